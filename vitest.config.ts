@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    isolate: false,
+    expect: { requireAssertions: true },
+    testTimeout: 20_000,
+  },
+});
