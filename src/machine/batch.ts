@@ -1,0 +1,47 @@
+import type { Definition } from './definition.ts';
+import type { Event, EventType } from './event.ts';
+import { evolve } from './evolve.ts';
+import { formatHandle } from './handle.ts';
+import type { Cursor, State } from './state.ts';
+
+type Unstamped<T extends EventType> = T extends EventType
+  ? Omit<Extract<Event, { type: T }>, 'now' | 'type'>
+  : never;
+
+/** The events of one command, folded as they are emitted: each decision sees the ones before it. */
+export class Batch {
+  readonly definition: Definition;
+  readonly now: number;
+  readonly events: Event[] = [];
+  #state: State | null;
+
+  constructor(definition: Definition, state: State | null, now: number) {
+    this.definition = definition;
+    this.#state = state;
+    this.now = now;
+  }
+
+  get state(): State {
+    if (this.#state === null) throw new RangeError('the run has not started');
+    return this.#state;
+  }
+
+  emit<T extends EventType>(type: T, event: Unstamped<T>): void {
+    // The parts are those of exactly this event type.
+    const stamped = { type, ...event, now: this.now } as unknown as Event;
+    this.#state = evolve(this.definition, this.#state, stamped);
+    this.events.push(stamped);
+  }
+
+  at(cursor: Cursor): string {
+    return formatHandle(this.state.run, cursor.path, cursor.visit);
+  }
+}
+
+/** Leaves out what is undefined, so that events stay minimal JSON. */
+export function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  // The undefined ones are gone after the filter.
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,30 @@
+import type { Event } from './event.ts';
+import type { Checking, RequestedGate, State, Text } from './state.ts';
+
+/** What the machine wants done in the world. Results come back in commands. */
+export type Effect =
+  | { type: 'runGates'; id: string; at: string; gates: RequestedGate[]; deadline: number }
+  | { type: 'stopGates'; id: string; runner?: NonNullable<Checking['runner']> }
+  | { type: 'writeTodo'; content: Text };
+
+/** The effects of a batch, given the states before and after it. */
+export function effectsOf(before: State | null, events: readonly Event[], after: State): Effect[] {
+  const effects: Effect[] = [];
+  const running = new Set(checkingIn(after).map(({ id }) => id));
+  const finished = new Set(events.flatMap((event) => (event.type === 'gates.finished' ? [event.id] : [])));
+  for (const { id, runner } of before ? checkingIn(before) : []) {
+    if (!running.has(id) && !finished.has(id))
+      effects.push({ type: 'stopGates', id, ...(runner ? { runner } : {}) });
+  }
+  for (const event of events) {
+    if (event.type === 'gates.requested' && running.has(event.id)) {
+      const { id, at, gates, deadline } = event;
+      effects.push({ type: 'runGates', id, at, gates, deadline });
+    }
+    if (event.type === 'todo.replaced') effects.push({ type: 'writeTodo', content: event.content });
+  }
+  return effects;
+}
+
+const checkingIn = (state: State): Checking[] =>
+  Object.values(state.cursors).flatMap((cursor) => cursor.checking ?? []);

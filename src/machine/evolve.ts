@@ -1,0 +1,395 @@
+import type { Definition } from './definition.ts';
+import { Draft } from './draft.ts';
+import type { Event, EventOf } from './event.ts';
+import { cursorKey, outputKey, parseHandle, pathOf } from './handle.ts';
+import { importWorkflowState } from './import.ts';
+import { own, without } from './record.ts';
+import type { Cursor, State, Task } from './state.ts';
+import { ended } from './state.ts';
+import { awaitsTasks, loopIdOf, parallelOf, readyTasks, stepIndex, stepOf } from './steps.ts';
+
+/** Total on what `decide` gave. `state` is null only for the first event of a run. */
+export const evolve = (definition: Definition, state: State | null, event: Event): State =>
+  replay(definition, state, [event]);
+
+/** Folds events into a state; copies each part of it at most once, whatever the number of events. */
+export function replay(definition: Definition, state: State | null, events: readonly Event[]): State {
+  const draft = new Draft(state);
+  for (const event of events) {
+    apply(definition, draft, event);
+    draft.root.updatedAt = event.now;
+  }
+  draft.root.status = statusOf(definition, draft.root);
+  return draft.root;
+}
+
+function statusOf(definition: Definition, state: State): State['status'] {
+  if (ended(state)) return state.status;
+  if (state.blocked !== undefined || state.budget.exhausted !== undefined) return 'waiting';
+  const cursors = Object.values(state.cursors);
+  if (cursors.some((cursor) => cursor.waiting === undefined)) return 'running';
+  const step = stepOf(definition, state.step);
+  const claimable = cursors.length < parallelOf(step) && readyTasks(state, step).length > 0;
+  return claimable ? 'running' : 'waiting';
+}
+
+function apply(definition: Definition, draft: Draft, event: Event): void {
+  switch (event.type) {
+    case 'run.started':
+      draft.root = initialState(definition, event);
+      return;
+    case 'run.adopted':
+      draft.root.adopted = event.adopted;
+      return;
+    case 'run.imported':
+      draft.root = importWorkflowState(definition, draft.root, event.state, event.now);
+      return;
+    case 'run.completed':
+      return end(draft, 'complete');
+    case 'run.failed':
+      return end(draft, 'failed', event.reason);
+    case 'run.cancelled':
+      return end(draft, 'cancelled', event.reason);
+    case 'run.blocked':
+      draft.root.blocked = event.reason;
+      return;
+    case 'run.rewound':
+      return voidFrom(definition, draft, event.to);
+    case 'run.pivoted': {
+      const { type: _, ...pivot } = event;
+      const plan = own(draft.root.outputs, event.to)?.text;
+      draft.edit('pivots').push({ ...pivot, ...(plan === undefined ? {} : { plan }) });
+      return voidFrom(definition, draft, event.to);
+    }
+    case 'step.entered': {
+      const state = draft.root;
+      state.step = event.step;
+      state.cursors = {};
+      state.budget = { turns: 0, tokens: 0, activeMs: 0, extra: {} };
+      delete state.blocked;
+      delete state.arrival;
+      delete state.arrivalForced;
+      if (event.context) state.arrival = event.context;
+      if (event.forced) state.arrivalForced = true;
+      return;
+    }
+    case 'step.completed':
+      return editSession(draft, event.session, (session) => ({
+        ...session,
+        completed: [...session.completed, event.step],
+      }));
+    case 'position.entered':
+      return enter(definition, draft, event);
+    case 'position.completed': {
+      const { type: _, at, output, ...rest } = event;
+      const { path } = cursorAt(draft, at);
+      draft.edit('outputs')[outputKey(path)] = { ...rest, text: output, at };
+      draft.root.last = { key: outputKey(path), now: event.now };
+      return editCursor(draft, at, (cursor) => {
+        const { checking: _checking, waiting: _waiting, output: _output, ...open } = cursor;
+        return open;
+      });
+    }
+    case 'position.failed':
+      return editCursor(draft, event.at, (cursor) => ({ ...cursor, failures: cursor.failures + 1 }));
+    case 'position.blocked':
+      return editCursor(draft, event.at, (cursor) => ({
+        ...cursor,
+        waiting: { kind: 'blocked', reason: event.reason, since: event.now },
+      }));
+    case 'tasks.set':
+      draft.edit('tasks')[event.loop] = {
+        order: event.tasks.map((task) => task.id),
+        byId: Object.fromEntries(event.tasks.map((task) => [task.id, task])),
+      };
+      delete draft.root.blocked;
+      // The position that waited for them is gone as soon as the tasks are there.
+      if (loopIdOf(stepOf(definition, draft.root.step)) === event.loop) {
+        delete draft.edit('cursors')[draft.root.step];
+      }
+      return;
+    case 'task.ended': {
+      editTask(draft, event.loop, event.task, (task) => ({
+        ...task,
+        end: event.end,
+        ...(event.at === undefined ? {} : { endedAt: event.at }),
+      }));
+      delete draft.edit('cursors')[`${draft.root.step}/${event.task}`];
+      return;
+    }
+    case 'lease.renewed':
+      return editCursor(draft, event.at, (cursor) =>
+        cursor.lease ? { ...cursor, lease: { ...cursor.lease, expires: event.expires } } : cursor,
+      );
+    case 'gates.requested': {
+      const { type: _, now: _now, at, ...checking } = event;
+      return editCursor(draft, at, (cursor) => ({ ...cursor, checking, checks: cursor.checks + 1 }));
+    }
+    case 'gates.started': {
+      const { type: _, now: _now, ...started } = event;
+      return editChecking(draft, event.id, (cursor, checking) => ({
+        ...cursor,
+        checking: { ...checking, ...started },
+      }));
+    }
+    case 'gates.finished':
+      return editChecking(draft, event.id, ({ checking: _, waiting: _waiting, ...cursor }) => ({
+        ...cursor,
+        reds: cursor.reds + (event.pass ? 0 : 1),
+        receipts: event.receipts,
+      }));
+    case 'gates.interrupted':
+      return editChecking(draft, event.id, ({ checking: _, ...cursor }) => cursor);
+    case 'review.requested':
+      return editCursor(draft, event.at, (cursor) => ({
+        ...cursor,
+        output: event.output,
+        receipts: event.receipts,
+        waiting: {
+          kind: 'review',
+          by: event.by,
+          since: event.now,
+          ...(event.tree === undefined ? {} : { tree: event.tree }),
+        },
+      }));
+    case 'review.decided':
+      if (event.verdict !== 'escalate' || event.at === undefined) return;
+      return editCursor(draft, event.at, (cursor) =>
+        cursor.waiting?.kind === 'review'
+          ? { ...cursor, waiting: { ...cursor.waiting, by: 'human', escalated: event.feedback ?? '' } }
+          : cursor,
+      );
+    case 'budget.spent': {
+      const budget = draft.root.budget;
+      draft.root.budget = {
+        ...budget,
+        turns: budget.turns + event.turns,
+        tokens: budget.tokens + event.tokens,
+        activeMs: budget.activeMs + event.activeMs,
+        lastAt: event.now,
+      };
+      return;
+    }
+    case 'budget.exhausted':
+      draft.root.budget = { ...draft.root.budget, exhausted: event.what };
+      return;
+    case 'budget.extended': {
+      const { exhausted: _, ...budget } = draft.root.budget;
+      const extra = { ...budget.extra };
+      for (const [what, amount] of Object.entries(event.amount)) {
+        // Object.entries widens the keys of Amount to string
+        const key = what as keyof typeof extra;
+        extra[key] = (extra[key] ?? 0) + amount;
+      }
+      draft.root.budget = { ...budget, extra };
+      return;
+    }
+    case 'question.asked': {
+      const { id, at, text } = event;
+      draft.edit('questions').push({ id, at, text });
+      return editCursor(draft, at, (cursor) => ({
+        ...cursor,
+        waiting: { kind: 'question', id, since: event.now },
+      }));
+    }
+    case 'question.answered': {
+      draft.root.questions = draft.root.questions.map((question) =>
+        question.id === event.id ? { ...question, answer: event.answer } : question,
+      );
+      for (const [key, cursor] of Object.entries(draft.root.cursors)) {
+        if (cursor.waiting?.kind !== 'question' || cursor.waiting.id !== event.id) continue;
+        const { waiting: _, ...open } = cursor;
+        draft.edit('cursors')[key] = open;
+      }
+      return;
+    }
+    case 'note.added':
+      return addNote(draft, event);
+    case 'todo.replaced':
+      draft.root.todo = event.content;
+      return;
+    case 'file.read':
+      draft.edit('reading')[event.path] = { hash: event.hash, now: event.now };
+      return;
+    case 'boundary.requested':
+      draft.root.boundaryCount += 1;
+      return editBoundary(draft, event.at, (boundary) => ({
+        ...boundary,
+        state: 'requested',
+        policy: event.policy,
+        ...(event.session === undefined ? {} : { session: event.session }),
+      }));
+    case 'boundary.reset':
+      return editBoundary(draft, event.at, (boundary) => ({ ...boundary, by: event.by }));
+    case 'boundary.released':
+      return editBoundary(draft, event.at, (boundary) => ({
+        ...boundary,
+        state: 'released',
+        how: event.how,
+      }));
+    case 'briefing.delivered':
+      draft.edit('briefings')[event.session] = {
+        id: event.briefing,
+        proven: event.proven,
+        now: event.now,
+      };
+      return;
+    case 'session.started': {
+      const { type: _, now, session, ...rest } = event;
+      const known = own(draft.root.sessions, session);
+      const { endedAt: _ended, ...live } = known ?? { startedAt: now, completed: [], resets: 0 };
+      draft.edit('sessions')[session] = { ...live, ...rest };
+      return;
+    }
+    case 'session.ended':
+      return editSession(draft, event.session, (session) => ({ ...session, endedAt: event.now }));
+    case 'session.reset':
+      return editSession(draft, event.session, (session) => ({ ...session, resets: session.resets + 1 }));
+    case 'stop.held':
+      return editCursor(draft, event.at, (cursor) => ({ ...cursor, stops: cursor.stops + 1 }));
+  }
+}
+
+function initialState(definition: Definition, event: EventOf<'run.started'>): State {
+  const { type: _, now, ...given } = event;
+  return {
+    version: 1,
+    ...given,
+    status: 'running',
+    createdAt: now,
+    updatedAt: now,
+    step: definition.steps[0]?.id ?? '',
+    cursors: {},
+    visits: {},
+    tasks: {},
+    outputs: {},
+    budget: { turns: 0, tokens: 0, activeMs: 0, extra: {} },
+    pivots: [],
+    questions: [],
+    notes: [],
+    noteCount: 0,
+    variables: {},
+    artifacts: {},
+    artefacts: [],
+    reading: {},
+    sessions: {},
+    boundaryCount: 0,
+    briefings: {},
+  };
+}
+
+function enter(definition: Definition, draft: Draft, event: EventOf<'position.entered'>): void {
+  const { type: _, now, why: _why, context, failedAt, feedback, lease, tree, ...place } = event;
+  const state = draft.root;
+  const path = pathOf(place);
+  draft.edit('visits')[path] = place.visit;
+  const cursor: Cursor = { ...place, path, enteredAt: now, reds: 0, checks: 0, stops: 0 };
+  if (context) cursor.boundary = { action: context, state: 'pending' };
+  if (failedAt !== undefined) cursor.failedAt = failedAt;
+  if (feedback !== undefined) cursor.feedback = feedback;
+  if (tree !== undefined) cursor.tree = tree;
+  if (lease) {
+    cursor.lease = lease;
+    const loop = loopIdOf(stepOf(definition, place.step));
+    editTask(draft, loop, place.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
+  }
+  draft.edit('cursors')[cursorKey(place)] = cursor;
+  if (awaitsTasks(definition, place)) return;
+  delete state.arrival;
+  delete state.arrivalForced;
+}
+
+function end(draft: Draft, status: State['status'], reason?: string): void {
+  draft.root.status = status;
+  draft.root.cursors = {};
+  delete draft.root.blocked;
+  if (reason !== undefined) draft.root.reason = reason;
+}
+
+/** What was done from a step on no longer counts; task lists stay, their progress does not. */
+function voidFrom(definition: Definition, draft: Draft, to: string): void {
+  const state = draft.root;
+  const from = stepIndex(definition, to);
+  const later = new Set(definition.steps.slice(from).map((step) => step.id));
+  state.status = 'running';
+  state.cursors = {};
+  delete state.reason;
+  delete state.last;
+  delete state.blocked;
+  state.outputs = without(state.outputs, (key) => later.has(key.split('.', 1)[0] ?? ''));
+  for (const step of definition.steps.slice(from)) {
+    const list = own(state.tasks, loopIdOf(step));
+    if (step.type !== 'loop' || !list) continue;
+    const fresh = ({ end: _, endedAt: _at, ...task }: Task): Task => task;
+    draft.edit('tasks')[loopIdOf(step)] = {
+      order: list.order,
+      byId: Object.fromEntries(Object.entries(list.byId).map(([id, task]) => [id, fresh(task)])),
+    };
+  }
+}
+
+function addNote(draft: Draft, event: EventOf<'note.added'>): void {
+  const { type: _, ...note } = event;
+  const state = draft.root;
+  state.noteCount += 1;
+  if (note.kind === 'variable') {
+    draft.edit('variables')[note.key ?? ''] = note.text;
+    return;
+  }
+  if (note.kind === 'artefact') {
+    if (!state.artefacts.includes(note.text)) draft.edit('artefacts').push(note.text);
+    if (note.key !== undefined) draft.edit('artifacts')[note.key] = note.text;
+    return;
+  }
+  const superseded = (other: { kind: string; key?: string }): boolean =>
+    note.key !== undefined && other.kind === note.kind && other.key === note.key;
+  state.notes = [...state.notes.filter((other) => !superseded(other)), note];
+}
+
+function cursorAt(draft: Draft, at: string): Cursor {
+  const parsed = parseHandle(at);
+  const cursor = Object.values(draft.root.cursors).find(
+    (candidate) => candidate.path === parsed?.path && candidate.visit === parsed.visit,
+  );
+  if (!cursor) throw new RangeError(`no open position ${at}`);
+  return cursor;
+}
+
+function editCursor(draft: Draft, at: string, change: (cursor: Cursor) => Cursor): void {
+  const cursor = cursorAt(draft, at);
+  draft.edit('cursors')[cursorKey(cursor)] = change(cursor);
+}
+
+function editChecking(
+  draft: Draft,
+  id: string,
+  change: (cursor: Cursor, checking: NonNullable<Cursor['checking']>) => Cursor,
+): void {
+  const cursor = Object.values(draft.root.cursors).find((candidate) => candidate.checking?.id === id);
+  if (!cursor?.checking) throw new RangeError(`no running gates ${id}`);
+  draft.edit('cursors')[cursorKey(cursor)] = change(cursor, cursor.checking);
+}
+
+function editBoundary(
+  draft: Draft,
+  at: string,
+  change: (boundary: NonNullable<Cursor['boundary']>) => NonNullable<Cursor['boundary']>,
+): void {
+  editCursor(draft, at, (cursor) =>
+    cursor.boundary ? { ...cursor, boundary: change(cursor.boundary) } : cursor,
+  );
+}
+
+function editTask(draft: Draft, loop: string, id: string, change: (task: Task) => Task): void {
+  const task = own(own(draft.root.tasks, loop)?.byId, id);
+  if (task) draft.editTasks(loop)[id] = change(task);
+}
+
+function editSession(
+  draft: Draft,
+  id: string | undefined,
+  change: (session: NonNullable<State['sessions'][string]>) => NonNullable<State['sessions'][string]>,
+): void {
+  const session = id === undefined ? undefined : own(draft.root.sessions, id);
+  if (id !== undefined && session) draft.edit('sessions')[id] = change(session);
+}

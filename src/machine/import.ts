@@ -1,0 +1,71 @@
+import type { Definition } from './definition.ts';
+import { cursorKey, formatHandle, type Place, pathOf } from './handle.ts';
+import type { Cursor, State, Task } from './state.ts';
+import { contextAt, loopIdOf } from './steps.ts';
+import type { WorkflowState } from './workflow-state.ts';
+
+/** A saved `WorkflowState` as a run: its outputs carry no evidence, its position is visit 1. */
+export function importWorkflowState(
+  definition: Definition,
+  base: State,
+  saved: WorkflowState,
+  now: number,
+): State {
+  const state: State = {
+    ...base,
+    status: saved.status,
+    step: saved.step,
+    artefacts: [...saved.artefacts],
+    ...(saved.summary === undefined ? {} : { summary: saved.summary }),
+    outputs: Object.fromEntries(
+      Object.entries(saved.outputs).map(([key, text]) => [
+        key,
+        { text, at: formatHandle(base.run, key.replaceAll('.', '/'), 1), now, receipts: [] },
+      ]),
+    ),
+    tasks: Object.fromEntries(
+      Object.entries(saved.tasks).map(([id, tasks]) => [
+        loopNamed(definition, id),
+        {
+          order: tasks.map((task) => task.id),
+          byId: Object.fromEntries(tasks.map((task) => [task.id, importTask(task)])),
+        },
+      ]),
+    ),
+  };
+  if (saved.status !== 'running') return { ...state, cursors: {} };
+  const place: Place = { step: saved.step };
+  if (saved.ralphIteration !== undefined) place.iteration = saved.ralphIteration;
+  if (saved.task && saved.subStep !== undefined) {
+    place.task = saved.task.id;
+    place.subStep = saved.subStep;
+  }
+  const path = pathOf(place);
+  const cursor: Cursor = {
+    ...place,
+    path,
+    visit: 1,
+    enteredAt: now,
+    failures: 0,
+    reds: 0,
+    checks: 0,
+    stops: 0,
+  };
+  const action = contextAt(definition, state, place);
+  if (action) {
+    cursor.boundary = saved.contextActionExecuted
+      ? { action, state: 'requested', policy: state.boundaries }
+      : { action, state: 'pending' };
+  }
+  return { ...state, cursors: { [cursorKey(place)]: cursor }, visits: { ...state.visits, [path]: 1 } };
+}
+
+/** The seeds name a loop by its own id or by its step's. */
+export function loopNamed(definition: Definition, id: string): string {
+  const step = definition.steps.find((candidate) => candidate.id === id && candidate.type === 'loop');
+  return step ? loopIdOf(step) : id;
+}
+
+function importTask({ status, ...task }: WorkflowState['tasks'][string][number]): Task {
+  return status === 'done' || status === 'failed' ? { ...task, end: status } : task;
+}

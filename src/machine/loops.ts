@@ -1,0 +1,167 @@
+import { type Batch, given } from './batch.ts';
+import type { CommandOf, TaskInput } from './command.ts';
+import { again, enterPosition, openLoop } from './flow.ts';
+import { loopNamed } from './import.ts';
+import { freePlaces } from './locate.ts';
+import { own } from './record.ts';
+import { type Refusal, refuse } from './refusal.ts';
+import type { Cursor, Lease, Task, TaskList } from './state.ts';
+import {
+  awaitsTasks,
+  heldCount,
+  isHeld,
+  loopIdOf,
+  parallelOf,
+  readyTasks,
+  stepIndex,
+  stepOf,
+  subStepsOf,
+  taskListOf,
+  tasksIn,
+} from './steps.ts';
+
+const leaseMs = 30 * 60_000;
+const maxTasks = 5000;
+const idPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
+/** A list given again replaces what has not been started; started and ended tasks stay as they are. */
+export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal | undefined {
+  const { definition, state } = batch;
+  const loop = loopNamed(definition, command.loop);
+  const step = definition.steps.find(
+    (candidate) => candidate.type === 'loop' && loopIdOf(candidate) === loop,
+  );
+  if (!step) {
+    const loops = definition.steps.filter((candidate) => candidate.type === 'loop').map(loopIdOf);
+    const next =
+      loops.length > 0 ? `use ${loops.join(' or ')}` : 'this workflow has no loop: advance instead';
+    return refuse('unknown_loop', `there is no loop '${command.loop.slice(0, 80)}'`, next);
+  }
+  const here = state.step === step.id;
+  if (stepIndex(definition, state.step) > stepIndex(definition, step.id)) {
+    return refuse('bad_tasks', `the loop '${step.id}' is over`, `rewind to '${step.id}' to run it again`);
+  }
+  const list = taskListOf(state, step);
+  const kept = tasksIn(list).filter((task) => task.end !== undefined || isHeld(state, step, task));
+  const tasks = mergeTasks(kept, command.tasks, list);
+  const bad = badTasks(command.tasks, tasks);
+  if (bad) return refuse('bad_tasks', bad, `send the whole list of '${step.id}' again`);
+  const awaiting = here
+    ? Object.values(state.cursors).find((cursor) => awaitsTasks(definition, cursor))
+    : undefined;
+  if (awaiting?.waiting) return undefined;
+  batch.emit('tasks.set', { loop, tasks });
+  if (here && heldCount(batch.state) === 0) openLoop(batch, command.tree);
+  return undefined;
+}
+
+function mergeTasks(kept: Task[], wanted: TaskInput[], before: TaskList | undefined): Task[] {
+  const keptIds = new Set(kept.map((task) => task.id));
+  const fresh = wanted
+    .filter((task) => !keptIds.has(task.id))
+    .map(({ id, title, description, depends_on }): Task => {
+      const epoch = own(before?.byId, id)?.epoch;
+      return { id, title, ...given({ description, depends_on, epoch }) };
+    });
+  return [...kept, ...fresh];
+}
+
+function badTasks(wanted: TaskInput[], all: Task[]): string | undefined {
+  if (all.length > maxTasks) return `${all.length} tasks are too many: ${maxTasks} at most`;
+  const byId = new Map(all.map((task) => [task.id, task]));
+  const seen = new Set<string>();
+  for (const task of wanted) {
+    if (typeof task.id !== 'string' || !idPattern.test(task.id)) {
+      return `'${String(task.id).slice(0, 80)}' cannot be a task's id: letters, digits, '-', '_' and '.' only`;
+    }
+    if (typeof task.title !== 'string' || task.title.trim() === '') return `task '${task.id}' has no title`;
+    if (seen.has(task.id)) return `two tasks are called '${task.id}'`;
+    seen.add(task.id);
+  }
+  for (const task of all) {
+    for (const id of task.depends_on ?? []) {
+      const dependency = byId.get(id);
+      if (!dependency) return `task '${task.id}' depends on '${id}', which is not in the list`;
+      const lost = dependency.end === 'failed' || dependency.end === 'skipped';
+      if (lost && task.end === undefined)
+        return `task '${task.id}' depends on '${id}', which ${dependency.end}`;
+    }
+  }
+  const cycle = findCycle(all);
+  return cycle && `the tasks depend on each other in a circle: ${cycle.join(' → ')}`;
+}
+
+/** Takes away tasks whose dependencies are gone; what stays is in a circle. */
+function findCycle(tasks: Task[]): string[] | undefined {
+  const waits = new Map(tasks.map((task) => [task.id, new Set(task.depends_on ?? [])]));
+  for (let before = -1; before !== waits.size; ) {
+    before = waits.size;
+    for (const [id, on] of waits) if ([...on].every((other) => !waits.has(other))) waits.delete(id);
+  }
+  const [start] = waits.keys();
+  if (start === undefined) return undefined;
+  const path = [start];
+  for (;;) {
+    const next = [...(waits.get(path.at(-1) ?? '') ?? [])].find((id) => waits.has(id)) ?? start;
+    const loop = path.indexOf(next);
+    path.push(next);
+    if (loop >= 0) return path.slice(loop);
+  }
+}
+
+export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | undefined {
+  const { definition, state } = batch;
+  const { holder, now, tree } = command;
+  const step = stepOf(definition, state.step);
+  const cursors = Object.values(state.cursors);
+  if (step.type !== 'loop' || parallelOf(step) === 1 || !taskListOf(state, step)) {
+    const next = cursors.length > 0 ? 'advance the open position' : 'ask for the status';
+    return refuse('no_task', `'${step.id}' has no tasks to claim`, next);
+  }
+  if (state.budget.exhausted !== undefined) return undefined;
+  const mine = cursors.find((cursor) => cursor.lease?.holder === holder && wants(command, cursor.task));
+  if (mine) return undefined;
+  const expired = cursors.find(
+    (cursor) => cursor.lease && cursor.lease.expires <= now && !cursor.waiting && wants(command, cursor.task),
+  );
+  if (expired?.lease) {
+    if (expired.checking) batch.emit('gates.interrupted', { id: expired.checking.id, why: 'runner' });
+    again(batch, expired, {
+      why: 'reclaim',
+      failures: expired.failures,
+      lease: { holder, epoch: expired.lease.epoch + 1, expires: now + leaseMs },
+      tree,
+    });
+    return undefined;
+  }
+  const ready = readyTasks(state, step).find((task) => wants(command, task.id));
+  const [first] = subStepsOf(definition, step);
+  if (!ready || !first) return noneToClaim(batch, command);
+  if (freePlaces(definition, state) <= 0) {
+    const message = `${cursors.length} agents hold tasks of '${step.id}', ${parallelOf(step)} may`;
+    return refuse('task_held', message, 'wait until one of them is done');
+  }
+  const lease: Lease = { holder, epoch: (ready.epoch ?? 0) + 1, expires: now + leaseMs };
+  enterPosition(batch, { step: step.id, task: ready.id, subStep: first.id }, { why: 'claim', lease, tree });
+  return undefined;
+}
+
+const wants = (command: CommandOf<'claim'>, task: string | undefined): boolean =>
+  command.task === undefined || command.task === task;
+
+function noneToClaim(batch: Batch, command: CommandOf<'claim'>): Refusal {
+  const step = stepOf(batch.definition, batch.state.step);
+  const task = own(taskListOf(batch.state, step)?.byId, command.task ?? '');
+  const next = 'ask for the status: it lists what is held and what is ready';
+  if (command.task === undefined) return refuse('no_task', `no task of '${step.id}' is ready`, next);
+  if (!task) return refuse('no_task', `there is no task '${command.task.slice(0, 80)}'`, next);
+  if (task.end !== undefined) return refuse('no_task', `task '${task.id}' is ${task.end}`, next);
+  if (isHeld(batch.state, step, task)) return refuse('task_held', `task '${task.id}' is held`, next);
+  return refuse('no_task', `task '${task.id}' waits for ${task.depends_on?.join(', ')}`, next);
+}
+
+/** Any call of the holder keeps the lease; written only when less than half of it is left. */
+export function renewLease(batch: Batch, cursor: Cursor): void {
+  if (!cursor.lease || cursor.lease.expires - batch.now >= leaseMs / 2) return;
+  batch.emit('lease.renewed', { at: batch.at(cursor), expires: batch.now + leaseMs });
+}

@@ -1,0 +1,8 @@
+/** Keys come from files and agents, so `constructor` and its kin must not be found on a prototype. */
+export function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+export function without<T>(record: Readonly<Record<string, T>>, drop: (key: string, value: T) => boolean) {
+  return Object.fromEntries(Object.entries(record).filter(([key, value]) => !drop(key, value)));
+}

@@ -1,0 +1,55 @@
+import type { Event } from './event.ts';
+
+export type RefusalCode =
+  | 'not_started'
+  | 'run_ended'
+  | 'bad_handle'
+  | 'wrong_run'
+  | 'stale_handle'
+  | 'at_required'
+  | 'claim_required'
+  | 'not_briefed'
+  | 'boundary_open'
+  | 'checking'
+  | 'stale_gates'
+  | 'needs_tasks'
+  | 'unknown_loop'
+  | 'bad_tasks'
+  | 'no_task'
+  | 'task_held'
+  | 'bad_output'
+  | 'bad_input'
+  | 'bad_note'
+  | 'notes_full'
+  | 'missing_artifact'
+  | 'tree_changed'
+  | 'person_only'
+  | 'not_waiting'
+  | 'bad_verdict'
+  | 'amount_required'
+  | 'no_pivot'
+  | 'no_question'
+  | 'no_boundary'
+  | 'unknown_step'
+  | 'unknown_session';
+
+/** A "no" as data: what is wrong, what to do next, and where the run stands. */
+export interface Refusal {
+  code: RefusalCode;
+  message: string;
+  next: string;
+  at?: string;
+  /** What the refusal itself leaves in the journal. */
+  events?: Event[];
+}
+
+export type Decision = Event[] | Refusal;
+
+export const isRefusal = (decision: Decision): decision is Refusal => !Array.isArray(decision);
+
+export const refuse = (code: RefusalCode, message: string, next: string, at?: string): Refusal => ({
+  code,
+  message,
+  next,
+  ...(at === undefined ? {} : { at }),
+});

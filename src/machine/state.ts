@@ -1,0 +1,250 @@
+import type { BoundaryPolicy, ContextAction, Gate, Scalar } from './definition.ts';
+import type { Place } from './handle.ts';
+
+/** Short text as it is; long text by digest, with its opening. The store keeps the whole. */
+export type Text = string | LongText;
+
+export interface LongText {
+  opening: string;
+  digest: string;
+  bytes: number;
+}
+
+export type RunStatus = 'running' | 'waiting' | 'complete' | 'failed' | 'cancelled';
+
+/** Everything a run is, as plain JSON. Times are milliseconds since the epoch. */
+export interface State {
+  version: 1;
+  run: string;
+  workflow: string;
+  status: RunStatus;
+  /** Why the run ended as it did. */
+  reason?: string;
+  createdAt: number;
+  updatedAt: number;
+  summary?: string;
+  inputs: Record<string, Scalar>;
+  boundaries: BoundaryPolicy;
+  /** The main step; exactly one. */
+  step: string;
+  /** The context action of the transition that led here, until a position takes it. */
+  arrival?: ContextAction;
+  /** Set by a pivot until a position takes it: the arrival wins over the step's own context. */
+  arrivalForced?: true;
+  cursors: Record<string, Cursor>;
+  /** The last visit given to each path; never goes back. */
+  visits: Record<string, number>;
+  tasks: Record<string, TaskList>;
+  outputs: Record<string, Output>;
+  /** The last accepted position, for calls that carry no handle. */
+  last?: { key: string; now: number };
+  /** Why the run waits though no position does: every task of the loop failed. */
+  blocked?: string;
+  budget: Spent;
+  pivots: Pivot[];
+  questions: Question[];
+  notes: Note[];
+  noteCount: number;
+  variables: Record<string, string>;
+  artifacts: Record<string, string>;
+  artefacts: string[];
+  reading: Record<string, { hash: string; now: number }>;
+  todo?: Text;
+  sessions: Record<string, Session>;
+  boundaryCount: number;
+  /** The last briefing that was delivered to each session. */
+  briefings: Record<string, { id: string; proven: Proof; now: number }>;
+  adopted?: Adopted;
+}
+
+/** An open position. */
+export interface Cursor extends Place {
+  path: string;
+  visit: number;
+  enteredAt: number;
+  /** The tree at entry, where the caller knew it. */
+  tree?: string;
+  /** Accepted failures of this position; a fresh entry starts at 0. */
+  failures: number;
+  /** Red gate runs in this visit. */
+  reds: number;
+  /** Gate runs asked for in this visit: numbers their ids. */
+  checks: number;
+  /** The handle whose failure led to this visit, so that repeating it replays. */
+  failedAt?: string;
+  checking?: Checking;
+  waiting?: Waiting;
+  /** Kept while a review waits. */
+  output?: Text;
+  /** Of the last gate run. */
+  receipts?: Receipt[];
+  feedback?: string;
+  boundary?: Boundary;
+  lease?: Lease;
+  /** How often a host's stop was held in this visit. */
+  stops: number;
+}
+
+export interface Checking {
+  id: string;
+  output: Text;
+  gates: RequestedGate[];
+  deadline: number;
+  runner?: { pid: number; host: string };
+  tree?: string;
+  /** The gates run again for this approval. */
+  approval?: { by: string; feedback?: string };
+}
+
+export interface RequestedGate {
+  gate: Gate;
+  /** `until` decides whether a ralph step ends; `rerun` counts only if the run would complete. */
+  role: 'gate' | 'until' | 'rerun';
+  /** The step it was written on. */
+  from: string;
+}
+
+/** What a gate left. `gate` is its index in the request. */
+export interface Receipt {
+  gate: number;
+  role: RequestedGate['role'];
+  what: string;
+  pass: boolean;
+  exit?: number;
+  ms?: number;
+  tail?: string;
+  digest?: string;
+  tree?: string;
+  reused?: boolean;
+}
+
+export type Waiting =
+  | { kind: 'review'; by: string; since: number; tree?: string; escalated?: string }
+  | { kind: 'question'; id: string; since: number }
+  | { kind: 'blocked'; reason: string; since: number };
+
+export interface Boundary {
+  action: ContextAction;
+  state: 'pending' | 'requested' | 'released';
+  /** What held when it was requested: `require` without a witness becomes `prefer`. */
+  policy?: BoundaryPolicy;
+  session?: string;
+  how?: 'reset' | 'skipped';
+  by?: ResetBy;
+}
+
+export type ResetBy = 'hook' | 'wrapper' | 'driver' | 'subagent' | 'new_session';
+export type Saw = 'compact' | 'clear' | 'new';
+export type Proof = 'transcript' | 'handle' | 'none';
+
+export interface Lease {
+  holder: string;
+  epoch: number;
+  expires: number;
+}
+
+export interface TaskList {
+  order: string[];
+  byId: Record<string, Task>;
+}
+
+export interface Task {
+  id: string;
+  title: string;
+  description?: string;
+  depends_on?: string[];
+  end?: TaskEnd;
+  /** The handle that ended it, so that repeating it replays. */
+  endedAt?: string;
+  /** The last epoch of its lease. */
+  epoch?: number;
+}
+
+export type TaskEnd = 'done' | 'failed' | 'skipped';
+
+export interface Output {
+  text: Text;
+  at: string;
+  now: number;
+  receipts: Receipt[];
+  tree?: string;
+  reviewed?: string;
+}
+
+export interface Spent {
+  turns: number;
+  tokens: number;
+  activeMs: number;
+  lastAt?: number;
+  /** Granted on top of what the step allows. */
+  extra: Amount;
+  exhausted?: keyof Amount;
+}
+
+export interface Amount {
+  turns?: number;
+  tokens?: number;
+  minutes?: number;
+}
+
+export interface Pivot {
+  from: string;
+  to: string;
+  tag: string;
+  feedback: string;
+  /** What the target step had said before. */
+  plan?: Text;
+  now: number;
+}
+
+export interface Question {
+  id: string;
+  at: string;
+  text: string;
+  answer?: string;
+}
+
+export type NoteKind =
+  | 'decision'
+  | 'rejection'
+  | 'correction'
+  | 'reminder'
+  | 'variable'
+  | 'artefact'
+  | 'reading';
+
+export interface Note {
+  id: string;
+  kind: NoteKind;
+  text: string;
+  key?: string;
+  at?: string;
+  now: number;
+}
+
+export interface Session {
+  host?: string;
+  startedAt: number;
+  endedAt?: number;
+  /** Someone can see this session's context being reset. */
+  witness?: 'hooks' | 'wrapper' | 'driver';
+  environment?: Record<string, string>;
+  /** Main steps that were completed in it. */
+  completed: string[];
+  resets: number;
+}
+
+export interface Adopted {
+  source: string;
+  phase?: { current: number; total: number; name: string };
+  reading?: string[];
+  text?: string;
+}
+
+export const ended = (state: State): boolean =>
+  state.status === 'complete' || state.status === 'failed' || state.status === 'cancelled';
+
+export const opening = (text: Text): string => (typeof text === 'string' ? text : text.opening);
+
+export const sameText = (a: Text, b: Text): boolean =>
+  typeof a === 'string' || typeof b === 'string' ? a === b : a.digest === b.digest;

@@ -1,0 +1,279 @@
+import { instructionsOpen } from './boundary.ts';
+import type { Definition, Step } from './definition.ts';
+import { formatHandle, parseHandle } from './handle.ts';
+import { expandPlaceholders } from './placeholders.ts';
+import { own } from './record.ts';
+import { type Cursor, ended, opening, type Receipt, type RunStatus, type State } from './state.ts';
+import {
+  awaitsTasks,
+  loopIdOf,
+  parallelOf,
+  readyTasks,
+  stepIndex,
+  stepOf,
+  subStepsOf,
+  taskListOf,
+  tasksIn,
+  workAt,
+} from './steps.ts';
+
+/** Where a run stands, for an agent or a person: facts, and the next action. */
+export interface Status {
+  run: string;
+  status: RunStatus;
+  reason?: string;
+  at?: string;
+  step: string;
+  stepType: Step['type'];
+  phase: Phase;
+  task?: { index: number; id: string; title: string; total: number };
+  subStep?: string;
+  subStepIndex?: number;
+  totalSubSteps?: number;
+  ralphIteration?: number;
+  ralphTotal?: number;
+  /** null: the main agent. */
+  agent: string | null;
+  delegate?: boolean;
+  progress: { currentStep: number; totalSteps: number; completedTasks?: number; totalTasks?: number };
+  instructions?: string;
+  contextAction?: '/compact' | '/clear';
+  message?: string;
+  feedback?: string;
+  /** What this position asked, and what it was told. */
+  answers?: { question: string; answer: string }[];
+  waiting?: { for: 'review' | 'question' | 'blocked' | 'budget'; by: string; what: string };
+  checking?: { id: string; deadline: number };
+  failed_gates?: Receipt[];
+  /** With several agents: what is held and what may be claimed. */
+  held?: { at: string; task: string; holder?: string }[];
+  ready?: string[];
+  next: string;
+}
+
+export interface Phase {
+  current: number;
+  total: number;
+  name: string;
+  status: 'not_started' | 'in_progress' | 'completed' | 'blocked';
+}
+
+/** `values` gives what the machine cannot know, such as `project_root`. */
+export function statusOf(
+  definition: Definition,
+  state: State,
+  options: { cursor?: Cursor | undefined; values?: Record<string, string> } = {},
+): Status {
+  const { cursor } = options;
+  const step = stepOf(definition, state.step);
+  const status: Status = {
+    run: state.run,
+    status: state.status,
+    ...(state.reason === undefined ? {} : { reason: state.reason }),
+    step: step.id,
+    stepType: step.type,
+    phase: phaseOf(definition, state),
+    agent: step.agent ?? null,
+    progress: { currentStep: stepIndex(definition, step.id) + 1, totalSteps: definition.steps.length },
+    next: '',
+  };
+  const list = taskListOf(state, step);
+  if (step.type === 'loop' && list) {
+    status.progress.totalTasks = list.order.length;
+    status.progress.completedTasks = tasksIn(list).filter((task) => task.end === 'done').length;
+  }
+  if (cursor) describe(definition, state, cursor, status, options.values ?? {});
+  else if (!ended(state) && step.type === 'loop') listTasks(state, step, status);
+  addWaiting(state, cursor, status);
+  status.next = nextFor(definition, state, status, cursor);
+  return status;
+}
+
+export function phaseOf(definition: Definition, state: State): Phase {
+  const blocked =
+    state.blocked !== undefined ||
+    Object.values(state.cursors).some((cursor) => cursor.waiting?.kind === 'blocked') ||
+    state.status === 'failed';
+  return {
+    current: stepIndex(definition, state.step) + 1,
+    total: definition.steps.length,
+    name: state.step,
+    status: state.status === 'complete' ? 'completed' : blocked ? 'blocked' : 'in_progress',
+  };
+}
+
+function describe(
+  definition: Definition,
+  state: State,
+  cursor: Cursor,
+  status: Status,
+  values: Record<string, string>,
+): void {
+  const step = stepOf(definition, cursor.step);
+  const work = workAt(definition, cursor);
+  const at = formatHandle(state.run, cursor.path, cursor.visit);
+  status.at = at;
+  status.agent = work.agent ?? step.agent ?? null;
+  if (status.agent !== null) status.delegate = true;
+  if (cursor.task !== undefined) {
+    const list = taskListOf(state, step);
+    const index = list?.order.indexOf(cursor.task) ?? 0;
+    const title = own(list?.byId, cursor.task)?.title ?? cursor.task;
+    status.task = { index, id: cursor.task, title, total: list?.order.length ?? 0 };
+  }
+  if (cursor.subStep !== undefined) {
+    const subSteps = subStepsOf(definition, step);
+    status.subStep = cursor.subStep;
+    status.subStepIndex = subSteps.findIndex((sub) => sub.id === cursor.subStep);
+    status.totalSubSteps = subSteps.length;
+  }
+  if (cursor.iteration !== undefined) {
+    status.ralphIteration = cursor.iteration;
+    status.ralphTotal = step.n ?? 1;
+  }
+  const feedback = feedbackFor(state, cursor);
+  if (feedback !== undefined) status.feedback = feedback;
+  const answers = answersFor(state, cursor);
+  if (answers.length > 0) status.answers = answers;
+  if (cursor.checking) {
+    status.checking = { id: cursor.checking.id, deadline: cursor.checking.deadline };
+  }
+  const failed = cursor.receipts?.filter((receipt) => !receipt.pass && receipt.role !== 'until') ?? [];
+  if (cursor.reds > 0 && failed.length > 0) status.failed_gates = failed;
+  const boundary = cursor.boundary;
+  if (boundary && boundary.state !== 'released') {
+    status.contextAction = `/${boundary.action}`;
+    status.message = boundaryMessage(state, cursor, at);
+    return;
+  }
+  status.instructions = instructionsFor(definition, state, cursor, values);
+}
+
+/** A reviewer's words for this visit, or those of the pivot that led to this step. */
+export function feedbackFor(state: State, cursor: Cursor): string | undefined {
+  if (cursor.feedback !== undefined) return `**[REVIEW_FEEDBACK]:** "${cursor.feedback}"`;
+  const pivot = state.pivots.at(-1);
+  if (pivot?.to !== cursor.step) return undefined;
+  return `**[${pivot.tag}]:** "${pivot.feedback}"\nWork done before this pivot may have to be reverted.`;
+}
+
+function answersFor(state: State, cursor: Cursor): { question: string; answer: string }[] {
+  return state.questions.flatMap(({ at, text, answer }) =>
+    answer !== undefined && parseHandle(at)?.path === cursor.path ? [{ question: text, answer }] : [],
+  );
+}
+
+/** The seeds' sentence; from a run's second boundary on, the way that needs no person comes first. */
+function boundaryMessage(state: State, cursor: Cursor, at: string): string {
+  const boundary = cursor.boundary;
+  if (!boundary) return '';
+  const command = `/${boundary.action}`;
+  const seed = `Please run \`${command}\` first, then call workflow_status again.`;
+  const witness = boundary.session === undefined ? undefined : own(state.sessions, boundary.session)?.witness;
+  if (witness === 'driver' || witness === 'wrapper') return `${seed} End your turn.`;
+  const subagent = `Hand ${at} to a subagent`;
+  if (state.boundaryCount > 1) return `${subagent}, or end your turn. ${seed}`;
+  return `${seed} ${subagent}, or end your turn; the user types ${command}, then continues.`;
+}
+
+/** What the position asks for, with its placeholders filled in; told even while a preferred boundary is open. */
+export function instructionsFor(
+  definition: Definition,
+  state: State,
+  cursor: Cursor,
+  values: Record<string, string> = {},
+): string {
+  if (!instructionsOpen(cursor)) return '';
+  const step = stepOf(definition, cursor.step);
+  const text = workAt(definition, cursor).instructions ?? '';
+  const expanded = expandPlaceholders(text, (name) =>
+    placeholderValue(definition, state, cursor, values, name),
+  );
+  if (!awaitsTasks(definition, cursor)) return expanded;
+  const how = `Set the tasks of '${loopIdOf(step)}' with workflow_set_tasks; an empty list completes the step.`;
+  return expanded === '' ? how : `${expanded.trimEnd()}\n\n${how}`;
+}
+
+function placeholderValue(
+  definition: Definition,
+  state: State,
+  cursor: Cursor,
+  values: Record<string, string>,
+  name: string,
+): string | undefined {
+  const dot = name.indexOf('.');
+  const [root, part] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)];
+  if (root === 'task') {
+    const task = own(taskListOf(state, stepOf(definition, cursor.step))?.byId, cursor.task ?? '');
+    if (part === 'id') return task?.id ?? '';
+    if (part === 'title') return task?.title ?? '';
+    return part === 'description' ? (task?.description ?? '') : undefined;
+  }
+  if (root === 'input') {
+    const declared = own(definition.inputs, part) !== undefined;
+    return declared ? String(own(state.inputs, part) ?? '') : undefined;
+  }
+  if (root === 'outputs') return opening(own(state.outputs, part)?.text ?? '');
+  if (name === 'iteration') return String(cursor.iteration ?? '');
+  if (name === 'run_id') return state.run;
+  if (name === 'summary') return state.summary ?? '';
+  if (name === 'plan_id') return own(state.variables, name) ?? String(own(definition.variables, name) ?? '');
+  return own(values, name);
+}
+
+function listTasks(state: State, step: Step, status: Status): void {
+  status.held = Object.values(state.cursors).map((cursor) => ({
+    at: formatHandle(state.run, cursor.path, cursor.visit),
+    task: cursor.task ?? '',
+    ...(cursor.lease ? { holder: cursor.lease.holder } : {}),
+  }));
+  const free = parallelOf(step) - status.held.length;
+  status.ready = free > 0 ? readyTasks(state, step).map((task) => task.id) : [];
+}
+
+function addWaiting(state: State, cursor: Cursor | undefined, status: Status): void {
+  const { exhausted } = state.budget;
+  const waiting = cursor?.waiting;
+  if (ended(state)) return;
+  if (exhausted !== undefined) {
+    status.waiting = { for: 'budget', by: 'human', what: `the ${exhausted} of '${state.step}' are used up` };
+  } else if (waiting?.kind === 'review') {
+    const what =
+      waiting.escalated === undefined ? 'the review' : `the review, escalated: ${waiting.escalated}`;
+    status.waiting = { for: 'review', by: waiting.by, what };
+  } else if (waiting?.kind === 'question') {
+    const text = state.questions.find((question) => question.id === waiting.id)?.text ?? '';
+    status.waiting = { for: 'question', by: 'human', what: text };
+  } else if (waiting?.kind === 'blocked' || state.blocked !== undefined) {
+    const reason = waiting?.kind === 'blocked' ? waiting.reason : (state.blocked ?? '');
+    status.waiting = { for: 'blocked', by: 'human', what: reason };
+  }
+}
+
+/** One sentence that names a command which will be accepted. */
+function nextFor(definition: Definition, state: State, status: Status, cursor: Cursor | undefined): string {
+  if (state.status === 'cancelled') return 'Nothing: the run was cancelled.';
+  if (ended(state)) return `Nothing: the run is ${state.status}. A person may rewind it to a step.`;
+  if (cursor?.checking) return `Send the same call again: the gates of ${status.at} are running.`;
+  switch (status.waiting?.for) {
+    case 'review':
+      return status.waiting.by === 'human'
+        ? `A person reviews ${status.at}: approve, revise, pivot, escalate or abandon.`
+        : `The agent '${status.waiting.by}' reviews ${status.at} and advances with a verdict.`;
+    case 'question':
+      return 'A person answers the question.';
+    case 'budget':
+      return 'A person reviews the budget: approve with an amount, pivot, escalate or abandon.';
+    case 'blocked':
+      return cursor
+        ? `A person reviews ${status.at}: revise to try again, or abandon; or rewinds to a step.`
+        : `Set more tasks of '${state.step}', or rewind to a step.`;
+  }
+  if (!cursor) {
+    const claimable = status.ready?.length ? 'Claim a ready task' : 'Wait for a held task';
+    return `${claimable}, or call with the \`at\` of a held one.`;
+  }
+  if (status.contextAction) return `Run ${status.contextAction}, then ask for the status.`;
+  if (awaitsTasks(definition, cursor)) return `Set the tasks of '${cursor.step}'.`;
+  return `Do what the instructions say, then advance ${status.at}.`;
+}

@@ -1,0 +1,76 @@
+import type { ContextAction, Definition, Gate, Step, SubStep } from './definition.ts';
+import type { Place } from './handle.ts';
+import { own } from './record.ts';
+import type { State, Task, TaskList } from './state.ts';
+
+export function stepIndex(definition: Definition, id: string): number {
+  return definition.steps.findIndex((step) => step.id === id);
+}
+
+/** The step must exist: a definition is pinned, so a run cannot stand elsewhere. */
+export function stepOf(definition: Definition, id: string): Step {
+  const step = definition.steps[stepIndex(definition, id)];
+  if (!step) throw new RangeError(`the pinned workflow has no step '${id}'`);
+  return step;
+}
+
+export const loopIdOf = (step: Step): string => step.loop ?? step.id;
+
+export const subStepsOf = (definition: Definition, step: Step): SubStep[] =>
+  own(definition.loops, loopIdOf(step)) ?? [];
+
+/** The sub-step in a loop, else the step itself: what carries instructions, gates and `on_fail`. */
+export function workAt(definition: Definition, place: Place): Step | SubStep {
+  const step = stepOf(definition, place.step);
+  if (place.task === undefined) return step;
+  return subStepsOf(definition, step).find((sub) => sub.id === place.subStep) ?? step;
+}
+
+/** Sub-step before step before transition; a pivot's clear before all. A loop that awaits its tasks has none. */
+export function contextAt(definition: Definition, state: State, place: Place): ContextAction | undefined {
+  if (awaitsTasks(definition, place)) return undefined;
+  if (state.arrivalForced) return state.arrival;
+  return workAt(definition, place).context ?? stepOf(definition, place.step).context ?? state.arrival;
+}
+
+export const awaitsTasks = (definition: Definition, place: Place): boolean =>
+  place.task === undefined && stepOf(definition, place.step).type === 'loop';
+
+export const parallelOf = (step: Step): number => step.parallel ?? 1;
+
+export const taskListOf = (state: State, step: Step): TaskList | undefined =>
+  own(state.tasks, loopIdOf(step));
+
+export function tasksIn(list: TaskList | undefined): Task[] {
+  return (list?.order ?? []).flatMap((id) => own(list?.byId, id) ?? []);
+}
+
+/** Started: some agent has a cursor on it. */
+export const isHeld = (state: State, step: Step, task: Task): boolean =>
+  Object.hasOwn(state.cursors, `${step.id}/${task.id}`);
+
+export function readyTasks(state: State, step: Step): Task[] {
+  const list = taskListOf(state, step);
+  return tasksIn(list).filter(
+    (task) =>
+      task.end === undefined &&
+      !isHeld(state, step, task) &&
+      (task.depends_on ?? []).every((id) => own(list?.byId, id)?.end === 'done'),
+  );
+}
+
+export const heldCount = (state: State): number => Object.keys(state.cursors).length;
+
+/** Gates marked `rerun` on the steps before this one. */
+export function rerunGates(definition: Definition, before: number): { gate: Gate; from: string }[] {
+  return definition.steps.slice(0, before).flatMap((step) => {
+    const own = (step.gate ?? []).map((gate) => ({ gate, from: step.id }));
+    const inner =
+      step.type === 'loop'
+        ? subStepsOf(definition, step).flatMap((sub) =>
+            (sub.gate ?? []).map((gate) => ({ gate, from: `${step.id}/${sub.id}` })),
+          )
+        : [];
+    return [...own, ...inner].filter(({ gate }) => gate.rerun === true);
+  });
+}

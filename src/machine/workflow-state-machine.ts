@@ -1,0 +1,157 @@
+import { StepfastError } from '../errors.ts';
+import type { Command, TaskInput } from './command.ts';
+import { decide } from './decide.ts';
+import type { ContextAction, Definition } from './definition.ts';
+import { replay } from './evolve.ts';
+import { formatHandle } from './handle.ts';
+import { onlyCursor } from './locate.ts';
+import { own } from './record.ts';
+import { isRefusal } from './refusal.ts';
+import { type Cursor, opening, type State } from './state.ts';
+import { type Status, statusOf } from './status.ts';
+import { loopIdOf, stepOf, tasksIn, workAt } from './steps.ts';
+import type { WorkflowState, WorkflowTask } from './workflow-state.ts';
+
+export interface MachineOptions {
+  run?: string;
+  summary?: string;
+  inputs?: Record<string, string | number | boolean>;
+  /** Milliseconds since the epoch; only leases and budgets look at it. */
+  now?: () => number;
+}
+
+/**
+ * A run in memory with the names of Lanes' class. A call that the machine refuses throws a `StepfastError` with the
+ * refusal's code.
+ */
+export class WorkflowStateMachine {
+  readonly template: Definition;
+  readonly #now: () => number;
+  #state: State | null = null;
+  /** `markContextActionExecuted` on a position that has no context action. */
+  #marked: string | undefined;
+
+  constructor(template: Definition, options: MachineOptions = {}) {
+    this.template = template;
+    this.#now = options.now ?? (() => 0);
+    const { run = `${template.name}-local`, summary, inputs } = options;
+    this.execute({
+      type: 'start',
+      now: this.#now(),
+      run,
+      ...(summary === undefined ? {} : { summary }),
+      ...(inputs ? { inputs } : {}),
+    });
+  }
+
+  static fromState(
+    template: Definition,
+    state: WorkflowState,
+    options: MachineOptions = {},
+  ): WorkflowStateMachine {
+    const machine = new WorkflowStateMachine(template, options);
+    machine.#state = null;
+    const run = options.run ?? `${template.name}-local`;
+    machine.execute({ type: 'import', now: machine.#now(), run, state });
+    if (state.contextActionExecuted) machine.#marked = machine.#handle();
+    return machine;
+  }
+
+  start(): Status {
+    return this.getStatus();
+  }
+
+  /** Repeats nothing by accident: the handle of the open position goes with the call. */
+  advance(output: string): Status {
+    const at = this.#handle();
+    this.execute({ type: 'advance', now: this.#now(), output, ...(at === undefined ? {} : { at }) });
+    return this.getStatus();
+  }
+
+  setTasks(loop: string, tasks: (TaskInput & { status?: WorkflowTask['status'] })[]): Status {
+    this.execute({ type: 'setTasks', now: this.#now(), loop, tasks });
+    return this.getStatus();
+  }
+
+  /** Null once executed, and where neither sub-step, step nor transition has one. */
+  getContextActionIfNeeded(): ContextAction | null {
+    const boundary = this.#cursor()?.boundary;
+    return boundary?.state === 'pending' ? boundary.action : null;
+  }
+
+  markContextActionExecuted(): void {
+    if (this.getContextActionIfNeeded() !== null) this.execute({ type: 'status', now: this.#now() });
+    this.#marked = this.#handle();
+  }
+
+  getStatus(): Status {
+    return statusOf(this.template, this.#run(), { cursor: this.#cursor() });
+  }
+
+  /** The run as the seeds save it; `fromState` takes it back. */
+  getState(): WorkflowState {
+    const state = this.#run();
+    const cursor = this.#cursor();
+    const step = stepOf(this.template, state.step);
+    const { task: shown } = this.getStatus();
+    const artefacts = cursor && workAt(this.template, cursor).artefacts;
+    const running = state.status === 'running' || state.status === 'waiting';
+    return {
+      status: running ? 'running' : state.status === 'complete' ? 'complete' : 'failed',
+      step: state.step,
+      stepType: step.type,
+      ...(shown ? { task: { index: shown.index, id: shown.id, title: shown.title } } : {}),
+      ...(cursor?.subStep === undefined ? {} : { subStep: cursor.subStep }),
+      ...(cursor?.iteration === undefined ? {} : { ralphIteration: cursor.iteration }),
+      tasks: Object.fromEntries(Object.keys(state.tasks).map((loop) => [loop, this.#tasks(loop)])),
+      outputs: Object.fromEntries(
+        Object.entries(state.outputs).map(([key, { text }]) => [key, opening(text)]),
+      ),
+      ...(state.summary === undefined ? {} : { summary: state.summary }),
+      artefacts: [...state.artefacts],
+      ...(artefacts === undefined ? {} : { currentStepArtefacts: artefacts }),
+      contextActionExecuted: this.#executed(cursor),
+    };
+  }
+
+  /** Any command of the machine; throws on a refusal. */
+  execute(command: Command): void {
+    const decision = decide(this.template, this.#state, command);
+    if (isRefusal(decision)) {
+      if (decision.events) this.#state = replay(this.template, this.#state, decision.events);
+      throw new StepfastError(decision.code, `${decision.message}: ${decision.next}`, { data: decision });
+    }
+    if (decision.length > 0) this.#state = replay(this.template, this.#state, decision);
+  }
+
+  #executed(cursor: Cursor | undefined): boolean {
+    if (cursor?.boundary) return cursor.boundary.state !== 'pending';
+    return this.#marked !== undefined && this.#marked === this.#handle();
+  }
+
+  #tasks(loop: string): WorkflowTask[] {
+    const state = this.#run();
+    const step = this.template.steps.find(
+      (candidate) => candidate.type === 'loop' && loopIdOf(candidate) === loop,
+    );
+    return tasksIn(own(state.tasks, loop)).map(({ end, endedAt: _, epoch: _epoch, ...task }) => {
+      const held = Object.hasOwn(state.cursors, `${step?.id}/${task.id}`);
+      const lost = end === 'skipped' ? 'failed' : end;
+      return { ...task, status: lost ?? (held ? 'in_progress' : 'pending') };
+    });
+  }
+
+  #cursor(): Cursor | undefined {
+    return onlyCursor(this.#run());
+  }
+
+  #handle(): string | undefined {
+    const cursor = this.#cursor();
+    return cursor && formatHandle(this.#run().run, cursor.path, cursor.visit);
+  }
+
+  #run(): State {
+    if (this.#state === null) throw new StepfastError('not_started', 'the run has not started: start it');
+    return this.#state;
+  }
+}
