@@ -1,4 +1,5 @@
 import type { Definition } from './definition.ts';
+import { escapePlaceholders } from './placeholders.ts';
 import type { Adopted } from './state.ts';
 
 /** The one-step workflow that stands for work which was under way without Stepfast. */
@@ -14,10 +15,11 @@ export function adoptedDefinition(name: string, adopted: Adopted): Definition {
       {
         id: 'work',
         type: 'action',
-        instructions: [phase, adopted.text, `Go on with the workflow that ${adopted.source} describes.`]
-          .filter((part) => part)
-          .join('\n\n')
-          .replaceAll(/[{}]/g, (brace) => brace + brace),
+        instructions: escapePlaceholders(
+          [phase, adopted.text, `Go on with the workflow that ${adopted.source} describes.`]
+            .filter((part) => part)
+            .join('\n\n'),
+        ),
       },
     ],
   };

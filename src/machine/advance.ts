@@ -3,7 +3,7 @@ import { passBoundary } from './boundary.ts';
 import type { CommandOf } from './command.ts';
 import { attemptsOf } from './definition.ts';
 import { complete, failPosition, gatesAt, leavesRalph, requestGates } from './flow.ts';
-import { cursorKey } from './handle.ts';
+import { cursorKey, parseHandle } from './handle.ts';
 import { locate, repeatsLast } from './locate.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse } from './refusal.ts';
@@ -20,12 +20,11 @@ export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | 
   if (at === undefined && repeatsLast(batch.state, output, batch.now)) return undefined;
   if (batch.state.status !== 'running') return undefined;
   const found = locate(batch.definition, batch.state, at);
-  if ('refusal' in found) return found.refusal;
+  if ('refusal' in found) return checkingAt(batch, at) ?? found.refusal;
   if (!('cursor' in found) || found.cursor.waiting) return undefined;
   const { cursor } = found;
-  const handle = batch.at(cursor);
   if (cursor.checking && !interrupt(batch, cursor, command)) {
-    return sameText(cursor.checking.output, output) ? undefined : stillChecking(handle);
+    return sameText(cursor.checking.output, output) ? undefined : stillChecking(batch.at(cursor));
   }
   const refusal = passBoundary(batch, cursor, session, at !== undefined) ?? notReady(batch, cursor, command);
   if (refusal) return refusal;
@@ -143,6 +142,13 @@ function badOutput(output: unknown): Refusal | undefined {
   if (bytes <= maxOutputBytes) return undefined;
   const message = `the output has ${bytes} bytes, ${maxOutputBytes} are allowed`;
   return refuse('bad_output', message, 'write it to a file and name the file as an artefact');
+}
+
+/** A wrong handle of a position whose gates run: wait for them first. */
+function checkingAt(batch: Batch, at: string | undefined): Refusal | undefined {
+  const path = parseHandle(at ?? '')?.path;
+  const cursor = Object.values(batch.state.cursors).find((open) => open.path === path && open.checking);
+  return cursor && stillChecking(batch.at(cursor));
 }
 
 const checkingBy = (batch: Batch, id: string): Cursor | undefined =>

@@ -1,6 +1,7 @@
 import type { Definition } from './definition.ts';
+import { Draft } from './draft.ts';
 import type { Event, EventType } from './event.ts';
-import { evolve } from './evolve.ts';
+import { apply } from './evolve.ts';
 import { formatHandle } from './handle.ts';
 import type { Cursor, State } from './state.ts';
 
@@ -8,28 +9,27 @@ type Unstamped<T extends EventType> = T extends EventType
   ? Omit<Extract<Event, { type: T }>, 'now' | 'type'>
   : never;
 
-/** The events of one command, folded as they are emitted: each decision sees the ones before it. */
+/** The events of one command, folded as they are emitted: each decision sees the ones before it. `state` changes in place. */
 export class Batch {
   readonly definition: Definition;
   readonly now: number;
   readonly events: Event[] = [];
-  #state: State | null;
+  readonly #draft: Draft;
 
   constructor(definition: Definition, state: State | null, now: number) {
     this.definition = definition;
-    this.#state = state;
+    this.#draft = new Draft(state);
     this.now = now;
   }
 
   get state(): State {
-    if (this.#state === null) throw new RangeError('the run has not started');
-    return this.#state;
+    return this.#draft.root;
   }
 
   emit<T extends EventType>(type: T, event: Unstamped<T>): void {
     // The parts are those of exactly this event type.
     const stamped = { type, ...event, now: this.now } as unknown as Event;
-    this.#state = evolve(this.definition, this.#state, stamped);
+    apply(this.definition, this.#draft, stamped);
     this.events.push(stamped);
   }
 

@@ -4,7 +4,7 @@ import { offerBoundary, proceed, seeReset } from './boundary.ts';
 import type { Command, CommandOf } from './command.ts';
 import type { Definition, Input, Scalar } from './definition.ts';
 import { enterStep } from './flow.ts';
-import { locate } from './locate.ts';
+import { locate, onlyCursor } from './locate.ts';
 import { claim, renewLease, setTasks } from './loops.ts';
 import { own } from './record.ts';
 import { answer, ask, note, session } from './record-keeping.ts';
@@ -53,7 +53,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
   switch (command.type) {
     case 'start':
     case 'import':
-      return undefined;
+      return status(batch, { now: command.now, type: 'status', ...given({ session: command.session }) });
     case 'adopt':
       batch.emit('run.adopted', { adopted: command.adopted });
       return undefined;
@@ -199,9 +199,9 @@ const fits = (value: Scalar, input: Input): boolean => typeof value === (input.t
 function status(batch: Batch, command: CommandOf<'status'>): Refusal | undefined {
   const found = locate(batch.definition, batch.state, command.at);
   if ('refusal' in found) return command.at === undefined ? undefined : found.refusal;
-  if (!('cursor' in found)) return undefined;
-  if (interrupt(batch, found.cursor, command)) return undefined;
-  offerBoundary(batch, found.cursor, command.session, command.at !== undefined);
+  const cursor = 'cursor' in found ? found.cursor : onlyCursor(batch.state);
+  if (!cursor || interrupt(batch, cursor, command)) return undefined;
+  offerBoundary(batch, cursor, command.session, command.at !== undefined);
   return undefined;
 }
 

@@ -6,7 +6,7 @@ import { importWorkflowState } from './import.ts';
 import { own, without } from './record.ts';
 import type { Cursor, State, Task } from './state.ts';
 import { ended } from './state.ts';
-import { awaitsTasks, loopIdOf, parallelOf, readyTasks, stepIndex, stepOf } from './steps.ts';
+import { awaitsTasks, firstReady, loopIdOf, parallelOf, stepIndex, stepOf } from './steps.ts';
 
 /** Total on what `decide` gave. `state` is null only for the first event of a run. */
 export const evolve = (definition: Definition, state: State | null, event: Event): State =>
@@ -15,10 +15,9 @@ export const evolve = (definition: Definition, state: State | null, event: Event
 /** Folds events into a state; copies each part of it at most once, whatever the number of events. */
 export function replay(definition: Definition, state: State | null, events: readonly Event[]): State {
   const draft = new Draft(state);
-  for (const event of events) {
-    apply(definition, draft, event);
-    draft.root.updatedAt = event.now;
-  }
+  for (const event of events) apply(definition, draft, event);
+  const last = events.at(-1);
+  if (last) draft.root.updatedAt = last.now;
   draft.root.status = statusOf(definition, draft.root);
   return draft.root;
 }
@@ -29,11 +28,12 @@ function statusOf(definition: Definition, state: State): State['status'] {
   const cursors = Object.values(state.cursors);
   if (cursors.some((cursor) => cursor.waiting === undefined)) return 'running';
   const step = stepOf(definition, state.step);
-  const claimable = cursors.length < parallelOf(step) && readyTasks(state, step).length > 0;
+  const claimable = cursors.length < parallelOf(step) && firstReady(state, step) !== undefined;
   return claimable ? 'running' : 'waiting';
 }
 
-function apply(definition: Definition, draft: Draft, event: Event): void {
+/** Changes the draft; `status` and `updatedAt` are up to whoever folds. */
+export function apply(definition: Definition, draft: Draft, event: Event): void {
   switch (event.type) {
     case 'run.started':
       draft.root = initialState(definition, event);

@@ -6,9 +6,9 @@ import { own } from './record.ts';
 import type { Cursor, Lease, Receipt, RequestedGate, Text } from './state.ts';
 import {
   contextAt,
+  firstReady,
   loopIdOf,
   parallelOf,
-  readyTasks,
   rerunGates,
   stepIndex,
   stepOf,
@@ -82,7 +82,7 @@ export function openLoop(batch: Batch, tree?: string): void {
     return;
   }
   if (parallelOf(step) > 1) return;
-  const [next] = readyTasks(batch.state, step);
+  const next = firstReady(batch.state, step);
   const [first] = subStepsOf(batch.definition, step);
   if (next && first) {
     enterPosition(batch, { step: step.id, task: next.id, subStep: first.id }, { why: 'next', tree });

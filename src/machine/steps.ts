@@ -42,7 +42,12 @@ export const taskListOf = (state: State, step: Step): TaskList | undefined =>
   own(state.tasks, loopIdOf(step));
 
 export function tasksIn(list: TaskList | undefined): Task[] {
-  return (list?.order ?? []).flatMap((id) => own(list?.byId, id) ?? []);
+  const tasks: Task[] = [];
+  for (const id of list?.order ?? []) {
+    const task = own(list?.byId, id);
+    if (task) tasks.push(task);
+  }
+  return tasks;
 }
 
 /** Started: some agent has a cursor on it. */
@@ -50,13 +55,17 @@ export const isHeld = (state: State, step: Step, task: Task): boolean =>
   Object.hasOwn(state.cursors, `${step.id}/${task.id}`);
 
 export function readyTasks(state: State, step: Step): Task[] {
-  const list = taskListOf(state, step);
-  return tasksIn(list).filter(
-    (task) =>
-      task.end === undefined &&
-      !isHeld(state, step, task) &&
-      (task.depends_on ?? []).every((id) => own(list?.byId, id)?.end === 'done'),
-  );
+  return tasksIn(taskListOf(state, step)).filter((task) => isReady(state, step, task));
+}
+
+export function firstReady(state: State, step: Step): Task | undefined {
+  return tasksIn(taskListOf(state, step)).find((task) => isReady(state, step, task));
+}
+
+function isReady(state: State, step: Step, task: Task): boolean {
+  if (task.end !== undefined || isHeld(state, step, task)) return false;
+  const byId = taskListOf(state, step)?.byId;
+  return task.depends_on?.every((id) => own(byId, id)?.end === 'done') ?? true;
 }
 
 export const heldCount = (state: State): number => Object.keys(state.cursors).length;

@@ -1,0 +1,331 @@
+import { describe, expect, test } from 'vitest';
+import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
+import { type BoundaryPolicy, instructionsFor, mayStop } from './index.ts';
+
+const start = (policy: BoundaryPolicy, parts: { context?: 'clear' | 'compact' } = {}): Run => {
+  const definition = workflow([action('plan', { context: parts.context ?? 'clear' }), action('build')], {
+    boundaries: policy,
+    stop: 'hold',
+  });
+  const run = new Run(definition, { start: false });
+  run.send({ type: 'start', run: 'demo-1-abc', session: 'A' });
+  return run;
+};
+
+/** `require` needs somebody who can see a reset. */
+const required = (parts: { context?: 'clear' | 'compact' } = {}): Run => {
+  const definition = workflow(
+    [action('intro'), action('plan', { context: parts.context ?? 'clear' }), action('build')],
+    {
+      boundaries: 'require',
+      stop: 'hold',
+    },
+  );
+  const run = new Run(definition);
+  run.witness('A');
+  run.advance('introduced', { session: 'A' });
+  return run;
+};
+
+const only = (run: Run) => Object.values(run.state.cursors)[0];
+const boundary = (run: Run) => only(run)?.boundary;
+
+describe('P1: boundaries', () => {
+  test('[P1/1] entering answers the context action and requests it once; off gives the instructions', () => {
+    const run = start('prefer');
+    expect(run.events.at(-1)).toMatchObject({
+      type: 'boundary.requested',
+      at: 'abc:plan#1',
+      policy: 'prefer',
+    });
+    expect(boundary(run)).toMatchObject({ state: 'requested', action: 'clear', session: 'A' });
+
+    const answered = required();
+    expect(answered.types()).toContain('boundary.requested');
+    expect(boundary(answered)).toMatchObject({ state: 'requested', policy: 'require' });
+
+    const off = start('off');
+    expect(off.events.at(-1)).toMatchObject({ type: 'boundary.released', how: 'skipped' });
+    expect(off.status()).toMatchObject({ instructions: 'Do plan' });
+    expect(off.status()).not.toHaveProperty('contextAction');
+  });
+
+  test('[P1/1] start, advance and set_tasks all answer the context action with its message', () => {
+    const definition = workflow(
+      [action('plan', { context: 'clear' }), loop('build', { context: 'compact' })],
+      {
+        loops: { build: [{ id: 'code', instructions: 'Code' }] },
+      },
+    );
+    const run = new Run(definition, { start: false });
+    const started = run.send({ type: 'start', run: 'demo-1-abc' });
+    expect(started).toMatchObject({ contextAction: '/clear', at: 'abc:plan#1' });
+    expect(started.message).toMatch(/^Please run `\/clear` first, then call workflow_status again\./);
+    expect(started).not.toHaveProperty('instructions');
+    run.status();
+    const advanced = run.advance('planned');
+    expect(advanced).not.toHaveProperty('contextAction');
+    expect(advanced.instructions).toContain('workflow_set_tasks');
+    const set = run.tasks('build', 't1');
+    expect(set).toMatchObject({ contextAction: '/compact', at: 'abc:build/t1/code#1' });
+    expect(set.message).toMatch(/^Hand abc:build\/t1\/code#1 to a subagent/);
+  });
+
+  test('[P1/2] status: prefer gives the instructions and records a skip, require asks again', () => {
+    const run = start('prefer');
+    expect(run.status({ session: 'A' })).toMatchObject({ instructions: 'Do plan' });
+    expect(run.last).toMatchObject([{ type: 'boundary.released', how: 'skipped' }]);
+    run.status({ session: 'A' });
+    expect(run.last).toEqual([]);
+
+    const strict = required();
+    const reply = strict.status({ session: 'A' });
+    expect(reply).toMatchObject({ contextAction: '/clear' });
+    expect(reply).not.toHaveProperty('instructions');
+    expect(reply.message).toContain('the user types /clear');
+    expect(strict.last).toEqual([]);
+  });
+
+  test('[P1/3] advance before a briefing is refused: with the instructions under prefer, outright under require', () => {
+    const run = start('prefer');
+    const refused = run.advance('done', { session: 'A' });
+    expect(refused).toMatchObject({ code: 'not_briefed', at: 'abc:plan#1', instructions: 'Do plan' });
+    expect(run.last).toMatchObject([{ type: 'boundary.released', how: 'skipped' }]);
+    expect(run.advance('really done', { session: 'A' })).toMatchObject({ step: 'build' });
+
+    const strict = required();
+    const closed = strict.advance('done', { session: 'A' });
+    expect(closed).toMatchObject({ code: 'boundary_open' });
+    expect(closed).not.toHaveProperty('instructions');
+    expect(strict.last).toEqual([]);
+    expect(strict.state.step).toBe('plan');
+  });
+
+  test('[P1/3] a failure cannot slip past a required boundary either', () => {
+    const strict = required();
+    expect(strict.send({ type: 'fail', reason: 'no', session: 'A' })).toMatchObject({
+      code: 'boundary_open',
+    });
+    expect(strict.last).toEqual([]);
+  });
+
+  test('[P1/4] context: the instructions are told under prefer and withheld under require', () => {
+    const run = start('prefer');
+    const strict = required();
+    const told = (of: Run) => {
+      const cursor = only(of);
+      return cursor && instructionsFor(of.definition, of.state, cursor);
+    };
+    expect(told(run)).toBe('Do plan');
+    expect(told(strict)).toBe('');
+  });
+
+  test.each(['prefer', 'require'] as const)(
+    '[P1/5] note and todo work while it is requested (%s)',
+    (policy) => {
+      const run = policy === 'prefer' ? start('prefer') : required();
+      expect(run.send({ type: 'note', kind: 'decision', text: 'Use PostgreSQL' })).not.toHaveProperty('code');
+      expect(run.send({ type: 'todo', content: '- [ ] plan' })).not.toHaveProperty('code');
+      expect(run.state.notes).toMatchObject([{ text: 'Use PostgreSQL' }]);
+      expect(run.state.todo).toBe('- [ ] plan');
+      expect(boundary(run)?.state).toBe('requested');
+    },
+  );
+
+  test.each(['prefer', 'require'] as const)(
+    '[P1/6] the host may stop while it is requested (%s)',
+    (policy) => {
+      const run = policy === 'prefer' ? start('prefer') : required();
+      run.witness('A');
+      const stop = { session: 'A', active: false };
+      expect(mayStop(run.definition, run.state, stop)).toMatchObject({
+        hold: false,
+        reason: 'a context action is waited for',
+      });
+      run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+      expect(mayStop(run.definition, run.state, stop)).toMatchObject({ hold: true });
+    },
+  );
+
+  test.each(['prefer', 'require'] as const)(
+    '[P1/7] a reset seen in the bound session releases it (%s)',
+    (policy) => {
+      const run = policy === 'prefer' ? start('prefer') : required();
+      run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+      expect(run.types()).toEqual(['session.reset', 'boundary.reset', 'boundary.released']);
+      expect(boundary(run)).toMatchObject({ state: 'released', how: 'reset', by: 'hook' });
+      expect(run.status({ session: 'A' })).toMatchObject({ instructions: 'Do plan' });
+    },
+  );
+
+  test('[P1/7] a reset in a session that is not bound opens nothing', () => {
+    const run = start('prefer');
+    run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'Z' });
+    expect(run.types()).toEqual(['session.reset']);
+    expect(boundary(run)?.state).toBe('requested');
+  });
+
+  test.each(['prefer', 'require'] as const)(
+    '[P1/8] a subagent that starts with the handle is a reset (%s)',
+    (policy) => {
+      const run = policy === 'prefer' ? start('prefer') : required();
+      const at = policy === 'prefer' ? 'abc:plan#1' : 'k3f9x2ab:plan#1';
+      run.send({ type: 'boundary', by: 'subagent', saw: 'new', at });
+      expect(run.types()).toEqual(['boundary.reset', 'boundary.released']);
+      expect(boundary(run)).toMatchObject({ how: 'reset', by: 'subagent' });
+      expect(run.advance('planned', { at, session: 'S' })).toMatchObject({ step: 'build' });
+    },
+  );
+
+  test.each(['prefer', 'require'] as const)(
+    '[P1/9] another session that calls with the handle is a reset (%s)',
+    (policy) => {
+      const run = policy === 'prefer' ? start('prefer') : required();
+      const at = policy === 'prefer' ? 'abc:plan#1' : 'k3f9x2ab:plan#1';
+      expect(run.status({ session: 'B', at })).toMatchObject({ instructions: 'Do plan' });
+      expect(run.last).toMatchObject([
+        { type: 'boundary.reset', by: 'new_session', saw: 'new' },
+        { type: 'boundary.released', how: 'reset' },
+      ]);
+    },
+  );
+
+  test('[P1/9] another session that advances unread is briefed instead', () => {
+    const run = required();
+    const refused = run.advance('done', { session: 'B', at: 'k3f9x2ab:plan#1' });
+    expect(refused).toMatchObject({ code: 'not_briefed', instructions: 'Do plan' });
+    expect(boundary(run)).toMatchObject({ state: 'released', how: 'reset', by: 'new_session' });
+  });
+
+  test('[P1/9] without the handle another session is nobody', () => {
+    const run = required();
+    expect(run.status({ session: 'B' })).toMatchObject({ contextAction: '/clear' });
+    expect(run.last).toEqual([]);
+  });
+
+  test('[P1/10] a late reset after a skip is recorded and briefs again under prefer; off only records it', () => {
+    const run = start('prefer');
+    run.status({ session: 'A' });
+    run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+    expect(run.types()).toEqual(['session.reset', 'boundary.reset', 'boundary.released']);
+    expect(boundary(run)).toMatchObject({ how: 'reset' });
+
+    const off = start('off');
+    off.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+    expect(off.types()).toEqual(['session.reset']);
+    expect(boundary(off)).toMatchObject({ how: 'skipped' });
+  });
+
+  test('[P1/10] a required boundary that a person let pass takes no late reset', () => {
+    const run = required();
+    run.person({ type: 'proceed' });
+    expect(boundary(run)).toMatchObject({ state: 'released', how: 'skipped' });
+    run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+    expect(run.types()).toEqual(['session.reset']);
+  });
+
+  test('a clear satisfies compact, a compaction does not satisfy clear', () => {
+    const compact = start('prefer', { context: 'compact' });
+    compact.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+    expect(boundary(compact)).toMatchObject({ how: 'reset' });
+    const enough = start('prefer', { context: 'compact' });
+    enough.send({ type: 'boundary', by: 'hook', saw: 'compact', session: 'A' });
+    expect(boundary(enough)).toMatchObject({ how: 'reset' });
+    const clear = start('prefer');
+    clear.send({ type: 'boundary', by: 'hook', saw: 'compact', session: 'A' });
+    expect(boundary(clear)?.state).toBe('requested');
+  });
+
+  test('require without a witness becomes prefer, and that is recorded', () => {
+    const run = start('require');
+    expect(run.events.at(-1)).toMatchObject({
+      type: 'boundary.requested',
+      policy: 'prefer',
+      downgraded: true,
+    });
+    expect(run.status({ session: 'A' })).toMatchObject({ instructions: 'Do plan' });
+    expect(required().last.at(-1)).not.toHaveProperty('downgraded');
+  });
+
+  test('a person lets a required boundary pass, an agent cannot', () => {
+    const run = required();
+    expect(run.send({ type: 'proceed' })).toMatchObject({ code: 'person_only' });
+    expect(run.person({ type: 'proceed' })).toMatchObject({ instructions: 'Do plan' });
+    expect(run.person({ type: 'proceed' })).toMatchObject({ code: 'no_boundary' });
+  });
+
+  test('the wrapper and the driver are told to end the turn', () => {
+    for (const witness of ['wrapper', 'driver'] as const) {
+      const run = new Run(workflow([action('a'), action('b', { context: 'clear' })]));
+      run.witness('A', witness);
+      const { message } = run.advance('done', { session: 'A' });
+      expect(message).toBe('Please run `/clear` first, then call workflow_status again. End your turn.');
+    }
+  });
+
+  test('a retry requests nothing, a pivot always requests a clear', () => {
+    const definition = workflow([
+      action('plan', { context: 'compact', on_fail: 'retry', review: { by: 'human', on_pivot: 'plan' } }),
+    ]);
+    const run = new Run(definition);
+    run.status();
+    expect(run.send({ type: 'fail', reason: 'no' })).toMatchObject({ instructions: 'Do plan' });
+    expect(boundary(run)).toBeUndefined();
+    run.advance('a plan');
+    expect(run.person({ type: 'review', verdict: 'pivot', feedback: 'Other way' })).toMatchObject({
+      contextAction: '/clear',
+    });
+  });
+
+  test('sub-step before step before transition', () => {
+    const definition = workflow([action('plan'), loop('build', { context: 'compact' }), action('end')], {
+      loops: {
+        build: [
+          { id: 'code', instructions: 'Code' },
+          { id: 'check', instructions: 'Check', context: 'clear' },
+        ],
+      },
+      transitions: [
+        { from: 'plan', to: 'build', context: 'clear' },
+        { from: 'build', to: 'end', context: 'clear' },
+      ],
+    });
+    const run = new Run(definition);
+    run.advance('planned');
+    expect(run.tasks('build', 't1')).toMatchObject({ subStep: 'code', contextAction: '/compact' });
+    run.status();
+    expect(run.advance('coded')).toMatchObject({ subStep: 'check', contextAction: '/clear' });
+    run.status();
+    expect(run.advance('checked')).toMatchObject({ step: 'end', contextAction: '/clear' });
+  });
+
+  test("a transition's action goes to the first position of the step only", () => {
+    const definition = workflow([action('plan'), ralph('polish', 2)], {
+      transitions: [{ from: 'plan', to: 'polish', context: 'compact' }],
+    });
+    const run = new Run(definition);
+    expect(run.advance('planned')).toMatchObject({ contextAction: '/compact', ralphIteration: 1 });
+    run.status();
+    expect(run.advance('better')).toMatchObject({ instructions: 'Improve polish', ralphIteration: 2 });
+  });
+
+  test("a transition's action waits until the loop has tasks", () => {
+    const definition = workflow([action('plan'), loop('build')], {
+      loops: { build: [{ id: 'code', instructions: 'Code' }] },
+      transitions: [{ from: 'plan', to: 'build', context: 'clear' }],
+    });
+    const run = new Run(definition);
+    expect(run.advance('planned')).not.toHaveProperty('contextAction');
+    expect(run.tasks('build', 't1', 't2')).toMatchObject({ contextAction: '/clear', task: { id: 't1' } });
+    run.status();
+    expect(run.advance('coded')).toMatchObject({ task: { id: 't2' }, instructions: 'Code' });
+  });
+
+  test('after a lost answer the repeated call still carries the context action', () => {
+    const run = new Run(workflow([action('a'), action('b', { context: 'clear' })]));
+    const at = run.status().at ?? '';
+    expect(run.advance('done', { at })).toMatchObject({ contextAction: '/clear' });
+    expect(run.advance('done', { at })).toMatchObject({ contextAction: '/clear', replayed: true });
+    expect(run.last).toEqual([]);
+  });
+});

@@ -1,0 +1,351 @@
+import { describe, expect, test } from 'vitest';
+import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
+
+const gated = (parts: object = {}): Run =>
+  new Run(workflow([action('build', { gate: [{ run: 'npm test' }], ...parts }), action('end')]));
+
+const checking = (run: Run) => Object.values(run.state.cursors)[0]?.checking;
+const cursor = (run: Run) => Object.values(run.state.cursors)[0];
+
+describe('P3: gates', () => {
+  test('[P3/1] advance on an open position asks for its gates', () => {
+    const run = gated({ gate: [{ run: 'npm test', timeout: 30 }, { exists: 'PLAN.md' }] });
+    const reply = run.advance('built', { tree: 't1' });
+    expect(run.last).toMatchObject([
+      { type: 'gates.requested', id: 'k3f9x2ab:build#1!1', output: 'built', tree: 't1' },
+    ]);
+    expect(run.effects).toMatchObject([
+      {
+        type: 'runGates',
+        id: 'k3f9x2ab:build#1!1',
+        at: 'k3f9x2ab:build#1',
+        deadline: run.now + 30_000 + 600_000 + 60_000,
+        gates: [
+          { role: 'gate', gate: { run: 'npm test' } },
+          { role: 'gate', gate: { exists: 'PLAN.md' } },
+        ],
+      },
+    ]);
+    expect(reply).toMatchObject({ step: 'build', checking: { id: 'k3f9x2ab:build#1!1' } });
+    expect(reply.next).toMatch(/^Send the same call again/);
+    run.send({
+      type: 'gatesStarted',
+      id: 'k3f9x2ab:build#1!1',
+      runner: { pid: 7, host: 'h' },
+      deadline: 5,
+      tree: 't2',
+    });
+    expect(checking(run)).toMatchObject({ runner: { pid: 7, host: 'h' }, deadline: 5, tree: 't2' });
+  });
+
+  test('[P3/2] the same call attaches to the running gates', () => {
+    const run = gated();
+    const at = run.status().at ?? '';
+    run.advance('built', { at });
+    expect(run.advance('built', { at })).toMatchObject({ checking: {} });
+    expect(run.advance('built')).toMatchObject({ checking: {} });
+    expect(run.last).toEqual([]);
+  });
+
+  test('[P3/3] another output, or another handle of the same cursor, is refused while the gates run', () => {
+    const run = gated();
+    const at = run.status().at ?? '';
+    run.advance('built', { at });
+    expect(run.advance('built differently', { at })).toMatchObject({ code: 'checking', at });
+    expect(run.advance('built', { at: at.replace('#1', '#2') })).toMatchObject({ code: 'checking', at });
+    expect(run.send({ type: 'fail', reason: 'x', at })).toMatchObject({ code: 'checking' });
+    expect(run.send({ type: 'ask', text: 'And now?', at })).toMatchObject({ code: 'checking' });
+    expect(checking(run)?.output).toBe('built');
+  });
+
+  test('[P3/3] other cursors are free meanwhile', () => {
+    const run = new Run(
+      workflow([loop('build', { parallel: 2 })], {
+        loops: { build: [{ id: 'c', instructions: 'C', gate: [{ run: 'make' }] }] },
+      }),
+    );
+    run.tasks('build', 'a', 'b');
+    const a = run.claim('A', 'a').at ?? '';
+    const b = run.claim('B', 'b').at ?? '';
+    run.advance('x', { at: a });
+    expect(run.advance('y', { at: b })).not.toHaveProperty('code');
+    run.gates({ at: b });
+    expect(run.state.outputs).toHaveProperty(['build.b.c']);
+    expect(run.state.cursors['build/a']?.checking).toBeDefined();
+  });
+
+  test('[P3/4] green gates leave receipts and complete the position in one append', () => {
+    const run = gated();
+    run.advance('built');
+    run.gates({ tree: 't2' });
+    expect(run.types()).toEqual([
+      'gates.finished',
+      'position.completed',
+      'step.completed',
+      'step.entered',
+      'position.entered',
+    ]);
+    expect(run.state.outputs.build).toMatchObject({
+      text: 'built',
+      at: 'k3f9x2ab:build#1',
+      tree: 't2',
+      receipts: [{ what: 'npm test', pass: true }],
+    });
+    expect(run.state.step).toBe('end');
+  });
+
+  test('[P3/4] green gates of a reviewed step ask for the review', () => {
+    const run = gated({ review: { by: 'human' } });
+    run.advance('built');
+    const reply = run.gates({ tree: 't2' });
+    expect(run.types()).toEqual(['gates.finished', 'review.requested']);
+    expect(reply).toMatchObject({ status: 'waiting', waiting: { for: 'review', by: 'human' } });
+    expect(run.state.outputs).toEqual({});
+  });
+
+  test('[P3/5] red gates open the same visit again and say what failed', () => {
+    const run = gated();
+    run.advance('built');
+    run.gates({ red: 'npm test' });
+    expect(run.last).toMatchObject([{ type: 'gates.finished', pass: false }]);
+    expect(run.status()).toMatchObject({
+      at: 'k3f9x2ab:build#1',
+      failed_gates: [{ what: 'npm test', pass: false }],
+      instructions: 'Do build',
+    });
+    run.advance('built better');
+    expect(checking(run)).toMatchObject({ id: 'k3f9x2ab:build#1!2', output: 'built better' });
+    run.gates();
+    expect(run.state.step).toBe('end');
+  });
+
+  test('[P3/5] a gate without a receipt is red', () => {
+    const run = gated();
+    run.advance('built');
+    run.send({ type: 'gatesFinished', id: 'k3f9x2ab:build#1!1', receipts: [] });
+    expect(run.last).toMatchObject([{ type: 'gates.finished', pass: false }]);
+  });
+
+  test('[P3/5] a gate that keeps writing files is red', () => {
+    const run = gated();
+    run.advance('built');
+    run.gates({ unstable: ['dist/app.js'] });
+    expect(run.last).toMatchObject([{ type: 'gates.finished', pass: false, unstable: ['dist/app.js'] }]);
+    expect(run.state.step).toBe('build');
+  });
+
+  test('[P3/5] after five reds it is a failure, and on_fail decides', () => {
+    const fail = (run: Run, times: number) => {
+      for (let i = 0; i < times; i += 1) {
+        run.advance(`try ${i}`);
+        run.gates({ red: true });
+      }
+    };
+    const waits = gated();
+    fail(waits, 4);
+    expect(cursor(waits)).toMatchObject({ reds: 4, failures: 0 });
+    fail(waits, 1);
+    expect(waits.types()).toEqual(['gates.finished', 'position.failed', 'position.blocked']);
+    expect(cursor(waits)?.waiting).toMatchObject({ kind: 'blocked', reason: 'its gates failed 5 times' });
+    expect(waits.state.status).toBe('waiting');
+
+    const retries = gated({ on_fail: 'retry', attempts: 2 });
+    fail(retries, 2);
+    expect(cursor(retries)).toMatchObject({ visit: 2, failures: 1, reds: 0 });
+
+    const aborts = gated({ on_fail: 'abort', attempts: 1 });
+    fail(aborts, 1);
+    expect(aborts.state).toMatchObject({ status: 'failed', reason: 'its gates failed 1 times' });
+  });
+
+  test('[P3/6] past the deadline the position is open again, and nothing is counted', () => {
+    const run = gated();
+    run.advance('built');
+    const { deadline = 0, id } = checking(run) ?? {};
+    run.now = deadline;
+    run.advance('built');
+    expect(run.last).toEqual([]);
+    run.now = deadline + 1;
+    run.advance('built again');
+    expect(run.last).toMatchObject([
+      { type: 'gates.interrupted', id, why: 'deadline' },
+      { type: 'gates.requested', output: 'built again' },
+    ]);
+    expect(run.effects).toMatchObject([{ type: 'stopGates', id }, { type: 'runGates' }]);
+    expect(cursor(run)).toMatchObject({ reds: 0, failures: 0 });
+    expect(run.send({ type: 'gatesFinished', id: id ?? '', receipts: [] })).toMatchObject({
+      code: 'stale_gates',
+    });
+  });
+
+  test('[P3/6] a runner that is dead on this machine interrupts them too', () => {
+    const run = gated();
+    run.advance('built');
+    run.status({ runnerAlive: true });
+    expect(run.last).toEqual([]);
+    expect(run.status({ runnerAlive: false })).toMatchObject({ instructions: 'Do build' });
+    expect(run.last).toMatchObject([{ type: 'gates.interrupted', why: 'runner' }]);
+    run.advance('built', { runnerAlive: false });
+    expect(run.last).toMatchObject([{ type: 'gates.requested', id: 'k3f9x2ab:build#1!2' }]);
+    run.send({ type: 'fail', reason: 'x', runnerAlive: false });
+    expect(run.types()).toEqual(['gates.interrupted', 'position.failed', 'position.blocked']);
+  });
+
+  test.each(['rewind', 'cancel'] as const)('[P3/7] %s stops the gates and fences their result', (type) => {
+    const run = gated();
+    run.advance('built');
+    run.send({ type: 'gatesStarted', id: checking(run)?.id ?? '', runner: { pid: 7, host: 'h' } });
+    const id = checking(run)?.id ?? '';
+    run.send(type === 'rewind' ? { type, to: 'build' } : { type });
+    expect(run.effects).toMatchObject([{ type: 'stopGates', id, runner: { pid: 7 } }]);
+    const late = {
+      type: 'gatesFinished' as const,
+      id,
+      receipts: [{ gate: 0, role: 'gate' as const, what: 'npm test', pass: true }],
+    };
+    expect(run.send(late)).toMatchObject({ code: 'stale_gates' });
+    expect(run.send({ type: 'gatesStarted', id })).toMatchObject({ code: 'stale_gates' });
+    expect(run.last).toEqual([]);
+  });
+
+  test('gates that must hold again run with the last step, and count only there', () => {
+    const definition = workflow([
+      action('build', { gate: [{ run: 'npm test', rerun: true }, { run: 'make' }] }),
+      action('docs'),
+      action('end', { gate: [{ exists: 'CHANGELOG.md' }] }),
+    ]);
+    const run = new Run(definition);
+    run.advance('built');
+    run.gates();
+    run.advance('documented');
+    expect(run.state.step).toBe('end');
+    run.advance('ended');
+    expect(checking(run)?.gates.map(({ role, gate, from }) => [role, gate.run ?? gate.exists, from])).toEqual(
+      [
+        ['gate', 'CHANGELOG.md', 'end'],
+        ['rerun', 'npm test', 'build'],
+      ],
+    );
+    run.gates({ red: 'npm test' });
+    expect(run.status()).toMatchObject({
+      status: 'running',
+      failed_gates: [{ what: 'npm test', role: 'rerun' }],
+    });
+    run.advance('ended again');
+    run.gates();
+    expect(run.state.status).toBe('complete');
+  });
+
+  test("a loop's gates that must hold again run at the end too", () => {
+    const definition = workflow([loop('build'), action('end')], {
+      loops: { build: [{ id: 'code', instructions: 'C', gate: [{ run: 'npm test', rerun: true }] }] },
+    });
+    const run = new Run(definition);
+    run.tasks('build', 'a');
+    run.advance('coded');
+    run.gates();
+    run.advance('ended');
+    expect(checking(run)?.gates).toMatchObject([{ role: 'rerun', from: 'build/code' }]);
+  });
+});
+
+describe('ralph', () => {
+  const polish = () =>
+    new Run(workflow([ralph('polish', 3, { until: [{ run: 'npm run lint' }] }), action('end')]));
+
+  test('until ends the step early when it holds', () => {
+    const run = polish();
+    run.advance('first');
+    run.gates({ red: 'npm run lint' });
+    expect(run.status()).toMatchObject({ ralphIteration: 2, ralphTotal: 3 });
+    expect(run.status()).not.toHaveProperty('failed_gates');
+    run.advance('second');
+    run.gates();
+    expect(run.state.step).toBe('end');
+    expect(Object.keys(run.state.outputs)).toEqual(['polish.1', 'polish.2']);
+  });
+
+  test('the last iteration ends the step whether until holds or not', () => {
+    const run = polish();
+    for (const output of ['first', 'second', 'third']) {
+      run.advance(output);
+      run.gates({ red: 'npm run lint' });
+    }
+    expect(run.state.step).toBe('end');
+  });
+
+  test('a red gate keeps the iteration even when until holds', () => {
+    const run = new Run(
+      workflow([ralph('polish', 3, { gate: [{ run: 'make' }], until: [{ run: 'lint' }] }), action('end')]),
+    );
+    run.advance('first');
+    run.gates({ red: 'make' });
+    expect(run.status()).toMatchObject({ ralphIteration: 1, failed_gates: [{ what: 'make' }] });
+    run.advance('again');
+    run.gates();
+    expect(run.state.step).toBe('end');
+  });
+
+  test('what must hold again counts only in the iteration that ends the run', () => {
+    const definition = workflow([
+      action('build', { gate: [{ run: 'npm test', rerun: true }] }),
+      ralph('polish', 2, { until: [{ run: 'lint' }] }),
+    ]);
+    const run = new Run(definition);
+    run.advance('built');
+    run.gates();
+    run.advance('first');
+    run.gates({ red: true });
+    expect(run.status()).toMatchObject({ ralphIteration: 2 });
+    run.advance('second');
+    run.gates({ red: 'npm test' });
+    expect(run.status()).toMatchObject({ status: 'running', ralphIteration: 2 });
+    run.advance('third');
+    run.gates({ red: 'lint' });
+    expect(run.state.status).toBe('complete');
+  });
+
+  test('a review comes after the last iteration only', () => {
+    const run = new Run(workflow([ralph('polish', 2, { review: { by: 'human' } })]));
+    expect(run.advance('first')).toMatchObject({ ralphIteration: 2, status: 'running' });
+    expect(run.advance('second')).toMatchObject({ status: 'waiting' });
+  });
+});
+
+describe('what advance refuses', () => {
+  test('a read-only position whose tree has changed', () => {
+    const run = new Run(workflow([action('a'), action('look', { read_only: true }), action('end')]));
+    run.advance('done', { tree: 't1' });
+    expect(run.advance('looked', { tree: 't2' })).toMatchObject({ code: 'tree_changed' });
+    expect(run.state.step).toBe('look');
+    expect(run.advance('looked', { tree: 't1' })).toMatchObject({ step: 'end' });
+  });
+
+  test('a read-only position where a tree is unknown is not compared', () => {
+    const run = new Run(workflow([action('a'), action('look', { read_only: true }), action('end')]));
+    run.advance('done');
+    expect(run.advance('looked', { tree: 't2' })).toMatchObject({ step: 'end' });
+    const other = new Run(workflow([action('a'), action('look', { read_only: true }), action('end')]));
+    other.advance('done', { tree: 't1' });
+    expect(other.advance('looked')).toMatchObject({ step: 'end' });
+  });
+
+  test('a required artifact that is missing', () => {
+    const run = new Run(workflow([action('a'), action('b')]));
+    expect(run.advance('x', { missing: ['spec'] })).toMatchObject({
+      code: 'missing_artifact',
+      message: 'required artifacts are missing: spec',
+    });
+    expect(run.advance('x', { missing: [] })).toMatchObject({ step: 'b' });
+  });
+
+  test('an output over 256 KB', () => {
+    const run = new Run(workflow([action('a'), action('b')]));
+    const limit = 256 * 1024;
+    expect(run.advance('x'.repeat(limit + 1))).toMatchObject({ code: 'bad_output' });
+    const long = { opening: 'x', digest: 'd', bytes: limit + 1 };
+    expect(run.send({ type: 'advance', output: long })).toMatchObject({ code: 'bad_output' });
+    expect(run.send({ type: 'advance', output: { ...long, bytes: limit } })).toMatchObject({ step: 'b' });
+    expect(run.state.outputs.a?.text).toMatchObject({ digest: 'd' });
+  });
+});

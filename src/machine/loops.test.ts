@@ -1,0 +1,386 @@
+import { describe, expect, test } from 'vitest';
+import { action, loop, Run, workflow } from '../../test/kit/run.ts';
+import type { Definition, SubStep } from './index.ts';
+
+const minute = 60_000;
+
+const build = (
+  parallel: number,
+  subSteps: SubStep[] = [{ id: 'code', instructions: 'Code {task.title}' }],
+): Definition =>
+  workflow([loop('build', parallel === 1 ? {} : { parallel }), action('end')], {
+    loops: { build: subSteps },
+  });
+
+const several = (): Run => {
+  const run = new Run(build(3));
+  run.tasks('build', 'a', 'b', 'c', 'd');
+  return run;
+};
+
+describe('P2: loops', () => {
+  test('[P2/1] a run stands on exactly one main step, and each started task has a cursor', () => {
+    const run = several();
+    run.claim('A', 'a');
+    run.claim('B', 'b');
+    expect(run.state.step).toBe('build');
+    expect(Object.keys(run.state.cursors)).toEqual(['build/a', 'build/b']);
+    expect(run.state.cursors['build/a']).toMatchObject({
+      subStep: 'code',
+      visit: 1,
+      failures: 0,
+      lease: { holder: 'A' },
+    });
+  });
+
+  test('[P2/2] a task is blocked, ready, held, then done, failed or skipped', () => {
+    const run = new Run(build(2, [{ id: 'code', instructions: 'Code', on_fail: 'skip' }]));
+    run.tasks('build', 'a', ['b', 'a'], 'c', ['d', 'c'], ['e', 'd']);
+    expect(run.status()).toMatchObject({ held: [], ready: ['a', 'c'] });
+    expect(run.claim('B', 'b')).toMatchObject({ code: 'no_task', message: "task 'b' waits for a" });
+    const a = run.claim('A', 'a').at ?? '';
+    expect(run.claim('B', 'a')).toMatchObject({ code: 'task_held' });
+    run.advance('coded', { at: a });
+    expect(run.state.tasks.build?.byId.a?.end).toBe('done');
+    expect(run.status()).toMatchObject({ ready: ['b', 'c'] });
+    const c = run.claim('A', 'c').at ?? '';
+    run.send({ type: 'fail', reason: 'broken', at: c });
+    expect(run.last).toMatchObject([
+      { type: 'position.failed' },
+      { type: 'task.ended', task: 'c', end: 'failed' },
+      { type: 'task.ended', task: 'd', end: 'skipped' },
+      { type: 'task.ended', task: 'e', end: 'skipped' },
+    ]);
+  });
+
+  test("[P2/3] with parallel 1 tasks are claimed by themselves and the status looks like the seeds'", () => {
+    const run = new Run(build(1));
+    expect(run.tasks('build', 'a', 'b')).toMatchObject({
+      status: 'running',
+      step: 'build',
+      stepType: 'loop',
+      task: { index: 0, id: 'a', title: 'Task a', total: 2 },
+      subStep: 'code',
+      agent: null,
+      instructions: 'Code Task a',
+      progress: { currentStep: 1, totalSteps: 2, completedTasks: 0, totalTasks: 2 },
+    });
+    expect(run.advance('coded')).toMatchObject({
+      task: { index: 1, id: 'b' },
+      progress: { completedTasks: 1 },
+    });
+    expect(run.claim('A')).toMatchObject({ code: 'no_task' });
+  });
+
+  test('[P2/4] status with a handle is that cursor; without, the only held one, else a list without instructions', () => {
+    const run = several();
+    const a = run.claim('A', 'a').at ?? '';
+    expect(run.status()).toMatchObject({ at: a, instructions: 'Code Task a' });
+    const b = run.claim('B', 'b').at ?? '';
+    expect(run.status({ at: b })).toMatchObject({ at: b, task: { id: 'b' }, instructions: 'Code Task b' });
+    const list = run.status();
+    expect(list).toMatchObject({
+      held: [
+        { at: a, task: 'a', holder: 'A' },
+        { at: b, task: 'b', holder: 'B' },
+      ],
+      ready: ['c', 'd'],
+    });
+    expect(list).not.toHaveProperty('instructions');
+    expect(list).not.toHaveProperty('at');
+  });
+
+  test('[P2/5] advance needs the handle when more than one task is held', () => {
+    const run = several();
+    const a = run.claim('A', 'a').at ?? '';
+    const b = run.claim('B', 'b').at ?? '';
+    expect(run.advance('coded')).toMatchObject({ code: 'at_required', next: `one of ${a}, ${b}` });
+    run.advance('coded', { at: a });
+    expect(run.state.outputs).toHaveProperty(['build.a.code']);
+    expect(run.advance('coded too')).not.toHaveProperty('code');
+    expect(run.state.outputs).toHaveProperty(['build.b.code']);
+    expect(run.advance('more')).toMatchObject({ code: 'claim_required', next: 'claim one of c, d' });
+  });
+
+  test("[P2/5] an agent that finished its task is not shown another agent's", () => {
+    const run = several();
+    const a = run.claim('A', 'a').at ?? '';
+    run.claim('B', 'b');
+    const done = run.advance('coded', { at: a });
+    expect(done).not.toHaveProperty('at');
+    expect(done).toMatchObject({ ready: ['c', 'd'], held: [{ task: 'b' }] });
+  });
+
+  test('[P2/6] a boundary belongs to one cursor and its holder', () => {
+    const run = new Run(build(2, [{ id: 'code', instructions: 'Code', context: 'clear' }]));
+    run.tasks('build', 'a', 'b');
+    expect(run.claim('A', 'a')).toMatchObject({ contextAction: '/clear' });
+    expect(run.claim('B', 'b')).toMatchObject({ contextAction: '/clear' });
+    run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+    expect(run.state.cursors['build/a']?.boundary).toMatchObject({ state: 'released' });
+    expect(run.state.cursors['build/b']?.boundary).toMatchObject({ state: 'requested', session: 'B' });
+  });
+
+  test('[P2/7] outputs stand under step.task.subStep', () => {
+    const run = new Run(
+      build(1, [
+        { id: 'code', instructions: 'C' },
+        { id: 'check', instructions: 'After {outputs.build.t1.code}' },
+      ]),
+    );
+    run.tasks('build', 't1');
+    expect(run.advance('the code')).toMatchObject({ subStep: 'check', instructions: 'After the code' });
+    run.advance('the check');
+    expect(Object.keys(run.state.outputs)).toEqual(['build.t1.code', 'build.t1.check']);
+  });
+
+  test('[P2/8] fail: retry keeps the holder and takes the next visit', () => {
+    const run = new Run(build(2, [{ id: 'code', instructions: 'Code', on_fail: 'retry', attempts: 1 }]));
+    run.tasks('build', 'a', 'b');
+    const at = run.claim('A', 'a').at ?? '';
+    expect(run.send({ type: 'fail', reason: 'x', at })).toMatchObject({ at: at.replace('#1', '#2') });
+    expect(run.state.cursors['build/a']).toMatchObject({
+      visit: 2,
+      failures: 1,
+      lease: { holder: 'A', epoch: 1 },
+    });
+    expect(run.send({ type: 'fail', reason: 'x', at })).toMatchObject({ replayed: true });
+    expect(run.state.cursors['build/a']?.failures).toBe(1);
+    run.send({ type: 'fail', reason: 'y', at: at.replace('#1', '#2') });
+    expect(run.state.cursors['build/a']?.waiting).toMatchObject({ kind: 'blocked', reason: 'y' });
+    expect(run.state.status).toBe('running');
+    expect(run.status({ at: at.replace('#1', '#2') })).toMatchObject({ phase: { status: 'blocked' } });
+  });
+
+  test('[P2/8] fail: skip fails the task and skips its dependants, wherever they stand in the list', () => {
+    const run = new Run(build(1, [{ id: 'code', instructions: 'Code', on_fail: 'skip' }]));
+    run.tasks('build', ['z', 'y'], ['y', 'a'], 'a', 'b');
+    expect(run.status()).toMatchObject({ task: { id: 'a' } });
+    expect(run.send({ type: 'fail', reason: 'x' })).toMatchObject({ task: { id: 'b' } });
+    const byId = run.state.tasks.build?.byId;
+    expect([byId?.a?.end, byId?.y?.end, byId?.z?.end]).toEqual(['failed', 'skipped', 'skipped']);
+  });
+
+  test('[P2/8] fail: abort fails the run, and other holders are told at their next call', () => {
+    const run = new Run(build(2, [{ id: 'code', instructions: 'Code', on_fail: 'abort' }]));
+    run.tasks('build', 'a', 'b');
+    const a = run.claim('A', 'a').at ?? '';
+    const b = run.claim('B', 'b').at ?? '';
+    run.send({ type: 'fail', reason: 'the disk is full', at: a });
+    expect(run.advance('coded', { at: b })).toMatchObject({ status: 'failed', reason: 'the disk is full' });
+    expect(run.last).toEqual([]);
+    expect(run.claim('C')).toMatchObject({ code: 'run_ended' });
+  });
+
+  test('[P2/9] the loop ends when every task has ended; if none is done the run waits', () => {
+    const run = new Run(build(1, [{ id: 'code', instructions: 'Code', on_fail: 'skip' }]));
+    run.tasks('build', 'a', 'b');
+    run.send({ type: 'fail', reason: 'x' });
+    expect(run.advance('coded')).toMatchObject({ step: 'end' });
+
+    const lost = new Run(build(1, [{ id: 'code', instructions: 'Code', on_fail: 'skip' }]));
+    lost.tasks('build', 'a', ['b', 'a']);
+    const reply = lost.send({ type: 'fail', reason: 'x' });
+    expect(reply).toMatchObject({
+      status: 'waiting',
+      waiting: { for: 'blocked' },
+      phase: { status: 'blocked' },
+    });
+    expect(reply.next).toBe("Set more tasks of 'build', or rewind to a step.");
+    expect(lost.tasks('build', 'c')).toMatchObject({ status: 'running', task: { id: 'c' } });
+    expect(lost.advance('coded')).toMatchObject({ step: 'end' });
+  });
+
+  test('[P2/10] an expired lease lets another agent claim, and the epoch fences the late one', () => {
+    const run = several();
+    const late = run.claim('A', 'a').at ?? '';
+    run.now += 29 * minute;
+    expect(run.claim('B', 'a')).toMatchObject({ code: 'task_held' });
+    run.now += 1 * minute;
+    const taken = run.claim('B', 'a');
+    expect(taken).toMatchObject({ at: late.replace('#1', '#2') });
+    expect(run.state.cursors['build/a']?.lease).toMatchObject({ holder: 'B', epoch: 2 });
+    expect(run.advance('late', { at: late })).toMatchObject({ code: 'stale_handle' });
+    expect(run.state.outputs).toEqual({});
+    expect(run.advance('in time', { at: taken.at ?? '' })).not.toHaveProperty('code');
+  });
+
+  test('[P2/10] expiry alone changes nothing: the holder goes on', () => {
+    const run = several();
+    const at = run.claim('A', 'a').at ?? '';
+    run.now += 300 * minute;
+    expect(run.advance('late but alone', { at })).not.toHaveProperty('code');
+    expect(run.state.outputs).toHaveProperty(['build.a.code']);
+  });
+
+  test('[P2/10] any call of the holder renews the lease, written only when less than half is left', () => {
+    const run = several();
+    run.witness('A');
+    const at = run.claim('A', 'a').at ?? '';
+    const expires = () => run.state.cursors['build/a']?.lease?.expires;
+    const first = expires();
+    run.now += 15 * minute;
+    run.send({ type: 'note', kind: 'decision', text: 'x', at });
+    expect(expires()).toBe(first);
+    run.now += 1 * minute;
+    run.send({ type: 'note', kind: 'decision', text: 'y', at });
+    expect(run.types()).toEqual(['lease.renewed', 'note.added']);
+    expect(expires()).toBe(run.now + 30 * minute);
+    run.now += 20 * minute;
+    run.send({ type: 'session', session: 'A', event: { type: 'seen' } });
+    expect(run.types()).toEqual(['lease.renewed']);
+    run.now += 20 * minute;
+    expect(run.advance('x', { at, missing: ['PLAN.md'] })).toMatchObject({ code: 'missing_artifact' });
+    expect(run.types()).toEqual(['lease.renewed']);
+  });
+
+  test('[P2/10] a task that waits for somebody is not taken away', () => {
+    const run = several();
+    const at = run.claim('A', 'a').at ?? '';
+    run.send({ type: 'ask', text: 'Which way?', at });
+    run.now += 60 * minute;
+    expect(run.claim('B', 'a')).toMatchObject({ code: 'task_held' });
+  });
+
+  test('[P2/10] gates of an expired holder are stopped when another claims', () => {
+    const run = new Run(build(2, [{ id: 'code', instructions: 'Code', gate: [{ run: 'make' }] }]));
+    run.tasks('build', 'a');
+    const at = run.claim('A', 'a').at ?? '';
+    run.advance('coded', { at });
+    const { id } = run.state.cursors['build/a']?.checking ?? { id: '' };
+    run.now += 31 * minute;
+    run.claim('B', 'a');
+    expect(run.effects).toMatchObject([{ type: 'stopGates', id }]);
+    expect(run.send({ type: 'gatesFinished', id, receipts: [] })).toMatchObject({ code: 'stale_gates' });
+  });
+
+  test('at most `parallel` agents hold tasks, and a holder that claims again gets its own', () => {
+    const run = new Run(build(2));
+    run.tasks('build', 'a', 'b', 'c');
+    const a = run.claim('A').at;
+    expect(run.claim('A')).toMatchObject({ at: a });
+    expect(run.last).toEqual([]);
+    run.claim('B');
+    expect(run.claim('C')).toMatchObject({
+      code: 'task_held',
+      message: "2 agents hold tasks of 'build', 2 may",
+    });
+    expect(run.status()).toMatchObject({ ready: [] });
+    expect(run.claim('C', 'nope')).toMatchObject({ code: 'no_task', message: "there is no task 'nope'" });
+    expect(run.claim('C', 'a')).toMatchObject({ code: 'task_held', message: "task 'a' is held" });
+    run.advance('x', { at: a ?? '' });
+    expect(run.claim('C', 'a')).toMatchObject({ code: 'no_task', message: "task 'a' is done" });
+  });
+
+  test('claim is refused where there is nothing to claim', () => {
+    const run = new Run(build(2));
+    expect(run.claim('A')).toMatchObject({ code: 'no_task', next: 'advance the open position' });
+    run.tasks('build', 'a');
+    run.claim('A');
+    expect(run.claim('B')).toMatchObject({ code: 'no_task', message: "no task of 'build' is ready" });
+  });
+});
+
+describe('setTasks', () => {
+  test('a loop is named by its own id or by its step', () => {
+    const definition = workflow([action('plan'), loop('build', { loop: 'cycle' })], {
+      loops: { cycle: [{ id: 'code', instructions: 'C' }] },
+    });
+    const run = new Run(definition);
+    expect(run.tasks('cycle', 'a')).not.toHaveProperty('code');
+    expect(run.tasks('build', 'a', 'b')).not.toHaveProperty('code');
+    expect(run.state.tasks.cycle?.order).toEqual(['a', 'b']);
+    expect(run.tasks('nope', 'a')).toMatchObject({ code: 'unknown_loop', next: 'use cycle' });
+    expect(new Run(workflow([action('x')])).tasks('x', 'a')).toMatchObject({ code: 'unknown_loop' });
+  });
+
+  test('tasks that were set ahead open the loop when it is reached', () => {
+    const run = new Run(
+      workflow([action('plan'), loop('build')], { loops: { build: [{ id: 'code', instructions: 'C' }] } }),
+    );
+    run.tasks('build', 'a');
+    expect(run.state.step).toBe('plan');
+    expect(run.advance('planned')).toMatchObject({ task: { id: 'a' }, subStep: 'code' });
+  });
+
+  test('an empty list completes the loop, at once or when it is reached', () => {
+    const run = new Run(build(1));
+    expect(run.tasks('build')).toMatchObject({ step: 'end' });
+    const ahead = new Run(
+      workflow([action('plan'), loop('build'), action('end')], {
+        loops: { build: [{ id: 'c', instructions: 'C' }] },
+      }),
+    );
+    ahead.tasks('build');
+    expect(ahead.advance('planned')).toMatchObject({ step: 'end' });
+  });
+
+  test('a loop without a list refuses to advance and says how to go on', () => {
+    const run = new Run(build(1));
+    expect(run.advance('x')).toMatchObject({
+      code: 'needs_tasks',
+      at: 'k3f9x2ab:build#1',
+      next: "set the tasks of 'build' (an empty list completes it)",
+    });
+  });
+
+  test.each([
+    [['a', ['b', 'c'], ['c', 'b']], /circle: b → c → b/],
+    [['a', ['b', 'z']], /depends on 'z', which is not in the list/],
+    [['a', 'a'], /two tasks are called 'a'/],
+    [['a b'], /cannot be a task's id/],
+    [[['a', 'a']], /circle: a → a/],
+    [['__proto__'], /cannot be a task's id/],
+  ] as const)('bad lists are refused whole: %j', (ids, message) => {
+    const run = new Run(build(1));
+    const reply = run.tasks('build', ...(ids as unknown as string[]));
+    expect(reply).toMatchObject({ code: 'bad_tasks' });
+    expect(reply.message).toMatch(message);
+    expect(run.last).toEqual([]);
+  });
+
+  test('a title must say something, and five thousand tasks are enough', () => {
+    const run = new Run(build(1));
+    expect(run.send({ type: 'setTasks', loop: 'build', tasks: [{ id: 'a', title: ' ' }] })).toMatchObject({
+      message: "task 'a' has no title",
+    });
+    const many = Array.from({ length: 5001 }, (_, index) => `t${index}`);
+    expect(run.tasks('build', ...many)).toMatchObject({ message: '5001 tasks are too many: 5000 at most' });
+    expect(run.tasks('build', ...many.slice(1))).not.toHaveProperty('code');
+  });
+
+  test('a list given again replaces what has not been started and keeps the rest', () => {
+    const run = new Run(build(1));
+    run.tasks('build', 'a', 'b', 'c');
+    run.advance('coded a');
+    expect(run.tasks('build', 'd', 'a', 'b')).toMatchObject({ task: { id: 'b' } });
+    expect(run.state.tasks.build?.order).toEqual(['a', 'b', 'd']);
+    expect(run.state.tasks.build?.byId.a?.end).toBe('done');
+  });
+
+  test('a new task cannot depend on one that failed', () => {
+    const run = new Run(build(1, [{ id: 'code', instructions: 'C', on_fail: 'skip' }]));
+    run.tasks('build', 'a', 'b');
+    run.send({ type: 'fail', reason: 'x' });
+    expect(run.tasks('build', ['n', 'a'])).toMatchObject({
+      message: "task 'n' depends on 'a', which failed",
+    });
+  });
+
+  test('the tasks of a loop that is over stay as they are', () => {
+    const run = new Run(build(1));
+    run.tasks('build', 'a');
+    run.advance('coded');
+    expect(run.tasks('build', 'b')).toMatchObject({
+      code: 'bad_tasks',
+      next: "rewind to 'build' to run it again",
+    });
+  });
+
+  test('ids that every object has are ordinary ids', () => {
+    const run = new Run(build(1));
+    run.tasks('build', 'constructor', ['toString', 'constructor']);
+    expect(run.advance('x')).toMatchObject({ task: { id: 'toString' } });
+    expect(run.advance('y')).toMatchObject({ step: 'end' });
+  });
+});

@@ -1,0 +1,454 @@
+import { describe, expect, test } from 'vitest';
+import { action, loop, Run, workflow } from '../../test/kit/run.ts';
+
+const minute = 60_000;
+
+/** The states of seed 003: planning, plan review, coding, testing, code review. */
+const maestro = (parts: object = {}) =>
+  workflow(
+    [
+      action('planning', { review: { by: 'human', on_pivot: 'planning' } }),
+      action('coding', {
+        gate: [{ run: 'npm test' }],
+        review: { by: 'reviewer', on_pivot: 'planning' },
+        budget: { turns: 3, tokens: 1000, minutes: 10, on_pivot: 'planning' },
+      }),
+      action('done'),
+    ],
+    { transitions: [{ from: 'planning', to: 'coding', context: 'clear' }], ...parts },
+  );
+
+const coding = (): Run => {
+  const run = new Run(maestro());
+  run.advance('The plan: use a queue', { tree: 't1' });
+  run.person({ type: 'review', verdict: 'approve' });
+  run.status();
+  return run;
+};
+
+const cursor = (run: Run) => Object.values(run.state.cursors)[0];
+
+describe('reviews', () => {
+  test('a step with a review waits, and advance only returns the status', () => {
+    const run = new Run(maestro());
+    const reply = run.advance('The plan', { tree: 't1' });
+    expect(reply).toMatchObject({
+      status: 'waiting',
+      step: 'planning',
+      waiting: { for: 'review', by: 'human' },
+    });
+    expect(reply.next).toBe(
+      'A person reviews k3f9x2ab:planning#1: approve, revise, pivot, escalate or abandon.',
+    );
+    expect(run.advance('Another plan')).toMatchObject({ status: 'waiting' });
+    expect(run.last).toEqual([]);
+    expect(run.send({ type: 'fail', reason: 'x' })).toMatchObject({ status: 'waiting' });
+    expect(run.last).toEqual([]);
+  });
+
+  test('only a person decides a human review', () => {
+    const run = new Run(maestro());
+    run.advance('The plan');
+    for (const verdict of ['approve', 'revise', 'pivot', 'escalate', 'abandon'] as const) {
+      expect(run.send({ type: 'review', verdict })).toMatchObject({ code: 'person_only' });
+      expect(run.send({ type: 'review', verdict, actor: { kind: 'engine' } })).toMatchObject({
+        code: 'person_only',
+      });
+    }
+    expect(run.last).toEqual([]);
+  });
+
+  test('[003/3] approving the plan clears on the way to coding; other transitions keep the conversation', () => {
+    const run = new Run(maestro());
+    run.advance('The plan', { tree: 't1' });
+    expect(run.person({ type: 'review', verdict: 'approve' })).toMatchObject({
+      step: 'coding',
+      contextAction: '/clear',
+    });
+    expect(run.types()).toEqual([
+      'review.decided',
+      'position.completed',
+      'step.completed',
+      'step.entered',
+      'position.entered',
+      'boundary.requested',
+    ]);
+    expect(run.state.outputs.planning).toMatchObject({ text: 'The plan', reviewed: 'ann' });
+    run.status();
+    run.advance('coded');
+    run.gates();
+    const done = run.send({ type: 'review', verdict: 'approve', actor: { kind: 'agent', name: 'reviewer' } });
+    expect(done).toMatchObject({ step: 'done', instructions: 'Do done' });
+    expect(done).not.toHaveProperty('contextAction');
+    expect(run.state.outputs.coding?.reviewed).toBe('reviewer');
+  });
+
+  test('[003/3] a pivot clears and keeps the story, the plan and the feedback', () => {
+    const run = new Run(maestro(), { start: false });
+    run.send({ type: 'start', run: 'demo-1-abc', summary: 'Add a queue' });
+    run.advance('The plan: use a queue');
+    run.person({ type: 'review', verdict: 'approve' });
+    run.status();
+    run.advance('coded');
+    run.gates();
+    const reply = run.person({ type: 'review', verdict: 'pivot', feedback: '  Use a log instead  ' });
+    expect(reply).toMatchObject({ step: 'planning', at: 'abc:planning#2', contextAction: '/clear' });
+    expect(run.state.summary).toBe('Add a queue');
+    expect(run.state.pivots).toMatchObject([
+      { from: 'coding', to: 'planning', feedback: 'Use a log instead', plan: 'The plan: use a queue' },
+    ]);
+    expect(run.state.outputs).toEqual({});
+  });
+
+  test('[003/4] plan review and budget review keep feedback under their own tag, trimmed', () => {
+    const plan = new Run(maestro());
+    plan.advance('The plan');
+    const long = 'x'.repeat(700);
+    plan.person({ type: 'review', verdict: 'pivot', feedback: long });
+    expect(plan.status().feedback).toMatch(/^\*\*\[PLAN_PIVOT_FEEDBACK\]:\*\* "x{597}\.\.\."/);
+    expect(plan.state.pivots[0]?.feedback).toHaveLength(600);
+
+    const budget = coding();
+    budget.send({ type: 'spend', turns: 3 });
+    budget.person({ type: 'review', verdict: 'pivot', feedback: 'Too much' });
+    expect(budget.status().feedback).toMatch(/^\*\*\[BUDGET_PIVOT_FEEDBACK\]:\*\* "Too much"/);
+    const exact = new Run(maestro());
+    exact.advance('The plan');
+    exact.person({ type: 'review', verdict: 'pivot', feedback: 'y'.repeat(600) });
+    expect(exact.state.pivots[0]?.feedback).toBe('y'.repeat(600));
+  });
+
+  test('[003/5] after a pivot the agent is told that earlier work may have to be reverted', () => {
+    const run = coding();
+    run.advance('coded');
+    run.gates();
+    run.person({ type: 'review', verdict: 'pivot', feedback: 'Other way' });
+    expect(run.status().feedback).toContain('may have to be reverted');
+    run.advance('New plan');
+    run.person({ type: 'review', verdict: 'approve' });
+    expect(run.status()).not.toHaveProperty('feedback');
+  });
+
+  test('[003/6] a question and its answer return to the position that asked', () => {
+    const run = coding();
+    const reply = run.send({ type: 'ask', text: ' Which database? ' });
+    expect(reply).toMatchObject({ status: 'waiting', waiting: { for: 'question', what: 'Which database?' } });
+    expect(reply.next).toBe('A person answers the question.');
+    expect(run.send({ type: 'ask', text: 'Again?' })).toMatchObject({ status: 'waiting' });
+    expect(run.state.questions).toHaveLength(1);
+    expect(run.send({ type: 'answer', text: 'PostgreSQL' })).toMatchObject({ code: 'person_only' });
+    expect(run.person({ type: 'answer', text: ' PostgreSQL ' })).toMatchObject({
+      status: 'running',
+      at: 'k3f9x2ab:coding#1',
+      answers: [{ question: 'Which database?', answer: 'PostgreSQL' }],
+      instructions: 'Do coding',
+    });
+    expect(run.person({ type: 'answer', text: 'Again' })).toMatchObject({ code: 'no_question' });
+    run.advance('coded');
+    run.gates();
+    run.person({ type: 'review', verdict: 'approve' });
+    expect(run.status()).not.toHaveProperty('answers');
+  });
+
+  test('[003/7] escalation loses nothing', () => {
+    const run = coding();
+    run.advance('coded', { tree: 't1' });
+    run.gates({ tree: 't1' });
+    const before = cursor(run);
+    const reviewer = { kind: 'agent' as const, name: 'reviewer' };
+    const reply = run.send({ type: 'review', verdict: 'escalate', feedback: 'Unsure', actor: reviewer });
+    expect(reply).toMatchObject({
+      waiting: { for: 'review', by: 'human', what: 'the review, escalated: Unsure' },
+    });
+    const { waiting: _before, ...kept } = before ?? {};
+    const { waiting: _after, ...now } = cursor(run) ?? {};
+    expect(now).toEqual(kept);
+    expect(run.send({ type: 'review', verdict: 'approve', actor: reviewer })).toMatchObject({
+      code: 'person_only',
+    });
+    expect(run.person({ type: 'review', verdict: 'approve', tree: 't1' })).toMatchObject({ step: 'done' });
+    expect(run.state.outputs.coding).toMatchObject({
+      text: 'coded',
+      receipts: [{ what: 'npm test', pass: true }],
+    });
+  });
+
+  test('revise returns to the step with the feedback, and the evidence is void', () => {
+    const run = coding();
+    run.advance('coded');
+    run.gates();
+    const reply = run.person({ type: 'review', verdict: 'revise', feedback: 'Name it better' });
+    expect(reply).toMatchObject({
+      at: 'k3f9x2ab:coding#2',
+      status: 'running',
+      instructions: 'Do coding',
+      feedback: '**[REVIEW_FEEDBACK]:** "Name it better"',
+    });
+    expect(run.advance('coded', { at: 'k3f9x2ab:coding#1' })).toMatchObject({ code: 'stale_handle' });
+    run.advance('renamed');
+    expect(run.types()).toEqual(['gates.requested']);
+  });
+
+  test('abandon fails the run with the reason', () => {
+    const run = new Run(maestro());
+    run.advance('The plan');
+    run.person({ type: 'review', verdict: 'abandon', feedback: 'Not worth it' });
+    expect(run.state).toMatchObject({ status: 'failed', reason: 'Not worth it' });
+    const silent = new Run(maestro());
+    silent.advance('The plan');
+    silent.person({ type: 'review', verdict: 'abandon' });
+    expect(silent.state.reason).toBe('abandoned');
+  });
+
+  test('an approval is bound to the tree that was shown: a change runs the gates again', () => {
+    const run = coding();
+    run.advance('coded', { tree: 't1' });
+    run.gates({ tree: 't1' });
+    run.person({ type: 'review', verdict: 'approve', tree: 't2' });
+    expect(run.last).toMatchObject([{ type: 'gates.requested', approval: { by: 'ann' }, output: 'coded' }]);
+    expect(run.person({ type: 'review', verdict: 'approve', tree: 't2' })).toMatchObject({
+      code: 'checking',
+    });
+    expect(run.gates({ tree: 't2' })).toMatchObject({ step: 'done' });
+    expect(run.state.outputs.coding).toMatchObject({ reviewed: 'ann', tree: 't2' });
+  });
+
+  test('an approval whose gates turn red opens the position again', () => {
+    const run = coding();
+    run.advance('coded', { tree: 't1' });
+    run.gates({ tree: 't1' });
+    run.person({ type: 'review', verdict: 'approve', tree: 't2' });
+    run.gates({ red: true });
+    expect(run.status()).toMatchObject({
+      status: 'running',
+      step: 'coding',
+      failed_gates: [{ what: 'npm test' }],
+    });
+  });
+
+  test('an approval whose gates hang can be given again after their deadline', () => {
+    const run = coding();
+    run.advance('coded', { tree: 't1' });
+    run.gates({ tree: 't1' });
+    run.person({ type: 'review', verdict: 'approve', tree: 't2' });
+    run.now += 24 * 60 * minute;
+    run.person({ type: 'review', verdict: 'approve', tree: 't1' });
+    expect(run.types()).toContain('gates.interrupted');
+    expect(run.state.step).toBe('done');
+  });
+
+  test('without gates a changed tree must be shown again', () => {
+    const run = new Run(maestro());
+    run.advance('The plan', { tree: 't1' });
+    expect(run.person({ type: 'review', verdict: 'approve', tree: 't2' })).toMatchObject({
+      code: 'tree_changed',
+    });
+    expect(run.types()).toEqual(['review.requested']);
+    expect(run.person({ type: 'review', verdict: 'approve', tree: 't2' })).toMatchObject({ step: 'coding' });
+  });
+
+  test('a pivot needs an earlier step', () => {
+    const run = new Run(workflow([action('a', { review: { by: 'human' } }), action('b')]));
+    run.advance('x');
+    expect(run.person({ type: 'review', verdict: 'pivot' })).toMatchObject({
+      code: 'no_pivot',
+      next: 'name one of a',
+    });
+    expect(run.person({ type: 'review', verdict: 'pivot', to: 'b' })).toMatchObject({ code: 'no_pivot' });
+    expect(run.person({ type: 'review', verdict: 'pivot', to: 'nope' })).toMatchObject({ code: 'no_pivot' });
+    expect(run.person({ type: 'review', verdict: 'pivot', to: 'a' })).toMatchObject({
+      step: 'a',
+      contextAction: '/clear',
+    });
+  });
+
+  test('nothing to review is said', () => {
+    const run = coding();
+    expect(run.person({ type: 'review', verdict: 'approve' })).toMatchObject({ code: 'not_waiting' });
+    expect(run.person({ type: 'review', verdict: 'approve', at: 'k3f9x2ab:coding#9' })).toMatchObject({
+      code: 'stale_handle',
+    });
+    run.send({ type: 'ask', text: 'What?' });
+    expect(run.person({ type: 'review', verdict: 'approve' })).toMatchObject({ code: 'not_waiting' });
+  });
+
+  test('a blocked position is tried again by a person, not approved', () => {
+    const run = new Run(workflow([action('a', { gate: [{ run: 'make' }], attempts: 1 }), action('b')]));
+    run.advance('x');
+    run.gates({ red: true });
+    expect(run.status()).toMatchObject({ status: 'waiting', waiting: { for: 'blocked' } });
+    expect(run.status().next).toMatch(/revise to try again/);
+    expect(run.send({ type: 'review', verdict: 'revise' })).toMatchObject({ code: 'person_only' });
+    expect(run.person({ type: 'review', verdict: 'approve' })).toMatchObject({ code: 'bad_verdict' });
+    expect(run.person({ type: 'review', verdict: 'escalate' })).toMatchObject({ code: 'bad_verdict' });
+    expect(run.person({ type: 'review', verdict: 'revise', feedback: 'Try make clean' })).toMatchObject({
+      at: 'k3f9x2ab:a#2',
+      status: 'running',
+    });
+    expect(cursor(run)).toMatchObject({ failures: 0, reds: 0 });
+  });
+
+  test('several waiting positions are told apart by their handles', () => {
+    const run = new Run(
+      workflow([loop('build', { parallel: 2 })], { loops: { build: [{ id: 'c', instructions: 'C' }] } }),
+    );
+    run.tasks('build', 'a', 'b');
+    const a = run.claim('A', 'a').at ?? '';
+    const b = run.claim('B', 'b').at ?? '';
+    run.send({ type: 'fail', reason: 'x', at: a });
+    run.send({ type: 'fail', reason: 'y', at: b });
+    expect(run.state.status).toBe('waiting');
+    expect(run.person({ type: 'review', verdict: 'revise' })).toMatchObject({
+      code: 'at_required',
+      next: `one of ${a}, ${b}`,
+    });
+    expect(run.person({ type: 'review', verdict: 'revise', at: b })).toMatchObject({
+      at: b.replace('#1', '#2'),
+    });
+  });
+
+  test('several open questions are told apart by their ids', () => {
+    const run = new Run(
+      workflow([loop('build', { parallel: 2 })], { loops: { build: [{ id: 'c', instructions: 'C' }] } }),
+    );
+    run.tasks('build', 'a', 'b');
+    const a = run.claim('A', 'a').at ?? '';
+    const b = run.claim('B', 'b').at ?? '';
+    run.send({ type: 'ask', text: 'One?', at: a });
+    expect(run.state.status).toBe('running');
+    run.send({ type: 'ask', text: 'Two?', at: b });
+    expect(run.state.status).toBe('waiting');
+    expect(run.person({ type: 'answer', text: 'x' })).toMatchObject({
+      code: 'no_question',
+      next: 'name one of q1, q2',
+    });
+    run.person({ type: 'answer', text: 'x', question: 'q2' });
+    expect(run.state.cursors['build/b']?.waiting).toBeUndefined();
+    expect(run.state.cursors['build/a']?.waiting).toMatchObject({ id: 'q1' });
+    expect(run.person({ type: 'answer', text: 'x', question: 'q2' })).toMatchObject({ code: 'no_question' });
+  });
+});
+
+describe('budgets', () => {
+  test('turns that run out make the run wait for a person', () => {
+    const run = coding();
+    run.send({ type: 'spend', turns: 2 });
+    expect(run.state.status).toBe('running');
+    const reply = run.send({ type: 'spend', turns: 1 });
+    expect(run.types()).toEqual(['budget.spent', 'budget.exhausted']);
+    expect(reply).toMatchObject({
+      status: 'waiting',
+      waiting: { for: 'budget', what: "the turns of 'coding' are used up" },
+    });
+    expect(reply.next).toMatch(/approve with an amount/);
+    expect(run.advance('coded')).toMatchObject({ status: 'waiting' });
+    expect(run.last).toEqual([]);
+    run.send({ type: 'spend', turns: 1 });
+    expect(run.types()).toEqual(['budget.spent']);
+  });
+
+  test('continuing needs an amount of what ran out, from a person', () => {
+    const run = coding();
+    run.send({ type: 'spend', tokens: 1000 });
+    expect(run.send({ type: 'review', verdict: 'approve', amount: { tokens: 5 } })).toMatchObject({
+      code: 'person_only',
+    });
+    expect(run.person({ type: 'review', verdict: 'approve' })).toMatchObject({ code: 'amount_required' });
+    expect(run.person({ type: 'review', verdict: 'approve', amount: { turns: 5 } })).toMatchObject({
+      code: 'amount_required',
+    });
+    expect(run.person({ type: 'review', verdict: 'approve', amount: { tokens: -5 } })).toMatchObject({
+      code: 'amount_required',
+    });
+    expect(run.person({ type: 'review', verdict: 'revise' })).toMatchObject({ code: 'bad_verdict' });
+    expect(run.person({ type: 'review', verdict: 'approve', amount: { tokens: 100 } })).toMatchObject({
+      status: 'running',
+    });
+    run.send({ type: 'spend', tokens: 99 });
+    expect(run.state.status).toBe('running');
+    run.send({ type: 'spend', tokens: 1 });
+    expect(run.state.status).toBe('waiting');
+    run.person({ type: 'review', verdict: 'approve', amount: { tokens: 1, turns: 2 } });
+    expect(run.state.budget.extra).toEqual({ tokens: 101, turns: 2 });
+  });
+
+  test('minutes are active time: gaps of more than five minutes count nothing', () => {
+    const run = coding();
+    run.send({ type: 'spend' });
+    run.now += 5 * minute;
+    run.send({ type: 'spend' });
+    run.now += 5 * minute + 1;
+    run.send({ type: 'spend' });
+    expect(run.state.budget.activeMs).toBe(5 * minute);
+    run.now += 5 * minute;
+    run.send({ type: 'spend' });
+    expect(run.state.budget).toMatchObject({ exhausted: 'minutes', activeMs: 10 * minute });
+  });
+
+  test('a clock that goes back counts nothing, and neither do negative amounts', () => {
+    const run = coding();
+    run.send({ type: 'spend', turns: -5, tokens: -5 });
+    run.now -= minute;
+    run.send({ type: 'spend' });
+    expect(run.state.budget).toMatchObject({ turns: 0, tokens: 0, activeMs: 0 });
+  });
+
+  test('gates that pass beat a budget that just ran out', () => {
+    const run = coding();
+    run.advance('coded');
+    run.send({ type: 'spend', turns: 3 });
+    expect(run.state.status).toBe('waiting');
+    run.gates();
+    expect(run.types()).toEqual(['gates.finished', 'review.requested']);
+  });
+
+  test('each step has its own budget, and one without a limit never waits', () => {
+    const run = new Run(
+      workflow([action('a', { budget: { turns: 2 } }), action('b', { budget: { turns: 2 } }), action('c')]),
+    );
+    run.send({ type: 'spend', turns: 1 });
+    run.advance('x');
+    run.send({ type: 'spend', turns: 1 });
+    expect(run.state).toMatchObject({ status: 'running', budget: { turns: 1 } });
+    run.advance('y');
+    run.send({ type: 'spend', turns: 1000, tokens: 1e9 });
+    expect(run.state.status).toBe('running');
+  });
+
+  test('a budget review may pivot, escalate or abandon', () => {
+    const run = coding();
+    run.send({ type: 'spend', turns: 3 });
+    expect(run.person({ type: 'review', verdict: 'escalate', feedback: 'Ask the lead' })).toMatchObject({
+      status: 'waiting',
+    });
+    expect(run.types()).toEqual(['review.decided']);
+    expect(run.person({ type: 'review', verdict: 'pivot', feedback: 'Smaller' })).toMatchObject({
+      step: 'planning',
+    });
+    expect(run.state.budget).toMatchObject({ turns: 0 });
+    const lost = coding();
+    lost.send({ type: 'spend', turns: 3 });
+    lost.person({ type: 'review', verdict: 'abandon' });
+    expect(lost.state.status).toBe('failed');
+  });
+
+  test("a budget without a target pivots where the step's review does", () => {
+    const run = new Run(
+      workflow([action('a'), action('b', { budget: { turns: 1 }, review: { by: 'human', on_pivot: 'a' } })]),
+    );
+    run.advance('x');
+    run.send({ type: 'spend', turns: 1 });
+    expect(run.person({ type: 'review', verdict: 'pivot' })).toMatchObject({ step: 'a' });
+  });
+
+  test('nothing is claimed while the budget is used up', () => {
+    const definition = workflow([loop('build', { parallel: 2, budget: { turns: 1 } })], {
+      loops: { build: [{ id: 'c', instructions: 'C' }] },
+    });
+    const run = new Run(definition);
+    run.tasks('build', 'a');
+    run.send({ type: 'spend', turns: 1 });
+    expect(run.claim('A')).toMatchObject({ status: 'waiting' });
+    expect(run.last).toEqual([]);
+  });
+});

@@ -1,0 +1,239 @@
+import type { Command, Cursor, Definition, Receipt, State } from '../../src/machine/index.ts';
+import { formatHandle } from '../../src/machine/index.ts';
+
+/** What a random agent, person or runner remembers. */
+export interface Memory {
+  now: number;
+  handles: string[];
+  gateRuns: string[];
+  count: number;
+}
+
+export const memory = (): Memory => ({ now: 1_000_000, handles: [], gateRuns: [], count: 0 });
+
+/** Random numbers from a seed (mulberry32). */
+export class Dice {
+  #seed: number;
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
+  roll(sides: number): number {
+    this.#seed = (this.#seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#seed ^ (this.#seed >>> 15), 1 | this.#seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides;
+  }
+  pick<T>(items: readonly T[]): T | undefined {
+    return items.length === 0 ? undefined : items[this.roll(items.length)];
+  }
+  one(sides: number): boolean {
+    return this.roll(sides) === 0;
+  }
+}
+
+const sessions = ['A', 'B', 'C'];
+const trees = ['t1', 't1', 't1', 't2'];
+
+/** A command that somebody could send: mostly sensible, often late, repeated or wrong. */
+export function randomCommand(definition: Definition, state: State, dice: Dice, memory: Memory): Command {
+  memory.now += dice.pick([0, 1_000, 61_000, 400_000, 2_000_000]) ?? 0;
+  memory.count += 1;
+  const caller = {
+    now: memory.now,
+    ...(dice.one(4) ? {} : { session: dice.pick(sessions) ?? 'A' }),
+    ...(dice.one(3) ? {} : { tree: dice.pick(trees) ?? 't1' }),
+    actor: { kind: dice.one(4) ? ('person' as const) : ('agent' as const) },
+  };
+  const person = { ...caller, actor: { kind: 'person' as const, name: 'ann' } };
+  const at = someHandle(state, dice, memory);
+  const where = at === undefined ? {} : { at };
+  const text = `text ${dice.one(4) ? 0 : memory.count}`;
+  switch (dice.roll(30)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+      return {
+        ...caller,
+        type: 'advance',
+        output: text,
+        ...where,
+        ...(dice.one(12) ? { runnerAlive: false } : {}),
+      };
+    case 6:
+    case 7:
+      return { ...caller, type: 'status', ...where };
+    case 8:
+      return { ...caller, type: 'fail', reason: text, ...where };
+    case 9:
+    case 10:
+    case 11:
+      return setTasks(definition, state, dice, caller);
+    case 12:
+    case 13:
+    case 14: {
+      const task = dice.one(2) ? dice.pick(['t0', 't1', 't2', 'nope']) : undefined;
+      return { ...caller, type: 'claim', holder: dice.pick(sessions) ?? 'A', ...(task ? { task } : {}) };
+    }
+    case 15:
+    case 16:
+    case 17:
+      return gatesFinished(state, dice, memory, caller);
+    case 18:
+      return {
+        ...caller,
+        type: 'gatesStarted',
+        id: someGateRun(state, dice, memory),
+        runner: { pid: 7, host: 'h' },
+      };
+    case 19:
+    case 20:
+    case 21: {
+      const verdict =
+        dice.pick(['approve', 'approve', 'revise', 'pivot', 'escalate', 'abandon'] as const) ?? 'approve';
+      const amount = dice.one(2) ? { amount: { turns: 2 } } : {};
+      const by = dice.one(5) ? caller : person;
+      return { ...by, type: 'review', verdict, feedback: text, ...amount, ...(dice.one(2) ? where : {}) };
+    }
+    case 22:
+      return { ...caller, type: 'ask', text, ...where };
+    case 23:
+      return { ...person, type: 'answer', text };
+    case 24:
+      return randomNote(dice, caller, text);
+    case 25: {
+      const saw = dice.pick(['compact', 'clear', 'new'] as const) ?? 'clear';
+      const by = dice.pick(['hook', 'driver', 'subagent'] as const) ?? 'hook';
+      return { ...caller, type: 'boundary', by, saw, ...(dice.one(2) ? where : {}) };
+    }
+    case 26:
+      return { ...person, type: 'proceed', ...where };
+    case 27:
+      return { ...caller, type: 'spend', turns: 1, tokens: 10 };
+    case 28: {
+      const to = dice.pick(definition.steps)?.id ?? 's0';
+      return dice.one(3) ? { ...person, type: 'rewind', to } : { ...caller, type: 'start', run: state.run };
+    }
+    default:
+      return sessionCommand(state, dice, caller);
+  }
+}
+
+type CallerParts = { now: number; session?: string; tree?: string };
+
+function someHandle(state: State, dice: Dice, memory: Memory): string | undefined {
+  const open = Object.values(state.cursors).map((cursor) =>
+    formatHandle(state.run, cursor.path, cursor.visit),
+  );
+  memory.handles.push(...open.filter((handle) => !memory.handles.includes(handle)));
+  switch (dice.roll(6)) {
+    case 0:
+      return undefined;
+    case 1:
+      return dice.pick(memory.handles);
+    case 2:
+      return dice.one(4) ? 'other:s0#1' : dice.pick(open);
+    default:
+      return dice.pick(open);
+  }
+}
+
+function setTasks(definition: Definition, state: State, dice: Dice, caller: CallerParts): Command {
+  const loops = definition.steps.filter((step) => step.type === 'loop');
+  const current = loops.find((step) => step.id === state.step);
+  const loop = (dice.one(4) ? dice.pick(loops) : current)?.id ?? 'none';
+  const tasks = Array.from({ length: dice.roll(5) }, (_, index) => ({
+    id: `t${index}`,
+    title: `Task ${index}`,
+    ...(dice.one(3) ? { depends_on: [`t${dice.roll(5)}`] } : {}),
+  }));
+  return { ...caller, type: 'setTasks', loop, tasks };
+}
+
+/** A receipt for each gate of the request; one in four is red. */
+export function receiptsFor(cursor: Cursor | undefined, passes: (index: number) => boolean): Receipt[] {
+  return (cursor?.checking?.gates ?? []).map(({ role, gate }, index) => ({
+    gate: index,
+    role,
+    what: gate.run ?? gate.exists ?? '',
+    pass: passes(index),
+  }));
+}
+
+/** Of now or of before. */
+function someGateRun(state: State, dice: Dice, memory: Memory): string {
+  for (const { checking } of Object.values(state.cursors)) {
+    if (checking && !memory.gateRuns.includes(checking.id)) memory.gateRuns.push(checking.id);
+  }
+  return dice.pick(memory.gateRuns) ?? 'none';
+}
+
+function gatesFinished(state: State, dice: Dice, memory: Memory, caller: CallerParts): Command {
+  const checking = Object.values(state.cursors).filter((cursor) => cursor.checking);
+  const cursor = dice.pick(checking);
+  const id = dice.one(6) ? someGateRun(state, dice, memory) : (cursor?.checking?.id ?? 'none');
+  const unstable = dice.one(12) ? { unstable: ['dist/x'] } : {};
+  return {
+    ...caller,
+    type: 'gatesFinished',
+    id,
+    receipts: receiptsFor(cursor, () => !dice.one(4)),
+    ...unstable,
+  };
+}
+
+function randomNote(dice: Dice, caller: CallerParts, text: string): Command {
+  switch (dice.roll(4)) {
+    case 0:
+      return { ...caller, type: 'todo', content: text };
+    case 1:
+      return { ...caller, type: 'read', path: 'docs/a.md', hash: text };
+    default: {
+      const kinds = [
+        'decision',
+        'rejection',
+        'correction',
+        'reminder',
+        'variable',
+        'artefact',
+        'reading',
+      ] as const;
+      const kind = dice.pick(kinds) ?? 'decision';
+      const key = dice.one(2) ? { key: dice.pick(['a', 'constructor', '__proto__']) ?? 'a' } : {};
+      return { ...caller, type: 'note', kind, text: text.repeat(dice.one(5) ? 60 : 1), ...key };
+    }
+  }
+}
+
+function sessionCommand(state: State, dice: Dice, caller: CallerParts): Command {
+  const session = dice.pick(sessions) ?? 'A';
+  const cursor = dice.pick(Object.values(state.cursors));
+  switch (dice.roll(5)) {
+    case 0:
+      return { ...caller, session, type: 'session', event: { type: 'ended' } };
+    case 1:
+      return { ...caller, session, type: 'session', event: { type: 'seen' } };
+    case 2: {
+      const at = cursor ? formatHandle(state.run, cursor.path, cursor.visit) : 'none';
+      return { ...caller, session, type: 'session', event: { type: 'held', at } };
+    }
+    case 3:
+      return {
+        ...caller,
+        session,
+        type: 'session',
+        event: { type: 'delivered', briefing: 'b1', proven: 'handle' },
+      };
+    default: {
+      const witness = dice.pick(['hooks', 'driver', undefined] as const);
+      return {
+        ...caller,
+        session,
+        type: 'session',
+        event: { type: 'started', host: 'h', ...(witness ? { witness } : {}) },
+      };
+    }
+  }
+}

@@ -1,0 +1,304 @@
+import {
+  type Command,
+  type Cursor,
+  type Definition,
+  type Event,
+  evolve,
+  formatHandle,
+  mayStop,
+  outputKey,
+  parseHandle,
+  type Response,
+  replay,
+  respond,
+  type State,
+  type Status,
+} from '../../src/machine/index.ts';
+import { Dice, memory, randomCommand, receiptsFor } from './commands.ts';
+
+class Broken extends Error {}
+
+function must(holds: boolean, what: string): void {
+  if (!holds) throw new Broken(what);
+}
+
+/** Plays random commands on a workflow and throws at the first invariant that does not hold. Returns the events. */
+export function checkRun(definition: Definition, seed: number, length: number): Event[] {
+  deepFreeze(definition);
+  const dice = new Dice(seed);
+  const remembered = memory();
+  const watch = new Watch(definition);
+  let state = watch.step(null, { type: 'start', now: remembered.now, run: 'random-1-abcd', session: 'A' });
+  if (dice.one(2)) {
+    const event = { type: 'started' as const, witness: 'hooks' as const };
+    state = watch.step(state, { type: 'session', now: remembered.now, session: 'A', event });
+  }
+  for (let played = 0; played < length; played += 1) {
+    const before = state;
+    state = watch.step(state, randomCommand(definition, state, dice, remembered));
+    if (state !== before) watch.somethingIsAccepted(state, remembered.now);
+  }
+  must(same(replay(definition, null, watch.events), state), 'a replay gives the same state, byte for byte');
+  must(same(JSON.parse(JSON.stringify(state)), state), 'a state is plain JSON');
+  finish(definition, watch, state, remembered.now);
+  return watch.events;
+}
+
+/** Whoever follows what the status says gets to the end. */
+function finish(definition: Definition, watch: Watch, from: State, now: number): void {
+  let state = from;
+  for (let moves = 0; moves < 600; moves += 1) {
+    const command = suggested(definition, state, now);
+    if (!command) return;
+    state = watch.step(state, command);
+  }
+  must(false, `the run ends when the status is followed; it stands at ${JSON.stringify(state.cursors)}`);
+}
+
+class Watch {
+  readonly events: Event[] = [];
+  readonly #definition: Definition;
+  readonly #visits = new Map<string, number>();
+  readonly #current = new Map<string, string>();
+  readonly #completed = new Set<string>();
+  readonly #live = new Set<string>();
+  readonly #green = new Map<string, Extract<Event, { type: 'gates.finished' }>>();
+  readonly #requests = new Map<string, Extract<Event, { type: 'gates.requested' }>>();
+  readonly #approved = new Set<string>();
+  readonly #requested = new Set<string>();
+  readonly #offered = new Set<string>();
+  readonly #ends = new Map<string, string>();
+  readonly #voided = new Set<string>();
+
+  constructor(definition: Definition) {
+    this.#definition = definition;
+  }
+
+  step(state: State | null, command: Command): State {
+    deepFreeze(state);
+    deepFreeze(command);
+    const response = respond(this.#definition, state, command);
+    let folded = state;
+    for (const event of response.events) {
+      folded = evolve(this.#definition, folded, event);
+      this.#see(event, folded);
+    }
+    this.events.push(...response.events);
+    const after = response.state;
+    if (after === null) throw new Broken('a random workflow starts');
+    if (response.events.length > 1) must(same(folded, after), 'folding one by one gives what respond gave');
+    this.#answer(command, response, after);
+    return after;
+  }
+
+  /** Either the run has ended, or what the status names is accepted and changes something. */
+  somethingIsAccepted(state: State, now: number): void {
+    const command = suggested(this.#definition, state, now);
+    if (!command) return;
+    const { events, reply } = respond(this.#definition, state, command);
+    must(
+      events.length > 0 && !('code' in reply),
+      `${command.type} is accepted, as the status says: ${JSON.stringify(reply)}`,
+    );
+  }
+
+  #answer(command: Command, { reply }: Response, after: State): void {
+    if ('code' in reply) return must(reply.message !== '' && reply.next !== '', 'a refusal says what to do');
+    must(reply.next !== '', 'a status names the next action');
+    const open = Object.values(after.cursors).map((cursor) => handleOf(after, cursor));
+    must(reply.at === undefined || open.includes(reply.at), 'a status names an open handle');
+    mayStop(this.#definition, after, { session: 'A', active: false });
+    if (command.type !== 'status' || !reply.contextAction || !reply.at) return;
+    const { boundary } = cursorAt(after, reply.at);
+    if (boundary?.policy !== 'prefer') return;
+    must(!this.#offered.has(reply.at), 'under prefer, a context action is offered once');
+    this.#offered.add(reply.at);
+  }
+
+  #see(event: Event, after: State): void {
+    switch (event.type) {
+      case 'position.entered': {
+        const cursor = Object.values(after.cursors).find(
+          ({ step, task, visit }) => step === event.step && task === event.task && visit === event.visit,
+        );
+        if (!cursor) throw new Broken('an entered position has a cursor');
+        must(event.visit > (this.#visits.get(cursor.path) ?? 0), 'a visit is never used again');
+        this.#visits.set(cursor.path, event.visit);
+        this.#current.set(keyOf(cursor), handleOf(after, cursor));
+        if (event.why === 'reclaim') must((cursor.lease?.epoch ?? 0) > 1, 'a reclaim has a new epoch');
+        return;
+      }
+      case 'position.completed':
+        return this.#sawCompleted(event, after);
+      case 'gates.requested':
+        must(!this.#requests.has(event.id), 'a gate run has an id of its own');
+        this.#requests.set(event.id, event);
+        return;
+      case 'gates.finished': {
+        const request = this.#requests.get(event.id);
+        if (!request) throw new Broken('only requested gates finish');
+        if (event.pass) this.#green.set(request.at, event);
+        else this.#green.delete(request.at);
+        if (event.pass && request.approval) this.#approved.add(request.at);
+        return;
+      }
+      case 'review.decided':
+        if (event.verdict === 'approve' && event.at) this.#approved.add(event.at);
+        return;
+      case 'boundary.requested':
+        must(!this.#requested.has(event.at), 'a boundary is requested at most once a visit');
+        this.#requested.add(event.at);
+        return;
+      case 'task.ended': {
+        const task = `${event.loop}/${event.task}`;
+        must(!this.#ends.has(task), `task ${task} ends once`);
+        this.#ends.set(task, event.end);
+        return;
+      }
+      case 'step.completed': {
+        const step = this.#definition.steps.find(({ id }) => id === event.step);
+        if (step?.type !== 'loop') return;
+        for (const id of after.tasks[step.id]?.order ?? []) {
+          must(this.#ends.has(`${step.id}/${id}`), `task ${id} has ended when its loop is left`);
+        }
+        return;
+      }
+      case 'run.rewound':
+      case 'run.pivoted':
+        return this.#sawVoided(event.to, after);
+      default:
+        return;
+    }
+  }
+
+  #sawCompleted(event: Extract<Event, { type: 'position.completed' }>, after: State): void {
+    const path = parseHandle(event.at)?.path ?? '';
+    const key = outputKey(path);
+    const [stepId = '', second = '', third = ''] = path.split('/');
+    const step = this.#definition.steps.find(({ id }) => id === stepId);
+    if (!step) throw new Broken(`${event.at} names a step`);
+    const task = step.type === 'loop' ? `${stepId}/${second}` : stepId;
+    must(
+      this.#current.get(task) === event.at,
+      `${event.at} was the last visit: a late finisher never counts`,
+    );
+    must(!this.#completed.has(event.at), `${event.at} advances once`);
+    must(!this.#live.has(key), `the output ${key} is not overwritten`);
+    must(!this.#voided.has(event.at), `${event.at} was void after a rewind`);
+    this.#completed.add(event.at);
+    this.#live.add(key);
+    const sub = this.#definition.loops?.[step.loop ?? '']?.find(({ id }) => id === third);
+    const gates = (step.type === 'loop' ? sub?.gate : step.gate) ?? [];
+    const green = this.#green.get(event.at);
+    if (gates.length > 0) {
+      must(green !== undefined, `${event.at} is not left without its gates`);
+      const passed = event.receipts.filter(({ role, pass }) => role === 'gate' && pass);
+      must(passed.length === gates.length, `every gate of ${event.at} has its receipt`);
+    }
+    const until = event.receipts.filter(({ role }) => role === 'until');
+    const left =
+      step.type !== 'ralph' ||
+      Number(second) >= (step.n ?? 1) ||
+      (until.length > 0 && until.every((r) => r.pass));
+    if (step.review && left) must(this.#approved.has(event.at), `${event.at} is not left without its review`);
+    must(after.outputs[key]?.at === event.at, `the output of ${event.at} is kept`);
+    const last = this.#definition.steps.at(-1)?.id === step.id && left && step.type !== 'loop';
+    const rerun = this.#definition.steps
+      .slice(0, -1)
+      .flatMap((earlier) => [
+        ...(earlier.gate ?? []),
+        ...(earlier.type === 'loop' ? (this.#definition.loops?.[earlier.id] ?? []) : []).flatMap(
+          (s) => s.gate ?? [],
+        ),
+      ])
+      .filter((gate) => gate.rerun);
+    if (!last) return;
+    const held = event.receipts.filter(({ role, pass }) => role === 'rerun' && pass).length;
+    must(held === rerun.length, 'what must hold again at the end was run again');
+  }
+
+  #sawVoided(to: string, after: State): void {
+    const steps = this.#definition.steps.map(({ id }) => id);
+    const later = new Set(steps.slice(steps.indexOf(to)));
+    const isLater = (path: string): boolean => later.has(path.split(/[./]/, 1)[0] ?? '');
+    for (const key of this.#live) if (isLater(key)) this.#live.delete(key);
+    for (const task of this.#ends.keys()) if (isLater(task)) this.#ends.delete(task);
+    for (const [path, visit] of this.#visits) {
+      if (!isLater(path)) continue;
+      for (let past = 1; past <= visit; past += 1) this.#voided.add(formatHandle(after.run, path, past));
+    }
+    must(
+      Object.keys(after.outputs).every((key) => !isLater(key)),
+      'a rewind voids every later receipt',
+    );
+    const open = Object.values(after.cursors).map((cursor) => handleOf(after, cursor));
+    must(
+      open.every((handle) => !this.#voided.has(handle)),
+      'a rewind voids every later handle',
+    );
+  }
+}
+
+/** The command that the status names, as its reader would send it. */
+function suggested(definition: Definition, state: State, now: number): Command | undefined {
+  const asked: Status = statusWithoutEffect(definition, state, now);
+  const cursors = Object.values(state.cursors);
+  const person = { now, actor: { kind: 'person' as const, name: 'ann' } };
+  if (['complete', 'failed', 'cancelled'].includes(state.status)) return undefined;
+  if (state.budget.exhausted)
+    return { ...person, type: 'review', verdict: 'approve', amount: { turns: 100 } };
+  const cursor = asked.at ? cursorAt(state, asked.at) : (cursors.find((c) => !c.waiting) ?? cursors[0]);
+  if (!cursor) {
+    const ready = asked.ready?.[0];
+    if (ready) return { now, type: 'claim', holder: 'A', task: ready };
+    return { ...person, type: 'rewind', to: state.step };
+  }
+  const at = handleOf(state, cursor);
+  if (cursor.checking) {
+    return { now, type: 'gatesFinished', id: cursor.checking.id, receipts: receiptsFor(cursor, () => true) };
+  }
+  if (cursor.waiting?.kind === 'question')
+    return { ...person, type: 'answer', text: 'yes', question: cursor.waiting.id };
+  if (cursor.waiting?.kind === 'blocked') return { ...person, type: 'review', verdict: 'revise', at };
+  if (cursor.waiting) return { ...person, type: 'review', verdict: 'approve', at };
+  if (cursor.boundary?.state === 'requested') {
+    return {
+      now,
+      type: 'boundary',
+      by: 'hook',
+      saw: 'clear',
+      at,
+      ...(cursor.boundary.session ? { session: cursor.boundary.session } : {}),
+    };
+  }
+  const step = definition.steps.find(({ id }) => id === cursor.step);
+  if (step?.type === 'loop' && cursor.task === undefined) {
+    return { now, type: 'setTasks', loop: cursor.step, tasks: [{ id: 'last', title: 'Last' }] };
+  }
+  return { now, type: 'advance', output: `end of ${at}`, at };
+}
+
+function statusWithoutEffect(definition: Definition, state: State, now: number): Status {
+  const { reply } = respond(definition, state, { now, type: 'status' });
+  if ('code' in reply) throw new Broken('a status is always answered');
+  return reply;
+}
+
+const handleOf = (state: State, cursor: Cursor): string => formatHandle(state.run, cursor.path, cursor.visit);
+
+const keyOf = ({ step, task }: Cursor): string => (task === undefined ? step : `${step}/${task}`);
+
+function cursorAt(state: State, at: string): Cursor {
+  const cursor = Object.values(state.cursors).find((candidate) => handleOf(state, candidate) === at);
+  if (!cursor) throw new Broken(`${at} is open`);
+  return cursor;
+}
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** A pure function may not change what it is given. */
+function deepFreeze(value: unknown): void {
+  if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const part of Object.values(value)) deepFreeze(part);
+}

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import type { Definition, Gate, Step, SubStep } from '../../src/machine/index.ts';
+
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
+const context = fc.constantFrom('compact' as const, 'clear' as const);
+
+const gate: fc.Arbitrary<Gate> = fc.oneof(
+  fc.record({ run: fc.constantFrom('npm test', 'make') }),
+  fc.record({ run: fc.constant('npm run lint'), rerun: fc.constant(true) }),
+  fc.record({ exists: fc.constant('PLAN.md') }),
+);
+const gates = fc.array(gate, { minLength: 1, maxLength: 2 });
+
+const subStep = (index: number): fc.Arbitrary<SubStep> =>
+  fc
+    .record({
+      on_fail: maybe(fc.constantFrom('retry' as const, 'skip' as const, 'abort' as const)),
+      attempts: maybe(fc.integer({ min: 1, max: 3 })),
+      context: maybe(context),
+      gate: maybe(gates),
+      agent: maybe(fc.constant('reviewer')),
+      read_only: maybe(fc.constant(true)),
+    })
+    .map((parts) => defined({ id: `sub${index}`, instructions: 'Do {task.title}', ...parts }));
+
+const step = (index: number): fc.Arbitrary<{ step: Step; loop?: SubStep[] }> => {
+  const id = `s${index}`;
+  const earlier = fc.integer({ min: 0, max: index }).map((target) => `s${target}`);
+  const common = {
+    context: maybe(context),
+    budget: maybe(fc.record({ turns: fc.integer({ min: 1, max: 3 }), on_pivot: earlier })),
+  };
+  const work = {
+    ...common,
+    gate: maybe(gates),
+    review: maybe(fc.record({ by: fc.constantFrom('human', 'reviewer'), on_pivot: earlier })),
+    on_fail: maybe(fc.constantFrom('retry' as const, 'abort' as const)),
+    attempts: maybe(fc.integer({ min: 1, max: 3 })),
+    read_only: maybe(fc.constant(true)),
+  };
+  const action = fc
+    .record(work)
+    .map((parts) => ({ step: defined<Step>({ id, type: 'action', instructions: 'Act', ...parts }) }));
+  const ralph = fc
+    .record({ ...work, n: fc.integer({ min: 1, max: 3 }), until: maybe(gates) })
+    .map((parts) => ({ step: defined<Step>({ id, type: 'ralph', instructions: 'Again', ...parts }) }));
+  const loop = fc
+    .record({
+      parts: fc.record({ ...common, parallel: maybe(fc.integer({ min: 1, max: 3 })) }),
+      loop: fc
+        .integer({ min: 1, max: 3 })
+        .chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => subStep(i)))),
+    })
+    .map(({ parts, loop }) => ({ step: defined<Step>({ id, type: 'loop', loop: id, ...parts }), loop }));
+  return fc.oneof(action, ralph, { weight: 2, arbitrary: loop });
+};
+
+/** A valid, resolved workflow of one to five steps. */
+export const workflow: fc.Arbitrary<Definition> = fc
+  .record({
+    steps: fc
+      .integer({ min: 1, max: 5 })
+      .chain((n) => fc.tuple(...Array.from({ length: n }, (_, index) => step(index)))),
+    boundaries: maybe(fc.constantFrom('prefer' as const, 'require' as const, 'off' as const)),
+    transition: maybe(context),
+    stop: maybe(fc.constant('hold' as const)),
+  })
+  .map(({ steps, boundaries, transition, stop }) => {
+    const definition = defined<Definition>({
+      name: 'random',
+      description: 'A random workflow',
+      agents: { reviewer: { description: 'Reviews' } },
+      loops: Object.fromEntries(steps.flatMap(({ step, loop }) => (loop ? [[step.id, loop]] : []))),
+      steps: steps.map(({ step }) => step),
+      boundaries,
+      stop,
+      transitions:
+        transition && steps.length > 1 ? [{ from: 's0', to: 's1', context: transition }] : undefined,
+    });
+    return definition.steps.at(-1)?.type === 'loop' ? withoutRerun(definition) : definition;
+  });
+
+/** Gates that run again need a last step that is no loop. */
+function withoutRerun(definition: Definition): Definition {
+  // A reviver sees every key, so the shape stays that of a Definition.
+  return JSON.parse(JSON.stringify(definition), (key, value) =>
+    key === 'rerun' ? undefined : value,
+  ) as Definition;
+}
+
+type Loose<T> = { [K in keyof T]: T[K] | undefined };
+
+/** Leaves out what is undefined. */
+function defined<T extends object>(fields: Loose<T>): T {
+  // Dropping undefined fields turns Loose<T> into T.
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
