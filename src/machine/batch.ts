@@ -1,7 +1,7 @@
 import type { Definition } from './definition.ts';
 import { Draft } from './draft.ts';
 import type { Event, EventType } from './event.ts';
-import { apply } from './evolve.ts';
+import { apply, settled } from './evolve.ts';
 import { formatHandle } from './handle.ts';
 import type { Cursor, State } from './state.ts';
 
@@ -31,6 +31,10 @@ export class Batch {
     const stamped = { type, ...event, now: this.now } as unknown as Event;
     apply(this.definition, this.#draft, stamped);
     this.events.push(stamped);
+  }
+
+  settled(): State {
+    return settled(this.definition, this.#draft, this.now);
   }
 
   at(cursor: Cursor): string {

@@ -3,6 +3,7 @@ import { Batch, given } from './batch.ts';
 import { offerBoundary, proceed, seeReset } from './boundary.ts';
 import type { Command, CommandOf } from './command.ts';
 import type { Definition, Input, Scalar } from './definition.ts';
+import type { Event } from './event.ts';
 import { enterStep } from './flow.ts';
 import { locate, onlyCursor } from './locate.ts';
 import { claim, renewLease, setTasks } from './loops.ts';
@@ -18,10 +19,28 @@ import { stepIndex, subStepsOf } from './steps.ts';
  * nothing changes and the status is the answer (a replay, or a run that is not running).
  */
 export function decide(definition: Definition, state: State | null, command: Command): Decision {
+  const { events, refusal } = settle(definition, state, command);
+  if (!refusal) return events;
+  return events.length > 0 ? { ...refusal, events } : refusal;
+}
+
+export interface Settled {
+  /** A refusal may leave events too. */
+  events: Event[];
+  refusal?: Refusal;
+  /** What `replay` makes of the events; null when nothing was started. */
+  state: State | null;
+}
+
+/** `decide` and `replay` in one pass. */
+export function settle(definition: Definition, state: State | null, command: Command): Settled {
   const batch = new Batch(definition, state, command.now);
   const refusal = state === null ? begin(batch, command) : go(batch, state, command);
-  if (!refusal) return batch.events;
-  return batch.events.length > 0 ? { ...refusal, events: batch.events } : refusal;
+  return {
+    events: batch.events,
+    state: batch.events.length > 0 ? batch.settled() : state,
+    ...given({ refusal }),
+  };
 }
 
 function begin(batch: Batch, command: Command): Refusal | undefined {

@@ -14,10 +14,15 @@ export const evolve = (definition: Definition, state: State | null, event: Event
 
 /** Folds events into a state; copies each part of it at most once, whatever the number of events. */
 export function replay(definition: Definition, state: State | null, events: readonly Event[]): State {
+  if (state !== null && events.length === 0) return state;
   const draft = new Draft(state);
   for (const event of events) apply(definition, draft, event);
-  const last = events.at(-1);
-  if (last) draft.root.updatedAt = last.now;
+  return settled(definition, draft, events.at(-1)?.now ?? 0);
+}
+
+/** The draft as a state: what is derived is derived now. */
+export function settled(definition: Definition, draft: Draft, now: number): State {
+  draft.root.updatedAt = now;
   draft.root.status = statusOf(definition, draft.root);
   return draft.root;
 }
@@ -32,7 +37,7 @@ function statusOf(definition: Definition, state: State): State['status'] {
   return claimable ? 'running' : 'waiting';
 }
 
-/** Changes the draft; `status` and `updatedAt` are up to whoever folds. */
+/** Changes the draft; it is a state again when it is `settled`. */
 export function apply(definition: Definition, draft: Draft, event: Event): void {
   switch (event.type) {
     case 'run.started':

@@ -54,7 +54,7 @@ export function importWorkflowState(
   const action = contextAt(definition, state, place);
   if (action) {
     cursor.boundary = saved.contextActionExecuted
-      ? { action, state: 'requested', policy: state.boundaries }
+      ? { action, state: 'released', how: 'skipped' }
       : { action, state: 'pending' };
   }
   return { ...state, cursors: { [cursorKey(place)]: cursor }, visits: { ...state.visits, [path]: 1 } };

@@ -1,6 +1,6 @@
 export { adoptedDefinition, slug } from './adopt.ts';
 export type { Caller, Command, CommandOf, CommandType, TaskInput } from './command.ts';
-export { decide } from './decide.ts';
+export { decide, type Settled, settle } from './decide.ts';
 export {
   type Agent,
   attemptsOf,

@@ -1,13 +1,12 @@
 import type { Command, CommandType } from './command.ts';
-import { decide } from './decide.ts';
+import { settle } from './decide.ts';
 import type { Definition } from './definition.ts';
 import { type Effect, effectsOf } from './effect.ts';
 import type { Event } from './event.ts';
-import { replay } from './evolve.ts';
 import { formatHandle, parseHandle } from './handle.ts';
 import { locate, repeatsLast } from './locate.ts';
 import { own } from './record.ts';
-import { isRefusal, type Refusal, refuse } from './refusal.ts';
+import { type Refusal, refuse } from './refusal.ts';
 import type { State } from './state.ts';
 import { instructionsFor, type Status, statusOf } from './status.ts';
 
@@ -42,28 +41,21 @@ export function respond(
   command: Command,
   values: Record<string, string> = {},
 ): Response {
-  const decision = decide(definition, state, command);
-  const refusal = isRefusal(decision) ? decision : undefined;
-  const events = isRefusal(decision) ? (decision.events ?? []) : [...decision];
-  let after = events.length > 0 ? replay(definition, state, events) : state;
+  const { refusal, ...settled } = settle(definition, state, command);
+  const events = [...settled.events];
+  let after = settled.state;
   if (after === null || refusal) {
-    const reply = refusalReply(
-      definition,
-      after,
-      refusal ?? refuse('not_started', 'the run has not started', 'start it'),
-      values,
-    );
-    return { events, state: after, reply, effects: after ? effectsOf(state, events, after) : [] };
+    const no = refusal ?? refuse('not_started', 'the run has not started', 'start it');
+    const effects = after ? effectsOf(state, events, after) : [];
+    return { events, state: after, reply: refusalReply(definition, after, no, values), effects };
   }
   const key = answeredKey(definition, state, after, command);
   const open = own(after.cursors, key);
   if (answering.includes(command.type) && open?.boundary?.state === 'pending') {
     const at = formatHandle(after.run, open.path, open.visit);
-    const offered = decide(definition, after, { ...caller(command), type: 'status', at });
-    if (!isRefusal(offered)) {
-      events.push(...offered);
-      after = replay(definition, after, offered);
-    }
+    const offered = settle(definition, after, { ...caller(command), type: 'status', at });
+    events.push(...offered.events);
+    after = offered.state ?? after;
   }
   const reply: Reply = statusOf(definition, after, { cursor: own(after.cursors, key), values });
   if (state && isReplay(definition, state, command)) reply.replayed = true;
@@ -74,7 +66,7 @@ export function respond(
 function refusalReply(
   definition: Definition,
   state: State | null,
-  { events: _, ...refusal }: Refusal,
+  refusal: Refusal,
   values: Record<string, string>,
 ): Reply {
   if (refusal.code !== 'not_briefed' || state === null) return refusal;

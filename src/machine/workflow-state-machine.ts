@@ -1,12 +1,10 @@
 import { StepfastError } from '../errors.ts';
 import type { Command, TaskInput } from './command.ts';
-import { decide } from './decide.ts';
+import { settle } from './decide.ts';
 import type { ContextAction, Definition } from './definition.ts';
-import { replay } from './evolve.ts';
 import { formatHandle } from './handle.ts';
 import { onlyCursor } from './locate.ts';
 import { own } from './record.ts';
-import { isRefusal } from './refusal.ts';
 import { type Cursor, opening, type State } from './state.ts';
 import { type Status, statusOf } from './status.ts';
 import { loopIdOf, stepOf, tasksIn, workAt } from './steps.ts';
@@ -79,8 +77,13 @@ export class WorkflowStateMachine {
     return boundary?.state === 'pending' ? boundary.action : null;
   }
 
+  /** Whoever owns the loop performed the action: the position is open for work. */
   markContextActionExecuted(): void {
-    if (this.getContextActionIfNeeded() !== null) this.execute({ type: 'status', now: this.#now() });
+    const action = this.getContextActionIfNeeded();
+    if (action !== null) {
+      this.execute({ type: 'status', now: this.#now() });
+      this.execute({ type: 'boundary', now: this.#now(), by: 'driver', saw: action });
+    }
     this.#marked = this.#handle();
   }
 
@@ -116,12 +119,10 @@ export class WorkflowStateMachine {
 
   /** Any command of the machine; throws on a refusal. */
   execute(command: Command): void {
-    const decision = decide(this.template, this.#state, command);
-    if (isRefusal(decision)) {
-      if (decision.events) this.#state = replay(this.template, this.#state, decision.events);
-      throw new StepfastError(decision.code, `${decision.message}: ${decision.next}`, { data: decision });
-    }
-    if (decision.length > 0) this.#state = replay(this.template, this.#state, decision);
+    const { refusal, state } = settle(this.template, this.#state, command);
+    this.#state = state;
+    if (refusal)
+      throw new StepfastError(refusal.code, `${refusal.message}: ${refusal.next}`, { data: refusal });
   }
 
   #executed(cursor: Cursor | undefined): boolean {
