@@ -1,16 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
-import {
-  adoptedDefinition,
-  type Command,
-  decide,
-  type Event,
-  mayStop,
-  replay,
-  type State,
-  settle,
-  slug,
-} from './index.ts';
+import { adoptedDefinition, type Command, decide, mayStop, slug } from './index.ts';
 
 describe('start', () => {
   test('[000/9] the summary is trimmed, and longer than 100 characters becomes 97 and three dots', () => {
@@ -528,38 +518,4 @@ describe('adoption', () => {
     expect(slug('***')).toBe('workflow');
     expect(slug('x'.repeat(80))).toHaveLength(60);
   });
-});
-
-test('ten thousand events replay in well under a second', () => {
-  const definition = workflow([loop('build')], {
-    loops: {
-      build: [
-        { id: 'code', instructions: 'C', context: 'compact' },
-        { id: 'check', instructions: 'D', gate: [{ run: 'make' }] },
-      ],
-    },
-  });
-  const events: Event[] = [];
-  let state: State | null = null;
-  const receipts = [{ gate: 0, role: 'gate' as const, what: 'make', pass: true }];
-  const send = (command: Command) => {
-    const settled = settle(definition, state, command);
-    events.push(...settled.events);
-    state = settled.state;
-  };
-  const tasks = Array.from({ length: 500 }, (_, index) => ({ id: `t${index}`, title: `Task ${index}` }));
-  send({ now: 1, type: 'start', run: 'big-1-abc' });
-  send({ now: 1, type: 'setTasks', loop: 'build', tasks });
-  for (const { id } of tasks) {
-    send({ now: 1, type: 'advance', output: 'code', at: `abc:build/${id}/code#1` });
-    for (let turn = 0; turn < 12; turn += 1) send({ now: turn, type: 'spend', turns: 1, tokens: 100 });
-    send({ now: 1, type: 'advance', output: 'check', at: `abc:build/${id}/check#1` });
-    send({ now: 1, type: 'gatesFinished', id: `abc:build/${id}/check#1!1`, receipts });
-  }
-  expect(events.length).toBeGreaterThan(10_000);
-  const started = performance.now();
-  const replayed = replay(definition, null, events);
-  expect(performance.now() - started).toBeLessThan(500);
-  expect(replayed).toEqual(state);
-  expect(replayed.status).toBe('complete');
 });

@@ -1,5 +1,5 @@
 import { type Batch, given } from './batch.ts';
-import { attemptsOf } from './definition.ts';
+import { attemptsOf, type Gate } from './definition.ts';
 import type { EventOf } from './event.ts';
 import { cursorKey, type Place, pathOf } from './handle.ts';
 import { own } from './record.ts';
@@ -17,6 +17,7 @@ import {
   tasksIn,
   workAt,
 } from './steps.ts';
+import { expandAt } from './values.ts';
 
 const gateSeconds = 600;
 const graceMs = 60_000;
@@ -177,19 +178,31 @@ function skipTask(batch: Batch, cursor: Cursor, at: string): void {
   openLoop(batch);
 }
 
+/** Files may be named by placeholders; a command never is: its values arrive as environment variables. */
+function filled(batch: Batch, place: Place, gate: Gate): Gate {
+  const fill = (text: string): string => expandAt(batch.definition, batch.state, place, text);
+  return {
+    ...gate,
+    ...(gate.exists === undefined ? {} : { exists: fill(gate.exists) }),
+    ...(gate.read === undefined ? {} : { read: gate.read.map(fill) }),
+  };
+}
+
 /** The position's own gates, a ralph step's `until`, and what must hold again before the run completes. */
 export function gatesAt(batch: Batch, cursor: Cursor): RequestedGate[] {
   const { definition } = batch;
   const step = stepOf(definition, cursor.step);
   const gates: RequestedGate[] = (workAt(definition, cursor).gate ?? []).map((gate) => ({
-    gate,
+    gate: filled(batch, cursor, gate),
     role: 'gate',
     from: cursorKey(cursor),
   }));
-  for (const gate of step.until ?? []) gates.push({ gate, role: 'until', from: step.id });
+  for (const gate of step.until ?? [])
+    gates.push({ gate: filled(batch, cursor, gate), role: 'until', from: step.id });
   const index = stepIndex(definition, step.id);
   if (index === definition.steps.length - 1 && step.type !== 'loop') {
-    for (const { gate, from } of rerunGates(definition, index)) gates.push({ gate, role: 'rerun', from });
+    for (const { gate, from } of rerunGates(definition, index))
+      gates.push({ gate: filled(batch, cursor, gate), role: 'rerun', from });
   }
   return gates;
 }

@@ -249,6 +249,24 @@ describe('P3: gates', () => {
   });
 });
 
+test('files of a gate may be named by placeholders, a command never', () => {
+  const definition = workflow(
+    [
+      action('plan', {
+        gate: [{ exists: '{input.plan}' }, { read: ['docs/{input.plan}'] }, { run: 'cat {input.plan}' }],
+      }),
+    ],
+    { inputs: { plan: { default: 'PLAN.md' } } },
+  );
+  const run = new Run(definition);
+  run.advance('planned');
+  expect(checking(run)?.gates.map(({ gate }) => gate)).toEqual([
+    { exists: 'PLAN.md' },
+    { read: ['docs/PLAN.md'] },
+    { run: 'cat {input.plan}' },
+  ]);
+});
+
 describe('ralph', () => {
   const polish = () =>
     new Run(workflow([ralph('polish', 3, { until: [{ run: 'npm run lint' }] }), action('end')]));

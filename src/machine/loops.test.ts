@@ -121,17 +121,26 @@ describe('P2: loops', () => {
     expect(run.state.cursors['build/b']?.boundary).toMatchObject({ state: 'requested', session: 'B' });
   });
 
-  test('[P2/7] outputs stand under step.task.subStep', () => {
-    const run = new Run(
-      build(1, [
-        { id: 'code', instructions: 'C' },
-        { id: 'check', instructions: 'After {outputs.build.t1.code}' },
-      ]),
-    );
-    run.tasks('build', 't1');
-    expect(run.advance('the code')).toMatchObject({ subStep: 'check', instructions: 'After the code' });
-    run.advance('the check');
-    expect(Object.keys(run.state.outputs)).toEqual(['build.t1.code', 'build.t1.check']);
+  test('[P2/7] outputs stand under step.task.subStep, and a task sees its own by the name of the sub-step', () => {
+    const check = {
+      id: 'check',
+      instructions: '{outputs.code}, not {outputs.build.t1.code}; {outputs.plan}',
+    };
+    const definition = workflow([action('plan'), loop('build')], {
+      loops: { build: [{ id: 'code', instructions: 'C' }, check] },
+    });
+    const run = new Run(definition);
+    run.advance('the plan');
+    run.tasks('build', 't1', 't2');
+    run.advance('code 1');
+    run.advance('check 1');
+    expect(run.advance('code 2')).toMatchObject({
+      subStep: 'check',
+      instructions: 'code 2, not code 1; the plan',
+    });
+    run.advance('check 2');
+    const keys = ['plan', 'build.t1.code', 'build.t1.check', 'build.t2.code', 'build.t2.check'];
+    expect(Object.keys(run.state.outputs)).toEqual(keys);
   });
 
   test('[P2/8] fail: retry keeps the holder and takes the next visit', () => {

@@ -1,9 +1,8 @@
 import { instructionsOpen } from './boundary.ts';
 import type { Definition, Step } from './definition.ts';
 import { formatHandle, parseHandle } from './handle.ts';
-import { expandPlaceholders } from './placeholders.ts';
 import { own } from './record.ts';
-import { type Cursor, ended, opening, type Receipt, type RunStatus, type State } from './state.ts';
+import { type Cursor, ended, type Receipt, type RunStatus, type State } from './state.ts';
 import {
   awaitsTasks,
   loopIdOf,
@@ -16,6 +15,7 @@ import {
   tasksIn,
   workAt,
 } from './steps.ts';
+import { expandAt } from './values.ts';
 
 /** Where a run stands, for an agent or a person: facts, and the next action. */
 export interface Status {
@@ -186,39 +186,10 @@ export function instructionsFor(
   if (!instructionsOpen(cursor)) return '';
   const step = stepOf(definition, cursor.step);
   const text = workAt(definition, cursor).instructions ?? '';
-  const expanded = expandPlaceholders(text, (name) =>
-    placeholderValue(definition, state, cursor, values, name),
-  );
+  const expanded = expandAt(definition, state, cursor, text, values);
   if (!awaitsTasks(definition, cursor)) return expanded;
   const how = `Set the tasks of '${loopIdOf(step)}' with workflow_set_tasks; an empty list completes the step.`;
   return expanded === '' ? how : `${expanded.trimEnd()}\n\n${how}`;
-}
-
-function placeholderValue(
-  definition: Definition,
-  state: State,
-  cursor: Cursor,
-  values: Record<string, string>,
-  name: string,
-): string | undefined {
-  const dot = name.indexOf('.');
-  const [root, part] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)];
-  if (root === 'task') {
-    const task = own(taskListOf(state, stepOf(definition, cursor.step))?.byId, cursor.task ?? '');
-    if (part === 'id') return task?.id ?? '';
-    if (part === 'title') return task?.title ?? '';
-    return part === 'description' ? (task?.description ?? '') : undefined;
-  }
-  if (root === 'input') {
-    const declared = own(definition.inputs, part) !== undefined;
-    return declared ? String(own(state.inputs, part) ?? '') : undefined;
-  }
-  if (root === 'outputs') return opening(own(state.outputs, part)?.text ?? '');
-  if (name === 'iteration') return String(cursor.iteration ?? '');
-  if (name === 'run_id') return state.run;
-  if (name === 'summary') return state.summary ?? '';
-  if (name === 'plan_id') return own(state.variables, name) ?? String(own(definition.variables, name) ?? '');
-  return own(values, name);
 }
 
 function listTasks(state: State, step: Step, status: Status): void {

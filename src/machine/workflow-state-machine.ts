@@ -97,7 +97,7 @@ export class WorkflowStateMachine {
     const cursor = this.#cursor();
     const step = stepOf(this.template, state.step);
     const { task: shown } = this.getStatus();
-    const artefacts = cursor && workAt(this.template, cursor).artefacts;
+    const artefacts = cursor && (workAt(this.template, cursor).artefacts ?? step.artefacts);
     const running = state.status === 'running' || state.status === 'waiting';
     return {
       status: running ? 'running' : state.status === 'complete' ? 'complete' : 'failed',

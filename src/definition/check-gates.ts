@@ -1,0 +1,119 @@
+import type { Checked } from './check-steps.ts';
+import { compileCondition } from './condition.ts';
+import { didYouMean } from './suggest.ts';
+import {
+  child,
+  entries,
+  isTrue,
+  keyPlace,
+  type MapNode,
+  maps,
+  type Node,
+  type Report,
+  type ScalarNode,
+  textOf,
+} from './tree.ts';
+
+const kinds = ['run', 'exists', 'condition', 'read'];
+
+/** Gates, `until` and the conditions of critical artifacts. */
+export function checkGates(checked: Checked): void {
+  const { root, report } = checked;
+  const steps = maps(child(root, 'steps'));
+  const last = steps.at(-1);
+  const endsWithLoop = textOf(child(last, 'type')) === 'loop';
+  const check = (gate: MapNode): void => {
+    checkGate(gate, report);
+    checkCondition(child(gate, 'condition'), checked);
+    if (endsWithLoop && isTrue(child(gate, 'rerun'))) {
+      report(
+        'error',
+        'rerun_after_loop',
+        keyPlace(gate, 'rerun'),
+        "'rerun' needs an action step at the end, because these gates run when the run completes",
+        'Add an action step after the last loop.',
+      );
+    }
+  };
+  for (const step of steps) {
+    for (const key of ['gate', 'until']) maps(child(step, key)).forEach(check);
+  }
+  for (const [, { value }] of entries(child(root, 'loops'))) {
+    for (const subStep of maps(value)) maps(child(subStep, 'gate')).forEach(check);
+  }
+  for (const [, { value }] of entries(child(root, 'critical_artifacts'))) {
+    for (const artifact of maps(value)) checkCondition(child(artifact, 'condition'), checked);
+  }
+}
+
+function checkGate(gate: MapNode, report: Report): void {
+  const found = kinds.filter((kind) => gate.entries.has(kind));
+  if (found.length !== 1) {
+    const got = found.length === 0 ? 'none of them' : found.join(' and ');
+    report(
+      'error',
+      'gate_kind',
+      gate,
+      `A gate has exactly one of run, exists, condition, read; this one has ${got}`,
+      found.length === 0 ? 'Write for instance run: npm test' : 'Write one gate for each.',
+    );
+  }
+  if (gate.entries.has('run')) return;
+  for (const key of ['paths', 'writes', 'timeout']) {
+    if (gate.entries.has(key))
+      report(
+        'error',
+        'only_with_run',
+        keyPlace(gate, key),
+        `'${key}' belongs to a gate with 'run'`,
+        `Take '${key}' away.`,
+      );
+  }
+}
+
+function checkCondition(node: Node | undefined, { report, stepIds, inputs }: Checked): void {
+  const source = textOf(node);
+  if (node?.kind !== 'scalar' || source === undefined || source.length > 1000) return;
+  const condition = compileCondition(source);
+  if (!condition.ok) {
+    report(
+      'error',
+      'bad_condition',
+      inText(node, source, condition.offset),
+      condition.message,
+      condition.suggestion,
+    );
+    return;
+  }
+  for (const [root, name] of condition.paths) {
+    if (name === undefined) continue;
+    if (root === 'inputs' && !inputs.has(name)) {
+      report(
+        'warning',
+        'unknown_input',
+        node,
+        `The condition looks at inputs.${name}, which is not declared and so always null`,
+        () => didYouMean(name, inputs),
+      );
+    }
+    if (root === 'outputs' && !stepIds.has(name.split('.')[0] ?? '')) {
+      report(
+        'warning',
+        'unknown_step',
+        node,
+        `The condition looks at outputs.${name}, but no step is named so`,
+        () => didYouMean(name, stepIds),
+      );
+    }
+  }
+}
+
+/** The place of an offset inside a value, exact where the text stands in the file as it is. */
+function inText(
+  node: ScalarNode,
+  value: string,
+  offset: number,
+): { source: ScalarNode['source']; offset: number } {
+  const start = node.source.text.slice(node.offset, node.end).indexOf(value);
+  return { source: node.source, offset: start === -1 ? node.offset : node.offset + start + offset };
+}

@@ -1,0 +1,169 @@
+import { idPattern } from './schema.ts';
+import { didYouMean } from './suggest.ts';
+import { child, entries, keyPlace, type MapNode, maps, type Node, type Report, textOf } from './tree.ts';
+
+/** A tree that is checked, and what its parts may refer to. */
+export interface Checked {
+  root: MapNode;
+  stepIds: ReadonlySet<string>;
+  inputs: ReadonlySet<string>;
+  report: Report;
+  /** An unknown step or input: an error, but a warning in a base, whose heirs may add it. */
+  reference: Report;
+}
+
+export function checkSteps(checked: Checked): void {
+  const { root, report } = checked;
+  const agents = new Set(entries(child(root, 'agents')).map(([id]) => id));
+  const steps = maps(child(root, 'steps'));
+  checkIds(steps, 'Step', report);
+  for (const step of steps) {
+    checkType(step, report);
+    checkAgent(child(step, 'agent'), agents, report);
+    const by = child(child(step, 'review'), 'by');
+    if (textOf(by) !== 'human') checkAgent(by, agents, report);
+    for (const part of ['review', 'budget'])
+      checkStepId(child(child(step, part), 'on_pivot'), 'on_pivot', checked);
+  }
+  for (const [id, { value }] of entries(child(root, 'loops'))) {
+    const subSteps = maps(value);
+    checkIds(subSteps, `Loop '${id}' sub-step`, report);
+    for (const subStep of subSteps) checkAgent(child(subStep, 'agent'), agents, report);
+  }
+  checkTransitions(checked);
+  checkInputs(root, report);
+}
+
+function checkIds(steps: readonly MapNode[], what: string, report: Report): void {
+  const seen = new Set<string>();
+  for (const step of steps) {
+    const node = child(step, 'id');
+    const id = textOf(node);
+    if (node === undefined || id === undefined) continue;
+    if (seen.has(id))
+      report('error', 'duplicate_id', node, `${what} '${id}' is given twice`, 'Give each its own id.');
+    else if (idPattern.test(id) && (id === 'prototype' || id in Object.prototype)) {
+      report('error', 'bad_id', node, `${what} id '${id}' is reserved`, 'Choose another id.');
+    }
+    seen.add(id);
+  }
+}
+
+function checkType(step: MapNode, report: Report): void {
+  const type = textOf(child(step, 'type'));
+  const id = textOf(child(step, 'id')) ?? '';
+  const only = (key: string, owner: string): void => {
+    if (type === owner || !step.entries.has(key) || !['action', 'loop', 'ralph'].includes(type ?? '')) return;
+    report(
+      'error',
+      'wrong_step_type',
+      keyPlace(step, key),
+      `Step '${id}' is of type ${type}, '${key}' belongs to ${owner} steps`,
+      `Take '${key}' away, or write type: ${owner}.`,
+    );
+  };
+  only('n', 'ralph');
+  if (type !== 'loop') only('until', 'ralph');
+  only('parallel', 'loop');
+  only('loop', 'loop');
+  if (type === 'ralph' && !step.entries.has('n')) {
+    report(
+      'warning',
+      'n_missing',
+      step,
+      `Step '${id}' is of type ralph without 'n' and runs once`,
+      'Write n: and how many iterations it has.',
+    );
+  }
+  if ((type === 'action' || type === 'ralph') && !step.entries.has('instructions')) {
+    report('error', 'missing_key', step, `Step '${id}' needs 'instructions'`, 'Say what the agent is to do.');
+  }
+  if (type !== 'loop') return;
+  for (const key of ['gate', 'review', 'until', 'on_fail']) {
+    if (!step.entries.has(key)) continue;
+    report(
+      'error',
+      'not_on_loop',
+      keyPlace(step, key),
+      `Step '${id}' is a loop and cannot have '${key}'`,
+      `Put ${key === 'gate' ? 'gates' : `'${key}'`} on its sub-steps, or add a step after the loop.`,
+    );
+  }
+}
+
+function checkAgent(node: Node | undefined, agents: ReadonlySet<string>, report: Report): void {
+  const name = textOf(node);
+  if (node === undefined || name === undefined || agents.has(name)) return;
+  const also = 'Declare it under agents, or it must exist in the host.';
+  report('warning', 'unknown_agent', node, `Agent '${name}' is not declared`, () =>
+    [didYouMean(name, agents), also].filter((each) => each !== undefined).join(' '),
+  );
+}
+
+function checkStepId(node: Node | undefined, key: string, { stepIds, reference }: Checked): void {
+  const id = textOf(node);
+  if (node === undefined || id === undefined || stepIds.has(id)) return;
+  reference(
+    'error',
+    'unknown_step',
+    node,
+    `'${key}' names step '${id}', which does not exist`,
+    () => didYouMean(id, stepIds) ?? `Steps: ${[...stepIds].slice(0, 10).join(', ')}.`,
+  );
+}
+
+function checkTransitions(checked: Checked): void {
+  const seen = new Set<string>();
+  for (const transition of maps(child(checked.root, 'transitions'))) {
+    const from = child(transition, 'from');
+    const to = child(transition, 'to');
+    checkStepId(from, 'from', checked);
+    checkStepId(to, 'to', checked);
+    const pair = `${textOf(from)}->${textOf(to)}`;
+    if (seen.has(pair))
+      checked.report(
+        'error',
+        'duplicate_transition',
+        transition,
+        `The transition ${pair} is given twice`,
+        'Keep one of them.',
+      );
+    seen.add(pair);
+  }
+}
+
+function checkInputs(root: MapNode, report: Report): void {
+  const variables = new Map<string, string>();
+  for (const [name, { key, value }] of entries(child(root, 'inputs'))) {
+    const variable = name.toUpperCase().replaceAll('-', '_');
+    const other = variables.get(variable);
+    if (other !== undefined) {
+      report(
+        'error',
+        'input_clash',
+        key,
+        `Inputs '${other}' and '${name}' would both be STEPFAST_INPUT_${variable}`,
+        'Rename one of them.',
+      );
+    }
+    variables.set(variable, name);
+    const given = child(value, 'default');
+    const type = textOf(child(value, 'type')) ?? 'string';
+    if (
+      given?.kind === 'scalar' &&
+      given.value !== null &&
+      ['string', 'number', 'boolean'].includes(type) &&
+      typeof given.value !== type
+    ) {
+      report(
+        'error',
+        'wrong_type',
+        given,
+        `inputs.${name}.default must be a ${type}, got ${String(given.value)}`,
+        type === 'string'
+          ? `Put it in quotes: "${String(given.value)}"`
+          : `Write type: ${typeof given.value}, or another default.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { formatDiagnostic, parseWorkflow } from './index.ts';
+
+const corpus = process.env.STEPFAST_CORPUS;
+const errorsOf = (text: string, file: string, base = false) =>
+  parseWorkflow(text, { file, base })
+    .diagnostics.filter(({ severity }) => severity === 'error')
+    .map(formatDiagnostic);
+
+if (corpus === undefined) {
+  test.skip('not run: STEPFAST_CORPUS is not set, so the workflow files of others are not read', () => {});
+} else {
+  describe('workflow files of others', () => {
+    const lanes = join(corpus, 'corpus', 'lanes');
+    const files = existsSync(lanes) ? readdirSync(lanes).filter((file) => file.endsWith('.yaml')) : [];
+
+    test('the corpus is there', () => {
+      expect(files.length).toBeGreaterThanOrEqual(10);
+    });
+
+    test.each(files)('[000/8] %s loads unchanged', (file) => {
+      const text = readFileSync(join(lanes, file), 'utf8');
+      expect(errorsOf(text, file)).toEqual([]);
+      expect(parseWorkflow(text, { file }).definition?.steps.length).toBeGreaterThan(0);
+    });
+
+    test('[004/13] the example of the specification loads exactly as printed, as a base', () => {
+      const seeds = join(corpus, 'seeds');
+      const file = readdirSync(seeds).find((each) => each.startsWith('004_')) ?? '';
+      const [, example = ''] = /```json\n(.*?)```/s.exec(readFileSync(join(seeds, file), 'utf8')) ?? [];
+      expect(errorsOf(example, 'default.json', true)).toEqual([]);
+      const { definition } = parseWorkflow(example, { file: 'default.json', base: true });
+      expect(definition).toMatchObject({ name: 'default', steps: [] });
+      expect(definition?.critical_artifacts?.always_load).toHaveLength(3);
+    });
+  });
+}

@@ -1,0 +1,94 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findWorkflow, listWorkflows, type Place, places } from './index.ts';
+
+let root = '';
+let searchPath: Place[] = [];
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'stepfast-find-'));
+  searchPath = (['project', 'user', 'bundled'] as const).map((kind) => ({
+    kind,
+    directory: join(root, kind),
+  }));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(kind: Place['kind'], file: string, text: string): string {
+  mkdirSync(join(root, kind), { recursive: true });
+  writeFileSync(join(root, kind, file), text);
+  return join(root, kind, file);
+}
+const workflow = (name: string) =>
+  `name: ${name}\ndescription: About ${name}\nsteps: [{ id: a, type: action, instructions: Do }]\n`;
+
+test('the search path is the repository, the user and the package', () => {
+  const found = places({ projectRoot: join(root, 'repo'), home: root, env: {}, platform: 'linux' });
+  expect(found.map(({ kind }) => kind)).toEqual(['project', 'user', 'bundled']);
+  expect(found[0]?.directory).toBe(join(root, 'repo', '.stepfast', 'workflows'));
+  expect(found[1]?.directory).toBe(join(root, '.config', 'stepfast', 'workflows'));
+  expect(found[2]?.directory).toBe(join(import.meta.dirname, '..', '..', 'workflows'));
+});
+
+test("the user's directory follows XDG_CONFIG_HOME, and APPDATA on Windows", () => {
+  const user = (env: Record<string, string>, platform: NodeJS.Platform) =>
+    places({ projectRoot: root, home: root, env, platform })[1]?.directory;
+  expect(user({ XDG_CONFIG_HOME: join(root, 'xdg') }, 'linux')).toBe(
+    join(root, 'xdg', 'stepfast', 'workflows'),
+  );
+  expect(user({}, 'darwin')).toBe(join(root, '.config', 'stepfast', 'workflows'));
+  expect(user({ APPDATA: join(root, 'roaming') }, 'win32')).toBe(
+    join(root, 'roaming', 'stepfast', 'workflows'),
+  );
+});
+
+test('the first place that has a name wins', () => {
+  write('bundled', 'go.yaml', workflow('go'));
+  expect(findWorkflow('go', searchPath)?.from).toBe('bundled');
+  const file = write('project', 'mine.yml', workflow('go'));
+  expect(findWorkflow('go', searchPath)).toEqual({ file, from: 'project' });
+  expect(findWorkflow('mine', searchPath)).toBeUndefined();
+});
+
+test('a file is found by its name key, however it is written, and else by its stem', () => {
+  const quoted = write('user', 'a.yaml', workflow('"two words"'));
+  const flow = write('user', 'b.yaml', '{ "id": "flow" }');
+  const broken = write('user', 'c.yaml', 'name: [');
+  expect(findWorkflow('two words', searchPath)?.file).toBe(quoted);
+  expect(findWorkflow('flow', searchPath)?.file).toBe(flow);
+  expect(findWorkflow('c', searchPath)?.file).toBe(broken);
+});
+
+test('a name with a separator or an ending is a path', () => {
+  const file = write('user', 'a.yaml', workflow('a'));
+  expect(findWorkflow(file, [])).toEqual({ file, from: 'file' });
+  expect(findWorkflow('a.yaml', searchPath)).toBeUndefined();
+  expect(findWorkflow(join(root, 'none.json'), searchPath)).toBeUndefined();
+});
+
+test('the list says where each comes from, what it hides and what is wrong with it', () => {
+  const own = write('project', 'go.yaml', workflow('go'));
+  const bad = write('project', 'bad.yaml', 'name: bad\nsteps: 3\n');
+  const base = write('user', 'base.yaml', 'name: base\n');
+  const hidden = write('bundled', 'go.yaml', workflow('go'));
+  write('bundled', 'notes.txt', 'not a workflow');
+  const listed = listWorkflows(searchPath);
+  expect(listed.map(({ file }) => file)).toEqual([bad, own, base, hidden]);
+  expect(listed[0]).toMatchObject({ name: 'bad', from: 'project' });
+  expect(listed[0]?.diagnostics.map(({ code }) => code)).toContain('wrong_type');
+  expect(listed[0]).not.toHaveProperty('hash');
+  expect(listed[1]).toMatchObject({
+    name: 'go',
+    description: 'About go',
+    shadows: [hidden],
+    diagnostics: [],
+  });
+  expect(listed[2]).toMatchObject({ name: 'base', from: 'user', base: true, diagnostics: [] });
+  expect(listed[3]).toMatchObject({ name: 'go', from: 'bundled', shadowedBy: own, shadows: [] });
+});
+
+test('places that do not exist hold nothing', () => {
+  expect(listWorkflows(searchPath)).toEqual([]);
+  expect(findWorkflow('go', searchPath)).toBeUndefined();
+});

@@ -1,0 +1,168 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, extname, isAbsolute, join, normalize, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Diagnostic } from './diagnostics.ts';
+import type { FindBase } from './inherit.ts';
+import { child, createSource, textOf } from './tree.ts';
+import { maxBytes, readTree } from './yaml.ts';
+
+/** One directory of the search path. */
+export interface Place {
+  kind: 'project' | 'user' | 'bundled';
+  directory: string;
+}
+
+interface FoundWorkflow {
+  file: string;
+  /** `file` where the name was a path. */
+  from: Place['kind'] | 'file';
+}
+
+interface PlacesOptions {
+  projectRoot?: string;
+  home?: string;
+  env?: Readonly<Record<string, string | undefined>>;
+  platform?: NodeJS.Platform;
+}
+
+/** The search path: the repository's workflows, the user's, the bundled ones. Directories need not exist. */
+export function places(options: PlacesOptions = {}): Place[] {
+  const {
+    projectRoot = process.cwd(),
+    home = homedir(),
+    env = process.env,
+    platform = process.platform,
+  } = options;
+  const bundled = bundledDirectory();
+  const found: Place[] = [
+    { kind: 'project', directory: join(projectRoot, '.stepfast', 'workflows') },
+    { kind: 'user', directory: join(userDirectory(home, env, platform), 'stepfast', 'workflows') },
+  ];
+  if (bundled !== undefined) found.push({ kind: 'bundled', directory: bundled });
+  return found;
+}
+
+function userDirectory(
+  home: string,
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+): string {
+  if (platform === 'win32') return env.APPDATA || join(home, 'AppData', 'Roaming');
+  return env.XDG_CONFIG_HOME || join(home, '.config');
+}
+
+/** `workflows/` of this package, whether this file runs from `src/` or from the bundle. */
+function bundledDirectory(): string | undefined {
+  let directory = dirname(fileURLToPath(import.meta.url));
+  for (;;) {
+    const manifest = join(directory, 'package.json');
+    if (existsSync(manifest) && isOurs(manifest)) return join(directory, 'workflows');
+    const parent = dirname(directory);
+    if (parent === directory) return undefined;
+    directory = parent;
+  }
+}
+
+function isOurs(manifest: string): boolean {
+  try {
+    return JSON.parse(readFileSync(manifest, 'utf8'))?.name === 'stepfast';
+  } catch {
+    return false;
+  }
+}
+
+/** A name is a path when it holds a separator or ends in .yaml, .yml or .json. The first place that has the name wins. */
+export function findWorkflow(name: string, searchPath: readonly Place[]): FoundWorkflow | undefined {
+  if (isPath(name)) return isFile(name) ? { file: normalize(name), from: 'file' } : undefined;
+  for (const { kind, directory } of searchPath) {
+    const file = findIn(directory, name);
+    if (file !== undefined) return { file, from: kind };
+  }
+  return undefined;
+}
+
+/** For `extends`: a path from the file that names it, or a name in its directory, then in the search path; never the file itself. */
+export function createFindBase(searchPath: readonly Place[]): FindBase {
+  return (name, from) => {
+    const directory = dirname(from);
+    const file = isPath(name)
+      ? isAbsolute(name)
+        ? undefined
+        : normalize(join(directory, name))
+      : [directory, ...searchPath.map((place) => place.directory)]
+          .map((each) => findIn(each, name, resolve(from)))
+          .find((each) => each !== undefined);
+    const read = file === undefined ? undefined : readWorkflowFile(file);
+    return file !== undefined && read?.ok ? { file, text: read.text } : undefined;
+  };
+}
+
+/** The workflow files of a directory in the order of their names; none where it does not exist. */
+export function workflowFiles(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((entry) => /\.ya?ml$/.test(entry))
+      .sort()
+      .map((entry) => join(directory, entry));
+  } catch {
+    return [];
+  }
+}
+
+type ReadFile = { ok: true; text: string } | { ok: false; diagnostic: Diagnostic };
+
+/** Reads regular files only, so that a pipe or a device never holds the program. */
+export function readWorkflowFile(file: string): ReadFile {
+  const problem = (code: string, message: string, suggestion: string): ReadFile => ({
+    ok: false,
+    diagnostic: { severity: 'error', code, file, line: 1, column: 1, message, suggestion },
+  });
+  try {
+    const stat = statSync(file);
+    if (!stat.isFile()) return problem('unreadable', 'This is not a file', 'Name a YAML file.');
+    if (stat.size > maxBytes) {
+      return problem(
+        'too_large',
+        `The file is larger than ${maxBytes / 1024} KB`,
+        'Move long texts into files and name them in required_reading.',
+      );
+    }
+    return { ok: true, text: readFileSync(file, 'utf8') };
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return missing
+      ? problem('not_found', 'The file does not exist', 'Check the path.')
+      : problem(
+          'unreadable',
+          `The file cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+          'Check its permissions.',
+        );
+  }
+}
+
+/** The `name` key of a workflow text, or the stem of its file where there is none that can be read. */
+export function workflowName(text: string, file: string): string {
+  const quick = /^name:[ \t]+([A-Za-z0-9][\w-]*)[ \t]*(?:#.*)?\r?$/m.exec(text);
+  if (quick?.[1] !== undefined && !/^(?:true|false|null|\d[\d_xoe]*)$/i.test(quick[1])) return quick[1];
+  const tree = readTree(createSource(file, text), () => {});
+  return textOf(child(tree, 'name')) ?? textOf(child(tree, 'id')) ?? basename(file, extname(file));
+}
+
+function findIn(directory: string, name: string, except?: string): string | undefined {
+  return workflowFiles(directory).find((file) => {
+    if (except !== undefined && resolve(file) === except) return false;
+    const read = readWorkflowFile(file);
+    return read.ok && workflowName(read.text, file) === name;
+  });
+}
+
+const isPath = (name: string): boolean => /[/\\]|\.(?:ya?ml|json)$/.test(name);
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,135 @@
+import type { Definition } from '../machine/index.ts';
+import { checkArtifacts } from './check-artifacts.ts';
+import { checkGates } from './check-gates.ts';
+import { matchLoops } from './check-loops.ts';
+import { checkPlaceholders } from './check-placeholders.ts';
+import { type Checked, checkSteps } from './check-steps.ts';
+import { createCollector, type Diagnostic } from './diagnostics.ts';
+import { hashDefinition } from './hash.ts';
+import { type FindBase, inherit } from './inherit.ts';
+import { reportIssues } from './issues.ts';
+import { type Authored, workflowSchema } from './schema.ts';
+import {
+  child,
+  createSource,
+  entries,
+  items,
+  keyPlace,
+  type MapNode,
+  maps,
+  type Report,
+  textOf,
+  toPlain,
+} from './tree.ts';
+import { readTree } from './yaml.ts';
+
+interface ParseOptions {
+  /** How diagnostics name the text. */
+  file: string;
+  findBase?: FindBase;
+  /** Reads the text as something that others extend: it needs no steps, and may refer to steps that they add. */
+  base?: boolean;
+}
+
+export interface ParseResult {
+  /** Present when there is no error. */
+  definition?: Definition;
+  hash?: string;
+  diagnostics: Diagnostic[];
+}
+
+/** Pure and total: never throws, whatever the text; all errors at once, sorted by position. */
+export function parseWorkflow(text: string, options: ParseOptions): ParseResult {
+  const { report, arranged } = createCollector();
+  const definition = resolve(text, options, report);
+  const diagnostics = arranged(options.file);
+  const failed = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+  if (definition === undefined || failed) return { diagnostics };
+  return { definition, hash: hashDefinition(definition), diagnostics };
+}
+
+function resolve(text: string, options: ParseOptions, report: Report): Definition | undefined {
+  let damaged = false;
+  const read: Report = (severity, code, ...rest) => {
+    if (code === 'yaml') damaged = true;
+    report(severity, code, ...rest);
+  };
+  const tree = readTree(createSource(options.file, text), read);
+  if (tree === undefined) return undefined;
+  const { tree: root, whole } = inherit(tree, options.findBase, read);
+  const parsed = workflowSchema.safeParse(toPlain(root));
+  // Where the YAML is broken, what is missing may only be out of place.
+  const judge: Report = (severity, code, ...rest) => {
+    if (!(damaged && code === 'missing_key')) report(severity, code, ...rest);
+  };
+  if (!parsed.success) reportIssues(root, parsed.error.issues, judge);
+  if (!whole || damaged) return undefined;
+  const loops = checkReferences(root, options.base === true, report);
+  return parsed.success ? complete(parsed.data, loops) : undefined;
+}
+
+function checkReferences(root: MapNode, base: boolean, report: Report): Map<string, string> {
+  const steps = maps(child(root, 'steps'));
+  const checked: Checked = {
+    root,
+    stepIds: new Set(steps.map((step) => textOf(child(step, 'id'))).filter((id) => id !== undefined)),
+    inputs: new Set(entries(child(root, 'inputs')).map(([name]) => name)),
+    report,
+    reference: base ? (_, ...rest) => report('warning', ...rest) : report,
+  };
+  checkHead(root, base, report);
+  checkSteps(checked);
+  checkGates(checked);
+  checkPlaceholders(checked);
+  checkArtifacts(checked);
+  return matchLoops(checked);
+}
+
+function checkHead(root: MapNode, base: boolean, report: Report): void {
+  if (!root.entries.has('name')) {
+    report(
+      'error',
+      'missing_key',
+      root,
+      "The workflow needs 'name'",
+      'Write name: and the word that starts it.',
+    );
+  }
+  const steps = child(root, 'steps');
+  if (!base && (steps === undefined || (steps.kind === 'list' && items(steps).length === 0))) {
+    report(
+      'error',
+      'no_steps',
+      keyPlace(root, 'steps'),
+      'The workflow has no steps, so it can only be a base for `extends`',
+      'Add steps, or write extends: in another file.',
+    );
+  }
+  if (!base && !root.entries.has('description')) {
+    report(
+      'warning',
+      'no_description',
+      root,
+      'The workflow has no description',
+      'Say in one line what it is for.',
+    );
+  }
+}
+
+function complete(authored: Authored, loops: ReadonlyMap<string, string>): Definition | undefined {
+  const { extends: _extends, remove: _remove, id: _id, name, description, steps = [], ...rest } = authored;
+  if (name === undefined) return undefined;
+  return {
+    name,
+    description: description ?? name,
+    ...rest,
+    steps: steps.map(({ after: _after, ...step }) => {
+      const loop = step.type === 'loop' ? loops.get(step.id) : undefined;
+      return {
+        ...step,
+        ...(loop === undefined ? {} : { loop }),
+        ...(step.type === 'ralph' ? { n: step.n ?? 1 } : {}),
+      };
+    }),
+  };
+}

@@ -1,0 +1,16 @@
+import { expect, expectTypeOf, test } from 'vitest';
+import type { Definition } from '../machine/index.ts';
+import { type Authored, workflowSchema } from './schema.ts';
+
+type AuthoredStep = NonNullable<Authored['steps']>[number];
+type Resolved = Omit<Authored, 'extends' | 'remove' | 'id' | 'name' | 'description' | 'steps'> & {
+  name: string;
+  description: string;
+  steps: Omit<AuthoredStep, 'after'>[];
+};
+type Flat<T> = T extends object ? { [Key in keyof T]: Flat<T[Key]> } : T;
+
+test('what the schema reads and what the machine runs are the same keys and types, at every depth', () => {
+  expectTypeOf<Flat<Resolved>>().toEqualTypeOf<Flat<Definition>>();
+  expect(Object.keys(workflowSchema.shape)).toContain('steps');
+});

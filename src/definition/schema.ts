@@ -1,0 +1,282 @@
+import * as z from 'zod';
+
+export const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const triggerPattern =
+  /^(?:session_start|manual|phase_transition|phase_start:[A-Za-z0-9][\w-]{0,63}|phase_transition:[A-Za-z0-9][\w-]{0,63}->[A-Za-z0-9][\w-]{0,63})$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a name is printed on one line of a terminal
+const namePattern = /^[^\u0000-\u001f\u007f/\\]+$/;
+
+export const maxSteps = 200;
+
+const id = z.string().regex(idPattern);
+const line = z.string().min(1).max(1000);
+const text = z.string().min(1).max(100_000);
+const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
+const positive = z.int().min(1).max(1_000_000_000);
+
+const context = z
+  .enum(['compact', 'clear'])
+  .describe(
+    'What happens to the conversation before this begins: compact keeps a summary, clear starts fresh.',
+  );
+const agentName = z.string().regex(/^[A-Za-z0-9][\w:.-]{0,127}$/);
+const agentOf = agentName.describe(
+  'The agent that this is handed to; without it the main agent does the work.',
+);
+const artefacts = z.boolean().describe('The agent reports the files it produced.');
+const readOnly = z.boolean().describe('The agent may read files but not change them.');
+const attempts = z
+  .int()
+  .min(1)
+  .max(100)
+  .describe('How many tries `on_fail: retry` allows before the run waits; 5 by default.');
+
+const gate = z
+  .strictObject({
+    run: line.describe('A shell command that must exit with 0.').exactOptional(),
+    exists: line.describe('A path that must exist.').exactOptional(),
+    condition: line.describe('A CEL expression that must hold.').exactOptional(),
+    read: z
+      .array(line)
+      .min(1)
+      .max(100)
+      .describe('Files the agent must have read as they are now.')
+      .exactOptional(),
+    paths: z
+      .array(line)
+      .min(1)
+      .max(100)
+      .describe('What the receipt of `run` covers; the whole tree by default.')
+      .exactOptional(),
+    writes: z.array(line).min(1).max(100).describe('Files that `run` may write.').exactOptional(),
+    timeout: z.int().min(1).max(86_400).describe('Seconds until `run` is stopped.').exactOptional(),
+    rerun: z.boolean().describe('Runs once more when the run completes.').exactOptional(),
+  })
+  .describe('One check: exactly one of run, exists, condition, read.');
+const gates = z.array(gate).min(1).max(50);
+const gateList = gates.describe('Checks that must pass before the position is left.');
+
+const step = z
+  .strictObject({
+    id: id.describe('The name of the step, unique in the workflow.'),
+    type: z
+      .enum(['action', 'loop', 'ralph'])
+      .describe(
+        'action: done once; loop: its sub-steps for each task; ralph: the same instructions n times.',
+      ),
+    agent: agentOf.exactOptional(),
+    instructions: text.describe('What the agent is told to do; may hold placeholders.').exactOptional(),
+    context: context.exactOptional(),
+    artefacts: artefacts.exactOptional(),
+    read_only: readOnly.exactOptional(),
+    gate: gateList.exactOptional(),
+    review: z
+      .strictObject({
+        by: agentName.describe('human, or the agent that reviews.'),
+        on_pivot: id.describe('The step to return to on a pivot.').exactOptional(),
+      })
+      .describe('Someone looks at the result before the run goes on.')
+      .exactOptional(),
+    budget: z
+      .strictObject({
+        turns: positive.describe('Turns of the agent.').exactOptional(),
+        tokens: positive.describe('Tokens, where the host tells them.').exactOptional(),
+        minutes: positive.describe('Minutes of active time.').exactOptional(),
+        on_pivot: id.describe('The step to return to on a pivot.').exactOptional(),
+      })
+      .describe('When any of these runs out, the run waits for a budget review.')
+      .exactOptional(),
+    on_fail: z.enum(['retry', 'abort']).describe('What a failure does: retry or abort.').exactOptional(),
+    attempts: attempts.exactOptional(),
+    n: z
+      .int()
+      .min(1)
+      .max(1000)
+      .describe('How many iterations a ralph step has; 1 by default.')
+      .exactOptional(),
+    until: gates.describe('A ralph step ends early when all of these hold.').exactOptional(),
+    loop: id.describe('The loop that a loop step goes over; by default the one with its id.').exactOptional(),
+    parallel: z
+      .int()
+      .min(1)
+      .max(64)
+      .describe('How many agents may hold tasks of a loop step at once; 1 by default.')
+      .exactOptional(),
+    after: id
+      .describe('With `extends`: puts a new step after this one instead of at the end.')
+      .exactOptional(),
+  })
+  .describe('A main step.');
+
+const subStep = z
+  .strictObject({
+    id: id.describe('The name of the sub-step, unique in its loop.'),
+    agent: agentOf.exactOptional(),
+    instructions: text.describe('What the agent is told to do for one task; may hold placeholders.'),
+    context: context.exactOptional(),
+    artefacts: artefacts.exactOptional(),
+    read_only: readOnly.exactOptional(),
+    gate: gateList.exactOptional(),
+    on_fail: z
+      .enum(['retry', 'skip', 'abort'])
+      .describe('What a failure does: retry, skip the task, or abort the run.')
+      .exactOptional(),
+    attempts: attempts.exactOptional(),
+  })
+  .describe('A step done for each task of a loop.');
+
+const criticalArtifact = z
+  .strictObject({
+    id: id.describe('The name of the artifact, unique in the workflow.'),
+    type: z
+      .enum(['json', 'markdown', 'directory', 'work_plugin', 'skill', 'git_info'])
+      .describe('What kind of thing it is.'),
+    path: line
+      .describe(
+        'A path in the project; may hold {project_root}, {run_id}, {plan_id} and the other placeholders.',
+      )
+      .exactOptional(),
+    path_from_state: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}(?:\.[A-Za-z0-9_-]{1,64}){0,15}$/)
+      .describe('Where state.json holds the path, for instance artifacts.spec_path.')
+      .exactOptional(),
+    command: line
+      .describe('A slash command that the agent is asked to run; never a shell command.')
+      .exactOptional(),
+    description: text.describe('What it is for; the id by default.').exactOptional(),
+    required: z.boolean().describe('The run cannot go on without it; false by default.').exactOptional(),
+    condition: line.describe('A CEL expression; the artifact counts only where it holds.').exactOptional(),
+    reload_triggers: z
+      .array(z.string().regex(triggerPattern))
+      .max(50)
+      .describe(
+        'When it is loaded again: session_start, phase_start:X, phase_transition, phase_transition:A->B, manual.',
+      )
+      .exactOptional(),
+  })
+  .describe('Something the agent must have in its context.');
+
+const inputType = z.enum(['string', 'number', 'boolean']);
+
+/** A workflow file as it is written, after `extends`; rules that span several keys are in the `check-` files. */
+export const workflowSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1)
+      .max(100)
+      .regex(namePattern)
+      .describe('The name that starts the workflow.')
+      .exactOptional(),
+    id: z.string().min(1).max(100).regex(namePattern).describe('Another spelling of name.').exactOptional(),
+    description: text.describe('What the workflow is for.').exactOptional(),
+    type: z
+      .enum(['planning', 'qa-loop', 'implementation', 'custom'])
+      .describe('The kind of work; custom by default.')
+      .exactOptional(),
+    extends: z
+      .string()
+      .min(1)
+      .max(300)
+      .describe('The workflow this one builds on: a name or a path.')
+      .exactOptional(),
+    remove: z.array(id).max(maxSteps).describe('With `extends`: ids of steps to leave out.').exactOptional(),
+    inputs: z
+      .record(
+        id,
+        z
+          .strictObject({
+            type: inputType.describe('string by default.').exactOptional(),
+            description: text.describe('What the input is for.').exactOptional(),
+            required: z
+              .boolean()
+              .describe('The run does not start without it; false by default.')
+              .exactOptional(),
+            default: scalar.describe('The value when none is given.').exactOptional(),
+          })
+          .describe('One input.'),
+      )
+      .describe('Values given at the start; read as {input.NAME} or STEPFAST_INPUT_NAME.')
+      .exactOptional(),
+    required_reading: z
+      .array(line)
+      .max(100)
+      .describe('Files the agent must read, each written with a leading @.')
+      .exactOptional(),
+    key_reminders: z.array(line).max(100).describe('Sentences repeated in every briefing.').exactOptional(),
+    variables: z
+      .record(id, scalar)
+      .describe('Context variables shown in every briefing; plan_id fills {plan_id}.')
+      .exactOptional(),
+    briefing: z
+      .strictObject({
+        budget: z.int().min(500).max(100_000).describe('Estimated tokens for one briefing.').exactOptional(),
+      })
+      .describe('How large a briefing may be.')
+      .exactOptional(),
+    critical_artifacts: z
+      .strictObject({
+        always_load: z.array(criticalArtifact).max(100).describe('Loaded in every case.').exactOptional(),
+        conditional_load: z
+          .array(criticalArtifact)
+          .max(100)
+          .describe('Loaded where their condition holds.')
+          .exactOptional(),
+      })
+      .describe('What the agent must have in its context after every reset.')
+      .exactOptional(),
+    agents: z
+      .record(
+        id,
+        z
+          .strictObject({
+            description: text.describe('What the agent is good for.'),
+            model: line.describe("The model, in the host's own words.").exactOptional(),
+            tools: z.array(line).max(200).describe('The only tools it may use.').exactOptional(),
+            cannot: z.array(line).max(200).describe('Tools it may not use.').exactOptional(),
+            permissions: line.describe("The permission mode, in the host's own words.").exactOptional(),
+          })
+          .describe('One agent.'),
+      )
+      .describe('Agents that steps may be handed to.')
+      .exactOptional(),
+    loops: z
+      .record(id, z.array(subStep).min(1).max(maxSteps).describe('The sub-steps, in order.'))
+      .describe('Sub-steps of the loop steps, by loop id.')
+      .exactOptional(),
+    steps: z.array(step).max(maxSteps).describe('The main steps, in order.').exactOptional(),
+    transitions: z
+      .array(
+        z
+          .strictObject({
+            from: id.describe('The step that was left.'),
+            to: id.describe('The step that begins.'),
+            context: context.exactOptional(),
+          })
+          .describe('One transition.'),
+      )
+      .max(1000)
+      .describe('Context actions between two steps; a step or sub-step with its own context comes first.')
+      .exactOptional(),
+    boundaries: z
+      .enum(['prefer', 'require', 'off'])
+      .describe(
+        'How strictly context actions are held: prefer (default) goes on without, require waits, off ignores.',
+      )
+      .exactOptional(),
+    stop: z
+      .enum(['allow', 'hold'])
+      .describe('hold: an unfinished position holds the stop of the host; allow by default.')
+      .exactOptional(),
+    keep: z
+      .boolean()
+      .describe('false: the run is deleted when it is finished; true by default.')
+      .exactOptional(),
+    todo_path: line
+      .describe('Where in the worktree the to-do list is; by default it is with the run.')
+      .exactOptional(),
+  })
+  .describe('A Stepfast workflow.');
+
+export type Authored = z.output<typeof workflowSchema>;

@@ -1,0 +1,47 @@
+import type { Definition } from './definition.ts';
+import type { Place } from './handle.ts';
+import { expandPlaceholders } from './placeholders.ts';
+import { own } from './record.ts';
+import { opening, type State } from './state.ts';
+import { stepOf, taskListOf } from './steps.ts';
+
+/** The text with what the run knows filled in; `values` gives what it cannot know, such as `project_root`. */
+export const expandAt = (
+  definition: Definition,
+  state: State,
+  place: Place,
+  text: string,
+  values: Record<string, string> = {},
+): string => expandPlaceholders(text, (name) => placeholderValue(definition, state, place, values, name));
+
+function placeholderValue(
+  definition: Definition,
+  state: State,
+  place: Place,
+  values: Record<string, string>,
+  name: string,
+): string | undefined {
+  const dot = name.indexOf('.');
+  const [root, part] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)];
+  if (root === 'task') {
+    const task = own(taskListOf(state, stepOf(definition, place.step))?.byId, place.task ?? '');
+    if (part === 'id') return task?.id ?? '';
+    if (part === 'title') return task?.title ?? '';
+    return part === 'description' ? (task?.description ?? '') : undefined;
+  }
+  if (root === 'input') {
+    const declared = own(definition.inputs, part) !== undefined;
+    return declared ? String(own(state.inputs, part) ?? '') : undefined;
+  }
+  if (root === 'outputs') {
+    // In a loop a sub-step's name means the same task's.
+    const sibling =
+      place.task === undefined ? undefined : own(state.outputs, `${place.step}.${place.task}.${part}`);
+    return opening((sibling ?? own(state.outputs, part))?.text ?? '');
+  }
+  if (name === 'iteration') return String(place.iteration ?? '');
+  if (name === 'run_id') return state.run;
+  if (name === 'summary') return state.summary ?? '';
+  if (name === 'plan_id') return own(state.variables, name) ?? String(own(definition.variables, name) ?? '');
+  return own(values, name);
+}
