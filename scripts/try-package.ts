@@ -1,0 +1,70 @@
+/** Packs the package, installs it into an empty directory and uses it as a stranger would. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const directory = mkdtempSync(join(tmpdir(), 'stepfast-package-'));
+const maxBytes = 15 * 1024 * 1024;
+
+function run(command: string, ...args: string[]): string {
+  return execFileSync(command, args, { cwd: directory, encoding: 'utf8' });
+}
+
+function must(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`The installed package: ${what} does not hold.`);
+  console.log(`ok  ${what}`);
+}
+
+function bytesIn(path: string): number {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return stats.size;
+  return readdirSync(path).reduce((sum, name) => sum + bytesIn(join(path, name)), 0);
+}
+
+try {
+  execFileSync('npm', ['pack', '--pack-destination', directory, '--silent'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const tarball = readdirSync(directory).find((name) => name.endsWith('.tgz')) ?? '';
+  writeFileSync(join(directory, 'package.json'), '{ "type": "module", "private": true }\n');
+  run('npm', 'install', '--no-audit', '--no-fund', '--silent', `./${tarball}`);
+  const modules = join(directory, 'node_modules');
+  must(
+    bytesIn(modules) <= maxBytes,
+    `install of ${(bytesIn(modules) / 1024 / 1024).toFixed(1)} MB is at most 15 MB`,
+  );
+  must(
+    readdirSync(modules)
+      .filter((name) => !name.startsWith('.'))
+      .join() === 'stepfast',
+    'nothing else is installed',
+  );
+
+  const stepfast = (...args: string[]): string => run(join('node_modules', '.bin', 'stepfast'), ...args);
+  const { version } =
+    JSON.parse(run('npm', 'pkg', 'get', 'version', '--prefix', join(modules, 'stepfast'))) ?? {};
+  must(stepfast('--version').trim().length > 0, `stepfast --version answers${version ? ` ${version}` : ''}`);
+  const names: string[] = JSON.parse(stepfast('list', '--json')).workflows.map(
+    (one: { name: string }) => one.name,
+  );
+  must(names.length >= 9, `list shows ${names.length} workflows`);
+  for (const name of names) {
+    must(stepfast('graph', name).includes(name), `${name} is drawn`);
+    must(stepfast('graph', name, '--format', 'svg').startsWith('<svg'), `${name} is an SVG`);
+    must(/^flowchart /m.test(stepfast('graph', name, '--format', 'mermaid')), `${name} is Mermaid`);
+    must(stepfast('dry-run', name).includes('complete'), `${name} walks to its end`);
+  }
+  writeFileSync(
+    join(directory, 'library.ts'),
+    `import { loadWorkflowTemplateFromString, WorkflowStateMachine, type WorkflowState } from 'stepfast';
+const template = loadWorkflowTemplateFromString('name: x\\ndescription: y\\nsteps: [{ id: a, type: action, instructions: z }]');
+const machine = new WorkflowStateMachine(template);
+const state: WorkflowState = machine.getState();
+console.log(machine.advance('done').status, state.step);
+`,
+  );
+  must(run('node', 'library.ts').trim() === 'complete a', 'the library runs');
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}

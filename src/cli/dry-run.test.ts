@@ -1,0 +1,185 @@
+import { expect, test } from 'vitest';
+import { createProject } from './fake-io.ts';
+
+const workflow = `
+name: demo
+description: A workflow for a test
+inputs:
+  issue: { type: string, required: true }
+  level: { type: number }
+  loud: { type: boolean }
+loops:
+  build:
+    - id: code
+      context: clear
+      on_fail: retry
+      instructions: Code {task.title}
+      gate: [{ run: npm test }]
+steps:
+  - id: plan
+    type: action
+    instructions: |
+      Plan {input.issue} at {input.level}, {input.loud}
+      and more
+    review: { by: human, on_pivot: plan }
+    budget: { turns: 60 }
+  - { id: build, type: loop }
+  - { id: end, type: action, instructions: End }
+`;
+
+const project = (files: Record<string, string> = {}) => createProject({ 'demo.yaml': workflow, ...files });
+
+test('prints every position, context action, gate and verdict of a run that goes well', async () => {
+  using here = project();
+  const { code, stdout } = await here.run([
+    'dry-run',
+    'demo.yaml',
+    '--input',
+    'issue=login',
+    '--input',
+    'level=3',
+  ]);
+  expect(code).toBe(0);
+  expect(stdout).toBe(`demo  A workflow for a test
+
+● plan#1
+    Plan login at 3, false
+    · review by a person
+    ✓ approve
+    ✓ done  unverified
+
+● build#1
+    Set the tasks of 'build' with workflow_set_tasks; an empty list completes the step.
+    · tasks task-1, task-2
+
+● build/task-1/code#1
+    /clear requested (prefer)
+    ✓ clear seen by hook
+    Code Task 1
+    ✓ gate npm test
+    ✓ done
+
+● build/task-2/code#1
+    /clear requested (prefer)
+    ✓ clear seen by hook
+    Code Task 2
+    ✓ gate npm test
+    ✓ done
+
+● end#1
+    End
+    ✓ done  unverified
+
+✓ complete  5 positions, 2 context actions, 2 gates, 1 verdict, 0 refusals
+`);
+});
+
+test('a script plays its moves first, and what the machine refuses is printed', async () => {
+  using here = project({
+    'script.yaml': `
+- advance: A plan
+- review: revise
+  feedback: Say why
+- advance: A better plan
+- review: approve
+- advance: Too early
+- tasks: [a]
+- advance: Unread
+- advance: Coded
+- advance: Coded
+- gates: red
+- fail: It does not work
+- ask: Which way?
+- answer: The left one
+- spend: 3
+- rewind: plan
+- status: true
+`,
+  });
+  const { code, stdout } = await here.run(['dry-run', 'demo.yaml', '--script', 'script.yaml']);
+  expect(code).toBe(0);
+  for (const line of [
+    '· revise: Say why',
+    '● plan#2  revise',
+    '✗ refused advance · needs_tasks',
+    '✗ refused advance · not_briefed',
+    '✗ gate npm test',
+    '✗ failed: It does not work',
+    '● build/a/code#2  retry',
+    '? question Which way?',
+    '✓ answer The left one',
+    '· rewound to plan',
+    '● plan#3',
+  ]) {
+    expect(stdout).toContain(line);
+  }
+  expect(stdout).toMatch(/✓ complete {2}.*, 2 refusals/);
+});
+
+test('a seed gives the same mishaps again, and another seed gives others', async () => {
+  using here = project();
+  const play = async (...args: string[]) => (await here.run(['dry-run', 'demo.yaml', ...args])).stdout;
+  expect(await play('--seed', '3')).toBe(await play('--seed', '3'));
+  const walks = await Promise.all(
+    ['1', '2', '3', '4', '5', '6', '7', '8'].map((seed) => play('--seed', seed)),
+  );
+  expect(new Set(walks).size).toBeGreaterThan(5);
+  expect(walks.join('')).toMatch(/refused|failed|✗ gate/);
+  for (const walk of walks) expect(walk).toMatch(/\n. (complete|failed) {2}/);
+});
+
+test('the whole instructions, the number of tasks and JSON are options', async () => {
+  using here = project();
+  const { stdout } = await here.run(['dry-run', 'demo.yaml', '--instructions', '--tasks', '0']);
+  expect(stdout).toContain('Plan <issue> at 1, false\n    and more\n');
+  expect(stdout).toContain('· tasks none');
+  const json = await here.run(['dry-run', 'demo.yaml', '--json']);
+  const document = JSON.parse(json.stdout);
+  expect(document).toMatchObject({ workflow: 'demo', status: 'complete' });
+  expect(document.moves[0]).toMatchObject({ command: { type: 'start' }, reply: { step: 'plan' } });
+  expect(document.moves.at(-1).events.at(-1)).toMatchObject({ type: 'run.completed' });
+});
+
+test('wrong options and scripts are usage errors that say what is wrong', async () => {
+  using here = project({ 'odd.yaml': '- {jump: 1}', 'map.yaml': 'a: 1' });
+  const fails = async (...args: string[]) => {
+    const { code, stderr } = await here.run(['dry-run', 'demo.yaml', ...args]);
+    return `${code} ${stderr}`;
+  };
+  expect(await fails('--tasks', 'many')).toMatch(/^2 .*--tasks takes a whole number, not 'many'/s);
+  expect(await fails('--script', 'odd.yaml')).toMatch(
+    /^2 .*Move 1 of 'odd.yaml' must have one of: advance, fail/s,
+  );
+  expect(await fails('--script', 'map.yaml')).toMatch(/^2 .*is not a list of moves/s);
+  expect(await fails('--script', 'none.yaml')).toMatch(/^3 .*cannot be read/s);
+  expect(await fails('--input', 'isue=x')).toMatch(/^2 .*has no input 'isue'/s);
+});
+
+test('several agents claim their tasks', async () => {
+  using here = createProject({
+    'team.yaml': `
+name: team
+description: Several at once
+loops: { build: [{ id: code, instructions: Code }] }
+steps: [{ id: build, type: loop, parallel: 2 }]
+`,
+  });
+  const { code, stdout } = await here.run(['dry-run', 'team.yaml']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('● build/task-2/code#1  held by agent-1');
+});
+
+test('a workflow that nobody can finish ends with 1', async () => {
+  using here = createProject({
+    'stuck.yaml': `
+name: stuck
+description: Every task fails
+loops: { build: [{ id: code, instructions: Code, on_fail: skip }] }
+steps: [{ id: build, type: loop }]
+`,
+    'fail.yaml': '- tasks: [a]\n- fail: no\n',
+  });
+  const { code, stdout } = await here.run(['dry-run', 'stuck.yaml', '--script', 'fail.yaml']);
+  expect(code).toBe(1);
+  expect(stdout).toContain('· waiting');
+});

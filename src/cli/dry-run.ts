@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
+import type { Command, Definition, Scalar, State } from '../machine/index.ts';
+import { readArgs } from './args.ts';
+import { moveKeys, random, type ScriptedMove, scripted, smooth } from './dry-run/players.ts';
+import { createPrinter } from './dry-run/print.ts';
+import { type Move, type Player, walk } from './dry-run/walk.ts';
+import { exit, notFound, usageError } from './exit.ts';
+import type { Io } from './io.ts';
+import { definitionOf } from './project.ts';
+
+export function run(args: readonly string[], io: Io): number {
+  const { values, positionals } = readArgs(
+    args,
+    {
+      random: { type: 'boolean' },
+      seed: { type: 'string' },
+      script: { type: 'string' },
+      tasks: { type: 'string' },
+      input: { type: 'string', multiple: true },
+      instructions: { type: 'boolean' },
+      json: { type: 'boolean' },
+    },
+    { min: 1, max: 1, what: 'workflow' },
+  );
+  const definition = definitionOf(positionals[0] ?? '', io, 'walked');
+  const player = playerFor(values, io);
+  const start: Command = {
+    type: 'start',
+    now: Date.UTC(2026, 0, 1),
+    run: `${definition.name}-dry-run`,
+    inputs: inputsFor(definition, values.input ?? []),
+  };
+  const moves = walk(definition, start, player);
+  const state = values.json ? printJson(definition, moves, io) : printWalk(definition, moves, io, values);
+  const over =
+    state && (state.status === 'complete' || state.status === 'failed' || state.status === 'cancelled');
+  return over ? exit.ok : exit.no;
+}
+
+function printWalk(
+  definition: Definition,
+  moves: Iterable<Move>,
+  io: Io,
+  values: { instructions?: boolean | undefined },
+): State | undefined {
+  const printer = createPrinter(io, { instructions: values.instructions === true });
+  let last: Move | undefined;
+  printer.heading(definition);
+  for (const move of moves) {
+    printer.print(move);
+    last = move;
+  }
+  printer.summary(last?.response.state ?? undefined);
+  return last?.response.state ?? undefined;
+}
+
+function printJson(definition: Definition, moves: Iterable<Move>, io: Io): State | undefined {
+  const all = [...moves];
+  const state = all.at(-1)?.response.state ?? undefined;
+  const document = {
+    workflow: definition.name,
+    status: state?.status,
+    moves: all.map(({ command, response }) => ({ command, events: response.events, reply: response.reply })),
+  };
+  io.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+  return state;
+}
+
+function playerFor(
+  values: {
+    random?: boolean | undefined;
+    seed?: string | undefined;
+    script?: string | undefined;
+    tasks?: string | undefined;
+  },
+  io: Io,
+): Player {
+  const tasks = wholeNumber(values.tasks, '--tasks', 2);
+  if (values.script !== undefined) return scripted(readScript(values.script, io), tasks);
+  if (values.random || values.seed !== undefined) return random(wholeNumber(values.seed, '--seed', 1), tasks);
+  return smooth(tasks);
+}
+
+function wholeNumber(text: string | undefined, flag: string, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  if (!/^\d{1,9}$/.test(text)) throw usageError(`${flag} takes a whole number, not '${text}'.`);
+  return Number(text);
+}
+
+/** A YAML list, one move an entry. */
+function readScript(file: string, io: Io): ScriptedMove[] {
+  let moves: unknown;
+  try {
+    moves = parse(readFileSync(resolve(io.cwd, file), 'utf8'), { maxAliasCount: 0 });
+  } catch (cause) {
+    throw notFound(
+      `The script '${file}' cannot be read: ${cause instanceof Error ? cause.message : cause}`,
+      cause,
+    );
+  }
+  if (!Array.isArray(moves)) throw usageError(`The script '${file}' is not a list of moves.`);
+  return moves.map((move, index) => {
+    const keys = move !== null && typeof move === 'object' ? Object.keys(move) : [];
+    if (keys.filter((key) => moveKeys.some((known) => known === key)).length !== 1) {
+      throw usageError(`Move ${index + 1} of '${file}' must have one of: ${moveKeys.join(', ')}.`);
+    }
+    // Checked to name one move; the machine refuses what does not fit.
+    return move as ScriptedMove;
+  });
+}
+
+/** What is not given gets its default, or stands for itself. */
+function inputsFor(definition: Definition, given: readonly string[]): Record<string, Scalar> {
+  const values = new Map(
+    given.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+  );
+  const inputs = Object.entries(definition.inputs ?? {}).map(
+    ([name, input]): [string, Scalar | undefined] => {
+      const text = values.get(name);
+      if (text === undefined) return [name, input.default ?? sample(name, input.type)];
+      if (input.type === 'number') return [name, Number(text)];
+      return [name, input.type === 'boolean' ? text === 'true' : text];
+    },
+  );
+  const unknown = [...values.keys()].find((name) => !inputs.some(([known]) => known === name));
+  if (unknown !== undefined) throw usageError(`'${definition.name}' has no input '${unknown}'.`);
+  return Object.fromEntries(inputs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+function sample(name: string, type: 'string' | 'number' | 'boolean' | undefined): Scalar {
+  if (type === 'number') return 1;
+  return type === 'boolean' ? false : `<${name}>`;
+}

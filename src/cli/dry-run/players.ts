@@ -1,0 +1,184 @@
+import {
+  type Command,
+  type Cursor,
+  type Definition,
+  formatHandle,
+  type Receipt,
+  type State,
+  type Step,
+} from '../../machine/index.ts';
+import type { Player } from './walk.ts';
+
+const person = { kind: 'person', name: 'you' } as const;
+
+/** Everything goes well: the agent does its work, gates are green, people approve. */
+export const smooth =
+  (tasks: number): Player =>
+  (definition, state, now) => {
+    const waits = state.budget.exhausted !== undefined;
+    if (waits) return { now, actor: person, type: 'review', verdict: 'approve', amount: more(state) };
+    const cursor =
+      Object.values(state.cursors).find((open) => !open.waiting) ?? Object.values(state.cursors)[0];
+    return cursor ? moveAt(state, cursor, now, tasks, definition) : claimNext(definition, state, now);
+  };
+
+function moveAt(state: State, cursor: Cursor, now: number, tasks: number, definition: Definition): Command {
+  const at = handleOf(state, cursor);
+  const { checking, waiting, boundary } = cursor;
+  if (checking) return gatesFinished(cursor, now, () => true);
+  if (waiting?.kind === 'question')
+    return { now, actor: person, type: 'answer', text: 'Yes', question: waiting.id };
+  if (waiting?.kind === 'blocked') return { now, actor: person, type: 'review', verdict: 'revise', at };
+  if (waiting) {
+    const actor = waiting.by === 'human' ? person : ({ kind: 'agent', name: waiting.by } as const);
+    return { now, actor, type: 'review', verdict: 'approve', at };
+  }
+  if (boundary?.state === 'pending') return { now, type: 'status', at };
+  if (boundary?.state === 'requested') return { now, type: 'boundary', by: 'hook', saw: boundary.action, at };
+  if (stepOf(definition, cursor).type === 'loop' && cursor.task === undefined) {
+    return { now, type: 'setTasks', loop: cursor.step, tasks: makeTasks(tasks) };
+  }
+  return { now, type: 'advance', at, output: `${cursor.path} is done` };
+}
+
+/** Where several agents may work, each one claims what is ready. */
+function claimNext(definition: Definition, state: State, now: number): Command | undefined {
+  const step = definition.steps.find(({ id }) => id === state.step);
+  if (state.status !== 'running' || step?.type !== 'loop') return undefined;
+  return { now, type: 'claim', holder: 'agent-1' };
+}
+
+/** Things go wrong as they do: red gates, failures, early and late calls, second thoughts. Ends well enough to end. */
+export function random(seed: number, tasks: number): Player {
+  const roll = dice(seed);
+  const well = smooth(tasks);
+  const past: string[] = [];
+  return (definition, state, now) => {
+    const cursor = Object.values(state.cursors).find((open) => !open.waiting);
+    const waiting = Object.values(state.cursors).find((open) => open.waiting?.kind === 'review');
+    if (waiting && !cursor && roll() < 0.3) {
+      const step = stepOf(definition, waiting);
+      const verdict = step.review?.on_pivot !== undefined && roll() < 0.4 ? 'pivot' : 'revise';
+      const at = handleOf(state, waiting);
+      return {
+        now,
+        actor: person,
+        type: 'review',
+        verdict,
+        at,
+        feedback: 'Think again about the edge cases.',
+      };
+    }
+    if (!cursor) return well(definition, state, now);
+    const at = handleOf(state, cursor);
+    past.push(at);
+    if (cursor.checking) return gatesFinished(cursor, now, () => roll() > 0.25);
+    const luck = roll();
+    if (luck < 0.06) return { now, type: 'fail', at, reason: 'The approach did not work.' };
+    if (luck < 0.12)
+      return { now, type: 'advance', at: past[Math.floor(roll() * past.length)] ?? at, output: 'Done!' };
+    if (luck < 0.16) return { now, type: 'ask', at, text: 'Which of the two ways?' };
+    if (luck < 0.24 && cursor.boundary?.state === 'requested') return { now, type: 'status', at };
+    if (luck < 0.3 && stepOf(definition, cursor).budget)
+      return { now, type: 'spend', turns: 40, tokens: 200_000 };
+    return well(definition, state, now);
+  };
+}
+
+/** The moves of a script in order, then everything goes well. */
+export function scripted(moves: readonly ScriptedMove[], tasks: number): Player {
+  const left = [...moves];
+  const well = smooth(tasks);
+  return (definition, state, now) => {
+    const move = left.shift();
+    if (!move) return well(definition, state, now);
+    const cursor = Object.values(state.cursors)[0];
+    const at = cursor ? { at: handleOf(state, cursor) } : {};
+    if (move.gates !== undefined) {
+      const checking = Object.values(state.cursors).find((open) => open.checking);
+      if (!checking) return { now, type: 'gatesFinished', id: 'none', receipts: [] };
+      const red = move.gates;
+      return gatesFinished(checking, now, (what) => red === 'green' || (red !== 'red' && red !== what));
+    }
+    if (move.tasks) {
+      const list = move.tasks.map((id) => ({ id, title: `Task ${id}` }));
+      return { now, type: 'setTasks', loop: state.step, tasks: list };
+    }
+    if (move.review) {
+      const feedback = move.feedback === undefined ? {} : { feedback: move.feedback };
+      const amount = state.budget.exhausted === undefined ? {} : { amount: more(state) };
+      return { now, actor: person, type: 'review', verdict: move.review, ...feedback, ...amount };
+    }
+    if (move.fail !== undefined) return { now, type: 'fail', reason: move.fail, ...at };
+    if (move.ask !== undefined) return { now, type: 'ask', text: move.ask, ...at };
+    if (move.answer !== undefined) return { now, actor: person, type: 'answer', text: move.answer };
+    if (move.reset) return { now, type: 'boundary', by: 'hook', saw: move.reset, ...at };
+    if (move.rewind !== undefined) return { now, type: 'rewind', to: move.rewind };
+    if (move.spend !== undefined) return { now, type: 'spend', turns: move.spend };
+    if (move.advance !== undefined)
+      return { now, type: 'advance', output: move.advance, ...(move.at ? { at: move.at } : at) };
+    return { now, type: 'status', ...at };
+  };
+}
+
+/** One line of a script: exactly one of these keys, beside `at` and `feedback`. */
+export interface ScriptedMove {
+  advance?: string;
+  /** The handle to send; the open position's when absent. */
+  at?: string;
+  fail?: string;
+  tasks?: string[];
+  /** `green`, `red`, or the command of the only red gate. */
+  gates?: string;
+  review?: 'approve' | 'revise' | 'pivot' | 'escalate' | 'abandon';
+  feedback?: string;
+  ask?: string;
+  answer?: string;
+  reset?: 'clear' | 'compact';
+  rewind?: string;
+  spend?: number;
+  status?: true;
+}
+
+export const moveKeys = [
+  'advance',
+  'fail',
+  'tasks',
+  'gates',
+  'review',
+  'ask',
+  'answer',
+  'reset',
+  'rewind',
+  'spend',
+  'status',
+] as const;
+
+function gatesFinished(cursor: Cursor, now: number, passes: (what: string) => boolean): Command {
+  const receipts = (cursor.checking?.gates ?? []).map(({ role, gate: asked }, index): Receipt => {
+    const what = asked.run ?? asked.exists ?? asked.condition ?? asked.read?.join(', ') ?? '';
+    return { gate: index, role, what, pass: passes(what) };
+  });
+  return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id: cursor.checking?.id ?? '', receipts };
+}
+
+const makeTasks = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: `task-${index + 1}`, title: `Task ${index + 1}` }));
+
+const more = (state: State) => ({ [state.budget.exhausted ?? 'turns']: 1_000_000 });
+
+const handleOf = (state: State, cursor: Cursor): string => formatHandle(state.run, cursor.path, cursor.visit);
+
+const stepOf = (definition: Definition, cursor: Cursor): Step =>
+  definition.steps.find(({ id }) => id === cursor.step) ?? { id: cursor.step, type: 'action' };
+
+/** Numbers from 0 to 1 from a seed (mulberry32): the same seed gives the same walk. */
+function dice(seed: number): () => number {
+  let value = seed;
+  return () => {
+    value = (value + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(value ^ (value >>> 15), 1 | value);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,175 @@
+import type { Definition, Event, Receipt, State } from '../../machine/index.ts';
+import type { Io } from '../io.ts';
+import { renderLine, type Span } from '../paint.ts';
+import { count, printable } from '../text.ts';
+import type { Move } from './walk.ts';
+
+export interface Tally {
+  positions: number;
+  boundaries: number;
+  gates: number;
+  reviews: number;
+  refusals: number;
+}
+
+const tally = (): Tally => ({ positions: 0, boundaries: 0, gates: 0, reviews: 0, refusals: 0 });
+
+interface Signs {
+  ok: string;
+  bad: string;
+  here: string;
+  note: string;
+}
+
+/** Prints a walk as it happens; `summary` closes it. */
+export function createPrinter(io: Io, options: { instructions: boolean }) {
+  const counts = tally();
+  const signs: Signs = io.unicode
+    ? { ok: '✓', bad: '✗', here: '●', note: '·' }
+    : { ok: 'ok', bad: 'no', here: '*', note: '-' };
+  const line = (...spans: Span[]): void => io.stdout.write(`${renderLine(spans, io.stdout)}\n`);
+
+  return {
+    heading(definition: Definition): void {
+      line(['bold', printable(definition.name)], '  ', ['dim', printable(definition.description).trim()]);
+    },
+    print({ command, response }: Move): void {
+      const { reply, events, state } = response;
+      for (const event of events) {
+        const spans = describe(event, state, signs, counts);
+        for (const one of spans) line(...one);
+      }
+      if ('code' in reply) {
+        counts.refusals += 1;
+        line('    ', ['red', `${signs.bad} refused`], ` ${command.type} ${signs.note} `, [
+          'yellow',
+          reply.code,
+        ]);
+        line('      ', ['dim', printable(`${reply.message}. Next: ${reply.next}.`)]);
+        return;
+      }
+      if (reply.replayed)
+        line('    ', ['cyan', `${signs.note} replayed`], ` ${command.type} changed nothing`);
+      const opened = events.some(({ type }) => type === 'position.entered' || type === 'boundary.released');
+      if (!opened || reply.instructions === undefined) return;
+      const lines = reply.instructions.split('\n').filter((text) => text.trim() !== '');
+      for (const text of options.instructions ? lines : lines.slice(0, 1))
+        line('    ', ['dim', printable(text)]);
+    },
+    summary(state: State | undefined): void {
+      const status = state?.status ?? 'not started';
+      const good = status === 'complete';
+      const parts = [
+        count(counts.positions, 'position'),
+        count(counts.boundaries, 'context action'),
+        count(counts.gates, 'gate'),
+        count(counts.reviews, 'verdict'),
+        count(counts.refusals, 'refusal'),
+      ];
+      line();
+      line([good ? 'green' : 'yellow', `${good ? signs.ok : signs.note} ${status}`], `  ${parts.join(', ')}`);
+      if (state?.reason !== undefined) line('  ', ['dim', printable(state.reason)]);
+    },
+  };
+}
+
+function describe(event: Event, state: State | null, signs: Signs, counts: Tally): Span[][] {
+  const { ok, bad, here, note } = signs;
+  switch (event.type) {
+    case 'position.entered': {
+      counts.positions += 1;
+      const { step, task, subStep, iteration, visit, why } = event;
+      const path = [step, task ?? iteration, subStep].filter((part) => part !== undefined).join('/');
+      const again = why === 'next' || why === 'claim' ? '' : `  ${why}`;
+      const holder = event.lease ? `  held by ${event.lease.holder}` : '';
+      return [
+        [],
+        [
+          ['bold', `${here} ${printable(path)}`],
+          ['dim', `#${visit}`],
+          ['yellow', again],
+          ['dim', holder],
+        ],
+      ];
+    }
+    case 'boundary.requested':
+      counts.boundaries += 1;
+      return [['    ', ['cyan', `/${actionAt(state, event.at)}`], ` requested (${event.policy})`]];
+    case 'boundary.reset':
+      return [['    ', ['cyan', `${ok} ${event.saw}`], ` seen by ${event.by}`]];
+    case 'boundary.released':
+      return event.how === 'skipped' ? [['    ', ['yellow', `${note} context action skipped`]]] : [];
+    case 'gates.finished':
+      counts.gates += event.receipts.length;
+      return event.receipts.map((receipt) => gateLine(receipt, signs));
+    case 'gates.interrupted':
+      return [['    ', ['yellow', `${note} gates interrupted`], ` (${event.why})`]];
+    case 'review.requested':
+      return [
+        [
+          '    ',
+          ['magenta', `${note} review`],
+          ` by ${event.by === 'human' ? 'a person' : printable(event.by)}`,
+        ],
+      ];
+    case 'review.decided': {
+      counts.reviews += 1;
+      const feedback = event.feedback === undefined ? '' : `: ${printable(event.feedback)}`;
+      return [['    ', ['magenta', `${event.verdict === 'approve' ? ok : note} ${event.verdict}`], feedback]];
+    }
+    case 'run.pivoted':
+      return [['    ', ['magenta', `${note} pivot`], ` to ${printable(event.to)}`]];
+    case 'run.rewound':
+      return [['    ', ['yellow', `${note} rewound`], ` to ${printable(event.to)}`]];
+    case 'position.failed':
+      return [['    ', ['red', `${bad} failed`], `: ${printable(event.reason)}`]];
+    case 'position.blocked':
+      return [['    ', ['red', `${bad} blocked`], ', waits for a person']];
+    case 'run.blocked':
+      return [['    ', ['red', `${bad} blocked`], `: ${printable(event.reason)}`]];
+    case 'position.completed':
+      return [
+        ['    ', ['green', `${ok} done`], event.receipts.some(({ pass }) => pass) ? '' : '  unverified'],
+      ];
+    case 'tasks.set':
+      return [
+        [
+          '    ',
+          ['blue', `${note} tasks`],
+          ` ${printable(event.tasks.map(({ id }) => id).join(', ')) || 'none'}`,
+        ],
+      ];
+    case 'task.ended':
+      return event.end === 'done'
+        ? []
+        : [['    ', ['yellow', `${note} ${printable(event.task)}`], ` ${event.end}`]];
+    case 'budget.exhausted':
+      return [['    ', ['yellow', `${note} budget`], ` ${event.what} used up`]];
+    case 'budget.extended':
+      counts.reviews += 1;
+      return [['    ', ['magenta', `${ok} budget`], ' raised']];
+    case 'question.asked':
+      return [['    ', ['magenta', '? question'], ` ${printable(event.text)}`]];
+    case 'question.answered':
+      return [['    ', ['magenta', `${ok} answer`], ` ${printable(event.answer)}`]];
+    default:
+      return [];
+  }
+}
+
+function gateLine(receipt: Receipt, { ok, bad }: Signs): Span[] {
+  const role = receipt.role === 'gate' ? 'gate' : receipt.role === 'until' ? 'until' : 'again';
+  return [
+    '    ',
+    [receipt.pass ? 'green' : 'red', `${receipt.pass ? ok : bad} ${role}`],
+    ` ${printable(receipt.what)}`,
+  ];
+}
+
+/** The handle carries the path; the action stands on its cursor. */
+function actionAt(state: State | null, at: string): string {
+  const path = at.slice(at.indexOf(':') + 1, at.lastIndexOf('#'));
+  return (
+    Object.values(state?.cursors ?? {}).find((cursor) => cursor.path === path)?.boundary?.action ?? 'clear'
+  );
+}

@@ -1,0 +1,27 @@
+import { StepfastError } from '../errors.ts';
+
+/** What a command's exit status means. Stable: scripts may rely on these numbers. */
+export const exit = {
+  /** It worked, and the answer is yes. */
+  ok: 0,
+  /** It worked, and the answer is no: a workflow is invalid. */
+  no: 1,
+  /** The command line is wrong. */
+  usage: 2,
+  /** A workflow or file that was named does not exist or cannot be read. */
+  notFound: 3,
+  /** Stepfast itself failed. */
+  internal: 70,
+} as const;
+
+export const usageError = (message: string): StepfastError => new StepfastError('usage', message);
+export const notFound = (message: string, cause?: unknown): StepfastError =>
+  new StepfastError('not_found', message, { cause });
+
+/** The only mapping from an error to an exit status. */
+export function exitOf(error: unknown): number {
+  if (!(error instanceof StepfastError)) return exit.internal;
+  if (error.code === 'usage') return exit.usage;
+  if (error.code === 'not_found') return exit.notFound;
+  return exit.no;
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exit } from './exit.ts';
+import { createProject } from './fake-io.ts';
+
+const files = {
+  '.stepfast/workflows/two.yaml':
+    'name: two\ndescription: Two steps\nsteps:\n  - { id: first, type: action, instructions: x }\n  - { id: second, type: action, instructions: y }\n',
+  '.stepfast/workflows/broken.yaml': 'name: broken\nsteps: 3\n',
+  '.stepfast/workflows/ground.yaml': 'name: ground\ndescription: For others\n',
+};
+
+test('a tree is drawn unless another format is asked for', async () => {
+  using project = createProject(files);
+  const { code, stdout } = await project.run(['graph', 'two']);
+  expect(code).toBe(exit.ok);
+  expect(stdout).toContain('● first  action\n');
+});
+
+test('a workflow can be given by its file', async () => {
+  using project = createProject(files);
+  expect((await project.run(['graph', '.stepfast/workflows/two.yaml', '-f', 'mermaid'])).stdout).toMatch(
+    /^flowchart TD\n/,
+  );
+});
+
+test('the ending of the output chooses the format', async () => {
+  using project = createProject(files);
+  const { code, stdout, stderr } = await project.run(['graph', 'two', '--output', 'two.svg'], {
+    colour: true,
+  });
+  expect({ code, stdout, stderr }).toEqual({ code: exit.ok, stdout: '', stderr: 'Wrote two.svg\n' });
+  expect(readFileSync(join(project.root, 'two.svg'), 'utf8')).toMatch(/^<svg /);
+});
+
+test('a tree in a file has neither colours nor cut lines', async () => {
+  using project = createProject(files);
+  await project.run(['graph', 'two', '-o', 'two.txt'], { colour: true, columns: 10 });
+  expect(readFileSync(join(project.root, 'two.txt'), 'utf8')).toMatch(/^two {2}custom · 2 phases\n/);
+});
+
+test('an unknown format is refused with what was meant', async () => {
+  using project = createProject(files);
+  const { code, stderr } = await project.run(['graph', 'two', '--format', 'sgv']);
+  expect(code).toBe(exit.usage);
+  expect(stderr).toContain("There is no format 'sgv'. Did you mean 'svg'?");
+});
+
+test('an unknown workflow is not found, with what was meant', async () => {
+  using project = createProject(files);
+  const { code, stderr } = await project.run(['graph', 'tow']);
+  expect(code).toBe(exit.notFound);
+  expect(stderr).toBe("error There is no workflow 'tow'. Did you mean 'two'?\n");
+});
+
+test('an invalid workflow is not drawn, and the way on is named', async () => {
+  using project = createProject(files);
+  const { code, stderr } = await project.run(['graph', 'broken']);
+  expect(code).toBe(exit.no);
+  expect(stderr).toContain('stepfast validate .stepfast/workflows/broken.yaml');
+});
+
+test('a base without steps is not drawn', async () => {
+  using project = createProject(files);
+  expect((await project.run(['graph', 'ground'])).code).toBe(exit.no);
+});
+
+test('an output that cannot be written is said', async () => {
+  using project = createProject(files);
+  const { code, stderr } = await project.run(['graph', 'two', '-o', 'no/such/place.svg']);
+  expect(code).toBe(exit.notFound);
+  expect(stderr).toContain('cannot be written');
+});

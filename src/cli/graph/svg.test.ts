@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Definition } from '../../machine/index.ts';
+import { attack, feature, hostile } from './fixtures.ts';
+import { createGraph } from './model.ts';
+import { type Shape, type Text, textWidth } from './svg/shapes.ts';
+import { drawSvg, layOut } from './svg.ts';
+
+const small: Definition = {
+  name: 'go',
+  description: '',
+  steps: [{ id: 'do', type: 'action', instructions: 'x' }],
+};
+const many: Definition = {
+  name: 'many',
+  description: 'word '.repeat(200),
+  steps: Array.from({ length: 12 }, (_, index) => ({
+    id: `step-${index}`,
+    type: index % 3 === 2 ? ('ralph' as const) : ('action' as const),
+    agent: 'an-agent-with-a-very-long-name-indeed',
+    instructions: 'W'.repeat(300),
+    gate: [{ run: 'm'.repeat(200) }, { exists: 'W'.repeat(200) }],
+    until: [{ run: 'w'.repeat(100) }],
+    review: { by: 'human', on_pivot: `step-${Math.floor(index / 2)}` },
+    budget: { turns: 1, on_pivot: `step-${Math.floor(index / 3)}` },
+  })),
+};
+const all = { small, feature, many, hostile };
+
+describe.each(Object.entries(all))('the drawing of %s', (_, definition) => {
+  const graph = createGraph(definition);
+
+  test('is well-formed', () => {
+    expect(problemsIn(drawSvg(graph))).toEqual([]);
+  });
+
+  test('is at most 860 pixels wide', () => {
+    expect(layOut(graph).width).toBeLessThanOrEqual(860);
+  });
+
+  test('has no text wider than its room', () => {
+    const wide = texts(layOut(graph).shapes).filter(({ text }) => textWidth(text) > text.room + 0.01);
+    expect(wide).toEqual([]);
+  });
+
+  test('has no text outside the picture', () => {
+    const { width, height, shapes } = layOut(graph);
+    for (const { text, x, y } of texts(shapes)) {
+      const left = x - (text.middle ? textWidth(text) / 2 : 0);
+      expect(left).toBeGreaterThanOrEqual(0);
+      expect(left + textWidth(text)).toBeLessThanOrEqual(width);
+      expect(y).toBeGreaterThan(0);
+      expect(y).toBeLessThan(height);
+    }
+  });
+
+  test('is the same each time', () => {
+    expect(drawSvg(createGraph(structuredClone(definition)))).toBe(drawSvg(graph));
+  });
+
+  test('runs and loads nothing', () => {
+    const markup = drawSvg(graph).replaceAll(/>[^<]*</g, '><');
+    expect(markup).not.toMatch(/<(script|image|foreignObject|use|a)\b|\son\w+=|href|url\(|@import/);
+  });
+});
+
+test('hostile text is shown, not obeyed', () => {
+  const svg = drawSvg(createGraph(hostile));
+  expect(svg).not.toContain('<script');
+  expect(svg).toContain('&#60;script&#62;');
+  expect(svg.match(/<svg/g)).toHaveLength(1);
+});
+
+test('any text whatever leaves the drawing well-formed', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
+      const definition: Definition = {
+        name: text,
+        description: text,
+        steps: [
+          {
+            id: text,
+            type: 'ralph',
+            agent: text,
+            instructions: text,
+            gate: [{ run: text }],
+            until: [{ run: text }],
+          },
+        ],
+      };
+      expect(problemsIn(drawSvg(createGraph(definition)))).toEqual([]);
+    }),
+  );
+});
+
+test('it has a name and a description for those who cannot see it', () => {
+  const svg = drawSvg(createGraph(feature));
+  expect(svg).toContain('role="img" aria-labelledby="stepfast-feature-title stepfast-feature-desc"');
+  expect(svg).toContain('<title id="stepfast-feature-title">Workflow feature</title>');
+  expect(svg).toContain('3 phases: plan, build, polish</desc>');
+});
+
+test('it has colours for light and for dark', () => {
+  expect(drawSvg(createGraph(small))).toContain('@media (prefers-color-scheme:dark)');
+});
+
+test('a text that is cut keeps the whole as a tooltip', () => {
+  const svg = drawSvg(createGraph(many));
+  expect(svg).toContain(`<title>${'W'.repeat(300)}</title>`);
+});
+
+test('the picture shows what the workflow has', () => {
+  const shown = texts(layOut(createGraph(feature)).shapes).map(({ text }) => text.text);
+  expect(shown).toEqual(
+    expect.arrayContaining([
+      'plan',
+      'a person reviews',
+      '60 turns · 400k tokens · 90 min',
+      '/clear',
+      'each task',
+      '3 tasks at once',
+      'npm test',
+      'up to 5 × until',
+      'npm run lint',
+      'pivot',
+    ]),
+  );
+});
+
+test('the attack would break out if it were not escaped', () => {
+  expect(problemsIn(`<svg><text>${attack}</text></svg>`)).not.toEqual([]);
+});
+
+function texts(shapes: readonly Shape[], x = 0, y = 0): { text: Text; x: number; y: number }[] {
+  return shapes.flatMap((shape) => {
+    if (shape.kind === 'text') return [{ text: shape, x: x + shape.x, y: y + shape.y }];
+    return shape.kind === 'group' ? texts(shape.children, x + shape.x, y + shape.y) : [];
+  });
+}
+
+/** Tags that match, attributes that are quoted, no forbidden character: what a parser would stop at. */
+function problemsIn(xml: string): string[] {
+  const problems: string[] = [];
+  const open: string[] = [];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML forbids exactly these.
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/u.test(xml))
+    problems.push('forbidden character');
+  const rest = xml.replaceAll(
+    /<(\/?)([a-z]+)((?: [a-zA-Z:-]+="[^"<]*")*)(\/?)>/g,
+    (_, close, name, __, empty) => {
+      if (close === '/' && open.pop() !== name) problems.push(`</${name}> closes nothing`);
+      if (close === '' && empty === '') open.push(name);
+      return '';
+    },
+  );
+  if (/[<>]/.test(rest)) problems.push(`loose markup: ${/.{0,20}[<>].{0,20}/.exec(rest)?.[0]}`);
+  if (/&(?!#\d+;)/.test(rest)) problems.push('loose ampersand');
+  return [...problems, ...open.map((name) => `<${name}> is never closed`)];
+}

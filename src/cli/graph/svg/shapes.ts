@@ -1,0 +1,142 @@
+import { type FontName, isMeasured, measure, truncate } from './text.ts';
+
+/** What the drawing is made of, before it is text: tests look at these. */
+export type Shape = Rect | Path | Text | Group;
+
+export interface Rect {
+  kind: 'rect';
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  radius: number;
+  look: string;
+}
+
+export interface Path {
+  kind: 'path';
+  d: string;
+  look: string;
+}
+
+export interface Text {
+  kind: 'text';
+  x: number;
+  y: number;
+  text: string;
+  font: FontName;
+  look: string;
+  middle: boolean;
+  /** The width it must not exceed. */
+  room: number;
+  /** The whole text, where only its beginning is shown. */
+  whole?: string;
+  /** Follows the text at a distance, wherever the reader's font lets it end. */
+  tail?: Tail;
+}
+
+export interface Tail {
+  text: string;
+  font: FontName;
+  look: string;
+  gap: number;
+}
+
+export interface Group {
+  kind: 'group';
+  x: number;
+  y: number;
+  children: Shape[];
+  /** A tooltip for everything in it. */
+  title?: string;
+}
+
+/** A part of the drawing with its own origin. */
+export interface Block {
+  height: number;
+  shapes: Shape[];
+}
+
+export const rect = (
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  radius: number,
+  look: string,
+): Rect => ({
+  kind: 'rect',
+  x,
+  y,
+  width,
+  height,
+  radius,
+  look,
+});
+
+export const path = (d: string, look: string): Path => ({ kind: 'path', d, look });
+
+/** Cut to its room (the tail never is), with the whole text as a tooltip if something was lost. */
+export function text(
+  at: { x: number; y: number; room: number; middle?: boolean },
+  content: string,
+  font: FontName,
+  look: string,
+  tail?: Tail,
+): Text {
+  const { x, y, room, middle = false } = at;
+  const shown = truncate(content, room - (tail ? tail.gap + measure(tail.text, tail.font) : 0), font);
+  const whole = shown === content ? {} : { whole: content };
+  return { kind: 'text', x, y, room, middle, text: shown, font, look, ...whole, ...(tail && { tail }) };
+}
+
+/** The width of a text shape by our own estimate. */
+export const textWidth = ({ text, font, tail }: Pick<Text, 'text' | 'font' | 'tail'>): number =>
+  measure(text, font) + (tail ? tail.gap + measure(tail.text, tail.font) : 0);
+
+export const group = (x: number, y: number, children: Shape[], title?: string): Group => ({
+  kind: 'group',
+  x,
+  y,
+  children,
+  ...(title !== undefined && { title }),
+});
+
+/** Deterministic: numbers to two places, no ids that are counted. */
+export function toXml(shapes: readonly Shape[], indent = '  '): string {
+  return shapes.map((shape) => `${indent}${element(shape, indent)}\n`).join('');
+}
+
+export const escapeXml = (value: string): string =>
+  value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+export const px = (value: number): string => String(Number(value.toFixed(2)));
+
+/** Near the limit of its room, where a wide font of the reader's would overflow. */
+const isTight = (shape: Text): boolean =>
+  !shape.tail && isMeasured(shape.text) && textWidth(shape) > 0.85 * shape.room;
+
+function element(shape: Shape, indent: string): string {
+  switch (shape.kind) {
+    case 'rect':
+      return `<rect x="${px(shape.x)}" y="${px(shape.y)}" width="${px(shape.width)}" height="${px(shape.height)}" rx="${px(shape.radius)}" class="${shape.look}"/>`;
+    case 'path':
+      return `<path d="${shape.d}" class="${shape.look}"/>`;
+    case 'text': {
+      const anchor = shape.middle ? ' text-anchor="middle"' : '';
+      const title = shape.whole === undefined ? '' : `<title>${escapeXml(shape.whole)}</title>`;
+      const { tail } = shape;
+      const exact = isTight(shape)
+        ? ` textLength="${px(textWidth(shape))}" lengthAdjust="spacingAndGlyphs"`
+        : '';
+      const after = tail
+        ? `<tspan dx="${px(tail.gap)}" class="${tail.font} ${tail.look}">${escapeXml(tail.text)}</tspan>`
+        : '';
+      return `<text x="${px(shape.x)}" y="${px(shape.y)}"${anchor}${exact} class="${shape.font} ${shape.look}">${title}${escapeXml(shape.text)}${after}</text>`;
+    }
+    case 'group': {
+      const title = shape.title === undefined ? '' : `${indent}  <title>${escapeXml(shape.title)}</title>\n`;
+      return `<g transform="translate(${px(shape.x)} ${px(shape.y)})">\n${title}${toXml(shape.children, `${indent}  `)}${indent}</g>`;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { type Command, commands } from './commands.ts';
+import { exit } from './exit.ts';
+import { type Io, wrapWidth } from './io.ts';
+import { paint } from './paint.ts';
+import { wrap } from './text.ts';
+
+export function overview(io: Io): string {
+  const bold = (text: string): string => paint(io.stdout, 'bold', text);
+  const rows = commands.map(({ name, summary }) => [name, summary] as const);
+  return [
+    `${bold('stepfast')} keeps long work by coding agents on course.`,
+    '',
+    `${bold('Usage')}  stepfast <command> [options]`,
+    '',
+    bold('Commands'),
+    ...table(rows, io),
+    '',
+    bold('Options'),
+    ...table(
+      [
+        ['-h, --help', 'Show help, also after a command'],
+        ['-v, --version', 'Print the version'],
+      ],
+      io,
+    ),
+    '',
+    bold('Exit status'),
+    ...table(
+      [
+        [String(exit.ok), 'It worked, and the answer is yes'],
+        [String(exit.no), 'It worked, and the answer is no: a workflow is invalid'],
+        [String(exit.usage), 'The command line is wrong'],
+        [String(exit.notFound), 'A workflow or file does not exist or cannot be read'],
+        [String(exit.internal), 'Stepfast itself failed'],
+      ],
+      io,
+    ),
+    '',
+  ].join('\n');
+}
+
+export function commandHelp(command: Command, io: Io): string {
+  const bold = (text: string): string => paint(io.stdout, 'bold', text);
+  return [
+    ...wrap(command.about, wrapWidth(io.stdout)),
+    '',
+    `${bold('Usage')}  ${command.usage}`,
+    '',
+    bold('Options'),
+    ...table([...command.options, ['-h, --help', 'Show this help']], io),
+    '',
+    bold(command.examples.length === 1 ? 'Example' : 'Examples'),
+    ...command.examples.map((example) => `  ${example}`),
+    '',
+  ].join('\n');
+}
+
+function table(rows: readonly (readonly [string, string])[], io: Io): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length)) + 4;
+  return rows.flatMap(([left, right]) =>
+    wrap(right, wrapWidth(io.stdout) - width).map((line, index) =>
+      index === 0
+        ? `  ${paint(io.stdout, 'cyan', left)}${' '.repeat(width - 2 - left.length)}${line}`
+        : ' '.repeat(width) + line,
+    ),
+  );
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+import { createIo } from './io.ts';
+import { run } from './run.ts';
+
+// Whoever reads the other end of a pipe may leave early, as `head` does: that is no failure.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(process.exitCode ?? 0);
+  });
+}
+
+// Not process.exit: what is still on its way into a pipe would be lost.
+process.exitCode = await run(process.argv.slice(2), createIo(process));

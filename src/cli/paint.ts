@@ -1,0 +1,33 @@
+import { styleText } from 'node:util';
+import type { Output } from './io.ts';
+import { columnsOf, truncate } from './text.ts';
+
+export type Format = Parameters<typeof styleText>[0];
+
+/** A piece of a line: plain, or with a format. Kept apart from the text so that a line is cut before it is coloured. */
+export type Span = string | readonly [format: Format, text: string];
+
+/** One line for this output: coloured if it shows colours, cut to its width if it is a terminal. */
+export function renderLine(spans: readonly Span[], output: Output, ellipsis = '…'): string {
+  let left = output.columns ?? Number.POSITIVE_INFINITY;
+  const cut = widthOf(spans) > left;
+  let line = '';
+  for (const [index, span] of spans.entries()) {
+    const [format, text] = typeof span === 'string' ? [undefined, span] : span;
+    const whole = !cut || columnsOf(text) < left;
+    // With what follows it the text is surely too wide, so the ellipsis is never forgotten.
+    const shown = whole ? text : truncate(spans.slice(index).map(textOf).join(''), left, columnsOf, ellipsis);
+    line += format === undefined ? shown : paint(output, format, shown);
+    if (!whole) break;
+    left -= columnsOf(text);
+  }
+  return line.trimEnd();
+}
+
+/** Only what `colour` says counts: styleText's own look at streams and environment is switched off. */
+export const paint = (output: Output, format: Format, text: string): string =>
+  output.colour && text !== '' ? styleText(format, text, { validateStream: false }) : text;
+
+const widthOf = (spans: readonly Span[]): number => columnsOf(spans.map(textOf).join(''));
+
+const textOf = (span: Span): string => (typeof span === 'string' ? span : span[1]);

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import {
+  findWorkflow,
+  listWorkflows,
+  loadWorkflowFile,
+  type ParseResult,
+  type Place,
+  places,
+} from '../definition/index.ts';
+import { StepfastError } from '../errors.ts';
+import type { Definition } from '../machine/index.ts';
+import { closest } from './closest.ts';
+import { notFound } from './exit.ts';
+import type { Io } from './io.ts';
+import { count, printable } from './text.ts';
+
+/** The nearest directory upwards that has .stepfast or .git, else where we are. */
+export function projectRoot(cwd: string): string {
+  for (let directory = cwd; ; directory = dirname(directory)) {
+    if (existsSync(join(directory, '.stepfast')) || existsSync(join(directory, '.git'))) return directory;
+    if (directory === dirname(directory)) return cwd;
+  }
+}
+
+export const searchPath = (io: Io): Place[] =>
+  places({ projectRoot: projectRoot(io.cwd), home: io.home, env: io.env });
+
+/** The file of a workflow, by name or by path from where the user stands. Throws not_found, with what was meant. */
+export function need(name: string, path: readonly Place[], io: Io): string {
+  const file = resolve(io.cwd, name);
+  const isPath = /[/\\]|\.(ya?ml|json)$/.test(name);
+  const found = findWorkflow(isPath ? file : name, path);
+  if (found) return found.file;
+  if (isPath) throw notFound(`There is no file '${printable(name)}'.`);
+  const meant = closest(name, [...new Set(listWorkflows(path).map((listed) => listed.name))]);
+  const hint = meant === undefined ? 'See: stepfast list' : `Did you mean '${printable(meant)}'?`;
+  throw notFound(`There is no workflow '${printable(name)}'. ${hint}`);
+}
+
+export interface Loaded extends ParseResult {
+  /** Has no steps and no other error: something that others extend. */
+  base: boolean;
+}
+
+export function load(file: string, path: readonly Place[]): Loaded {
+  const strict = loadWorkflowFile(file, { places: path });
+  const errors = strict.diagnostics.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0 || errors.some(({ code }) => code !== 'no_steps'))
+    return { ...strict, base: false };
+  return { ...loadWorkflowFile(file, { places: path, base: true }), base: true };
+}
+
+/** A workflow that can be run; otherwise throws, with the command that says what is wrong with it. */
+export function definitionOf(name: string, io: Io, purpose: 'drawn' | 'walked'): Definition {
+  const path = searchPath(io);
+  const file = need(name, path, io);
+  const { definition, diagnostics, base } = load(file, path);
+  const see = `See: stepfast validate ${shown(file, io)}`;
+  if (!definition) {
+    const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+    const message = `The workflow has ${count(errors, 'error')}, so it cannot be ${purpose}. ${see}`;
+    throw new StepfastError('invalid_workflow', message);
+  }
+  if (base) {
+    const message = `'${definition.name}' has no steps: name a workflow that extends it. ${see}`;
+    throw new StepfastError('invalid_workflow', message);
+  }
+  return definition;
+}
+
+/** As the user would type it: relative within the project, else in full. */
+export function shown(file: string, io: Io): string {
+  const inside = relative(projectRoot(io.cwd), file);
+  const outside = inside === '' || inside.startsWith('..') || isAbsolute(inside);
+  return outside ? file : relative(io.cwd, file);
+}

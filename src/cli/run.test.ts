@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+import { commands } from './commands.ts';
+import { exit, exitOf } from './exit.ts';
+import { createFakeIo } from './fake-io.ts';
+import { run } from './run.ts';
+
+const call = async (...argv: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
+  const fake = createFakeIo();
+  const code = await run(argv, fake.io);
+  return { code, stdout: fake.stdout(), stderr: fake.stderr() };
+};
+
+test('without a command it shows every command', async () => {
+  const { code, stdout } = await call();
+  expect(code).toBe(exit.ok);
+  for (const { name, summary } of commands) expect(stdout).toMatch(new RegExp(`${name} +${summary}`));
+});
+
+test('help, --help and -h say the same', async () => {
+  const [help, long, short] = await Promise.all([call('help'), call('--help'), call('-h')]);
+  expect(long).toEqual(help);
+  expect(short).toEqual(help);
+});
+
+test('help of a command and --help after it say the same', async () => {
+  for (const { name, usage } of commands) {
+    const help = await call('help', name);
+    expect(help.stdout).toContain(usage);
+    expect(await call(name, '--help')).toEqual(help);
+    expect(await call(name, 'feature', '-h')).toEqual(help);
+  }
+});
+
+test('--version prints the version of the package', async () => {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+  expect(await call('--version')).toEqual({ code: exit.ok, stdout: `${manifest.version}\n`, stderr: '' });
+});
+
+test('an unknown command is a usage error with what was meant', async () => {
+  const { code, stdout, stderr } = await call('vaildate');
+  expect(code).toBe(exit.usage);
+  expect(stdout).toBe('');
+  expect(stderr).toBe("error There is no command 'vaildate'. Did you mean: stepfast validate\n");
+});
+
+test('an unknown command that resembles none leads to the help', async () => {
+  expect((await call('deploy')).stderr).toContain('stepfast help');
+});
+
+test('a usage error shows how the command is used', async () => {
+  const { code, stderr } = await call('graph');
+  expect(code).toBe(exit.usage);
+  expect(stderr).toContain('Usage: stepfast graph <workflow>');
+});
+
+test('what is no refusal is a failure of Stepfast itself', () => {
+  expect(exitOf(new Error('a bug'))).toBe(exit.internal);
+});
+
+test('help and version load neither the definition nor a drawing', () => {
+  const loaded = staticImports(join(import.meta.dirname, 'main.ts'));
+  expect(loaded).toContain('run.ts');
+  expect(loaded.filter((file) => /definition|machine|graph|validate|list/.test(file))).toEqual([]);
+});
+
+test('a reader that leaves early is no failure', async () => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), 'help'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+function staticImports(file: string, seen = new Set<string>()): string[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
+  for (const match of readFileSync(file, 'utf8').matchAll(/^import (?!type)[^;]*from '(\.[^']+)'/gm)) {
+    staticImports(join(dirname(file), match[1] ?? ''), seen);
+  }
+  return [...seen].map((one) => relative(import.meta.dirname, one));
+}

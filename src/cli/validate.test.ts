@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { exit } from './exit.ts';
+import { createProject } from './fake-io.ts';
+import { frameOf } from './source-frame.ts';
+
+const good = `name: good
+description: Does one thing
+steps:
+  - id: do
+    type: action
+    instructions: Do it
+`;
+const bad = `name: bad
+description: Has mistakes
+steps:
+  - id: do
+    type: acton
+    instructons: Do it
+`;
+
+test('a valid file is one line with its steps and its short hash', async () => {
+  using project = createProject({ '.stepfast/workflows/good.yaml': good });
+  const { code, stdout, stderr } = await project.run(['validate']);
+  expect(code).toBe(exit.ok);
+  expect(stdout).toMatch(
+    /^✓ good {2}1 step · [0-9a-f]{8} · \.stepfast\/workflows\/good\.yaml\n\n1 file: 1 valid\n$/,
+  );
+  expect(stderr).toBe('');
+});
+
+test('a mistake is shown with its place, its line, a caret and the way to mend it', async () => {
+  using project = createProject({ '.stepfast/workflows/bad.yaml': bad });
+  const { code, stdout } = await project.run(['validate']);
+  expect(code).toBe(exit.no);
+  expect(stdout).toContain('✗ .stepfast/workflows/bad.yaml');
+  expect(stdout).toMatch(/ {2}error 5:11 {2}.+\n {4}5 │ {5}type: acton\n {6}│ {11}\^{5}\n {8}help: .*action/);
+});
+
+test('the last line sums up', async () => {
+  using project = createProject({
+    '.stepfast/workflows/bad.yaml': bad,
+    '.stepfast/workflows/good.yaml': good,
+  });
+  const { stdout } = await project.run(['validate']);
+  expect(stdout.trimEnd().split('\n').at(-1)).toBe('2 files: 1 valid, 1 invalid (2 errors)');
+});
+
+test('the project is found from a directory below it', async () => {
+  using project = createProject({ '.stepfast/workflows/good.yaml': good, 'deep/down/x': '' });
+  const { code, stdout } = await project.run(['validate'], { cwd: `${project.root}/deep/down` });
+  expect(code).toBe(exit.ok);
+  expect(stdout).toContain('../../.stepfast/workflows/good.yaml');
+});
+
+test('files and names of workflows can be named', async () => {
+  using project = createProject({ '.stepfast/workflows/good.yaml': good, 'elsewhere.yaml': bad });
+  expect((await project.run(['validate', 'good'])).code).toBe(exit.ok);
+  expect((await project.run(['validate', 'elsewhere.yaml'])).code).toBe(exit.no);
+});
+
+test('a file that does not exist is not found', async () => {
+  using project = createProject({});
+  const { code, stderr } = await project.run(['validate', 'nope.yaml']);
+  expect(code).toBe(exit.notFound);
+  expect(stderr).toBe("error There is no file 'nope.yaml'.\n");
+});
+
+test('a project without workflows is told what to do', async () => {
+  using project = createProject({ '.git/HEAD': '' });
+  const { code, stdout, stderr } = await project.run(['validate']);
+  expect(code).toBe(exit.notFound);
+  expect(stdout).toBe('');
+  expect(stderr).toContain('There is no workflow in .stepfast/workflows yet.');
+});
+
+test('--json prints one document with stable keys', async () => {
+  using project = createProject({
+    '.stepfast/workflows/bad.yaml': bad,
+    '.stepfast/workflows/good.yaml': good,
+  });
+  const { code, stdout } = await project.run(['validate', '--json']);
+  const document = JSON.parse(stdout);
+  expect(code).toBe(exit.no);
+  expect(document).toMatchObject({ valid: false, errors: 2, warnings: 0 });
+  expect(Object.keys(document)).toEqual(['valid', 'errors', 'warnings', 'files']);
+  expect(document.files[1]).toMatchObject({
+    file: '.stepfast/workflows/good.yaml',
+    valid: true,
+    name: 'good',
+    steps: 1,
+  });
+  expect(Object.keys(document.files[0].diagnostics[0])).toEqual(
+    'severity code file line column message suggestion'.split(' '),
+  );
+});
+
+test('colours appear only where the output has them', async () => {
+  using project = createProject({ '.stepfast/workflows/bad.yaml': bad });
+  const plain = await project.run(['validate']);
+  const coloured = await project.run(['validate'], { colour: true });
+  expect(plain.stdout).not.toContain('\u001b');
+  expect(coloured.stdout).toContain('\u001b[31m');
+});
+
+test('a terminal without Unicode gets ASCII only', async () => {
+  using project = createProject({
+    '.stepfast/workflows/bad.yaml': bad,
+    '.stepfast/workflows/good.yaml': good,
+  });
+  const { stdout } = await project.run(['validate'], { unicode: false });
+  expect(stdout).toMatch(/^[\x20-\x7e\n]*$/);
+});
+
+test('escape sequences in a file never reach the terminal', async () => {
+  using project = createProject({ 'x.yaml': 'name: "\u001b]0;owned\u0007"\nsteps: \u001b[2J\n' });
+  const { stdout } = await project.run(['validate', 'x.yaml']);
+  expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+});
+
+test('a line wider than the terminal is cut around the mistake', () => {
+  const frame = frameOf(`${'x'.repeat(200)} wrong ${'y'.repeat(200)}`, 202, 40);
+  expect(frame?.text).toHaveLength(40);
+  expect(frame?.text.slice(frame.indent)).toMatch(/^wrong /);
+  expect(frame?.caret).toBe('^^^^^');
+});
+
+test('the caret stands below wide characters', () => {
+  expect(frameOf('名前: x', 5, 80)).toEqual({ text: '名前: x', indent: 6, caret: '^' });
+});
