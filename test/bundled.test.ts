@@ -1,0 +1,406 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { compileCondition, loadWorkflowFile, places, workflowJsonSchema } from '../src/definition/index.ts';
+import { type Definition, findPlaceholders, type Scalar, type Step, statusOf } from '../src/machine/index.ts';
+import { Run } from './kit/run.ts';
+import { schemaKeys, usedKeys } from './kit/schema-keys.ts';
+
+const directory = resolve(import.meta.dirname, '..', 'workflows');
+const scratch = mkdtempSync(join(tmpdir(), 'stepfast-bundled-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const files = readdirSync(directory)
+  .filter((name) => name.endsWith('.yaml'))
+  .map((name) => join(directory, name));
+const searchPath = [{ kind: 'bundled' as const, directory }];
+const textOf = (file: string): string => readFileSync(file, 'utf8');
+const load = (file: string) => loadWorkflowFile(file, { places: searchPath });
+
+function bundled(name: string): Definition {
+  const { definition } = load(join(directory, `${name}.yaml`));
+  if (!definition) throw new Error(`${name} does not load`);
+  return definition;
+}
+
+function stepOf(definition: Definition, id: string): Step {
+  const step = definition.steps.find((each) => each.id === id);
+  if (!step) throw new Error(`${definition.name} has no step ${id}`);
+  return step;
+}
+
+const idsOf = (definition: Definition): string[] => definition.steps.map((step) => step.id);
+const positionsOf = ({ steps, loops = {} }: Definition) => [...steps, ...Object.values(loops).flat()];
+const gatesOf = ({ steps, loops = {} }: Definition) => [
+  ...steps.flatMap(({ gate = [], until = [] }) => [...gate, ...until]),
+  ...Object.values(loops)
+    .flat()
+    .flatMap(({ gate = [] }) => gate),
+];
+const commandsOf = (definition: Definition): string[] =>
+  gatesOf(definition).flatMap(({ run }) => (run === undefined ? [] : [run]));
+
+describe.each(files.map((file) => [basename(file, '.yaml'), file] as const))('%s', (name, file) => {
+  // A file that does not load fails the first test; the others then look at one that does.
+  const { definition = bundled('go'), diagnostics } = load(file);
+
+  test('the file loads without errors and warnings, and its name is that of the file', () => {
+    expect(diagnostics).toEqual([]);
+    expect(load(file).definition?.name).toBe(name);
+  });
+
+  test('the first line names a schema that exists, and a comment says when to use it', () => {
+    const [first = '', , ...rest] = textOf(file).split('\n');
+    const schema = /^# yaml-language-server: \$schema=(\S+)$/.exec(first)?.[1] ?? '';
+    expect(existsSync(resolve(dirname(file), schema))).toBe(true);
+    expect(rest[0]).toMatch(/^# (?:For|A small example) /);
+  });
+
+  test('it is found by its name', () => {
+    expect(places().at(-1)).toEqual({ kind: 'bundled', directory });
+    expect(load(file).hash).toMatch(/^(?:sha256:)?[0-9a-f]{64}$/);
+  });
+
+  test('every position says what its output holds, in a text that a briefing gives in full', () => {
+    const silent = positionsOf(definition).filter(
+      ({ instructions = '', ...position }) =>
+        !('type' in position && position.type === 'loop') && !instructions.includes('\nOutput: '),
+    );
+    expect(silent).toEqual([]);
+    expect(Math.max(...positionsOf(definition).map((each) => each.instructions?.length ?? 0))).toBeLessThan(
+      2000,
+    );
+  });
+
+  test('instructions begin with a line that says it in short', () => {
+    for (const { id, instructions } of positionsOf(definition)) {
+      if (instructions === undefined) continue;
+      expect(instructions.split('\n')[0]?.length, id).toBeLessThan(64);
+    }
+    expect(positionsOf(definition).length).toBeGreaterThan(0);
+  });
+
+  test('[004/11] it declares critical artifacts, each with a purpose or a telling id, each with a trigger', () => {
+    const { always_load = [], conditional_load = [] } = definition.critical_artifacts ?? {};
+    expect(always_load.length).toBeGreaterThan(0);
+    for (const artifact of [...always_load, ...conditional_load]) {
+      expect(artifact.reload_triggers?.length, artifact.id).toBeGreaterThan(0);
+    }
+  });
+
+  test('its gates only look: no command comes from an input, none changes anything but what it declares', () => {
+    for (const gate of gatesOf(definition)) {
+      if (gate.run === undefined) continue;
+      expect(gate.run).toMatch(/^(?:! )?(?:git (?:rev-parse|log|diff) |grep )/);
+      expect(gate.run).not.toMatch(/[;&|`]|\$\(/);
+      expect(/> ?(\S+)$/.exec(gate.run)?.[1]).toBe(gate.writes?.[0]);
+    }
+    // Each use of an input is quoted.
+    for (const run of commandsOf(definition)) {
+      expect(run.replaceAll(/"[^"]*"/g, '')).not.toContain('STEPFAST_');
+    }
+    expect(definition.name).toBe(name);
+  });
+
+  test('an agent that does its work is led through every step to the end', () => {
+    const run = workThrough(definition);
+    expect(run.state.status).toBe('complete');
+    const completed = run.events.flatMap((event) => (event.type === 'step.completed' ? [event.step] : []));
+    expect(completed).toEqual(idsOf(definition));
+  });
+
+  test('the additions that its comment shows load on top of it', () => {
+    const shown = exampleIn(textOf(file));
+    if (shown === undefined) {
+      expect(textOf(file)).not.toMatch(/^# +extends:/m);
+      return;
+    }
+    const own = join(mkdtempSync(join(scratch, 'own-')), `${name}.yaml`);
+    writeFileSync(own, shown);
+    const { definition: extended, diagnostics: problems } = load(own);
+    expect(problems).toEqual([]);
+    expect(extended && idsOf(extended)).toEqual(idsOf(definition));
+    expect(extended && commandsOf(extended)).not.toEqual(commandsOf(definition));
+  });
+});
+
+/** Comment lines that are indented by more than a sentence is. */
+function exampleIn(text: string): string | undefined {
+  const lines = text.split('\n').filter((line) => line.startsWith('#   '));
+  const shown = lines.map((line) => line.slice(4)).join('\n');
+  return shown.includes('extends:') ? `${shown}\n` : undefined;
+}
+
+function inputsFor({ inputs = {} }: Definition): Record<string, Scalar> {
+  const required = Object.entries(inputs).filter(([, input]) => input.required);
+  return Object.fromEntries(
+    required.map(([name, { type }]) => [name, type === 'number' ? 1 : `the ${name}`]),
+  );
+}
+
+/** Answers whatever the run wants next, as a diligent agent and a content person do. */
+function workThrough(definition: Definition): Run {
+  const run = new Run(definition, { start: false });
+  run.send({
+    type: 'start',
+    run: 'demo-20261115-k3f9x2ab',
+    summary: 'A summary',
+    inputs: inputsFor(definition),
+  });
+  for (let turn = 0; run.state.status !== 'complete'; turn++) {
+    if (turn > 200) throw new Error(`${definition.name} does not end: ${run.state.step}`);
+    run.now += 120_000;
+    const step = stepOf(definition, run.state.step);
+    const cursor = Object.values(run.state.cursors)[0];
+    const { at, contextAction, waiting, instructions = '' } = statusOf(definition, run.state, { cursor });
+    expect(findPlaceholders(instructions)).toEqual([]);
+    if (cursor === undefined) run.claim('worker');
+    else if (cursor.checking) run.gates();
+    else if (waiting?.by === 'human') run.person({ type: 'review', verdict: 'approve' });
+    else if (waiting)
+      run.send({ type: 'review', verdict: 'approve', actor: { kind: 'agent', name: waiting.by } });
+    else if (step.type === 'loop' && cursor.task === undefined) run.tasks(step.id, 'one', ['two', 'one']);
+    else if (contextAction) run.status(at === undefined ? {} : { at });
+    else run.advance(`done ${turn}`, at === undefined ? {} : { at });
+  }
+  return run;
+}
+
+test('there is a workflow for every occasion that the documentation names', () => {
+  expect(files.map((file) => basename(file, '.yaml'))).toEqual([
+    'bugfix',
+    'context-example',
+    'feature',
+    'go',
+    'hotfix',
+    'keep',
+    'planning',
+    'qa-loop',
+    'refactor',
+    'release',
+    'spec-feature',
+  ]);
+});
+
+test('every key of the format is used by a bundled workflow', () => {
+  const used = new Set(files.flatMap((file) => usedKeys(parse(textOf(file)))));
+  const all = schemaKeys(workflowJsonSchema()).map(({ object, key }) => `${object} ${key}`);
+  // `id` is the other spelling of `name`, for files that come from elsewhere.
+  expect(all.filter((key) => !used.has(key))).toEqual(['Workflow id']);
+});
+
+test('go has two steps, holds a stop, and takes its test command from a file of the project', () => {
+  const go = bundled('go');
+  expect(idsOf(go)).toEqual(['do', 'verify']);
+  expect(go.stop).toBe('hold');
+  const own = join(mkdtempSync(join(scratch, 'go-')), 'go.yaml');
+  writeFileSync(own, 'name: go\nextends: go\nsteps: [{ id: verify, gate: [{ run: npm test }] }]\n');
+  const { definition, diagnostics } = load(own);
+  expect(diagnostics).toEqual([]);
+  expect(definition?.steps[1]).toEqual({ ...go.steps[1], gate: [{ run: 'npm test' }] });
+});
+
+test('hotfix is bugfix without one step, with another, and with a person at the end', () => {
+  const hotfix = bundled('hotfix');
+  expect(idsOf(hotfix)).toEqual(['reproduce', 'diagnose', 'fix', 'way_back', 'verify']);
+  expect(stepOf(hotfix, 'verify')).toEqual({
+    ...stepOf(bundled('bugfix'), 'verify'),
+    review: { by: 'human', on_pivot: 'diagnose' },
+  });
+});
+
+test('keep checks nothing and holds nothing', () => {
+  const keep = bundled('keep');
+  expect({ steps: idsOf(keep), gates: gatesOf(keep), stop: keep.stop }).toEqual({
+    steps: ['work'],
+    gates: [],
+    stop: 'allow',
+  });
+});
+
+test('release cannot reach publishing without a person', () => {
+  const release = bundled('release');
+  const run = new Run(release, { start: false });
+  const inputs = { version: 'v2.0.0', since: 'v1.0.0' };
+  run.send({ type: 'start', run: 'release-20261115-k3f9x2ab', inputs });
+  for (const _ of ['prepare', 'notes']) {
+    run.advance();
+    run.gates();
+  }
+  expect(run.status().contextAction).toBe('/clear');
+  expect(run.status().instructions).toContain('somebody who did not prepare it');
+  run.advance();
+  run.gates();
+  expect(run.status()).toMatchObject({ status: 'waiting', waiting: { for: 'review', by: 'human' } });
+  expect(run.send({ type: 'review', verdict: 'approve' })).toMatchObject({ code: 'person_only' });
+  expect(run.person({ type: 'review', verdict: 'approve' })).toMatchObject({ step: 'publish' });
+});
+
+test('the gates of release tell a good repository from a bad one, whatever the inputs hold', () => {
+  const repository = mkdtempSync(join(scratch, 'repository-'));
+  const sh = (command: string, env: Record<string, string> = {}): number | null =>
+    spawnSync('sh', ['-c', command], { cwd: repository, env: { PATH: process.env.PATH ?? '', ...env } })
+      .status;
+  sh('git init -q . && git config user.name a && git config user.email a@b');
+  writeFileSync(join(repository, 'CHANGELOG.md'), '## 2.0.0\n');
+  sh('git add . && git commit -qm first && git tag v1.0.0 && git commit -q --allow-empty -m "feat: second"');
+  const release = bundled('release');
+  const commands = (id: string): string[] => (stepOf(release, id).gate ?? []).flatMap(({ run }) => run ?? []);
+  const [untagged = '', tagged = ''] = [...commands('prepare'), ...commands('publish')];
+  const [noted = '', listed = ''] = commands('notes');
+  const inputs = (version: string, since = 'v1.0.0') => ({
+    STEPFAST_INPUT_VERSION: version,
+    STEPFAST_INPUT_SINCE: since,
+    STEPFAST_INPUT_CHANGELOG: 'CHANGELOG.md',
+  });
+  const results = (version: string) =>
+    [untagged, tagged, noted].map((command) => sh(command, inputs(version)) === 0);
+  expect(results('v2.0.0')).toEqual([true, false, true]);
+  expect(results('v1.0.0')).toEqual([false, true, false]);
+  expect(sh(listed, inputs('v2.0.0'))).toBe(0);
+  expect(textOf(join(repository, 'release-commits.txt'))).toMatch(/^[0-9a-f]{7,} feat: second\n$/);
+  const hostile = '"; touch taken; "$(touch taken)';
+  for (const command of commandsOf(release)) sh(command, inputs(hostile, `--output=taken ${hostile}`));
+  expect(readdirSync(repository).filter((name) => name.includes('taken'))).toEqual([]);
+});
+
+test('the rounds of qa-loop end when no box is open', () => {
+  const [, open] = stepOf(bundled('qa-loop'), 'fix_issues').until ?? [];
+  const place = mkdtempSync(join(scratch, 'qa-'));
+  const holds = (report: string): boolean => {
+    writeFileSync(join(place, 'QA.md'), report);
+    return spawnSync('sh', ['-c', open?.run ?? 'false'], { cwd: place }).status === 0;
+  };
+  expect(holds('npm test\n\n- [x] a.ts:1: wrong (tsc)\n- [ ] b.ts:2: wrong (lint)\n')).toBe(false);
+  expect(holds('npm test\n\n- [x] a.ts:1: wrong (tsc)\n- [x] b.ts:2: wrong (lint)\n')).toBe(true);
+});
+
+test('[000/10] context-example shows clear, compact and a loop', () => {
+  const example = bundled('context-example');
+  expect(example.steps.map(({ id, type, context }) => [id, type, context])).toEqual([
+    ['brainstorm', 'action', 'clear'],
+    ['plan', 'action', undefined],
+    ['implement_loop', 'loop', undefined],
+    ['review', 'action', 'compact'],
+  ]);
+  expect(example.loops?.implement_loop?.map(({ id, context }) => [id, context])).toEqual([
+    ['analyze', undefined],
+    ['code', 'compact'],
+    ['verify', undefined],
+  ]);
+  const asked = workThrough(example).events.flatMap((event) =>
+    event.type === 'boundary.requested' ? [event.at.split(':')[1]?.split('#')[0]] : [],
+  );
+  expect(asked).toEqual(['brainstorm', 'implement_loop/one/code', 'implement_loop/two/code', 'review']);
+});
+
+test('[002/1] the four types are there, and planning and qa-loop have their phases', () => {
+  const types = new Set(files.map((file) => load(file).definition?.type));
+  expect([...types].sort()).toEqual(['custom', 'implementation', 'planning', 'qa-loop']);
+  const planning = bundled('planning');
+  expect(planning.type).toBe('planning');
+  expect(idsOf(planning)).toEqual(['scope', 'research', 'design', 'plan', 'review', 'hand_over']);
+  expect(bundled('qa-loop')).toMatchObject({ type: 'qa-loop' });
+  expect(idsOf(bundled('qa-loop'))).toEqual(['run_qa', 'fix_issues', 'verify']);
+  const run = new Run(planning, { start: false });
+  const started = run.send({ type: 'start', run: 'planning-20261115-k3f9x2ab', inputs: { goal: 'x' } });
+  expect(started.phase).toEqual({ current: 1, total: 6, name: 'scope', status: 'in_progress' });
+});
+
+test('[002/1] gates, required reading, key reminders and context variables are all shown', () => {
+  const all = files.map((file) => load(file).definition);
+  expect(all.some((each) => each?.required_reading?.every((path) => path.startsWith('@')))).toBe(true);
+  expect(all.some((each) => each?.key_reminders?.length)).toBe(true);
+  expect(all.some((each) => Object.keys(each?.variables ?? {}).includes('plan_id'))).toBe(true);
+  expect(
+    new Set(all.flatMap((each) => (each ? gatesOf(each).flatMap((gate) => Object.keys(gate)) : []))),
+  ).toEqual(new Set(['run', 'exists', 'condition', 'read', 'paths', 'writes', 'timeout', 'rerun']));
+});
+
+test('[003/10] spec-feature goes from planning over plan review, coding and testing to code review', () => {
+  const spec = bundled('spec-feature');
+  expect(idsOf(spec)).toEqual(['planning', 'plan_review', 'coding', 'testing', 'code_review']);
+  expect(spec.steps.filter(({ review }) => review).map(({ id, review }) => [id, review])).toEqual([
+    ['plan_review', { by: 'human', on_pivot: 'planning' }],
+    ['code_review', { by: 'human', on_pivot: 'planning' }],
+  ]);
+  expect(spec.steps.filter(({ budget }) => budget?.on_pivot === 'planning').map(({ id }) => id)).toEqual([
+    'planning',
+    'coding',
+    'testing',
+    'code_review',
+  ]);
+  expect(spec.todo_path).toBe('TODO.md');
+  expect(stepOf(spec, 'coding').instructions).toContain('update_todo_list');
+});
+
+test('[003/10] spec-feature clears the conversation between plan review and coding, and nowhere else', () => {
+  const requests = workThrough(bundled('spec-feature')).events.filter(
+    ({ type }) => type === 'boundary.requested',
+  );
+  expect(requests).toMatchObject([{ at: 'k3f9x2ab:coding#1' }]);
+});
+
+test('[003/10] a budget of spec-feature that runs out waits, and its pivot clears and keeps story, plan and feedback', () => {
+  const run = new Run(bundled('spec-feature'), { start: false });
+  run.send({ type: 'start', run: 'spec-feature-20261115-k3f9x2ab', inputs: { story: 'Log in with a key' } });
+  run.advance('1. The key store. 2. The form.');
+  run.gates();
+  run.advance('Please decide');
+  expect(run.person({ type: 'review', verdict: 'approve' }).contextAction).toBe('/clear');
+  run.send({ type: 'spend', turns: 200 });
+  expect(run.status()).toMatchObject({ status: 'waiting', waiting: { for: 'budget', by: 'human' } });
+  const pivoted = run.person({ type: 'review', verdict: 'pivot', feedback: 'Use the host key store' });
+  expect(pivoted).toMatchObject({ step: 'planning', contextAction: '/clear' });
+  const replanned = run.status();
+  expect(replanned.instructions).toContain('Log in with a key');
+  expect(replanned.feedback).toContain('**[BUDGET_PIVOT_FEEDBACK]:** "Use the host key store"');
+  expect(run.state.pivots).toMatchObject([{ plan: '1. The key store. 2. The form.' }]);
+});
+
+test('[003/10] a pivot at either review of spec-feature returns to planning', () => {
+  for (const at of ['plan_review', 'code_review']) {
+    const run = new Run(bundled('spec-feature'), { start: false });
+    run.send({ type: 'start', run: 'spec-feature-20261115-k3f9x2ab', inputs: { story: 'x' } });
+    for (let turn = 0; run.state.step !== at || run.state.status === 'running'; turn++) {
+      if (turn > 50) throw new Error('it is not reached');
+      run.now += 120_000;
+      const [cursor] = Object.values(run.state.cursors);
+      if (cursor?.checking) run.gates();
+      else if (cursor?.waiting) run.person({ type: 'review', verdict: 'approve' });
+      else if (cursor?.boundary?.state === 'requested') run.status();
+      else run.advance(`done ${turn}`);
+    }
+    expect(run.person({ type: 'review', verdict: 'pivot', feedback: 'Smaller' })).toMatchObject({
+      step: 'planning',
+      contextAction: '/clear',
+    });
+    expect(run.status().feedback).toContain('**[PLAN_PIVOT_FEEDBACK]:** "Smaller"');
+  }
+});
+
+test('[004/11] specification and plan of spec-feature are required as soon as the state knows their paths', () => {
+  const { conditional_load = [] } = bundled('spec-feature').critical_artifacts ?? {};
+  const known = conditional_load.filter(({ path_from_state }) => path_from_state !== undefined);
+  expect(known.map(({ id, required, path_from_state }) => [id, required, path_from_state])).toEqual([
+    ['specification', true, 'artifacts.spec_path'],
+    ['plan', true, 'artifacts.plan_path'],
+  ]);
+  for (const { condition = '', path_from_state = '' } of known) {
+    const compiled = compileCondition(condition);
+    const key = path_from_state.split('.')[1] ?? '';
+    const holds = (artifacts: Record<string, string>) =>
+      compiled.ok && compiled.evaluate({ state: { artifacts } });
+    expect([holds({}), holds({ [key]: 'specs/x.md' })]).toEqual([false, true]);
+  }
+});
+
+test('[004/11] no artifact is required that a project may lack when the run begins', () => {
+  for (const file of files) {
+    const { always_load = [] } = load(file).definition?.critical_artifacts ?? {};
+    expect(always_load.filter(({ type, required }) => required && type !== 'git_info')).toEqual([]);
+  }
+});
