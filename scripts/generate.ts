@@ -1,23 +1,84 @@
 /** Writes the generated files; with `--check` it only says whether they are current. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { workflowJsonSchema } from '../src/definition/index.ts';
+import { createGraph } from '../src/cli/graph/model.ts';
+import { drawSvg } from '../src/cli/graph/svg.ts';
+import { createIo } from '../src/cli/io.ts';
+import { run } from '../src/cli/run.ts';
+import { loadWorkflowTemplate, workflowJsonSchema } from '../src/definition/index.ts';
 
-const root = join(import.meta.dirname, '..');
-const generated = [
-  { file: 'schema/workflow.schema.json', text: () => `${JSON.stringify(workflowJsonSchema(), null, 2)}\n` },
-];
-
+process.chdir(join(import.meta.dirname, '..'));
 const check = process.argv.includes('--check');
-for (const { file, text } of generated) {
-  const path = join(root, file);
+
+const generated: Record<string, () => string | Promise<string>> = {
+  'schema/workflow.schema.json': () => `${JSON.stringify(workflowJsonSchema(), null, 2)}\n`,
+  'docs/example.svg': () => drawSvg(createGraph(loadWorkflowTemplate('docs/example.yaml'))),
+  'docs/validate.md': validationPage,
+};
+
+for (const [file, make] of Object.entries(generated)) {
+  const text = await make();
   if (!check) {
-    writeFileSync(path, text());
+    writeFileSync(file, text);
     console.log(`wrote ${file}`);
-  } else if (read(path) !== text()) {
+  } else if (read(file) !== text) {
     console.error(`${file} is not current: run npm run generate`);
     process.exitCode = 1;
   }
+}
+
+async function validationPage(): Promise<string> {
+  let output = '';
+  const pipe = { write: (text: string) => (output += text) };
+  const io = createIo({ stdout: pipe, stderr: pipe, env: {}, cwd: () => process.cwd() });
+  await run(['validate', 'docs/mistakes.yaml'], io);
+  return `# Validation
+
+\`src/definition/\`, \`src/cli/validate.ts\`. All errors come at once, each with file, line, column, what is wrong and what to write instead. This page is generated from [mistakes.yaml](mistakes.yaml).
+
+\`\`\`yaml mistakes
+${readFileSync('docs/mistakes.yaml', 'utf8')}\`\`\`
+
+\`\`\`console
+$ stepfast validate docs/mistakes.yaml
+${output.trimEnd()}
+\`\`\`
+
+The exit status is 1. \`--json\` prints the same as one document:
+
+\`\`\`console
+$ stepfast validate docs/mistakes.yaml --json
+\`\`\`
+
+\`\`\`json
+${firstDiagnostic(await validateJson(io))}
+\`\`\`
+
+Editors check a workflow as it is written when its first line names the schema:
+
+\`\`\`yaml
+# yaml-language-server: $schema=../../node_modules/stepfast/schema/workflow.schema.json
+\`\`\`
+`;
+}
+
+async function validateJson(io: ReturnType<typeof createIo>): Promise<string> {
+  let json = '';
+  const stdout = {
+    ...io.stdout,
+    write: (text: string) => {
+      json += text;
+    },
+  };
+  await run(['validate', 'docs/mistakes.yaml', '--json'], { ...io, stdout });
+  return json;
+}
+
+/** One entry stands for all. */
+function firstDiagnostic(json: string): string {
+  const document = JSON.parse(json);
+  for (const file of document.files) file.diagnostics = file.diagnostics.slice(0, 1);
+  return JSON.stringify(document, null, 2);
 }
 
 function read(path: string): string | undefined {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { nearest } from '../suggest.ts';
 import { readArgs } from './args.ts';
-import { closest } from './closest.ts';
 
 const options = { json: { type: 'boolean' }, format: { type: 'string', short: 'f' } } as const;
 
@@ -32,8 +32,8 @@ test('a usage error has its own code', () => {
 });
 
 test('the closest word is at most two slips away', () => {
-  expect(closest('grpah', ['validate', 'list', 'graph'])).toBe('graph');
-  expect(closest('sgv', ['tree', 'svg'])).toBe('svg');
-  expect(closest('deploy', ['validate', 'list', 'graph'])).toBeUndefined();
-  expect(closest('x', ['ab'])).toBeUndefined();
+  expect(nearest('grpah', ['validate', 'list', 'graph'])).toBe('graph');
+  expect(nearest('sgv', ['tree', 'svg'])).toBe('svg');
+  expect(nearest('deploy', ['validate', 'list', 'graph'])).toBeUndefined();
+  expect(nearest('x', ['ab'])).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { closest } from './closest.ts';
+import { nearest } from '../suggest.ts';
 import { usageError } from './exit.ts';
 
 type Parsed<T extends ParseArgsOptionsConfig> = ReturnType<
@@ -32,6 +32,6 @@ function explain(error: unknown, names: readonly string[]): string {
   const message = error instanceof Error ? error.message : String(error);
   const unknown = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
   if (unknown === undefined) return `${message.split(/[\n.]/, 1)[0]}.`;
-  const meant = closest(unknown.replace(/^-+/, ''), names);
+  const meant = nearest(unknown.replace(/^-+/, ''), names);
   return `There is no option '${unknown}'.${meant === undefined ? '' : ` Did you mean '--${meant}'?`}`;
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
+import { nearest } from '../suggest.ts';
 import { readArgs } from './args.ts';
-import { closest } from './closest.ts';
 import { exit, notFound, usageError } from './exit.ts';
 import { createGraph, type Graph } from './graph/model.ts';
 import type { Io, Output } from './io.ts';
@@ -37,7 +37,7 @@ function formatOf(asked: string | undefined, output: string | undefined): Format
   }
   const format = formats.find((one) => one === asked);
   if (format) return format;
-  const meant = closest(asked, formats);
+  const meant = nearest(asked, formats);
   throw usageError(
     `There is no format '${asked}'. ${meant === undefined ? `Use one of: ${formats.join(', ')}.` : `Did you mean '${meant}'?`}`,
   );

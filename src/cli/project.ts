@@ -10,7 +10,7 @@ import {
 } from '../definition/index.ts';
 import { StepfastError } from '../errors.ts';
 import type { Definition } from '../machine/index.ts';
-import { closest } from './closest.ts';
+import { nearest } from '../suggest.ts';
 import { notFound } from './exit.ts';
 import type { Io } from './io.ts';
 import { count, printable } from './text.ts';
@@ -33,7 +33,7 @@ export function need(name: string, path: readonly Place[], io: Io): string {
   const found = findWorkflow(isPath ? file : name, path);
   if (found) return found.file;
   if (isPath) throw notFound(`There is no file '${printable(name)}'.`);
-  const meant = closest(name, [...new Set(listWorkflows(path).map((listed) => listed.name))]);
+  const meant = nearest(name, [...new Set(listWorkflows(path).map((listed) => listed.name))]);
   const hint = meant === undefined ? 'See: stepfast list' : `Did you mean '${printable(meant)}'?`;
   throw notFound(`There is no workflow '${printable(name)}'. ${hint}`);
 }

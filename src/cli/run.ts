@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { StepfastError } from '../errors.ts';
-import { closest } from './closest.ts';
+import { nearest } from '../suggest.ts';
 import { type Command, commands } from './commands.ts';
 import { exit, exitOf, usageError } from './exit.ts';
 import { commandHelp, overview } from './help.ts';
@@ -33,7 +33,7 @@ function print(io: Io, text: string): number {
 function find(name: string): Command {
   const command = commands.find((one) => one.name === name);
   if (command) return command;
-  const meant = closest(
+  const meant = nearest(
     name.replace(/^-+/, ''),
     commands.map((one) => one.name),
   );

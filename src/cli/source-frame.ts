@@ -15,7 +15,7 @@ export function frameOf(sourceLine: string, column: number, room: number): Frame
   const rest = printable(sourceLine.slice(column - 1));
   const lead = keepEnd(before, Math.floor(room / 2));
   const shown = truncate(rest, Math.max(8, room - columnsOf(lead)), columnsOf);
-  const token = /^("[^"]*"|'[^']*'|[\p{L}\p{N}_.{}$-]+)/u.exec(shown)?.[0] ?? '';
+  const token = /^("[^"]*"|'[^']*'|[\p{L}\p{N}_.{}$/@-]+)/u.exec(shown)?.[0] ?? '';
   return { text: lead + shown, indent: columnsOf(lead), caret: '^'.repeat(Math.max(1, columnsOf(token))) };
 }
 

@@ -1,5 +1,5 @@
+import { didYouMean } from '../suggest.ts';
 import type { Checked } from './check-steps.ts';
-import { didYouMean } from './suggest.ts';
 import { child, entries, items, type MapNode, maps, type Node, type Report, textOf } from './tree.ts';
 
 const origins = ['path', 'path_from_state', 'command'];

@@ -1,10 +1,12 @@
+import { findPlaceholders } from '../machine/index.ts';
+import { didYouMean, nearest } from '../suggest.ts';
 import type { Checked } from './check-steps.ts';
 import { compileCondition } from './condition.ts';
-import { didYouMean } from './suggest.ts';
 import {
   child,
   entries,
   isTrue,
+  items,
   keyPlace,
   type MapNode,
   maps,
@@ -15,6 +17,7 @@ import {
 } from './tree.ts';
 
 const kinds = ['run', 'exists', 'condition', 'read'];
+const details = ['paths', 'writes', 'timeout', 'rerun'];
 
 /** Gates, `until` and the conditions of critical artifacts. */
 export function checkGates(checked: Checked): void {
@@ -22,8 +25,17 @@ export function checkGates(checked: Checked): void {
   const steps = maps(child(root, 'steps'));
   const last = steps.at(-1);
   const endsWithLoop = textOf(child(last, 'type')) === 'loop';
-  const check = (gate: MapNode): void => {
+  const check = (gate: MapNode, inLoop = false): void => {
     checkGate(gate, report);
+    if (inLoop && isTrue(child(gate, 'rerun')) && namesTask(gate)) {
+      report(
+        'error',
+        'rerun_of_task',
+        keyPlace(gate, 'rerun'),
+        "'rerun' cannot go with {task.…}: when the run completes there is no task",
+        "Take 'rerun' away, or name files that belong to no task.",
+      );
+    }
     checkCondition(child(gate, 'condition'), checked);
     if (endsWithLoop && isTrue(child(gate, 'rerun'))) {
       report(
@@ -36,10 +48,10 @@ export function checkGates(checked: Checked): void {
     }
   };
   for (const step of steps) {
-    for (const key of ['gate', 'until']) maps(child(step, key)).forEach(check);
+    for (const key of ['gate', 'until']) for (const gate of maps(child(step, key))) check(gate);
   }
   for (const [, { value }] of entries(child(root, 'loops'))) {
-    for (const subStep of maps(value)) maps(child(subStep, 'gate')).forEach(check);
+    for (const subStep of maps(value)) for (const gate of maps(child(subStep, 'gate'))) check(gate, true);
   }
   for (const [, { value }] of entries(child(root, 'critical_artifacts'))) {
     for (const artifact of maps(value)) checkCondition(child(artifact, 'condition'), checked);
@@ -48,7 +60,8 @@ export function checkGates(checked: Checked): void {
 
 function checkGate(gate: MapNode, report: Report): void {
   const found = kinds.filter((kind) => gate.entries.has(kind));
-  if (found.length !== 1) {
+  const misspelt = [...gate.entries.keys()].some((key) => !details.includes(key) && nearest(key, kinds));
+  if (found.length !== 1 && !(found.length === 0 && misspelt)) {
     const got = found.length === 0 ? 'none of them' : found.join(' and ');
     report(
       'error',
@@ -69,6 +82,11 @@ function checkGate(gate: MapNode, report: Report): void {
         `Take '${key}' away.`,
       );
   }
+}
+
+function namesTask(gate: MapNode): boolean {
+  const texts = [child(gate, 'exists'), ...items(child(gate, 'read'))].map((node) => textOf(node) ?? '');
+  return texts.some((text) => findPlaceholders(text).some(({ name }) => name.startsWith('task.')));
 }
 
 function checkCondition(node: Node | undefined, { report, stepIds, inputs }: Checked): void {

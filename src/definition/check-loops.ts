@@ -1,5 +1,5 @@
+import { didYouMean } from '../suggest.ts';
 import type { Checked } from './check-steps.ts';
-import { didYouMean } from './suggest.ts';
 import { child, entries, type MapNode, maps, type Node, textOf } from './tree.ts';
 
 /** Which loop each loop step goes over, by the step's id. */

@@ -1,12 +1,12 @@
 import { findPlaceholders, plainPlaceholders, taskPlaceholders } from '../machine/index.ts';
+import { didYouMean } from '../suggest.ts';
 import type { Checked } from './check-steps.ts';
-import { didYouMean } from './suggest.ts';
-import { child, entries, items, maps, type Node, type Place } from './tree.ts';
+import { child, entries, items, maps, type Node, type Place, textOf } from './tree.ts';
 
 /** Every text that is expanded when the run reaches it. */
 export function checkPlaceholders(checked: Checked): void {
   const { root } = checked;
-  const expand = (node: Node | undefined, inLoop = false): void => checkText(node, inLoop, checked);
+  const expand = (node: Node | undefined, loop?: Loop): void => checkText(node, loop, checked);
   for (const key of ['key_reminders', 'required_reading'])
     for (const item of items(child(root, key))) expand(item);
   for (const [, { value }] of entries(child(root, 'variables'))) expand(value);
@@ -15,28 +15,34 @@ export function checkPlaceholders(checked: Checked): void {
     for (const artifact of maps(value))
       for (const key of ['path', 'command', 'description']) expand(child(artifact, key));
   }
-  const checkGates = (gates: Node | undefined, inLoop: boolean): void => {
+  const checkGates = (gates: Node | undefined, loop?: Loop): void => {
     for (const gate of maps(gates)) {
-      expand(child(gate, 'exists'), inLoop);
-      for (const item of items(child(gate, 'read'))) expand(item, inLoop);
+      expand(child(gate, 'exists'), loop);
+      for (const item of items(child(gate, 'read'))) expand(item, loop);
       checkCommand(child(gate, 'run'), checked);
     }
   };
   for (const step of maps(child(root, 'steps'))) {
     expand(child(step, 'instructions'));
-    for (const key of ['gate', 'until']) checkGates(child(step, key), false);
+    for (const key of ['gate', 'until']) checkGates(child(step, key));
   }
   for (const [, { value }] of entries(child(root, 'loops'))) {
+    const loop = { subSteps: new Set(maps(value).flatMap((subStep) => textOf(child(subStep, 'id')) ?? [])) };
     for (const subStep of maps(value)) {
-      expand(child(subStep, 'instructions'), true);
-      checkGates(child(subStep, 'gate'), true);
+      expand(child(subStep, 'instructions'), loop);
+      checkGates(child(subStep, 'gate'), loop);
     }
   }
 }
 
-function checkText(node: Node | undefined, inLoop: boolean, checked: Checked): void {
+/** What a text in a loop may name beside the rest: the task, and the outputs of its sub-steps. */
+interface Loop {
+  subSteps: ReadonlySet<string>;
+}
+
+function checkText(node: Node | undefined, loop: Loop | undefined, checked: Checked): void {
   for (const { name, shell, place } of usesIn(node)) {
-    const problem = judge(name, inLoop, checked);
+    const problem = judge(name, loop, checked);
     // `${NAME}` is how a shell writes it; an unknown one is left alone when the text is expanded.
     if (problem === undefined || (problem.unknown && shell)) continue;
     const literal = `Write {{${name}}} for literal braces.`;
@@ -56,12 +62,12 @@ interface Problem {
   reference?: boolean;
 }
 
-function judge(name: string, inLoop: boolean, { inputs, stepIds }: Checked): Problem | undefined {
+function judge(name: string, loop: Loop | undefined, { inputs, stepIds }: Checked): Problem | undefined {
   const [root = '', ...rest] = name.split('.');
   const part = rest.join('.');
   if (plainPlaceholders.some((known) => known === name)) return undefined;
   if (root === 'task' && taskPlaceholders.some((known) => known === part)) {
-    if (inLoop) return undefined;
+    if (loop) return undefined;
     return {
       message: `{${name}} has a value only in the sub-steps of a loop`,
       suggestion: () => 'Move it into a loop.',
@@ -78,10 +84,10 @@ function judge(name: string, inLoop: boolean, { inputs, stepIds }: Checked): Pro
     };
   }
   if (root === 'outputs' && part !== '') {
-    if (stepIds.has(rest[0] ?? '')) return undefined;
+    if (stepIds.has(rest[0] ?? '') || loop?.subSteps.has(part)) return undefined;
     return {
       message: `{${name}} names a step that does not exist`,
-      suggestion: () => didYouMean(rest[0] ?? '', stepIds),
+      suggestion: () => didYouMean(rest[0] ?? '', [...stepIds, ...(loop?.subSteps ?? [])]),
       unknown: false,
       reference: true,
     };

@@ -1,5 +1,5 @@
+import { didYouMean, nearest } from '../suggest.ts';
 import { idPattern } from './schema.ts';
-import { didYouMean } from './suggest.ts';
 import { child, entries, keyPlace, type MapNode, maps, type Node, type Report, textOf } from './tree.ts';
 
 /** A tree that is checked, and what its parts may refer to. */
@@ -23,7 +23,7 @@ export function checkSteps(checked: Checked): void {
     const by = child(child(step, 'review'), 'by');
     if (textOf(by) !== 'human') checkAgent(by, agents, report);
     for (const part of ['review', 'budget'])
-      checkStepId(child(child(step, part), 'on_pivot'), 'on_pivot', checked);
+      checkPivot(child(child(step, part), 'on_pivot'), step, steps, checked);
   }
   for (const [id, { value }] of entries(child(root, 'loops'))) {
     const subSteps = maps(value);
@@ -75,11 +75,11 @@ function checkType(step: MapNode, report: Report): void {
       'Write n: and how many iterations it has.',
     );
   }
-  if ((type === 'action' || type === 'ralph') && !step.entries.has('instructions')) {
+  if ((type === 'action' || type === 'ralph') && !has(step, 'instructions')) {
     report('error', 'missing_key', step, `Step '${id}' needs 'instructions'`, 'Say what the agent is to do.');
   }
   if (type !== 'loop') return;
-  for (const key of ['gate', 'review', 'until', 'on_fail']) {
+  for (const key of ['gate', 'review', 'until', 'on_fail', 'attempts', 'read_only']) {
     if (!step.entries.has(key)) continue;
     report(
       'error',
@@ -90,6 +90,10 @@ function checkType(step: MapNode, report: Report): void {
     );
   }
 }
+
+/** Has the key, or one that is its misspelling: that is reported by itself. */
+const has = (step: MapNode, key: string): boolean =>
+  [...step.entries.keys()].some((written) => written === key || nearest(written, [key]) !== undefined);
 
 function checkAgent(node: Node | undefined, agents: ReadonlySet<string>, report: Report): void {
   const name = textOf(node);
@@ -112,8 +116,24 @@ function checkStepId(node: Node | undefined, key: string, { stepIds, reference }
   );
 }
 
+function checkPivot(
+  node: Node | undefined,
+  step: MapNode,
+  steps: readonly MapNode[],
+  checked: Checked,
+): void {
+  checkStepId(node, 'on_pivot', checked);
+  const ids = steps.map((each) => textOf(child(each, 'id')));
+  const earlier = ids.slice(0, steps.indexOf(step) + 1);
+  const to = textOf(node);
+  if (node === undefined || to === undefined || !ids.includes(to) || earlier.includes(to)) return;
+  const message = `'on_pivot' names step '${to}', which comes later`;
+  checked.report('error', 'pivot_forward', node, message, `A pivot goes back: ${earlier.join(', ')}.`);
+}
+
 function checkTransitions(checked: Checked): void {
   const seen = new Set<string>();
+  const ids = maps(child(checked.root, 'steps')).map((step) => textOf(child(step, 'id')));
   for (const transition of maps(child(checked.root, 'transitions'))) {
     const from = child(transition, 'from');
     const to = child(transition, 'to');
@@ -129,6 +149,17 @@ function checkTransitions(checked: Checked): void {
         'Keep one of them.',
       );
     seen.add(pair);
+    const [left, begun] = [textOf(from) ?? '', textOf(to) ?? ''];
+    const next = ids[ids.indexOf(left) + 1];
+    if (from === undefined || !ids.includes(left) || !ids.includes(begun) || next === begun) continue;
+    const advice = next === undefined ? `'${left}' is the last step.` : `After '${left}' comes '${next}'.`;
+    checked.report(
+      'warning',
+      'transition_unused',
+      from,
+      `The run never goes from '${left}' to '${begun}'`,
+      advice,
+    );
   }
 }
 

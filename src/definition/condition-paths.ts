@@ -1,5 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { didYouMean, nearest } from './suggest.ts';
+import { didYouMean, nearest } from '../suggest.ts';
 
 const roots = ['inputs', 'outputs', 'task', 'iteration', 'state'] as const;
 
@@ -156,7 +156,8 @@ function refuse(offset: number, message: string, suggestion: string): never {
 
 function refuseName(name: string, offset: number): never {
   const known = `A condition may look at ${roots.join(', ')}.`;
-  const suggestion = name === 'undefined' ? "Did you mean 'null'?" : didYouMean(name, roots);
+  const suggestion =
+    name === 'undefined' ? "Did you mean 'null'?" : didYouMean(name, [...roots, 'null', 'true', 'false']);
   refuse(offset, `A condition does not know '${name}'`, suggestion ?? known);
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findWorkflow, listWorkflows, type Place, places } from './index.ts';
+import { findWorkflow, listWorkflows, loadWorkflowFile, type Place, places } from './index.ts';
 
 let root = '';
 let searchPath: Place[] = [];
@@ -91,4 +91,19 @@ test('the list says where each comes from, what it hides and what is wrong with 
 test('places that do not exist hold nothing', () => {
   expect(listWorkflows(searchPath)).toEqual([]);
   expect(findWorkflow('go', searchPath)).toBeUndefined();
+});
+
+test('a file of the search path extends what comes after it, never what comes before', () => {
+  const heir = (step: string) =>
+    `name: go\ndescription: Heir\nextends: go\nsteps: [{ id: ${step}, type: action, instructions: Do }]\n`;
+  const project = write('project', 'go.yaml', heir('p'));
+  const user = write('user', 'go.yaml', heir('u'));
+  write('bundled', 'go.yaml', workflow('go'));
+  const steps = (file: string) => {
+    const { definition, diagnostics } = loadWorkflowFile(file, { places: searchPath });
+    expect(diagnostics).toEqual([]);
+    return definition?.steps.map(({ id }) => id);
+  };
+  expect(steps(project)).toEqual(['a', 'u', 'p']);
+  expect(steps(user)).toEqual(['a', 'u']);
 });

@@ -82,7 +82,10 @@ export function findWorkflow(name: string, searchPath: readonly Place[]): FoundW
   return undefined;
 }
 
-/** For `extends`: a path from the file that names it, or a name in its directory, then in the search path; never the file itself. */
+/**
+ * For `extends`: a path from the file that names it, or a name in its directory, then in the search path; never the file
+ * itself. A file of the search path sees only the places after its own, so no place can slip a base under an earlier one.
+ */
 export function createFindBase(searchPath: readonly Place[]): FindBase {
   return (name, from) => {
     const directory = dirname(from);
@@ -90,12 +93,17 @@ export function createFindBase(searchPath: readonly Place[]): FindBase {
       ? isAbsolute(name)
         ? undefined
         : normalize(join(directory, name))
-      : [directory, ...searchPath.map((place) => place.directory)]
+      : [directory, ...after(directory, searchPath)]
           .map((each) => findIn(each, name, resolve(from)))
           .find((each) => each !== undefined);
     const read = file === undefined ? undefined : readWorkflowFile(file);
     return file !== undefined && read?.ok ? { file, text: read.text } : undefined;
   };
+}
+
+function after(directory: string, searchPath: readonly Place[]): string[] {
+  const directories = searchPath.map((place) => resolve(place.directory));
+  return directories.slice(directories.indexOf(resolve(directory)) + 1);
 }
 
 /** The workflow files of a directory in the order of their names; none where it does not exist. */

@@ -29,7 +29,6 @@ extends: base
 key_reminders: [Three]
 variables: { b: 3, c: 4 }
 agents: { coder: { model: fast } }
-loops: { build: [{ id: only, instructions: Only }] }
 `);
     expect(diagnostics).toEqual([]);
     expect(definition).toMatchObject({
@@ -38,8 +37,36 @@ loops: { build: [{ id: only, instructions: Only }] }
       key_reminders: ['Three'],
       variables: { a: 1, b: 3, c: 4 },
       agents: { coder: { description: 'Codes', cannot: ['Write'], model: 'fast' } },
-      loops: { build: [{ id: 'only', instructions: 'Only' }] },
     });
+  });
+
+  test('sub-steps merge by id as steps do', () => {
+    const { definition, diagnostics } = parse(`name: heir
+extends: base
+remove: [build/test]
+loops:
+  build:
+    - { id: code, gate: [{ run: npm test }] }
+    - { id: plan, after: code, instructions: Plan the next }
+    - { id: last, instructions: Last }
+  other: [{ id: new, instructions: New }]
+`);
+    expect(diagnostics.map(({ code }) => code)).toEqual(['loop_unused']);
+    expect(definition?.loops).toEqual({
+      build: [
+        { id: 'code', instructions: 'Code', gate: [{ run: 'npm test' }] },
+        { id: 'plan', instructions: 'Plan the next' },
+        { id: 'last', instructions: 'Last' },
+      ],
+      other: [{ id: 'new', instructions: 'New' }],
+    });
+    expect(codes('name: x\nextends: base\nremove: [build/tset]')).toEqual(['unknown_step']);
+    expect(
+      codes('name: x\nextends: base\nloops: { build: [{ id: n, after: cod, instructions: N }] }'),
+    ).toEqual(['unknown_step']);
+    expect(
+      codes('name: x\nextends: base\nloops: { other: [{ id: n, after: code, instructions: N }] }'),
+    ).toContain('unknown_step');
   });
 
   test('a known step merges in place, key by key', () => {

@@ -1,14 +1,17 @@
+import { didYouMean } from '../suggest.ts';
 import { maxSteps } from './schema.ts';
-import { didYouMean } from './suggest.ts';
 import {
   child,
   createSource,
   type Entry,
+  entries,
   items,
   keyPlace,
   type ListNode,
   type MapNode,
+  maps,
   type Node,
+  type Place,
   type Report,
   textOf,
 } from './tree.ts';
@@ -20,8 +23,8 @@ export type FindBase = (name: string, from: string) => { text: string; file: str
 const maxChain = 8;
 
 /**
- * One tree for a file and everything it extends: maps merge, lists replace, steps merge by id. In a whole tree `extends`,
- * `remove` and `after` are gone and `id` has become `name`; it is not whole when a base could not be read.
+ * One tree for a file and everything it extends: maps merge, lists replace, steps and sub-steps merge by id. In a whole
+ * tree `extends`, `remove` and `after` are gone and `id` has become `name`; it is not whole when a base could not be read.
  */
 export function inherit(
   tree: MapNode,
@@ -107,26 +110,16 @@ function readIdAsName(tree: MapNode, report: Report): MapNode {
 
 function checkAlone(tree: MapNode, report: Report): void {
   const removing = tree.entries.get('remove');
-  if (removing)
-    report(
-      'error',
-      'needs_extends',
-      removing.key,
-      "'remove' has a meaning only together with 'extends'",
-      "Add 'extends', or take it away.",
-    );
-  for (const step of items(child(tree, 'steps'))) {
-    if (step.kind === 'map' && step.entries.has('after')) {
-      report(
-        'error',
-        'needs_extends',
-        keyPlace(step, 'after'),
-        "'after' has a meaning only together with 'extends'",
-        'Put the step where it belongs.',
-      );
-    }
+  if (removing) needsExtends('remove', removing.key, "Add 'extends', or take it away.", report);
+  const loops = entries(child(tree, 'loops')).map(([, { value }]) => value);
+  for (const step of [child(tree, 'steps'), ...loops].flatMap((list) => maps(list))) {
+    if (!step.entries.has('after')) continue;
+    needsExtends('after', keyPlace(step, 'after'), 'Put the step where it belongs.', report);
   }
 }
+
+const needsExtends = (key: string, place: Place, advice: string, report: Report): void =>
+  report('error', 'needs_extends', place, `'${key}' has a meaning only together with 'extends'`, advice);
 
 function merge(base: MapNode, own: MapNode, report: Report): MapNode {
   const merged = mergeMaps(base, own);
@@ -134,17 +127,60 @@ function merge(base: MapNode, own: MapNode, report: Report): MapNode {
   merged.entries.delete('remove');
   // A name says which file is meant, so it is never inherited.
   if (!own.entries.has('name')) merged.entries.delete('name');
-  const baseSteps = child(base, 'steps');
-  const ownSteps = child(own, 'steps');
-  if (ownSteps !== undefined && ownSteps.kind !== 'list') return merged;
-  if (baseSteps?.kind !== 'list' && ownSteps === undefined) return merged;
-  const steps = mergeSteps(items(baseSteps), ownSteps, own.entries.get('remove')?.value, report);
-  const place = ownSteps ?? baseSteps ?? own;
-  const list: ListNode = { kind: 'list', items: steps, source: place.source, offset: place.offset };
-  const key = (own.entries.get('steps') ?? base.entries.get('steps'))?.key ?? own;
-  merged.entries.set('steps', { key, value: list });
+  const removals = readRemovals(base, own, report);
+  mergeListAt(merged, base, own, 'steps', removals.get('') ?? new Set(), report);
+  const loops = child(merged, 'loops');
+  if (loops?.kind !== 'map') return merged;
+  const inner: MapNode = { ...loops, entries: new Map(loops.entries) };
+  const [baseLoops, ownLoops] = [child(base, 'loops'), child(own, 'loops')];
+  for (const id of loops.entries.keys()) {
+    mergeListAt(inner, baseLoops, ownLoops, id, removals.get(id) ?? new Set(), report);
+  }
+  merged.entries.set('loops', { key: keyPlace(merged, 'loops'), value: inner });
   return merged;
 }
+
+/** What `remove` names: steps under '', the sub-steps of a loop (`loop/sub-step`) under the loop's id. */
+function readRemovals(base: MapNode, own: MapNode, report: Report): Map<string, Set<string>> {
+  const removals = new Map<string, Set<string>>();
+  const known = new Set(maps(child(base, 'steps')).flatMap((step) => idOf(step) ?? []));
+  for (const [loop, { value }] of entries(child(base, 'loops'))) {
+    for (const subStep of maps(value)) known.add(`${loop}/${idOf(subStep)}`);
+  }
+  for (const node of items(own.entries.get('remove')?.value)) {
+    const name = textOf(node);
+    if (name === undefined) continue;
+    if (!known.has(name)) {
+      const message = `'remove' names '${name}', which the base does not have`;
+      report('error', 'unknown_step', node, message, () => didYouMean(name, known));
+    }
+    const slash = name.indexOf('/');
+    const list = slash < 0 ? '' : name.slice(0, slash);
+    removals.set(list, (removals.get(list) ?? new Set()).add(name.slice(slash + 1)));
+  }
+  return removals;
+}
+
+/** Puts the merge of two lists of steps into the map; what is no list is left to the schema. */
+function mergeListAt(
+  into: MapNode,
+  baseMap: Node | undefined,
+  ownMap: Node | undefined,
+  key: string,
+  removed: ReadonlySet<string>,
+  report: Report,
+): void {
+  const [base, own] = [child(baseMap, key), child(ownMap, key)];
+  if (own !== undefined && own.kind !== 'list') return;
+  if (base?.kind !== 'list' && own === undefined) return;
+  const place = own ?? base;
+  if (place === undefined) return;
+  const steps = mergeSteps(items(base), own, removed, report);
+  const list: ListNode = { kind: 'list', items: steps, source: place.source, offset: place.offset };
+  into.entries.set(key, { key: keyPlace(into, key), value: list });
+}
+
+const idOf = (node: Node): string | undefined => textOf(child(node, 'id'));
 
 function mergeMaps(base: MapNode, own: MapNode): MapNode {
   const entries = new Map(base.entries);
@@ -160,23 +196,12 @@ function mergeMaps(base: MapNode, own: MapNode): MapNode {
 function mergeSteps(
   base: readonly Node[],
   own: ListNode | undefined,
-  remove: Node | undefined,
+  removed: ReadonlySet<string>,
   report: Report,
 ): Node[] {
   // Too many is an error of the schema; placing them is recursive.
   if (own !== undefined && own.items.length > maxSteps) return [...base, ...own.items];
-  const idOf = (node: Node): string | undefined => textOf(child(node, 'id'));
   const known = new Set(base.map(idOf).filter((id) => id !== undefined));
-  const removed = new Set<string>();
-  for (const node of items(remove)) {
-    const id = textOf(node);
-    if (id === undefined) continue;
-    if (!known.has(id))
-      report('error', 'unknown_step', node, `'remove' names step '${id}', which the base does not have`, () =>
-        didYouMean(id, known),
-      );
-    removed.add(id);
-  }
 
   const changes = new Map<string, MapNode>();
   const added = new Map<string | undefined, Node[]>();

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { didYouMean, nearest } from '../suggest.ts';
 import { workflowSchema } from './schema.ts';
-import { didYouMean } from './suggest.ts';
 import { child, descend, type MapNode, type Node, type Report, textOf } from './tree.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -15,6 +15,7 @@ function reportIssue(root: MapNode, issue: Issue, report: Report): void {
   const found = descend(root, issue.path);
   const subject = nameOf(root, issue.path);
   if (found.rest > 0 && issue.code !== 'unrecognized_keys') {
+    if (misspelt(found.node, issue.path)) return;
     const owner = issue.path.length === 1 ? 'The workflow' : nameOf(root, issue.path.slice(0, -1));
     report(
       'error',
@@ -65,7 +66,7 @@ function reportIssue(root: MapNode, issue: Issue, report: Report): void {
         'wrong_value',
         found.node,
         `${subject} must be ${oneOf(values)}, got ${show(found.node)}`,
-        () => (text === undefined ? undefined : didYouMean(text, values)),
+        () => (text === undefined ? undefined : didYouMean(text, values)) ?? `Write ${values.join(' or ')}.`,
       );
       return;
     }
@@ -87,6 +88,14 @@ function reportIssue(root: MapNode, issue: Issue, report: Report): void {
     default:
       report('error', 'wrong_value', found.node, `${subject} is not valid`);
   }
+}
+
+/** The key is there in another spelling, which is reported by itself. */
+function misspelt(node: Node, path: Path): boolean {
+  if (node.kind !== 'map') return false;
+  const known = keysAt(path.slice(0, -1));
+  const key = String(path.at(-1));
+  return [...node.entries.keys()].some((written) => !known.includes(written) && nearest(written, [key]));
 }
 
 function reportFormat(path: Path, node: Node, subject: string, report: Report): void {

@@ -296,7 +296,6 @@ steps:
     expect(definition).toBeUndefined();
     expect(diagnostics.map(({ line, column, code }) => [line, column, code])).toEqual([
       [3, 1, 'unknown_key'],
-      [5, 5, 'missing_key'],
       [7, 5, 'unknown_key'],
       [8, 14, 'wrong_value'],
       [9, 26, 'bad_condition'],
@@ -359,6 +358,18 @@ steps:
     ['wrong_value', step('on_fail: skip'), undefined],
     ['gate_kind', gate('run: x, exists: y'), 'one gate for each'],
     ['gate_kind', gate('rerun: true'), 'run: npm test'],
+    [
+      'pivot_forward',
+      `${head}steps: [{ id: a, type: action, instructions: Do, review: { by: human, on_pivot: b } }, { id: b, type: action, instructions: Do }]`,
+      'goes back: a',
+    ],
+    ['not_on_loop', loop('read_only: true'), 'on its sub-steps'],
+    ['not_on_loop', loop('attempts: 2'), 'on its sub-steps'],
+    [
+      'rerun_of_task',
+      `${head}loops: { l: [{ id: s, instructions: Do, gate: [{ exists: "out/{task.id}", rerun: true }] }] }\nsteps: [{ id: l, type: loop }, ${action}]`,
+      'belong to no task',
+    ],
     ['only_with_run', gate('exists: x, timeout: 3'), undefined],
     [
       'rerun_after_loop',
@@ -387,4 +398,18 @@ steps:
     if (suggestion !== undefined) expect(found?.suggestion).toContain(suggestion);
     expect(parse(text).definition).toBeUndefined();
   });
+});
+
+test('a transition that is never taken is a warning', () => {
+  const steps = 'steps: [{ id: a, type: action, instructions: A }, { id: b, type: action, instructions: B }]';
+  const warned = (from: string, to: string) =>
+    parseWorkflow(
+      `name: x\ndescription: y\n${steps}\ntransitions: [{ from: ${from}, to: ${to}, context: clear }]`,
+      {
+        file: 'x.yaml',
+      },
+    ).diagnostics;
+  expect(warned('a', 'b')).toEqual([]);
+  expect(warned('b', 'a')).toMatchObject([{ severity: 'warning', suggestion: "'b' is the last step." }]);
+  expect(warned('a', 'a')).toMatchObject([{ code: 'transition_unused', suggestion: "After 'a' comes 'b'." }]);
 });

@@ -116,15 +116,25 @@ function checkHead(root: MapNode, base: boolean, report: Report): void {
   }
 }
 
-function complete(authored: Authored, loops: ReadonlyMap<string, string>): Definition | undefined {
-  const { extends: _extends, remove: _remove, id: _id, name, description, steps = [], ...rest } = authored;
+function complete(authored: Authored, loopOf: ReadonlyMap<string, string>): Definition | undefined {
+  const {
+    extends: _extends,
+    remove: _remove,
+    id: _id,
+    name,
+    description,
+    loops,
+    steps = [],
+    ...rest
+  } = authored;
   if (name === undefined) return undefined;
   return {
     name,
     description: description ?? name,
     ...rest,
+    ...(loops === undefined ? {} : { loops: withoutAfter(loops) }),
     steps: steps.map(({ after: _after, ...step }) => {
-      const loop = step.type === 'loop' ? loops.get(step.id) : undefined;
+      const loop = step.type === 'loop' ? loopOf.get(step.id) : undefined;
       return {
         ...step,
         ...(loop === undefined ? {} : { loop }),
@@ -132,4 +142,11 @@ function complete(authored: Authored, loops: ReadonlyMap<string, string>): Defin
       };
     }),
   };
+}
+
+/** `after` has done its work when the lists are merged. */
+function withoutAfter(loops: NonNullable<Authored['loops']>): NonNullable<Definition['loops']> {
+  return Object.fromEntries(
+    Object.entries(loops).map(([id, subSteps]) => [id, subSteps.map(({ after: _, ...subStep }) => subStep)]),
+  );
 }

@@ -6,6 +6,8 @@ const triggerPattern =
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a name is printed on one line of a terminal
 const namePattern = /^[^\u0000-\u001f\u007f/\\]+$/;
 
+const removalPattern = /^[A-Za-z0-9][\w-]{0,63}(?:\/[A-Za-z0-9][\w-]{0,63})?$/;
+
 export const maxSteps = 200;
 
 const id = z.string().regex(idPattern);
@@ -30,6 +32,8 @@ const attempts = z
   .min(1)
   .max(100)
   .describe('How many tries `on_fail: retry` allows before the run waits; 5 by default.');
+
+const after = id.describe('With `extends`: puts a new step after this one instead of at the end.');
 
 const gate = z
   .strictObject({
@@ -102,9 +106,7 @@ const step = z
       .max(64)
       .describe('How many agents may hold tasks of a loop step at once; 1 by default.')
       .exactOptional(),
-    after: id
-      .describe('With `extends`: puts a new step after this one instead of at the end.')
-      .exactOptional(),
+    after: after.exactOptional(),
   })
   .describe('A main step.');
 
@@ -122,6 +124,7 @@ const subStep = z
       .describe('What a failure does: retry, skip the task, or abort the run.')
       .exactOptional(),
     attempts: attempts.exactOptional(),
+    after: after.exactOptional(),
   })
   .describe('A step done for each task of a loop.');
 
@@ -181,7 +184,11 @@ export const workflowSchema = z
       .max(300)
       .describe('The workflow this one builds on: a name or a path.')
       .exactOptional(),
-    remove: z.array(id).max(maxSteps).describe('With `extends`: ids of steps to leave out.').exactOptional(),
+    remove: z
+      .array(z.string().regex(removalPattern))
+      .max(maxSteps)
+      .describe('With `extends`: what to leave out: steps by id, sub-steps as loop/sub-step.')
+      .exactOptional(),
     inputs: z
       .record(
         id,
