@@ -30,6 +30,8 @@ export function run(args: readonly string[], io: Io): number {
     type: 'start',
     now: Date.UTC(2026, 0, 1),
     run: `${definition.name}-dry-run`,
+    session: 'dry-run',
+    witness: 'hooks',
     inputs: inputsFor(definition, values.input ?? []),
   };
   const moves = walk(definition, start, player);
@@ -79,7 +81,11 @@ function playerFor(
 ): Player {
   const tasks = wholeNumber(values.tasks, '--tasks', 2);
   if (values.script !== undefined) return scripted(readScript(values.script, io), tasks);
-  if (values.random || values.seed !== undefined) return random(wholeNumber(values.seed, '--seed', 1), tasks);
+  if (values.random || values.seed !== undefined) {
+    const seed = wholeNumber(values.seed, '--seed', Math.floor(Math.random() * 1_000_000));
+    if (values.seed === undefined) io.stderr.write(`The same again: --seed ${seed}\n`);
+    return random(seed, tasks);
+  }
   return smooth(tasks);
 }
 

@@ -247,6 +247,15 @@ describe('P1: boundaries', () => {
     expect(required().last.at(-1)).not.toHaveProperty('downgraded');
   });
 
+  test('a witness of the starting session counts from the first step on', () => {
+    const run = new Run(workflow([action('plan', { context: 'clear' })], { boundaries: 'require' }), {
+      start: false,
+    });
+    run.send({ type: 'start', run: 'demo-1-abc', session: 'A', witness: 'hooks' });
+    expect(run.events.at(-1)).toMatchObject({ type: 'boundary.requested', policy: 'require' });
+    expect(run.state.sessions.A).toMatchObject({ witness: 'hooks' });
+  });
+
   test('a person lets a required boundary pass, an agent cannot', () => {
     const run = required();
     expect(run.send({ type: 'proceed' })).toMatchObject({ code: 'person_only' });

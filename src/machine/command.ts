@@ -28,6 +28,8 @@ export type Command = Caller &
         summary?: string;
         inputs?: Record<string, Scalar>;
         boundaries?: BoundaryPolicy;
+        /** Who can see the resets of the session that starts the run. */
+        witness?: NonNullable<Session['witness']>;
       }
     | { type: 'adopt'; run: string; summary?: string; adopted: Adopted }
     | { type: 'import'; run: string; state: WorkflowState }

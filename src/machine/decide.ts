@@ -175,6 +175,9 @@ function started(
     boundaries: policy ?? batch.definition.boundaries ?? 'prefer',
     ...given({ summary }),
   });
+  const witness = 'witness' in command ? command.witness : undefined;
+  const { session } = command;
+  if (session !== undefined) batch.emit('session.started', { session, ...given({ witness }) });
 }
 
 /** Trimmed; longer than 100 characters becomes 97 and an ellipsis. */

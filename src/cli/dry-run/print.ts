@@ -101,7 +101,10 @@ function describe(event: Event, state: State | null, signs: Signs, counts: Tally
       return event.how === 'skipped' ? [['    ', ['yellow', `${note} context action skipped`]]] : [];
     case 'gates.finished':
       counts.gates += event.receipts.length;
-      return event.receipts.map((receipt) => gateLine(receipt, signs));
+      return [
+        ...event.receipts.map((receipt) => gateLine(receipt, signs)),
+        ...(event.pass ? [] : [['    ', ['yellow', `${note} open again`]] satisfies Span[]]),
+      ];
     case 'gates.interrupted':
       return [['    ', ['yellow', `${note} gates interrupted`], ` (${event.why})`]];
     case 'review.requested':

@@ -17,6 +17,7 @@ export function* walk(definition: Definition, start: Command, player: Player): G
   let command: Command | undefined = start;
   let state: State | null = null;
   for (let moves = 0; command && moves < mostMoves; moves += 1) {
+    if (!command.actor) command = { ...command, session: start.session ?? '' };
     const response: Response = respond(definition, state, command);
     yield { command, response };
     state = response.state;
