@@ -355,6 +355,7 @@ test('[003/10] a budget of spec-feature that runs out waits, and its pivot clear
   expect(run.status()).toMatchObject({ status: 'waiting', waiting: { for: 'budget', by: 'human' } });
   const pivoted = run.person({ type: 'review', verdict: 'pivot', feedback: 'Use the host key store' });
   expect(pivoted).toMatchObject({ step: 'planning', contextAction: '/clear' });
+  expect(run.status()).toMatchObject({ contextAction: '/clear' });
   const replanned = run.status();
   expect(replanned.instructions).toContain('Log in with a key');
   expect(replanned.feedback).toContain('**[BUDGET_PIVOT_FEEDBACK]:** "Use the host key store"');

@@ -31,7 +31,7 @@ export function run(args: readonly string[], io: Io): number {
     now: Date.UTC(2026, 0, 1),
     run: `${definition.name}-dry-run`,
     session: 'dry-run',
-    witness: 'hooks',
+    facts: { witness: 'hooks' },
     inputs: inputsFor(definition, values.input ?? []),
   };
   const moves = walk(definition, start, player);

@@ -1,3 +1,4 @@
+import type { Caller } from './command.ts';
 import type { Definition } from './definition.ts';
 import { Draft } from './draft.ts';
 import type { Event, EventType } from './event.ts';
@@ -12,14 +13,20 @@ type Unstamped<T extends EventType> = T extends EventType
 /** The events of one command, folded as they are emitted: each decision sees the ones before it. `state` changes in place. */
 export class Batch {
   readonly definition: Definition;
-  readonly now: number;
+  readonly caller: Caller;
   readonly events: Event[] = [];
+  /** The call named what had been accepted before. */
+  replayed = false;
   readonly #draft: Draft;
 
-  constructor(definition: Definition, state: State | null, now: number) {
+  constructor(definition: Definition, state: State | null, caller: Caller) {
     this.definition = definition;
     this.#draft = new Draft(state);
-    this.now = now;
+    this.caller = caller;
+  }
+
+  get now(): number {
+    return this.caller.now;
   }
 
   get state(): State {

@@ -219,7 +219,7 @@ describe('P1: boundaries', () => {
   test('[P1/10] a required boundary that a person let pass takes no late reset', () => {
     const run = required();
     run.person({ type: 'proceed' });
-    expect(boundary(run)).toMatchObject({ state: 'released', how: 'skipped' });
+    expect(boundary(run)).toMatchObject({ state: 'released', how: 'proceeded' });
     run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
     expect(run.types()).toEqual(['session.reset']);
   });
@@ -251,7 +251,7 @@ describe('P1: boundaries', () => {
     const run = new Run(workflow([action('plan', { context: 'clear' })], { boundaries: 'require' }), {
       start: false,
     });
-    run.send({ type: 'start', run: 'demo-1-abc', session: 'A', witness: 'hooks' });
+    run.send({ type: 'start', run: 'demo-1-abc', session: 'A', facts: { witness: 'hooks' } });
     expect(run.events.at(-1)).toMatchObject({ type: 'boundary.requested', policy: 'require' });
     expect(run.state.sessions.A).toMatchObject({ witness: 'hooks' });
   });

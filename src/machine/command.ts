@@ -1,6 +1,16 @@
 import type { BoundaryPolicy, Scalar } from './definition.ts';
 import type { Verdict } from './event.ts';
-import type { Adopted, Amount, NoteKind, Proof, Receipt, ResetBy, Saw, Session, Text } from './state.ts';
+import type {
+  Adopted,
+  Amount,
+  GateResult,
+  NoteKind,
+  Proof,
+  ResetBy,
+  Saw,
+  SessionFacts,
+  Text,
+} from './state.ts';
 import type { WorkflowState } from './workflow-state.ts';
 
 /** What a command knows of its caller and its moment; the machine has no clock of its own. */
@@ -28,18 +38,26 @@ export type Command = Caller &
         summary?: string;
         inputs?: Record<string, Scalar>;
         boundaries?: BoundaryPolicy;
-        /** Who can see the resets of the session that starts the run. */
-        witness?: NonNullable<Session['witness']>;
+        /** Of the pinned definition. */
+        hash?: string;
+        /** Of the session that starts the run. */
+        facts?: SessionFacts;
       }
-    | { type: 'adopt'; run: string; summary?: string; adopted: Adopted }
-    | { type: 'import'; run: string; state: WorkflowState }
+    | { type: 'adopt'; run: string; summary?: string; adopted: Adopted; facts?: SessionFacts }
+    | {
+        type: 'import';
+        run: string;
+        state: WorkflowState;
+        inputs?: Record<string, Scalar>;
+        facts?: SessionFacts;
+      }
     | { type: 'status'; at?: string; runnerAlive?: boolean }
     | { type: 'advance'; output: Text; at?: string; runnerAlive?: boolean; missing?: string[] }
     | { type: 'fail'; reason: string; at?: string; runnerAlive?: boolean }
     | { type: 'setTasks'; loop: string; tasks: TaskInput[] }
     | { type: 'claim'; holder: string; task?: string }
     | { type: 'gatesStarted'; id: string; deadline?: number; runner?: { pid: number; host: string } }
-    | { type: 'gatesFinished'; id: string; receipts: Receipt[]; unstable?: string[] }
+    | { type: 'gatesFinished'; id: string; receipts: GateResult[]; unstable?: string[] }
     | { type: 'review'; verdict: Verdict; feedback?: string; at?: string; amount?: Amount; to?: string }
     | { type: 'ask'; text: string; at?: string }
     | { type: 'answer'; text: string; question?: string }
@@ -51,18 +69,13 @@ export type Command = Caller &
     | {
         type: 'session';
         event:
-          | {
-              type: 'started';
-              host?: string;
-              witness?: NonNullable<Session['witness']>;
-              environment?: Record<string, string>;
-            }
+          | ({ type: 'started' } & SessionFacts)
           | { type: 'ended' }
           | { type: 'seen' }
           | { type: 'held'; at: string }
           | { type: 'delivered'; briefing: string; proven: Proof };
       }
-    | { type: 'spend'; turns?: number; tokens?: number }
+    | { type: 'spend'; turns?: number; tokens?: number; at?: string }
     | { type: 'rewind'; to: string }
     | { type: 'cancel'; reason?: string }
   );

@@ -178,11 +178,14 @@ describe('fail', () => {
   test('retry takes the next visit, five times by default, then the run waits', () => {
     const run = new Run(workflow([action('a', { on_fail: 'retry' })]));
     for (let visit = 2; visit <= 6; visit += 1) {
-      expect(run.send({ type: 'fail', reason: 'no' })).toMatchObject({
+      const reply = run.send({ type: 'fail', reason: `no ${visit}` });
+      expect(reply).toMatchObject({
         at: `k3f9x2ab:a#${visit}`,
         status: 'running',
+        last_failure: `no ${visit}`,
       });
     }
+    expect(run.send({ type: 'fail', reason: 'no 6' })).toMatchObject({ replayed: true, at: 'k3f9x2ab:a#6' });
     expect(run.send({ type: 'fail', reason: 'no' })).toMatchObject({
       status: 'waiting',
       waiting: { for: 'blocked', what: 'no' },
@@ -220,7 +223,7 @@ describe('rewind and cancel', () => {
     run.advance('coded 2', { at: late });
     run.gates();
     expect(run.state.step).toBe('c');
-    expect(run.send({ type: 'rewind', to: 'build' })).toMatchObject({
+    expect(run.person({ type: 'rewind', to: 'build' })).toMatchObject({
       task: { id: 't1' },
       at: 'k3f9x2ab:build/t1/code#2',
     });
@@ -231,7 +234,7 @@ describe('rewind and cancel', () => {
     });
     expect(run.advance('late', { at: late })).toMatchObject({ code: 'stale_handle' });
     expect(run.advance('late', { at: 'k3f9x2ab:build/t1/code#1' })).toMatchObject({ code: 'stale_handle' });
-    expect(run.send({ type: 'rewind', to: 'a' })).toMatchObject({ at: 'k3f9x2ab:a#2' });
+    expect(run.person({ type: 'rewind', to: 'a' })).toMatchObject({ at: 'k3f9x2ab:a#2' });
     expect(run.state.outputs).toEqual({});
   });
 
@@ -239,36 +242,36 @@ describe('rewind and cancel', () => {
     const run = new Run(workflow([action('a', { context: 'clear' }), action('b')]));
     run.status();
     run.advance('done');
-    run.send({ type: 'rewind', to: 'a' });
+    run.person({ type: 'rewind', to: 'a' });
     expect(run.state.cursors.a?.boundary).toMatchObject({ state: 'pending' });
     expect(run.status()).toMatchObject({ contextAction: '/clear', at: 'k3f9x2ab:a#2' });
   });
 
   test('only to a step that was reached', () => {
     const run = middle();
-    expect(run.send({ type: 'rewind', to: 'c' })).toMatchObject({
+    expect(run.person({ type: 'rewind', to: 'c' })).toMatchObject({
       code: 'unknown_step',
       next: 'name one of a, build',
     });
-    expect(run.send({ type: 'rewind', to: 'nope' })).toMatchObject({ code: 'unknown_step' });
+    expect(run.person({ type: 'rewind', to: 'nope' })).toMatchObject({ code: 'unknown_step' });
   });
 
   test('a failed or complete run goes back, a cancelled one does not', () => {
     const complete = new Run(workflow([action('a'), action('b')]));
     complete.advance('x');
     complete.advance('y');
-    expect(complete.send({ type: 'rewind', to: 'b' })).toMatchObject({
+    expect(complete.person({ type: 'rewind', to: 'b' })).toMatchObject({
       status: 'running',
       at: 'k3f9x2ab:b#2',
     });
     const failed = new Run(workflow([action('a', { on_fail: 'abort' })]));
     failed.send({ type: 'fail', reason: 'x' });
-    expect(failed.send({ type: 'rewind', to: 'a' })).toMatchObject({ status: 'running' });
+    expect(failed.person({ type: 'rewind', to: 'a' })).toMatchObject({ status: 'running' });
     expect(failed.state).not.toHaveProperty('reason');
     const cancelled = new Run(workflow([action('a')]));
     cancelled.send({ type: 'cancel' });
     expect(cancelled.state.reason).toBe('cancelled');
-    expect(cancelled.send({ type: 'rewind', to: 'a' })).toMatchObject({
+    expect(cancelled.person({ type: 'rewind', to: 'a' })).toMatchObject({
       code: 'run_ended',
       next: 'start a new run',
     });
@@ -287,7 +290,7 @@ describe('rewind and cancel', () => {
     ] as const) {
       expect(run.send(command)).toMatchObject({
         code: 'run_ended',
-        next: 'rewind to a step, or start a new run',
+        next: 'start a new run; a person can rewind this one',
       });
     }
     expect(run.send({ type: 'start', run: 'x' })).toMatchObject({ status: 'complete' });
@@ -308,7 +311,7 @@ describe('notes, reading and sessions', () => {
     expect(r.send({ type: 'note', kind: 'correction', text: 'y'.repeat(200) })).not.toHaveProperty('code');
     const full = r.send({ type: 'note', kind: 'rejection', text: 'z' });
     expect(full).toMatchObject({ code: 'notes_full' });
-    expect(full.next).toBe('replace one by its key: k0, k1, k2, k3, k4, k5, k6, n8');
+    expect(full.next).toBe('replace one by its key: n1, n2, n3, n4, n5, n6, n7, n8');
     expect(r.send({ type: 'note', kind: 'reminder', text: 'z' })).not.toHaveProperty('code');
     expect(r.send({ type: 'note', kind: 'decision', key: 'k0', text: 'w'.repeat(400) })).not.toHaveProperty(
       'code',

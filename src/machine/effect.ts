@@ -3,7 +3,7 @@ import type { Checking, RequestedGate, State, Text } from './state.ts';
 
 /** What the machine wants done in the world. Results come back in commands. */
 export type Effect =
-  | { type: 'runGates'; id: string; at: string; gates: RequestedGate[]; deadline: number }
+  | { type: 'runGates'; id: string; at: string; gates: RequestedGate[]; deadline: number; session?: string }
   | { type: 'stopGates'; id: string; runner?: NonNullable<Checking['runner']> }
   | { type: 'writeTodo'; content: Text };
 
@@ -17,10 +17,7 @@ export function effectsOf(before: State | null, events: readonly Event[], after:
       effects.push({ type: 'stopGates', id, ...(runner ? { runner } : {}) });
   }
   for (const event of events) {
-    if (event.type === 'gates.requested' && running.has(event.id)) {
-      const { id, at, gates, deadline } = event;
-      effects.push({ type: 'runGates', id, at, gates, deadline });
-    }
+    if (event.type === 'gates.requested' && running.has(event.id)) effects.push(runGates(event.at, event));
     if (event.type === 'todo.replaced') effects.push({ type: 'writeTodo', content: event.content });
   }
   return effects;
@@ -28,3 +25,12 @@ export function effectsOf(before: State | null, events: readonly Event[], after:
 
 const checkingIn = (state: State): Checking[] =>
   Object.values(state.cursors).flatMap((cursor) => cursor.checking ?? []);
+
+export const runGates = (at: string, { id, gates, deadline, session }: Checking): Effect => ({
+  type: 'runGates',
+  id,
+  at,
+  gates,
+  deadline,
+  ...(session === undefined ? {} : { session }),
+});

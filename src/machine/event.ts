@@ -11,7 +11,7 @@ import type {
   RequestedGate,
   ResetBy,
   Saw,
-  Session,
+  SessionFacts,
   Task,
   TaskEnd,
   Text,
@@ -26,6 +26,7 @@ export type Event = { now: number } & (
       type: 'run.started';
       run: string;
       workflow: string;
+      hash?: string;
       summary?: string;
       inputs: Record<string, Scalar>;
       boundaries: BoundaryPolicy;
@@ -37,7 +38,7 @@ export type Event = { now: number } & (
   | { type: 'run.cancelled'; reason: string }
   | { type: 'run.blocked'; reason: string }
   | { type: 'run.rewound'; to: string }
-  | { type: 'run.pivoted'; from: string; to: string; tag: string; feedback: string }
+  | { type: 'run.pivoted'; from: string; to: string; tag: string; feedback: string; plan?: Text }
   | { type: 'step.entered'; step: string; context?: ContextAction; forced?: true }
   | { type: 'step.completed'; step: string; session?: string }
   | ({
@@ -47,6 +48,8 @@ export type Event = { now: number } & (
       context?: ContextAction;
       failures: number;
       failedAt?: string;
+      failure?: string;
+      receipts?: Receipt[];
       feedback?: string;
       lease?: Lease;
       tree?: string;
@@ -58,8 +61,9 @@ export type Event = { now: number } & (
       receipts: Receipt[];
       tree?: string;
       reviewed?: string;
+      session?: string;
     }
-  | { type: 'position.failed'; at: string; reason: string }
+  | { type: 'position.failed'; at: string; reason: string; session?: string }
   | { type: 'position.blocked'; at: string; reason: string }
   | { type: 'tasks.set'; loop: string; tasks: Task[] }
   | { type: 'task.ended'; loop: string; task: string; end: TaskEnd; at?: string }
@@ -72,6 +76,7 @@ export type Event = { now: number } & (
       gates: RequestedGate[];
       deadline: number;
       tree?: string;
+      session?: string;
       approval?: NonNullable<Checking['approval']>;
     }
   | {
@@ -90,9 +95,17 @@ export type Event = { now: number } & (
       unstable?: string[];
     }
   | { type: 'gates.interrupted'; id: string; why: 'deadline' | 'runner' }
-  | { type: 'review.requested'; at: string; by: string; output: Text; receipts: Receipt[]; tree?: string }
+  | {
+      type: 'review.requested';
+      at: string;
+      by: string;
+      output: Text;
+      receipts: Receipt[];
+      tree?: string;
+      session?: string;
+    }
   | { type: 'review.decided'; at?: string; verdict: Verdict; by: string; feedback?: string }
-  | { type: 'budget.spent'; turns: number; tokens: number; activeMs: number }
+  | { type: 'budget.spent'; step: string; turns: number; tokens: number; activeMs: number }
   | { type: 'budget.exhausted'; what: keyof Amount }
   | { type: 'budget.extended'; amount: Amount; by: string }
   | { type: 'question.asked'; id: string; at: string; text: string }
@@ -101,16 +114,10 @@ export type Event = { now: number } & (
   | { type: 'todo.replaced'; content: Text }
   | { type: 'file.read'; path: string; hash: string }
   | { type: 'boundary.requested'; at: string; policy: BoundaryPolicy; session?: string; downgraded?: true }
-  | { type: 'boundary.reset'; at: string; by: ResetBy; saw: Saw }
-  | { type: 'boundary.released'; at: string; how: 'reset' | 'skipped' }
+  | { type: 'boundary.reset'; at: string; by: ResetBy; saw: Saw; session?: string }
+  | { type: 'boundary.released'; at: string; how: 'reset' | 'skipped' | 'proceeded' }
   | { type: 'briefing.delivered'; briefing: string; session: string; proven: Proof }
-  | {
-      type: 'session.started';
-      session: string;
-      host?: string;
-      witness?: NonNullable<Session['witness']>;
-      environment?: Record<string, string>;
-    }
+  | ({ type: 'session.started'; session: string } & SessionFacts)
   | { type: 'session.ended'; session: string }
   | { type: 'session.reset'; session: string; saw: Saw; by: ResetBy }
   | { type: 'stop.held'; at: string; session: string }

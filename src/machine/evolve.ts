@@ -3,7 +3,8 @@ import { Draft } from './draft.ts';
 import type { Event, EventOf } from './event.ts';
 import { cursorKey, outputKey, parseHandle, pathOf } from './handle.ts';
 import { importWorkflowState } from './import.ts';
-import { own, without } from './record.ts';
+import { supersedes } from './notes.ts';
+import { own, put, without } from './record.ts';
 import type { Cursor, State, Task } from './state.ts';
 import { ended } from './state.ts';
 import { awaitsTasks, firstReady, loopIdOf, parallelOf, stepIndex, stepOf } from './steps.ts';
@@ -62,9 +63,9 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       return voidFrom(definition, draft, event.to);
     case 'run.pivoted': {
       const { type: _, ...pivot } = event;
-      const plan = own(draft.root.outputs, event.to)?.text;
-      draft.edit('pivots').push({ ...pivot, ...(plan === undefined ? {} : { plan }) });
-      return voidFrom(definition, draft, event.to);
+      draft.edit('pivots').push(pivot);
+      voidFrom(definition, draft, event.to);
+      return dropTasks(definition, draft, event.to);
     }
     case 'step.entered': {
       const state = draft.root;
@@ -86,17 +87,25 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'position.entered':
       return enter(definition, draft, event);
     case 'position.completed': {
-      const { type: _, at, output, ...rest } = event;
-      const { path } = cursorAt(draft, at);
-      draft.edit('outputs')[outputKey(path)] = { ...rest, text: output, at };
-      draft.root.last = { key: outputKey(path), now: event.now };
+      const { type: _, at, output, session, ...rest } = event;
+      const key = outputKey(cursorAt(draft, at).path);
+      draft.edit('outputs')[key] = { ...rest, text: output, at };
+      draft.root.last = {
+        kind: 'advance',
+        key,
+        now: event.now,
+        ...(session === undefined ? {} : { session }),
+      };
       return editCursor(draft, at, (cursor) => {
         const { checking: _checking, waiting: _waiting, output: _output, ...open } = cursor;
         return open;
       });
     }
-    case 'position.failed':
+    case 'position.failed': {
+      const { now, reason, session } = event;
+      draft.root.last = { kind: 'fail', reason, now, ...(session === undefined ? {} : { session }) };
       return editCursor(draft, event.at, (cursor) => ({ ...cursor, failures: cursor.failures + 1 }));
+    }
     case 'position.blocked':
       return editCursor(draft, event.at, (cursor) => ({
         ...cursor,
@@ -138,11 +147,16 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       }));
     }
     case 'gates.finished':
-      return editChecking(draft, event.id, ({ checking: _, waiting: _waiting, ...cursor }) => ({
-        ...cursor,
-        reds: cursor.reds + (event.pass ? 0 : 1),
-        receipts: event.receipts,
-      }));
+      return editChecking(
+        draft,
+        event.id,
+        ({ checking: _, waiting: _waiting, unstable: _files, ...cursor }) => ({
+          ...cursor,
+          reds: cursor.reds + (event.pass ? 0 : 1),
+          receipts: event.receipts,
+          ...(event.unstable === undefined ? {} : { unstable: event.unstable }),
+        }),
+      );
     case 'gates.interrupted':
       return editChecking(draft, event.id, ({ checking: _, ...cursor }) => cursor);
     case 'review.requested':
@@ -155,10 +169,15 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
           by: event.by,
           since: event.now,
           ...(event.tree === undefined ? {} : { tree: event.tree }),
+          ...(event.session === undefined ? {} : { session: event.session }),
         },
       }));
     case 'review.decided':
-      if (event.verdict !== 'escalate' || event.at === undefined) return;
+      if (event.verdict !== 'escalate') return;
+      if (event.at === undefined) {
+        draft.root.budget = { ...draft.root.budget, escalated: event.feedback ?? '' };
+        return;
+      }
       return editCursor(draft, event.at, (cursor) =>
         cursor.waiting?.kind === 'review'
           ? { ...cursor, waiting: { ...cursor.waiting, by: 'human', escalated: event.feedback ?? '' } }
@@ -166,6 +185,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       );
     case 'budget.spent': {
       const budget = draft.root.budget;
+      if (event.step !== draft.root.step) return;
       draft.root.budget = {
         ...budget,
         turns: budget.turns + event.turns,
@@ -179,7 +199,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       draft.root.budget = { ...draft.root.budget, exhausted: event.what };
       return;
     case 'budget.extended': {
-      const { exhausted: _, ...budget } = draft.root.budget;
+      const { exhausted: _, escalated: _escalated, ...budget } = draft.root.budget;
       const extra = { ...budget.extra };
       for (const [what, amount] of Object.entries(event.amount)) {
         // Object.entries widens the keys of Amount to string
@@ -214,7 +234,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       draft.root.todo = event.content;
       return;
     case 'file.read':
-      draft.edit('reading')[event.path] = { hash: event.hash, now: event.now };
+      put(draft.edit('reading'), event.path, { hash: event.hash, now: event.now });
       return;
     case 'boundary.requested':
       draft.root.boundaryCount += 1;
@@ -225,7 +245,11 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         ...(event.session === undefined ? {} : { session: event.session }),
       }));
     case 'boundary.reset':
-      return editBoundary(draft, event.at, (boundary) => ({ ...boundary, by: event.by }));
+      return editBoundary(draft, event.at, (boundary) => ({
+        ...boundary,
+        by: event.by,
+        ...(event.session === undefined ? {} : { session: event.session }),
+      }));
     case 'boundary.released':
       return editBoundary(draft, event.at, (boundary) => ({
         ...boundary,
@@ -233,23 +257,28 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         how: event.how,
       }));
     case 'briefing.delivered':
-      draft.edit('briefings')[event.session] = {
+      put(draft.edit('briefings'), event.session, {
         id: event.briefing,
         proven: event.proven,
         now: event.now,
-      };
+      });
       return;
     case 'session.started': {
       const { type: _, now, session, ...rest } = event;
       const known = own(draft.root.sessions, session);
       const { endedAt: _ended, ...live } = known ?? { startedAt: now, completed: [], resets: 0 };
-      draft.edit('sessions')[session] = { ...live, ...rest };
+      put(draft.edit('sessions'), session, { ...live, ...rest });
+      if (rest.from !== undefined) inherit(draft, rest.from, session);
       return;
     }
     case 'session.ended':
       return editSession(draft, event.session, (session) => ({ ...session, endedAt: event.now }));
     case 'session.reset':
-      return editSession(draft, event.session, (session) => ({ ...session, resets: session.resets + 1 }));
+      return editSession(draft, event.session, (session) => ({
+        ...session,
+        resets: session.resets + 1,
+        ...(event.saw === 'compact' ? {} : { clearedAt: event.now }),
+      }));
     case 'stop.held':
       return editCursor(draft, event.at, (cursor) => ({ ...cursor, stops: cursor.stops + 1 }));
   }
@@ -284,22 +313,20 @@ function initialState(definition: Definition, event: EventOf<'run.started'>): St
 }
 
 function enter(definition: Definition, draft: Draft, event: EventOf<'position.entered'>): void {
-  const { type: _, now, why: _why, context, failedAt, feedback, lease, tree, ...place } = event;
+  const { type: _, now, why: _why, context, lease, ...place } = event;
   const state = draft.root;
   const path = pathOf(place);
   draft.edit('visits')[path] = place.visit;
   const cursor: Cursor = { ...place, path, enteredAt: now, reds: 0, checks: 0, stops: 0 };
   if (context) cursor.boundary = { action: context, state: 'pending' };
-  if (failedAt !== undefined) cursor.failedAt = failedAt;
-  if (feedback !== undefined) cursor.feedback = feedback;
-  if (tree !== undefined) cursor.tree = tree;
   if (lease) {
     cursor.lease = lease;
     const loop = loopIdOf(stepOf(definition, place.step));
     editTask(draft, loop, place.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
   }
   draft.edit('cursors')[cursorKey(place)] = cursor;
-  if (awaitsTasks(definition, place)) return;
+  // Every agent of a parallel loop arrives for itself.
+  if (awaitsTasks(definition, place) || parallelOf(stepOf(definition, place.step)) > 1) return;
   delete state.arrival;
   delete state.arrivalForced;
 }
@@ -333,22 +360,39 @@ function voidFrom(definition: Definition, draft: Draft, to: string): void {
   }
 }
 
+/** After a pivot the old plan's tasks are not the new plan's. */
+function dropTasks(definition: Definition, draft: Draft, to: string): void {
+  for (const step of definition.steps.slice(stepIndex(definition, to))) {
+    if (step.type === 'loop') delete draft.edit('tasks')[loopIdOf(step)];
+  }
+}
+
+/** A session takes the place of another: its tasks and its open boundaries. */
+function inherit(draft: Draft, from: string, session: string): void {
+  for (const [key, cursor] of Object.entries(draft.root.cursors)) {
+    const { lease, boundary } = cursor;
+    draft.edit('cursors')[key] = {
+      ...cursor,
+      ...(lease?.holder === from ? { lease: { ...lease, holder: session } } : {}),
+      ...(boundary?.session === from ? { boundary: { ...boundary, session } } : {}),
+    };
+  }
+}
+
 function addNote(draft: Draft, event: EventOf<'note.added'>): void {
   const { type: _, ...note } = event;
   const state = draft.root;
   state.noteCount += 1;
   if (note.kind === 'variable') {
-    draft.edit('variables')[note.key ?? ''] = note.text;
+    put(draft.edit('variables'), note.key ?? '', note.text);
     return;
   }
   if (note.kind === 'artefact') {
     if (!state.artefacts.includes(note.text)) draft.edit('artefacts').push(note.text);
-    if (note.key !== undefined) draft.edit('artifacts')[note.key] = note.text;
+    if (note.key !== undefined) put(draft.edit('artifacts'), note.key, note.text);
     return;
   }
-  const superseded = (other: { kind: string; key?: string }): boolean =>
-    note.key !== undefined && other.kind === note.kind && other.key === note.key;
-  state.notes = [...state.notes.filter((other) => !superseded(other)), note];
+  state.notes = [...state.notes.filter((other) => !supersedes(note, other)), note];
 }
 
 function cursorAt(draft: Draft, at: string): Cursor {
@@ -396,5 +440,5 @@ function editSession(
   change: (session: NonNullable<State['sessions'][string]>) => NonNullable<State['sessions'][string]>,
 ): void {
   const session = id === undefined ? undefined : own(draft.root.sessions, id);
-  if (id !== undefined && session) draft.edit('sessions')[id] = change(session);
+  if (id !== undefined && session) put(draft.edit('sessions'), id, change(session));
 }

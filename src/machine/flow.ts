@@ -1,15 +1,14 @@
 import { type Batch, given } from './batch.ts';
-import { attemptsOf, type Gate } from './definition.ts';
+import { attemptsOf } from './definition.ts';
 import type { EventOf } from './event.ts';
-import { cursorKey, type Place, pathOf } from './handle.ts';
+import { type Place, pathOf } from './handle.ts';
 import { own } from './record.ts';
-import type { Cursor, Lease, Receipt, RequestedGate, Text } from './state.ts';
+import type { Cursor, Lease, Receipt, Text } from './state.ts';
 import {
   contextAt,
   firstReady,
   loopIdOf,
   parallelOf,
-  rerunGates,
   stepIndex,
   stepOf,
   subStepsOf,
@@ -17,10 +16,6 @@ import {
   tasksIn,
   workAt,
 } from './steps.ts';
-import { expandAt } from './values.ts';
-
-const gateSeconds = 600;
-const graceMs = 60_000;
 
 export interface Evidence {
   receipts: Receipt[];
@@ -30,8 +25,11 @@ export interface Evidence {
 interface Entry {
   why: EventOf<'position.entered'>['why'];
   lease?: Lease | undefined;
+  context?: EventOf<'position.entered'>['context'] | undefined;
   failures?: number;
   failedAt?: string;
+  failure?: string;
+  receipts?: Receipt[] | undefined;
   feedback?: string | undefined;
   tree?: string | undefined;
 }
@@ -39,65 +37,56 @@ interface Entry {
 export function enterStep(
   batch: Batch,
   step: string,
-  options: { from?: string; pivot?: boolean; tree?: string } = {},
-) {
+  options: { from?: string | undefined; pivot?: boolean } = {},
+): void {
   const transition = batch.definition.transitions?.find(
     (candidate) => candidate.from === options.from && candidate.to === step,
   );
   const context = options.pivot ? 'clear' : transition?.context;
   batch.emit('step.entered', {
     step,
-    ...(context ? { context } : {}),
+    ...given({ context }),
     ...(options.pivot ? { forced: true as const } : {}),
   });
   const { type } = stepOf(batch.definition, step);
-  if (type === 'loop') return openLoop(batch, options.tree);
-  enterPosition(batch, type === 'ralph' ? { step, iteration: 1 } : { step }, {
-    why: 'next',
-    tree: options.tree,
-  });
+  if (type === 'loop') return openLoop(batch);
+  enterPosition(batch, type === 'ralph' ? { step, iteration: 1 } : { step }, { why: 'next' });
 }
 
-/** A retry and a revision go on in the same context; everything else asks for the position's own. */
+/** A new entry asks for the context action of the place; another visit goes on in the same context. */
 export function enterPosition(batch: Batch, place: Place, entry: Entry): void {
   const { failures = 0, ...rest } = entry;
-  const again = entry.why === 'retry' || entry.why === 'revise' || entry.why === 'reclaim';
-  const context = again ? undefined : contextAt(batch.definition, batch.state, place);
+  const fresh = entry.why === 'next' || entry.why === 'claim';
+  const context = fresh ? contextAt(batch.definition, batch.state, place, entry.why === 'claim') : undefined;
   const visit = (own(batch.state.visits, pathOf(place)) ?? 0) + 1;
-  batch.emit('position.entered', { ...place, visit, failures, ...given({ context, ...rest }) });
+  const { tree } = batch.caller;
+  batch.emit('position.entered', { ...place, visit, failures, ...given({ context, tree, ...given(rest) }) });
 }
 
 /** The current step is a loop: opens what can be opened, or leaves it when nothing is left to do. */
-export function openLoop(batch: Batch, tree?: string): void {
+export function openLoop(batch: Batch): void {
   const step = stepOf(batch.definition, batch.state.step);
   const list = taskListOf(batch.state, step);
-  if (!list) {
-    enterPosition(batch, { step: step.id }, { why: 'next', tree });
-    return;
-  }
+  if (!list) return enterPosition(batch, { step: step.id }, { why: 'next' });
   const tasks = tasksIn(list);
   if (tasks.every((task) => task.end !== undefined)) {
     const allLost = tasks.length > 0 && tasks.every((task) => task.end !== 'done');
-    if (!allLost) return leaveStep(batch, { tree });
-    batch.emit('run.blocked', { reason: `every task of '${step.id}' failed or was skipped` });
-    return;
+    if (!allLost) return leaveStep(batch);
+    return batch.emit('run.blocked', { reason: `every task of '${step.id}' failed or was skipped` });
   }
   if (parallelOf(step) > 1) return;
   const next = firstReady(batch.state, step);
   const [first] = subStepsOf(batch.definition, step);
-  if (next && first) {
-    enterPosition(batch, { step: step.id, task: next.id, subStep: first.id }, { why: 'next', tree });
-  }
+  if (next && first)
+    enterPosition(batch, { step: step.id, task: next.id, subStep: first.id }, { why: 'next' });
 }
 
-export function leaveStep(
-  batch: Batch,
-  options: { tree?: string | undefined; session?: string | undefined },
-): void {
+export function leaveStep(batch: Batch): void {
   const from = batch.state.step;
-  batch.emit('step.completed', { step: from, ...given({ session: options.session }) });
+  const { session } = batch.caller;
+  batch.emit('step.completed', { step: from, ...given({ session }) });
   const next = batch.definition.steps[stepIndex(batch.definition, from) + 1];
-  if (next) enterStep(batch, next.id, { from, ...given({ tree: options.tree }) });
+  if (next) enterStep(batch, next.id, { from });
   else batch.emit('run.completed', {});
 }
 
@@ -107,30 +96,25 @@ export function complete(
   cursor: Cursor,
   output: Text,
   evidence: Evidence,
-  options: { reviewed?: string; session?: string | undefined },
+  reviewed?: string,
 ): void {
   const at = batch.at(cursor);
   const { step: id, task, subStep, iteration } = cursor;
   const step = stepOf(batch.definition, id);
-  batch.emit('position.completed', { at, output, ...evidence, ...given({ reviewed: options.reviewed }) });
-  const moving = { tree: evidence.tree, session: options.session };
-  if (step.type === 'action') return leaveStep(batch, moving);
+  const { session } = batch.caller;
+  batch.emit('position.completed', { at, output, ...evidence, ...given({ reviewed, session }) });
+  if (step.type === 'action') return leaveStep(batch);
   if (step.type === 'ralph') {
-    if (leavesRalph(batch, cursor, evidence.receipts)) return leaveStep(batch, moving);
-    return enterPosition(
-      batch,
-      { step: id, iteration: (iteration ?? 1) + 1 },
-      { why: 'next', tree: evidence.tree },
-    );
+    if (leavesRalph(batch, cursor, evidence.receipts)) return leaveStep(batch);
+    return enterPosition(batch, { step: id, iteration: (iteration ?? 1) + 1 }, { why: 'next' });
   }
   const subSteps = subStepsOf(batch.definition, step);
   const next = subSteps[subSteps.findIndex((sub) => sub.id === subStep) + 1];
   if (next && task !== undefined) {
-    const place = { step: id, task, subStep: next.id };
-    return enterPosition(batch, place, { why: 'next', lease: cursor.lease, tree: evidence.tree });
+    return enterPosition(batch, { step: id, task, subStep: next.id }, { why: 'next', lease: cursor.lease });
   }
-  batch.emit('task.ended', { loop: loopIdOf(step), task: task ?? '', end: 'done', at });
-  openLoop(batch, evidence.tree);
+  batch.emit('task.ended', { loop: loopIdOf(step), task: task ?? '', end: 'done' });
+  openLoop(batch);
 }
 
 /** The last iteration, or one whose `until` held. */
@@ -145,20 +129,30 @@ export function leavesRalph(batch: Batch, cursor: Cursor, receipts: Receipt[]): 
 export function failPosition(batch: Batch, cursor: Cursor, reason: string): void {
   const at = batch.at(cursor);
   const work = workAt(batch.definition, cursor);
-  batch.emit('position.failed', { at, reason });
+  const { session } = batch.caller;
+  batch.emit('position.failed', { at, reason, ...given({ session }) });
   const failures = cursor.failures + 1;
   if (work.on_fail === 'abort') return batch.emit('run.failed', { reason });
   if (work.on_fail === 'skip') return skipTask(batch, cursor, at);
   if (work.on_fail === 'retry' && failures <= attemptsOf(work)) {
-    return again(batch, cursor, { why: 'retry', failures, failedAt: at });
+    const { feedback, receipts } = cursor;
+    return again(batch, cursor, {
+      why: 'retry',
+      failures,
+      failedAt: at,
+      failure: reason,
+      feedback,
+      receipts,
+    });
   }
   batch.emit('position.blocked', { at, reason });
 }
 
-/** The next visit of the same place. */
+/** The next visit of the same place, measured against the same tree. */
 export function again(batch: Batch, cursor: Cursor, entry: Entry): void {
   const { step, task, subStep, iteration, lease, tree } = cursor;
-  enterPosition(batch, given({ step, task, subStep, iteration }), { lease, tree, ...entry });
+  const place = given({ step, task, subStep, iteration });
+  enterPosition(batch, place, { ...given({ lease, tree }), ...entry });
 }
 
 function skipTask(batch: Batch, cursor: Cursor, at: string): void {
@@ -176,52 +170,4 @@ function skipTask(batch: Batch, cursor: Cursor, at: string): void {
     }
   }
   openLoop(batch);
-}
-
-/** Files may be named by placeholders; a command never is: its values arrive as environment variables. */
-function filled(batch: Batch, place: Place, gate: Gate): Gate {
-  const fill = (text: string): string => expandAt(batch.definition, batch.state, place, text);
-  return {
-    ...gate,
-    ...(gate.exists === undefined ? {} : { exists: fill(gate.exists) }),
-    ...(gate.read === undefined ? {} : { read: gate.read.map(fill) }),
-  };
-}
-
-/** The position's own gates, a ralph step's `until`, and what must hold again before the run completes. */
-export function gatesAt(batch: Batch, cursor: Cursor): RequestedGate[] {
-  const { definition } = batch;
-  const step = stepOf(definition, cursor.step);
-  const gates: RequestedGate[] = (workAt(definition, cursor).gate ?? []).map((gate) => ({
-    gate: filled(batch, cursor, gate),
-    role: 'gate',
-    from: cursorKey(cursor),
-  }));
-  for (const gate of step.until ?? [])
-    gates.push({ gate: filled(batch, cursor, gate), role: 'until', from: step.id });
-  const index = stepIndex(definition, step.id);
-  if (index === definition.steps.length - 1 && step.type !== 'loop') {
-    for (const { gate, from } of rerunGates(definition, index))
-      gates.push({ gate: filled(batch, cursor, gate), role: 'rerun', from });
-  }
-  return gates;
-}
-
-export function requestGates(
-  batch: Batch,
-  cursor: Cursor,
-  gates: RequestedGate[],
-  output: Text,
-  options: { tree?: string | undefined; approval?: { by: string; feedback?: string } },
-): void {
-  const at = batch.at(cursor);
-  const seconds = gates.reduce((sum, { gate }) => sum + (gate.timeout ?? gateSeconds), 0);
-  batch.emit('gates.requested', {
-    at,
-    id: `${at}!${cursor.checks + 1}`,
-    output,
-    gates,
-    deadline: batch.now + seconds * 1000 + graceMs,
-    ...given(options),
-  });
 }

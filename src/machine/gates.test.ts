@@ -28,7 +28,7 @@ describe('P3: gates', () => {
     ]);
     expect(reply).toMatchObject({ step: 'build', checking: { id: 'k3f9x2ab:build#1!1' } });
     expect(reply.next).toMatch(/^Send the same call again/);
-    run.send({
+    run.engine({
       type: 'gatesStarted',
       id: 'k3f9x2ab:build#1!1',
       runner: { pid: 7, host: 'h' },
@@ -122,7 +122,7 @@ describe('P3: gates', () => {
   test('[P3/5] a gate without a receipt is red', () => {
     const run = gated();
     run.advance('built');
-    run.send({ type: 'gatesFinished', id: 'k3f9x2ab:build#1!1', receipts: [] });
+    run.engine({ type: 'gatesFinished', id: 'k3f9x2ab:build#1!1', receipts: [] });
     expect(run.last).toMatchObject([{ type: 'gates.finished', pass: false }]);
   });
 
@@ -173,7 +173,7 @@ describe('P3: gates', () => {
     ]);
     expect(run.effects).toMatchObject([{ type: 'stopGates', id }, { type: 'runGates' }]);
     expect(cursor(run)).toMatchObject({ reds: 0, failures: 0 });
-    expect(run.send({ type: 'gatesFinished', id: id ?? '', receipts: [] })).toMatchObject({
+    expect(run.engine({ type: 'gatesFinished', id: id ?? '', receipts: [] })).toMatchObject({
       code: 'stale_gates',
     });
   });
@@ -194,17 +194,13 @@ describe('P3: gates', () => {
   test.each(['rewind', 'cancel'] as const)('[P3/7] %s stops the gates and fences their result', (type) => {
     const run = gated();
     run.advance('built');
-    run.send({ type: 'gatesStarted', id: checking(run)?.id ?? '', runner: { pid: 7, host: 'h' } });
+    run.engine({ type: 'gatesStarted', id: checking(run)?.id ?? '', runner: { pid: 7, host: 'h' } });
     const id = checking(run)?.id ?? '';
-    run.send(type === 'rewind' ? { type, to: 'build' } : { type });
+    run.person(type === 'rewind' ? { type, to: 'build' } : { type });
     expect(run.effects).toMatchObject([{ type: 'stopGates', id, runner: { pid: 7 } }]);
-    const late = {
-      type: 'gatesFinished' as const,
-      id,
-      receipts: [{ gate: 0, role: 'gate' as const, what: 'npm test', pass: true }],
-    };
-    expect(run.send(late)).toMatchObject({ code: 'stale_gates' });
-    expect(run.send({ type: 'gatesStarted', id })).toMatchObject({ code: 'stale_gates' });
+    const late = { type: 'gatesFinished' as const, id, receipts: [{ gate: 0, pass: true }] };
+    expect(run.engine(late)).toMatchObject({ code: 'stale_gates' });
+    expect(run.engine({ type: 'gatesStarted', id })).toMatchObject({ code: 'stale_gates' });
     expect(run.last).toEqual([]);
   });
 

@@ -1,77 +1,101 @@
-import type { Definition } from './definition.ts';
+import type { Batch } from './batch.ts';
+import type { Caller } from './command.ts';
 import { formatHandle, outputKey, parseHandle, suffixOf } from './handle.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import { type Cursor, opening, type State, sameText, type Text } from './state.ts';
-import { parallelOf, readyTasks, stepOf, taskListOf, tasksIn } from './steps.ts';
+import { type Cursor, type State, sameText, type Text } from './state.ts';
+import { readyTasks, stepOf, taskListOf, tasksIn } from './steps.ts';
 
 const replayWindowMs = 60_000;
 
-/** An open position, a handle that was accepted before (`replay`), or a refusal. */
-export type Located = { cursor: Cursor } | { replay: true } | { refusal: Refusal };
+/** An open position, a handle whose `advance` or `fail` was accepted before, or a refusal. */
+export type Located = { cursor: Cursor } | { replay: 'advance' | 'fail' } | { refusal: Refusal };
 
-export const openHandles = (state: State): string[] =>
-  Object.values(state.cursors).map((cursor) => formatHandle(state.run, cursor.path, cursor.visit));
-
-export function locate(definition: Definition, state: State, at: string | undefined): Located {
-  return at === undefined ? locateOnly(definition, state) : locateHandle(definition, state, at);
+/** Where a command acts: at its handle, else at the only open position that is the caller's. */
+export function locate(batch: Batch, at: string | undefined): Located {
+  return at === undefined ? locateOnly(batch) : locateHandle(batch, at);
 }
 
-function locateHandle(definition: Definition, state: State, at: string): Located {
+/** A handle that is none, or another run's. */
+export function foreignHandle(state: State, at: string, caller: Caller): Refusal | undefined {
   const parsed = parseHandle(at);
-  const [only] = openHandles(state);
-  const next = whereNow(state);
-  if (!parsed) {
-    return { refusal: refuse('bad_handle', `'${opening(at).slice(0, 80)}' is not a handle`, next, only) };
-  }
-  if (parsed.suffix !== suffixOf(state.run)) {
-    return { refusal: refuse('wrong_run', `${at} belongs to another run, not to ${state.run}`, next, only) };
-  }
+  const { next, only } = whereNow(state, caller);
+  if (!parsed) return refuse('bad_handle', `'${String(at).slice(0, 80)}' is not a handle`, next, only);
+  if (parsed.suffix === suffixOf(state.run)) return undefined;
+  return refuse('wrong_run', `${at} belongs to another run, not to ${state.run}`, next, only);
+}
+
+function locateHandle({ definition, state, caller }: Batch, at: string): Located {
+  const parsed = parseHandle(at);
+  const path = parsed?.path ?? '';
   for (const cursor of Object.values(state.cursors)) {
-    if (cursor.path === parsed.path && cursor.visit === parsed.visit) return { cursor };
-    if (cursor.failedAt === at) return { replay: true };
+    if (cursor.path === path && cursor.visit === parsed?.visit) return { cursor };
+    if (cursor.failedAt === at) return { replay: 'fail' };
   }
-  if (own(state.outputs, outputKey(parsed.path))?.at === at) return { replay: true };
-  const step = definition.steps.find((candidate) => candidate.id === parsed.path.split('/', 1)[0]);
-  if (step && tasksIn(taskListOf(state, step)).some((task) => task.endedAt === at)) return { replay: true };
+  if (own(state.outputs, outputKey(path))?.at === at) return { replay: 'advance' };
+  const step = definition.steps.find((candidate) => candidate.id === path.split('/', 1)[0]);
+  const failed = step && tasksIn(taskListOf(state, step)).some((task) => task.endedAt === at);
+  if (failed) return { replay: 'fail' };
+  const { next, only } = whereNow(state, caller);
   return { refusal: refuse('stale_handle', `${at} is no longer open`, next, only) };
 }
 
-function locateOnly(definition: Definition, state: State): Located {
-  const only = onlyCursor(state);
-  if (only) return { cursor: only };
-  const count = Object.keys(state.cursors).length;
-  if (count > 0) {
-    const message = `${count} positions are open: say which with \`at\``;
-    return { refusal: refuse('at_required', message, `one of ${openHandles(state).join(', ')}`) };
+function locateOnly({ definition, state, caller }: Batch): Located {
+  const open = Object.values(state.cursors);
+  const [only] = open;
+  if (only && open.length === 1 && isCallers(only, caller)) return { cursor: only };
+  if (open.length > 1) {
+    const handles = open
+      .filter((cursor) => isCallers(cursor, caller))
+      .map((cursor) => handleOf(state, cursor));
+    const next =
+      handles.length > 0 ? `one of ${handles.join(', ')}` : 'claim a task, and use the handle you get';
+    return {
+      refusal: refuse('at_required', `${open.length} positions are open: say which with \`at\``, next),
+    };
   }
   const step = stepOf(definition, state.step);
   const ready = readyTasks(state, step).map((task) => task.id);
-  const message = `no task of '${step.id}' is held`;
-  const next = ready.length > 0 ? `claim one of ${ready.slice(0, 5).join(', ')}` : whereNow(state);
-  return { refusal: refuse('claim_required', message, next) };
+  const next =
+    ready.length > 0 ? `claim one of ${ready.slice(0, 5).join(', ')}` : whereNow(state, caller).next;
+  return { refusal: refuse('claim_required', `you hold no task of '${step.id}'`, next) };
 }
 
-function whereNow(state: State): string {
-  const open = openHandles(state);
-  if (open.length > 0) return `go on at ${open.slice(0, 5).join(', ')}`;
-  return `ask for the status of ${state.run}`;
+/** A leased position is its holder's; without a session nobody can tell. */
+export const isCallers = (cursor: Cursor, { session }: Caller): boolean =>
+  cursor.lease === undefined || session === undefined || cursor.lease.holder === session;
+
+/** What a refusal may tell: nobody learns the handle of somebody else's task. */
+function whereNow(state: State, { session }: Caller): { next: string; only?: string } {
+  const open = Object.values(state.cursors)
+    .filter((cursor) => cursor.lease === undefined || cursor.lease.holder === session)
+    .map((cursor) => handleOf(state, cursor));
+  const [only] = open;
+  if (only === undefined) return { next: 'ask for the status' };
+  const next = `go on at ${open.slice(0, 5).join(', ')}`;
+  return open.length === 1 ? { next, only } : { next };
 }
 
-/** What a call without a handle means: the only open position. */
+export const handleOf = (state: State, { path, visit }: Cursor): string =>
+  formatHandle(state.run, path, visit);
+
 export function onlyCursor(state: State): Cursor | undefined {
   const cursors = Object.values(state.cursors);
   return cursors.length === 1 ? cursors[0] : undefined;
 }
 
-/** Without a handle, the same output again within a minute is the same call again. */
-export function repeatsLast(state: State, output: Text, now: number): boolean {
-  if (!state.last || now - state.last.now > replayWindowMs) return false;
-  const text = own(state.outputs, state.last.key)?.text;
+/** Without a handle, the same call by the same session within a minute is the same call again. */
+export function repeatsAdvance(state: State, output: Text, caller: Caller): boolean {
+  const { last } = state;
+  if (last?.kind !== 'advance' || !isRecent(last, caller)) return false;
+  const text = own(state.outputs, last.key)?.text;
   return text !== undefined && sameText(text, output);
 }
 
-/** How many agents may still take a task. */
-export function freePlaces(definition: Definition, state: State): number {
-  return parallelOf(stepOf(definition, state.step)) - Object.keys(state.cursors).length;
+export const repeatsFail = ({ last }: State, reason: string, caller: Caller): boolean =>
+  last?.kind === 'fail' && last.reason === reason && isRecent(last, caller);
+
+function isRecent(last: { now: number; session?: string }, { now, session }: Caller): boolean {
+  const same = last.session === undefined || session === undefined || last.session === session;
+  return same && now - last.now <= replayWindowMs;
 }

@@ -195,7 +195,9 @@ describe('P2: loops', () => {
       waiting: { for: 'blocked' },
       phase: { status: 'blocked' },
     });
-    expect(reply.next).toBe("Set more tasks of 'build', or rewind to a step.");
+    expect(reply.next).toBe(
+      "Set more tasks of 'build'; or a person revises to run it again, pivots or abandons.",
+    );
     expect(lost.tasks('build', 'c')).toMatchObject({ status: 'running', task: { id: 'c' } });
     expect(lost.advance('coded')).toMatchObject({ step: 'end' });
   });
@@ -260,7 +262,7 @@ describe('P2: loops', () => {
     run.now += 31 * minute;
     run.claim('B', 'a');
     expect(run.effects).toMatchObject([{ type: 'stopGates', id }]);
-    expect(run.send({ type: 'gatesFinished', id, receipts: [] })).toMatchObject({ code: 'stale_gates' });
+    expect(run.engine({ type: 'gatesFinished', id, receipts: [] })).toMatchObject({ code: 'stale_gates' });
   });
 
   test('at most `parallel` agents hold tasks, and a holder that claims again gets its own', () => {
@@ -382,7 +384,7 @@ describe('setTasks', () => {
     run.advance('coded');
     expect(run.tasks('build', 'b')).toMatchObject({
       code: 'bad_tasks',
-      next: "rewind to 'build' to run it again",
+      next: "a person can rewind to 'build'",
     });
   });
 

@@ -2,7 +2,6 @@ import { type Batch, given } from './batch.ts';
 import type { CommandOf, TaskInput } from './command.ts';
 import { again, enterPosition, openLoop } from './flow.ts';
 import { loopNamed } from './import.ts';
-import { freePlaces } from './locate.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, Lease, Task, TaskList } from './state.ts';
@@ -39,19 +38,18 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   }
   const here = state.step === step.id;
   if (stepIndex(definition, state.step) > stepIndex(definition, step.id)) {
-    return refuse('bad_tasks', `the loop '${step.id}' is over`, `rewind to '${step.id}' to run it again`);
+    return refuse('bad_tasks', `the loop '${step.id}' is over`, `a person can rewind to '${step.id}'`);
   }
+  const awaiting = Object.values(state.cursors).find((cursor) => awaitsTasks(definition, cursor));
+  if (here && (awaiting?.waiting || state.budget.exhausted !== undefined)) return undefined;
   const list = taskListOf(state, step);
   const kept = tasksIn(list).filter((task) => task.end !== undefined || isHeld(state, step, task));
   const tasks = mergeTasks(kept, command.tasks, list);
-  const bad = badTasks(command.tasks, tasks);
+  const stuck = state.blocked !== undefined && tasks.length === kept.length;
+  const bad = badTasks(command.tasks, tasks) ?? (stuck ? 'every task of the list has ended' : undefined);
   if (bad) return refuse('bad_tasks', bad, `send the whole list of '${step.id}' again`);
-  const awaiting = here
-    ? Object.values(state.cursors).find((cursor) => awaitsTasks(definition, cursor))
-    : undefined;
-  if (awaiting?.waiting) return undefined;
   batch.emit('tasks.set', { loop, tasks });
-  if (here && heldCount(batch.state) === 0) openLoop(batch, command.tree);
+  if (here && heldCount(batch.state) === 0) openLoop(batch);
   return undefined;
 }
 
@@ -87,12 +85,12 @@ function badTasks(wanted: TaskInput[], all: Task[]): string | undefined {
         return `task '${task.id}' depends on '${id}', which ${dependency.end}`;
     }
   }
-  const cycle = findCycle(all);
-  return cycle && `the tasks depend on each other in a circle: ${cycle.join(' → ')}`;
+  const circle = findCircle(all);
+  return circle && `the tasks depend on each other in a circle: ${circle.join(' → ')}`;
 }
 
 /** Takes away tasks whose dependencies are gone; what stays is in a circle. */
-function findCycle(tasks: Task[]): string[] | undefined {
+function findCircle(tasks: Task[]): string[] | undefined {
   const waits = new Map(tasks.map((task) => [task.id, new Set(task.depends_on ?? [])]));
   for (let before = -1; before !== waits.size; ) {
     before = waits.size;
@@ -103,15 +101,15 @@ function findCycle(tasks: Task[]): string[] | undefined {
   const path = [start];
   for (;;) {
     const next = [...(waits.get(path.at(-1) ?? '') ?? [])].find((id) => waits.has(id)) ?? start;
-    const loop = path.indexOf(next);
+    const first = path.indexOf(next);
     path.push(next);
-    if (loop >= 0) return path.slice(loop);
+    if (first >= 0) return path.slice(first);
   }
 }
 
+/** What is ready comes before what an expired lease gives up. */
 export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | undefined {
   const { definition, state } = batch;
-  const { holder, now, tree } = command;
   const step = stepOf(definition, state.step);
   const cursors = Object.values(state.cursors);
   if (step.type !== 'loop' || parallelOf(step) === 1 || !taskListOf(state, step)) {
@@ -119,31 +117,46 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
     return refuse('no_task', `'${step.id}' has no tasks to claim`, next);
   }
   if (state.budget.exhausted !== undefined) return undefined;
-  const mine = cursors.find((cursor) => cursor.lease?.holder === holder && wants(command, cursor.task));
-  if (mine) return undefined;
-  const expired = cursors.find(
-    (cursor) => cursor.lease && cursor.lease.expires <= now && !cursor.waiting && wants(command, cursor.task),
+  const mine = cursors.find(
+    (cursor) => cursor.lease?.holder === command.holder && wants(command, cursor.task),
   );
-  if (expired?.lease) {
-    if (expired.checking) batch.emit('gates.interrupted', { id: expired.checking.id, why: 'runner' });
-    again(batch, expired, {
-      why: 'reclaim',
-      failures: expired.failures,
-      lease: { holder, epoch: expired.lease.epoch + 1, expires: now + leaseMs },
-      tree,
-    });
-    return undefined;
-  }
+  if (mine) return renewLease(batch, mine);
+  const place = cursors.length < parallelOf(step);
   const ready = readyTasks(state, step).find((task) => wants(command, task.id));
   const [first] = subStepsOf(definition, step);
-  if (!ready || !first) return noneToClaim(batch, command);
-  if (freePlaces(definition, state) <= 0) {
-    const message = `${cursors.length} agents hold tasks of '${step.id}', ${parallelOf(step)} may`;
-    return refuse('task_held', message, 'wait until one of them is done');
+  if (place && ready && first) {
+    const lease = leaseFor(batch, command.holder, (ready.epoch ?? 0) + 1);
+    enterPosition(batch, { step: step.id, task: ready.id, subStep: first.id }, { why: 'claim', lease });
+    return undefined;
   }
-  const lease: Lease = { holder, epoch: (ready.epoch ?? 0) + 1, expires: now + leaseMs };
-  enterPosition(batch, { step: step.id, task: ready.id, subStep: first.id }, { why: 'claim', lease, tree });
-  return undefined;
+  const expired = cursors.find((cursor) => isGivenUp(cursor, batch.now) && wants(command, cursor.task));
+  if (expired?.lease)
+    return reclaim(batch, expired, leaseFor(batch, command.holder, expired.lease.epoch + 1));
+  if (!ready) return noneToClaim(batch, command);
+  const message = `${cursors.length} agents hold tasks of '${step.id}', ${parallelOf(step)} may`;
+  return refuse('task_held', message, 'wait until one of them is done');
+}
+
+const isGivenUp = ({ lease, waiting }: Cursor, now: number): boolean =>
+  lease !== undefined && lease.expires <= now && waiting === undefined;
+
+const leaseFor = ({ now }: Batch, holder: string, epoch: number): Lease => ({
+  holder,
+  epoch,
+  expires: now + leaseMs,
+});
+
+/** The next visit fences the late holder; what it had not been briefed on, the new one is. */
+function reclaim(batch: Batch, cursor: Cursor, lease: Lease): undefined {
+  const { failures, feedback, failure, receipts, boundary, checking } = cursor;
+  if (checking) batch.emit('gates.interrupted', { id: checking.id, why: 'runner' });
+  const context = boundary && boundary.state !== 'released' ? boundary.action : undefined;
+  again(batch, cursor, {
+    why: 'reclaim',
+    failures,
+    lease,
+    ...given({ context, feedback, failure, receipts }),
+  });
 }
 
 const wants = (command: CommandOf<'claim'>, task: string | undefined): boolean =>
@@ -161,7 +174,7 @@ function noneToClaim(batch: Batch, command: CommandOf<'claim'>): Refusal {
 }
 
 /** Any call of the holder keeps the lease; written only when less than half of it is left. */
-export function renewLease(batch: Batch, cursor: Cursor): void {
+export function renewLease(batch: Batch, cursor: Cursor): undefined {
   if (!cursor.lease || cursor.lease.expires - batch.now >= leaseMs / 2) return;
   batch.emit('lease.renewed', { at: batch.at(cursor), expires: batch.now + leaseMs });
 }

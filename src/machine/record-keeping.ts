@@ -1,24 +1,28 @@
 import { type Batch, given } from './batch.ts';
 import type { CommandOf } from './command.ts';
 import { locate } from './locate.ts';
-import { renewLease } from './loops.ts';
+import { pool, supersedes } from './notes.ts';
 import { own } from './record.ts';
-import { type Refusal, refuse } from './refusal.ts';
-import type { Note } from './state.ts';
+import { type Refusal, refuse, stillChecking } from './refusal.ts';
+import { opening } from './state.ts';
 
 const maxNote = 400;
-const maxLasting = 3000;
-const maxAnswer = 2000;
+const maxPool = 3000;
+const maxArtefacts = 1000;
+const maxText = 2000;
+const maxTodo = 64 * 1024;
+const keyPattern = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
 export function ask(batch: Batch, command: CommandOf<'ask'>): Refusal | undefined {
-  const found = locate(batch.definition, batch.state, command.at);
+  const found = locate(batch, command.at);
   if ('refusal' in found) return found.refusal;
-  if (!('cursor' in found) || found.cursor.waiting) return undefined;
-  const at = batch.at(found.cursor);
-  if (found.cursor.checking) {
-    return refuse('checking', `the gates of ${at} are running`, 'ask when they are done', at);
-  }
-  const text = command.text.trim().slice(0, maxAnswer);
+  if ('replay' in found)
+    return refuse('stale_handle', `${command.at} is no longer open`, 'ask for the status');
+  const { cursor } = found;
+  const at = batch.at(cursor);
+  if (cursor.waiting) return refuse('already_waiting', `${at} already waits`, 'ask for the status', at);
+  if (cursor.checking) return stillChecking(at);
+  const text = command.text.trim().slice(0, maxText);
   if (text === '') return refuse('bad_note', 'the question is empty', 'ask what you need to know', at);
   batch.emit('question.asked', { id: `q${batch.state.questions.length + 1}`, at, text });
   return undefined;
@@ -34,7 +38,7 @@ export function answer(batch: Batch, command: CommandOf<'answer'>): Refusal | un
     const message = open.length > 1 ? `${open.length} questions are open` : 'no such question is open';
     return refuse('no_question', message, ids ? `name one of ${ids}` : 'ask for the status');
   }
-  batch.emit('question.answered', { id: question.id, answer: command.text.trim().slice(0, maxAnswer) });
+  batch.emit('question.answered', { id: question.id, answer: command.text.trim().slice(0, maxText) });
   return undefined;
 }
 
@@ -43,10 +47,7 @@ const isOpen = (batch: Batch, id: string): boolean =>
     (cursor) => cursor.waiting?.kind === 'question' && cursor.waiting.id === id,
   );
 
-const lasting = (kind: Note['kind']): boolean =>
-  kind === 'decision' || kind === 'rejection' || kind === 'correction';
-
-/** Kept word for word, so it is bounded; superseded by the same kind and key. */
+/** Kept word for word, so it is bounded: decisions, rejections and corrections share one pool, reminders another. */
 export function note(batch: Batch, command: CommandOf<'note'>): Refusal | undefined {
   const { kind, key, at } = command;
   const text = command.text.trim();
@@ -57,18 +58,43 @@ export function note(batch: Batch, command: CommandOf<'note'>): Refusal | undefi
   if ((kind === 'variable' || kind === 'reading') && key === undefined) {
     return refuse('bad_note', `a note of kind ${kind} needs a key`, 'send it again with a key');
   }
-  if (lasting(kind)) {
-    const live = batch.state.notes.filter(
-      (other) => lasting(other.kind) && !(key !== undefined && other.kind === kind && other.key === key),
-    );
-    const used = live.reduce((sum, other) => sum + other.text.length, 0);
-    if (used + text.length > maxLasting) {
-      const keys = live.map((other) => other.key ?? other.id).join(', ');
-      const message = `decisions, rejections and corrections hold ${used} of ${maxLasting} characters`;
-      return refuse('notes_full', message, `replace one by its key: ${keys}`);
-    }
+  if (key !== undefined && !keyPattern.test(key)) {
+    const next = "use letters, digits, '-', '_' and '.', at most 64";
+    return refuse('bad_note', `'${key.slice(0, 80)}' cannot be a key`, next);
   }
+  const full = noRoom(batch, command, text);
+  if (full) return full;
   batch.emit('note.added', { id: `n${batch.state.noteCount + 1}`, kind, text, ...given({ key, at }) });
+  return undefined;
+}
+
+function noRoom({ state }: Batch, { kind, key }: CommandOf<'note'>, text: string): Refusal | undefined {
+  if (kind === 'artefact' && state.artefacts.length >= maxArtefacts) {
+    return refuse('notes_full', `${maxArtefacts} artefacts are recorded`, 'name a directory instead');
+  }
+  const live = state.notes.filter(
+    (other) => pool(other.kind) === pool(kind) && !supersedes({ kind, key }, other),
+  );
+  const used = live.reduce((sum, other) => sum + other.text.length, 0);
+  if (used + text.length <= maxPool || kind === 'variable' || kind === 'artefact') return undefined;
+  const keys = live.map((other) => (other.kind === kind ? (other.key ?? other.id) : other.id)).join(', ');
+  return refuse(
+    'notes_full',
+    `the notes hold ${used} of ${maxPool} characters`,
+    `replace one by its key: ${keys}`,
+  );
+}
+
+export function todo(batch: Batch, command: CommandOf<'todo'>): Refusal | undefined {
+  const { content } = command;
+  if (typeof content === 'string' && opening(content).length > maxTodo) {
+    return refuse(
+      'bad_note',
+      `the to-do list has ${content.length} characters, ${maxTodo} are kept`,
+      'shorten it',
+    );
+  }
+  batch.emit('todo.replaced', { content });
   return undefined;
 }
 
@@ -78,8 +104,8 @@ export function session(batch: Batch, command: CommandOf<'session'>): Refusal | 
     return refuse('unknown_session', 'the session has no id', 'send the id that the host gives it');
   }
   if (event.type === 'started') {
-    const { host, witness, environment } = event;
-    batch.emit('session.started', { session: id, ...given({ host, witness, environment }) });
+    const { type: _, ...facts } = event;
+    batch.emit('session.started', { session: id, ...facts });
     return undefined;
   }
   if (!own(batch.state.sessions, id)) {
@@ -89,15 +115,12 @@ export function session(batch: Batch, command: CommandOf<'session'>): Refusal | 
       'call with a handle first',
     );
   }
-  for (const cursor of Object.values(batch.state.cursors)) {
-    if (cursor.lease?.holder === id) renewLease(batch, cursor);
-  }
   if (event.type === 'ended') batch.emit('session.ended', { session: id });
   if (event.type === 'delivered') {
     batch.emit('briefing.delivered', { session: id, briefing: event.briefing, proven: event.proven });
   }
   if (event.type === 'held') {
-    const found = locate(batch.definition, batch.state, event.at);
+    const found = locate(batch, event.at);
     if ('refusal' in found) return found.refusal;
     if ('cursor' in found) batch.emit('stop.held', { at: event.at, session: id });
   }

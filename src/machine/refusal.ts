@@ -24,6 +24,9 @@ export type RefusalCode =
   | 'missing_artifact'
   | 'tree_changed'
   | 'person_only'
+  | 'engine_only'
+  | 'own_work'
+  | 'already_waiting'
   | 'not_waiting'
   | 'bad_verdict'
   | 'amount_required'
@@ -46,6 +49,9 @@ export interface Refusal {
 export type Decision = Event[] | Refusal;
 
 export const isRefusal = (decision: Decision): decision is Refusal => !Array.isArray(decision);
+
+export const stillChecking = (at: string): Refusal =>
+  refuse('checking', `the gates of ${at} are running`, 'wait, then send the same call again', at);
 
 export const refuse = (code: RefusalCode, message: string, next: string, at?: string): Refusal => ({
   code,

@@ -1,13 +1,13 @@
 import type { Command, CommandType } from './command.ts';
 import { settle } from './decide.ts';
 import type { Definition } from './definition.ts';
-import { type Effect, effectsOf } from './effect.ts';
+import { type Effect, effectsOf, runGates } from './effect.ts';
 import type { Event } from './event.ts';
-import { formatHandle, parseHandle } from './handle.ts';
-import { locate, repeatsLast } from './locate.ts';
+import { parseHandle } from './handle.ts';
+import { handleOf } from './locate.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import type { State } from './state.ts';
+import type { Cursor, State } from './state.ts';
 import { instructionsFor, type Status, statusOf } from './status.ts';
 
 export type Reply = (Status & { replayed?: true }) | (Refusal & { instructions?: string });
@@ -41,7 +41,7 @@ export function respond(
   command: Command,
   values: Record<string, string> = {},
 ): Response {
-  const { refusal, ...settled } = settle(definition, state, command);
+  const { refusal, replayed, ...settled } = settle(definition, state, command);
   const events = [...settled.events];
   let after = settled.state;
   if (after === null || refusal) {
@@ -49,20 +49,31 @@ export function respond(
     const effects = after ? effectsOf(state, events, after) : [];
     return { events, state: after, reply: refusalReply(definition, after, no, values), effects };
   }
-  const key = answeredKey(definition, state, after, command);
+  const key = answeredKey(after, command);
   const open = own(after.cursors, key);
   if (answering.includes(command.type) && open?.boundary?.state === 'pending') {
-    const at = formatHandle(after.run, open.path, open.visit);
+    const at = handleOf(after, open);
     const offered = settle(definition, after, { ...caller(command), type: 'status', at });
     events.push(...offered.events);
     after = offered.state ?? after;
   }
-  const reply: Reply = statusOf(definition, after, { cursor: own(after.cursors, key), values });
-  if (state && isReplay(definition, state, command)) reply.replayed = true;
-  return { events, state: after, reply, effects: effectsOf(state, events, after) };
+  const cursor = own(after.cursors, key);
+  const reply: Reply = statusOf(definition, after, { cursor, values });
+  if (replayed) reply.replayed = true;
+  const effects = effectsOf(state, events, after);
+  if (command.type === 'advance') effects.push(...unstarted(cursor, effects, after));
+  return { events, state: after, reply, effects };
 }
 
-/** A refusal for want of a briefing is the briefing: it tells the instructions. */
+/** The call attached to gates that nobody has begun: whoever was to run them may be gone. The first runner that reports has them. */
+function unstarted(cursor: Cursor | undefined, effects: readonly Effect[], state: State): Effect[] {
+  const checking = cursor?.checking;
+  if (!cursor || !checking || checking.runner) return [];
+  const asked = effects.some((effect) => effect.type === 'runGates' && effect.id === checking.id);
+  return asked ? [] : [runGates(handleOf(state, cursor), checking)];
+}
+
+/** A refusal for want of a briefing is the briefing: it tells the instructions, unless a context action comes first. */
 function refusalReply(
   definition: Definition,
   state: State | null,
@@ -70,13 +81,13 @@ function refusalReply(
   values: Record<string, string>,
 ): Reply {
   if (refusal.code !== 'not_briefed' || state === null) return refusal;
-  const found = locate(definition, state, refusal.at);
-  if (!('cursor' in found)) return refusal;
-  return { ...refusal, instructions: instructionsFor(definition, state, found.cursor, values) };
+  const cursor = Object.values(state.cursors).find((open) => handleOf(state, open) === refusal.at);
+  if (cursor?.boundary?.state !== 'released') return refusal;
+  return { ...refusal, instructions: instructionsFor(definition, state, cursor, values) };
 }
 
-/** The cursor that the answer is about: the caller's own task, else the only one that nobody leases. */
-function answeredKey(definition: Definition, before: State | null, after: State, command: Command): string {
+/** The cursor that the answer is about: the caller's own task, else the only one that nobody else leases. */
+function answeredKey(after: State, command: Command): string {
   const cursors = Object.entries(after.cursors);
   if (command.type === 'claim') {
     const mine = cursors.find(
@@ -90,18 +101,11 @@ function answeredKey(definition: Definition, before: State | null, after: State,
     const key = `${step}/${task}`;
     if (Object.hasOwn(after.cursors, key)) return key;
   }
-  const only = cursors.length === 1 ? cursors[0] : undefined;
-  if (!only) return '';
+  const [only, second] = cursors;
+  if (!only || second) return '';
   const [key, cursor] = only;
-  const asked = at === undefined && before !== null && 'cursor' in locate(definition, before, undefined);
-  return cursor.lease === undefined || command.type === 'status' || asked ? key : '';
-}
-
-/** The call named work that had been accepted before. */
-function isReplay(definition: Definition, before: State, command: Command): boolean {
-  if (command.type !== 'advance' && command.type !== 'fail') return false;
-  if (command.at !== undefined) return 'replay' in locate(definition, before, command.at);
-  return command.type === 'advance' && repeatsLast(before, command.output, command.now);
+  const unnamed = command.type === 'status' && at === undefined;
+  return unnamed || cursor.lease === undefined || cursor.lease.holder === command.session ? key : '';
 }
 
 const caller = ({ now, actor, session, tree }: Command) => ({

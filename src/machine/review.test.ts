@@ -23,6 +23,7 @@ const coding = (): Run => {
   run.advance('The plan: use a queue', { tree: 't1' });
   run.person({ type: 'review', verdict: 'approve' });
   run.status();
+  run.status();
   return run;
 };
 
@@ -71,10 +72,11 @@ describe('reviews', () => {
       'step.completed',
       'step.entered',
       'position.entered',
-      'boundary.requested',
     ]);
     expect(run.state.outputs.planning).toMatchObject({ text: 'The plan', reviewed: 'ann' });
-    run.status();
+    expect(run.status()).toMatchObject({ contextAction: '/clear' });
+    expect(run.types()).toEqual(['boundary.requested']);
+    expect(run.status()).toMatchObject({ instructions: 'Do coding' });
     run.advance('coded');
     run.gates();
     const done = run.send({ type: 'review', verdict: 'approve', actor: { kind: 'agent', name: 'reviewer' } });
@@ -88,6 +90,7 @@ describe('reviews', () => {
     run.send({ type: 'start', run: 'demo-1-abc', summary: 'Add a queue' });
     run.advance('The plan: use a queue');
     run.person({ type: 'review', verdict: 'approve' });
+    run.status();
     run.status();
     run.advance('coded');
     run.gates();
@@ -124,6 +127,7 @@ describe('reviews', () => {
     run.gates();
     run.person({ type: 'review', verdict: 'pivot', feedback: 'Other way' });
     expect(run.status().feedback).toContain('may have to be reverted');
+    run.status();
     run.advance('New plan');
     run.person({ type: 'review', verdict: 'approve' });
     expect(run.status()).not.toHaveProperty('feedback');
@@ -134,7 +138,7 @@ describe('reviews', () => {
     const reply = run.send({ type: 'ask', text: ' Which database? ' });
     expect(reply).toMatchObject({ status: 'waiting', waiting: { for: 'question', what: 'Which database?' } });
     expect(reply.next).toBe('A person answers the question.');
-    expect(run.send({ type: 'ask', text: 'Again?' })).toMatchObject({ status: 'waiting' });
+    expect(run.send({ type: 'ask', text: 'Again?' })).toMatchObject({ code: 'already_waiting' });
     expect(run.state.questions).toHaveLength(1);
     expect(run.send({ type: 'answer', text: 'PostgreSQL' })).toMatchObject({ code: 'person_only' });
     expect(run.person({ type: 'answer', text: ' PostgreSQL ' })).toMatchObject({

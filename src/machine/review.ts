@@ -1,78 +1,95 @@
-import { interrupt } from './advance.ts';
 import { type Batch, given } from './batch.ts';
 import type { Caller, CommandOf } from './command.ts';
-import { again, complete, enterStep, gatesAt, requestGates } from './flow.ts';
-import { locate } from './locate.ts';
-import { type Refusal, refuse } from './refusal.ts';
-import type { Amount, Cursor } from './state.ts';
+import { again, complete, enterStep } from './flow.ts';
+import { gatesAt, interrupt, requestGates } from './gates.ts';
+import { type Located, locate } from './locate.ts';
+import { own } from './record.ts';
+import { type Refusal, refuse, stillChecking } from './refusal.ts';
+import type { Cursor, Text, Waiting } from './state.ts';
 import { stepIndex, stepOf } from './steps.ts';
 
 const maxFeedback = 600;
-const idleMs = 5 * 60_000;
 
-/** Decides what waits: a review, a budget that ran out, or a position that is blocked. */
+/** Decides what waits: a budget that ran out, a review, a blocked position, or a loop whose tasks all failed. */
 export function review(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
-  if (batch.state.budget.exhausted !== undefined) return reviewBudget(batch, command);
-  const found =
-    command.at === undefined ? onlyWaiting(batch) : locate(batch.definition, batch.state, command.at);
+  const { state } = batch;
+  if (state.budget.exhausted !== undefined) return reviewBudget(batch, command);
+  if (state.blocked !== undefined) return reviewLoop(batch, command);
+  const found = command.at === undefined ? onlyWaiting(batch) : locate(batch, command.at);
   if (found && 'refusal' in found) return found.refusal;
+  if (found && 'replay' in found && command.verdict === 'approve') {
+    batch.replayed = true;
+    return undefined;
+  }
   const cursor = found && 'cursor' in found ? found.cursor : undefined;
   const waiting = cursor?.waiting;
   if (!cursor || !waiting || waiting.kind === 'question') {
     return refuse('not_waiting', 'nothing waits for a review here', 'ask for the status');
   }
   const at = batch.at(cursor);
-  if (cursor.checking && !interrupt(batch, cursor, {})) {
-    return refuse('checking', `the gates of ${at} run again for the approval`, 'wait for them', at);
-  }
-  if ((waiting.kind === 'blocked' || waiting.by === 'human') && !byPerson(command)) {
-    return personOnly(`the review of ${at}`, at);
-  }
+  if (cursor.checking && !interrupt(batch, cursor, {})) return stillChecking(at);
+  return mayReview(command, waiting, at) ?? decide(batch, cursor, waiting, command);
+}
+
+function decide(
+  batch: Batch,
+  cursor: Cursor,
+  waiting: Waiting,
+  command: CommandOf<'review'>,
+): Refusal | undefined {
+  const at = batch.at(cursor);
   switch (command.verdict) {
     case 'approve':
-      return waiting.kind === 'blocked' ? cannotApprove(at) : approve(batch, cursor, command);
+      return waiting.kind === 'review' ? approve(batch, cursor, waiting, command) : notPassed(at);
     case 'revise':
       decided(batch, at, command);
       again(batch, cursor, { why: 'revise', feedback: trimmed(command.feedback) });
       return undefined;
     case 'escalate':
-      if (waiting.kind === 'blocked') return cannotEscalate(at);
-      return decided(batch, at, command);
+      return waiting.kind === 'review' ? decided(batch, at, command) : notPassed(at);
     case 'abandon':
       return abandon(batch, at, command);
     case 'pivot': {
-      const step = stepOf(batch.definition, cursor.step);
-      return pivot(batch, at, command, step.review?.on_pivot, 'PLAN_PIVOT_FEEDBACK');
+      const { review } = stepOf(batch.definition, cursor.step);
+      return pivot(batch, at, command, review?.on_pivot, 'PLAN_PIVOT_FEEDBACK');
     }
   }
 }
 
-function approve(batch: Batch, cursor: Cursor, command: CommandOf<'review'>): Refusal | undefined {
+/** A person may review everything; an agent what is an agent's, and not its own work. */
+function mayReview(command: CommandOf<'review'>, waiting: Waiting, at: string): Refusal | undefined {
+  if (byPerson(command)) return undefined;
+  if (waiting.kind !== 'review' || waiting.by === 'human') return personOnly(`the review of ${at}`, at);
+  const own = command.session !== undefined && command.session === waiting.session;
+  if (!own || command.actor?.name === waiting.by) return undefined;
+  const message = `${at} is reviewed by the agent '${waiting.by}', not by the session that did it`;
+  return refuse('own_work', message, `hand ${at} to '${waiting.by}'`, at);
+}
+
+function approve(
+  batch: Batch,
+  cursor: Cursor,
+  waiting: Extract<Waiting, { kind: 'review' }>,
+  command: CommandOf<'review'>,
+): Refusal | undefined {
   const at = batch.at(cursor);
-  const { output, receipts = [], waiting } = cursor;
-  if (output === undefined || waiting?.kind !== 'review') return cannotApprove(at);
+  const { output = '', receipts = [] } = cursor;
   const by = nameOf(command);
-  const shown = waiting.tree;
-  const tree = command.tree ?? shown;
-  if (shown !== undefined && tree !== shown) {
+  const tree = command.tree ?? waiting.tree;
+  if (waiting.tree !== undefined && tree !== waiting.tree) {
     const gates = gatesAt(batch, cursor);
+    const feedback = trimmed(command.feedback);
     if (gates.length > 0) {
-      const approval = { by, ...given({ feedback: trimmed(command.feedback) }) };
-      requestGates(batch, cursor, gates, output, { tree, approval });
+      requestGates(batch, cursor, gates, output, { by, ...given({ feedback }) });
       return undefined;
     }
-    batch.emit('review.requested', { at, by: waiting.by, output, receipts, ...given({ tree }) });
+    const { session } = waiting;
+    batch.emit('review.requested', { at, by: waiting.by, output, receipts, ...given({ tree, session }) });
     const message = `files have changed since ${at} was shown`;
     return refuse('tree_changed', message, 'look again, then approve', at);
   }
   decided(batch, at, command);
-  complete(
-    batch,
-    cursor,
-    output,
-    { receipts, ...given({ tree }) },
-    { reviewed: by, session: command.session },
-  );
+  complete(batch, cursor, output, { receipts, ...given({ tree }) }, by);
   return undefined;
 }
 
@@ -107,6 +124,34 @@ function reviewBudget(batch: Batch, command: CommandOf<'review'>): Refusal | und
   }
 }
 
+/** Every task failed: the loop again, another plan, or the end. */
+function reviewLoop(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
+  const step = stepOf(batch.definition, batch.state.step);
+  if (!byPerson(command)) return personOnly(`what becomes of '${step.id}'`);
+  switch (command.verdict) {
+    case 'revise':
+      decided(batch, undefined, command);
+      rewindTo(batch, step.id);
+      return undefined;
+    case 'pivot':
+      return pivot(batch, undefined, command, step.budget?.on_pivot, 'PLAN_PIVOT_FEEDBACK');
+    case 'abandon':
+      return abandon(batch, undefined, command);
+    default:
+      return refuse(
+        'bad_verdict',
+        `no task of '${step.id}' is done`,
+        'revise to run it again, pivot, or abandon',
+      );
+  }
+}
+
+/** Back to the step: what was done from there on no longer counts. */
+export function rewindTo(batch: Batch, to: string): void {
+  batch.emit('run.rewound', { to });
+  enterStep(batch, to, { from: batch.definition.steps[stepIndex(batch.definition, to) - 1]?.id });
+}
+
 /** Story, plan and feedback survive; the conversation does not. */
 function pivot(
   batch: Batch,
@@ -127,9 +172,18 @@ function pivot(
     return refuse('no_pivot', message, `name one of ${earlier.join(', ')}`);
   }
   decided(batch, at, command);
-  batch.emit('run.pivoted', { from, to, tag, feedback: trimmed(command.feedback) ?? '' });
-  enterStep(batch, to, { pivot: true, ...given({ tree: command.tree }) });
+  const plan = planOf(batch, to);
+  batch.emit('run.pivoted', { from, to, tag, feedback: trimmed(command.feedback) ?? '', ...given({ plan }) });
+  enterStep(batch, to, { pivot: true });
   return undefined;
+}
+
+/** What the step said last: its output, the one under review, that of its last iteration, or the plan of a pivot before. */
+function planOf({ state }: Batch, step: string): Text | undefined {
+  const reviewed = own(state.cursors, step)?.output;
+  const iterations = Object.keys(state.outputs).filter((key) => key.startsWith(`${step}.`));
+  const last = own(state.outputs, step) ?? own(state.outputs, iterations.at(-1) ?? '');
+  return last?.text ?? reviewed ?? state.pivots.findLast((pivot) => pivot.to === step)?.plan;
 }
 
 function abandon(batch: Batch, at: string | undefined, command: CommandOf<'review'>): undefined {
@@ -138,40 +192,11 @@ function abandon(batch: Batch, at: string | undefined, command: CommandOf<'revie
 }
 
 function decided(batch: Batch, at: string | undefined, command: CommandOf<'review'>): undefined {
-  const { verdict } = command;
-  batch.emit('review.decided', {
-    verdict,
-    by: nameOf(command),
-    ...given({ at, feedback: trimmed(command.feedback) }),
-  });
+  const feedback = trimmed(command.feedback);
+  batch.emit('review.decided', { verdict: command.verdict, by: nameOf(command), ...given({ at, feedback }) });
 }
 
-/** Minutes are active time: a gap of more than five minutes counts nothing. */
-export function spend(batch: Batch, command: CommandOf<'spend'>): undefined {
-  const { budget, step: id } = batch.state;
-  const gap = budget.lastAt === undefined ? 0 : Math.max(0, batch.now - budget.lastAt);
-  batch.emit('budget.spent', {
-    turns: Math.max(0, command.turns ?? 0),
-    tokens: Math.max(0, command.tokens ?? 0),
-    activeMs: gap > idleMs ? 0 : gap,
-  });
-  const limit = stepOf(batch.definition, id).budget;
-  const spent = batch.state.budget;
-  if (!limit || spent.exhausted !== undefined) return;
-  const used: Required<Amount> = {
-    turns: spent.turns,
-    tokens: spent.tokens,
-    minutes: spent.activeMs / 60_000,
-  };
-  for (const what of ['turns', 'tokens', 'minutes'] as const) {
-    const allowed = limit[what];
-    if (allowed === undefined || used[what] < allowed + (spent.extra[what] ?? 0)) continue;
-    batch.emit('budget.exhausted', { what });
-    return;
-  }
-}
-
-function onlyWaiting(batch: Batch): { cursor: Cursor } | { refusal: Refusal } | undefined {
+function onlyWaiting(batch: Batch): Located | undefined {
   const waiting = Object.values(batch.state.cursors).filter((cursor) => cursor.waiting);
   const [only] = waiting;
   if (!only) return undefined;
@@ -186,19 +211,16 @@ export const byPerson = (caller: Caller): boolean => caller.actor?.kind === 'per
 export const personOnly = (what: string, at?: string): Refusal =>
   refuse('person_only', `${what} is a person's to decide`, 'end your turn and wait for the user', at);
 
-const cannotApprove = (at: string): Refusal =>
-  refuse('bad_verdict', `${at} has not passed its gates`, 'revise to try again, rewind, or abandon', at);
-
-const cannotEscalate = (at: string): Refusal =>
-  refuse('bad_verdict', `${at} already waits for a person`, 'revise to try again, rewind, or abandon', at);
+const notPassed = (at: string): Refusal =>
+  refuse('bad_verdict', `${at} has not passed its gates`, 'revise to try again, or abandon', at);
 
 const nameOf = (caller: Caller): string => caller.actor?.name ?? caller.actor?.kind ?? 'agent';
 
-const trimmed = (text: string | undefined): string | undefined => {
+function trimmed(text: string | undefined): string | undefined {
   const trim = text?.trim();
   if (!trim) return undefined;
   return trim.length > maxFeedback ? `${trim.slice(0, maxFeedback - 3)}...` : trim;
-};
+}
 
-const positive = (amount: Amount = {}): Amount =>
+const positive = (amount: CommandOf<'review'>['amount'] = {}) =>
   Object.fromEntries(Object.entries(amount).filter(([, value]) => Number.isFinite(value) && value > 0));

@@ -17,6 +17,8 @@ export interface State {
   version: 1;
   run: string;
   workflow: string;
+  /** The hash of the pinned definition, where the caller knew it. */
+  hash?: string;
   status: RunStatus;
   /** Why the run ended as it did. */
   reason?: string;
@@ -36,8 +38,11 @@ export interface State {
   visits: Record<string, number>;
   tasks: Record<string, TaskList>;
   outputs: Record<string, Output>;
-  /** The last accepted position, for calls that carry no handle. */
-  last?: { key: string; now: number };
+  /** The last accepted call of an agent, for calls that carry no handle. */
+  last?: { now: number; session?: string } & (
+    | { kind: 'advance'; key: string }
+    | { kind: 'fail'; reason: string }
+  );
   /** Why the run waits though no position does: every task of the loop failed. */
   blocked?: string;
   budget: Spent;
@@ -72,12 +77,16 @@ export interface Cursor extends Place {
   checks: number;
   /** The handle whose failure led to this visit, so that repeating it replays. */
   failedAt?: string;
+  /** Why the visit before this one failed. */
+  failure?: string;
   checking?: Checking;
   waiting?: Waiting;
   /** Kept while a review waits. */
   output?: Text;
   /** Of the last gate run. */
   receipts?: Receipt[];
+  /** Files that the last gate run kept changing. */
+  unstable?: string[];
   feedback?: string;
   boundary?: Boundary;
   lease?: Lease;
@@ -92,6 +101,8 @@ export interface Checking {
   deadline: number;
   runner?: { pid: number; host: string };
   tree?: string;
+  /** Whose worktree the gates run in. */
+  session?: string;
   /** The gates run again for this approval. */
   approval?: { by: string; feedback?: string };
 }
@@ -104,11 +115,9 @@ export interface RequestedGate {
   from: string;
 }
 
-/** What a gate left. `gate` is its index in the request. */
-export interface Receipt {
+/** What a runner says of a gate; `gate` is its index in the request. */
+export interface GateResult {
   gate: number;
-  role: RequestedGate['role'];
-  what: string;
   pass: boolean;
   exit?: number;
   ms?: number;
@@ -118,8 +127,14 @@ export interface Receipt {
   reused?: boolean;
 }
 
+/** The evidence that a gate left. */
+export interface Receipt extends GateResult {
+  role: RequestedGate['role'];
+  what: string;
+}
+
 export type Waiting =
-  | { kind: 'review'; by: string; since: number; tree?: string; escalated?: string }
+  | { kind: 'review'; by: string; since: number; tree?: string; session?: string; escalated?: string }
   | { kind: 'question'; id: string; since: number }
   | { kind: 'blocked'; reason: string; since: number };
 
@@ -129,7 +144,7 @@ export interface Boundary {
   /** What held when it was requested: `require` without a witness becomes `prefer`. */
   policy?: BoundaryPolicy;
   session?: string;
-  how?: 'reset' | 'skipped';
+  how?: 'reset' | 'skipped' | 'proceeded';
   by?: ResetBy;
 }
 
@@ -179,6 +194,8 @@ export interface Spent {
   /** Granted on top of what the step allows. */
   extra: Amount;
   exhausted?: keyof Amount;
+  /** What was said when the budget review was handed on. */
+  escalated?: string;
 }
 
 export interface Amount {
@@ -222,13 +239,22 @@ export interface Note {
   now: number;
 }
 
-export interface Session {
+/** What is known of a session when it begins. */
+export interface SessionFacts {
   host?: string;
-  startedAt: number;
-  endedAt?: number;
   /** Someone can see this session's context being reset. */
   witness?: 'hooks' | 'wrapper' | 'driver';
   environment?: Record<string, string>;
+  worktree?: string;
+  /** The session whose place it takes, where a host gives a new id after a clear. */
+  from?: string;
+}
+
+export interface Session extends SessionFacts {
+  startedAt: number;
+  endedAt?: number;
+  /** When its context was last cleared or begun anew. */
+  clearedAt?: number;
   /** Main steps that were completed in it. */
   completed: string[];
   resets: number;

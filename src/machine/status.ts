@@ -45,8 +45,12 @@ export interface Status {
   waiting?: { for: 'review' | 'question' | 'blocked' | 'budget'; by: string; what: string };
   checking?: { id: string; deadline: number };
   failed_gates?: Receipt[];
+  /** Files that the gates kept changing. */
+  unstable_files?: string[];
+  /** Why the visit before this one failed. */
+  last_failure?: string;
   /** With several agents: what is held and what may be claimed. */
-  held?: { at: string; task: string; holder?: string }[];
+  held?: { at: string; task: string; holder?: string; waiting?: string }[];
   ready?: string[];
   next: string;
 }
@@ -93,7 +97,8 @@ export function phaseOf(definition: Definition, state: State): Phase {
   const blocked =
     state.blocked !== undefined ||
     Object.values(state.cursors).some((cursor) => cursor.waiting?.kind === 'blocked') ||
-    state.status === 'failed';
+    state.status === 'failed' ||
+    state.status === 'cancelled';
   return {
     current: stepIndex(definition, state.step) + 1,
     total: definition.steps.length,
@@ -139,7 +144,9 @@ function describe(
     status.checking = { id: cursor.checking.id, deadline: cursor.checking.deadline };
   }
   const failed = cursor.receipts?.filter((receipt) => !receipt.pass && receipt.role !== 'until') ?? [];
-  if (cursor.reds > 0 && failed.length > 0) status.failed_gates = failed;
+  if (failed.length > 0) status.failed_gates = failed;
+  if (cursor.unstable) status.unstable_files = cursor.unstable;
+  if (cursor.failure !== undefined) status.last_failure = cursor.failure;
   const boundary = cursor.boundary;
   if (boundary && boundary.state !== 'released') {
     status.contextAction = `/${boundary.action}`;
@@ -197,6 +204,7 @@ function listTasks(state: State, step: Step, status: Status): void {
     at: formatHandle(state.run, cursor.path, cursor.visit),
     task: cursor.task ?? '',
     ...(cursor.lease ? { holder: cursor.lease.holder } : {}),
+    ...(cursor.waiting ? { waiting: cursor.waiting.kind } : {}),
   }));
   const free = parallelOf(step) - status.held.length;
   status.ready = free > 0 ? readyTasks(state, step).map((task) => task.id) : [];
@@ -207,7 +215,10 @@ function addWaiting(state: State, cursor: Cursor | undefined, status: Status): v
   const waiting = cursor?.waiting;
   if (ended(state)) return;
   if (exhausted !== undefined) {
-    status.waiting = { for: 'budget', by: 'human', what: `the ${exhausted} of '${state.step}' are used up` };
+    const { escalated } = state.budget;
+    const what = `the ${exhausted} of '${state.step}' are used up`;
+    const more = escalated === undefined ? '' : `; escalated: ${escalated}`;
+    status.waiting = { for: 'budget', by: 'human', what: what + more };
   } else if (waiting?.kind === 'review') {
     const what =
       waiting.escalated === undefined ? 'the review' : `the review, escalated: ${waiting.escalated}`;
@@ -237,12 +248,15 @@ function nextFor(definition: Definition, state: State, status: Status, cursor: C
       return 'A person reviews the budget: approve with an amount, pivot, escalate or abandon.';
     case 'blocked':
       return cursor
-        ? `A person reviews ${status.at}: revise to try again, or abandon; or rewinds to a step.`
-        : `Set more tasks of '${state.step}', or rewind to a step.`;
+        ? `A person reviews ${status.at}: revise to try again, pivot or abandon; or rewinds to a step.`
+        : `Set more tasks of '${state.step}'; or a person revises to run it again, pivots or abandons.`;
   }
   if (!cursor) {
+    const waiting = status.held?.filter((held) => held.waiting) ?? [];
+    if (state.status === 'waiting')
+      return `A person decides what ${waiting.map(({ at }) => at).join(', ')} wait for.`;
     const claimable = status.ready?.length ? 'Claim a ready task' : 'Wait for a held task';
-    return `${claimable}, or call with the \`at\` of a held one.`;
+    return `${claimable}, or call with the \`at\` of one that you hold.`;
   }
   if (status.contextAction) return `Run ${status.contextAction}, then ask for the status.`;
   if (awaitsTasks(definition, cursor)) return `Set the tasks of '${cursor.step}'.`;

@@ -27,10 +27,18 @@ export function workAt(definition: Definition, place: Place): Step | SubStep {
 }
 
 /** Sub-step before step before transition; a pivot's clear before all. A loop that awaits its tasks has none. */
-export function contextAt(definition: Definition, state: State, place: Place): ContextAction | undefined {
+export function contextAt(
+  definition: Definition,
+  state: State,
+  place: Place,
+  claimed = false,
+): ContextAction | undefined {
   if (awaitsTasks(definition, place)) return undefined;
-  if (state.arrivalForced) return state.arrival;
-  return workAt(definition, place).context ?? stepOf(definition, place.step).context ?? state.arrival;
+  const step = stepOf(definition, place.step);
+  // Where several agents work, each one arrives with its first sub-step.
+  const arrival = claimed || parallelOf(step) === 1 ? state.arrival : undefined;
+  if (state.arrivalForced && arrival) return arrival;
+  return workAt(definition, place).context ?? step.context ?? arrival;
 }
 
 export const awaitsTasks = (definition: Definition, place: Place): boolean =>

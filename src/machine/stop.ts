@@ -1,7 +1,7 @@
 import type { Definition } from './definition.ts';
 import { formatHandle } from './handle.ts';
 import { own } from './record.ts';
-import type { State } from './state.ts';
+import type { Cursor, State } from './state.ts';
 
 const maxHolds = 3;
 
@@ -19,16 +19,20 @@ export function mayStop(
   if (definition.stop !== 'hold' && !stop.asked) return allow('nobody asked for it to be held');
   if (stop.active) return allow('the host is already going on because of a held stop');
   if (state.status !== 'running') return allow(`the run is ${state.status}`);
-  const cursors = Object.values(state.cursors).filter(
-    (cursor) => cursor.lease === undefined || cursor.lease.holder === stop.session,
+  const mine = Object.values(state.cursors).filter(
+    ({ lease }) => lease === undefined || lease.holder === stop.session,
   );
-  const [cursor] = cursors;
-  if (!cursor) return allow('the session holds no task');
-  if (cursor.boundary !== undefined && cursor.boundary.state !== 'released')
-    return allow('a context action is waited for');
-  if (cursor.waiting) return allow('the position waits for somebody');
-  if (cursor.checking) return allow('the gates are still running');
-  if (cursor.stops >= maxHolds) return allow(`it was held ${maxHolds} times in this visit`);
-  const at = formatHandle(state.run, cursor.path, cursor.visit);
+  const reasons = mine.map(mayLeave);
+  const open = mine.find((_, index) => reasons[index] === undefined);
+  if (!open) return allow(reasons[0] ?? 'the session holds no task');
+  const at = formatHandle(state.run, open.path, open.visit);
   return { hold: true, at, reason: `${at} is not finished: advance it, or say why it failed` };
+}
+
+/** Why this position does not hold a stop. */
+function mayLeave({ boundary, waiting, checking, stops }: Cursor): string | undefined {
+  if (boundary !== undefined && boundary.state !== 'released') return 'a context action is waited for';
+  if (waiting) return 'the position waits for somebody';
+  if (checking) return 'the gates are still running';
+  return stops >= maxHolds ? `it was held ${maxHolds} times in this visit` : undefined;
 }

@@ -29,39 +29,35 @@ export class WorkflowStateMachine {
   /** `markContextActionExecuted` on a position that has no context action. */
   #marked: string | undefined;
 
-  constructor(template: Definition, options: MachineOptions = {}) {
+  constructor(template: Definition, options: MachineOptions = {}, saved?: WorkflowState) {
     this.template = template;
     this.#now = options.now ?? (() => 0);
     const { run = `${template.name}-local`, summary, inputs } = options;
-    this.execute({
-      type: 'start',
-      now: this.#now(),
-      run,
-      ...(summary === undefined ? {} : { summary }),
-      ...(inputs ? { inputs } : {}),
-    });
+    const common = { now: this.#now(), run, ...(inputs ? { inputs } : {}) };
+    if (saved) this.execute({ type: 'import', ...common, state: saved });
+    else this.execute({ type: 'start', ...common, ...(summary === undefined ? {} : { summary }) });
+    if (saved?.contextActionExecuted) this.#marked = this.#handle();
   }
 
+  /** Inputs are not part of a `WorkflowState`: give them again where the workflow has any. */
   static fromState(
     template: Definition,
     state: WorkflowState,
     options: MachineOptions = {},
   ): WorkflowStateMachine {
-    const machine = new WorkflowStateMachine(template, options);
-    machine.#state = null;
-    const run = options.run ?? `${template.name}-local`;
-    machine.execute({ type: 'import', now: machine.#now(), run, state });
-    if (state.contextActionExecuted) machine.#marked = machine.#handle();
-    return machine;
+    return new WorkflowStateMachine(template, options, state);
   }
 
   start(): Status {
     return this.getStatus();
   }
 
-  /** Repeats nothing by accident: the handle of the open position goes with the call. */
+  /** Repeats nothing by accident: the handle of the open position goes with the call. A pending action is skipped. */
   advance(output: string): Status {
     const at = this.#handle();
+    if (this.getContextActionIfNeeded() !== null) {
+      for (let told = 0; told < 2; told += 1) this.execute({ type: 'status', now: this.#now() });
+    }
     this.execute({ type: 'advance', now: this.#now(), output, ...(at === undefined ? {} : { at }) });
     return this.getStatus();
   }

@@ -4,7 +4,6 @@ import {
   type Definition,
   type Effect,
   type Event,
-  type Receipt,
   type Refusal,
   replay,
   respond,
@@ -84,11 +83,16 @@ export class Run {
       (cursor) => cursor.checking && (at === undefined || at.endsWith(`:${cursor.path}#${cursor.visit}`)),
     )?.checking;
     if (!checking) throw new Error('no gates are running');
-    const receipts: Receipt[] = checking.gates.map(({ role, gate }, index) => {
+    const receipts = checking.gates.map(({ gate }, index) => {
       const what = gate.run ?? gate.exists ?? gate.condition ?? '';
-      return { gate: index, role, what, pass: red !== true && red !== what };
+      return { gate: index, pass: red !== true && red !== what };
     });
-    return this.send({ type: 'gatesFinished', id: checking.id, receipts, ...extras });
+    return this.engine({ type: 'gatesFinished', id: checking.id, receipts, ...extras });
+  }
+
+  engine(command: Without<Sent, 'actor'>) {
+    // Adding an actor leaves the command what it was.
+    return this.send({ ...command, actor: { kind: 'engine' } } as Sent);
   }
 
   person(command: Without<Sent, 'actor'>) {

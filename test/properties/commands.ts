@@ -1,4 +1,4 @@
-import type { Command, Cursor, Definition, Receipt, State } from '../../src/machine/index.ts';
+import type { Command, Cursor, Definition, State } from '../../src/machine/index.ts';
 import { formatHandle } from '../../src/machine/index.ts';
 
 /** What a random agent, person or runner remembers. */
@@ -45,6 +45,7 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
     actor: { kind: dice.one(4) ? ('person' as const) : ('agent' as const) },
   };
   const person = { ...caller, actor: { kind: 'person' as const, name: 'ann' } };
+  const engine = { ...caller, actor: { kind: 'engine' as const } };
   const at = someHandle(state, dice, memory);
   const where = at === undefined ? {} : { at };
   const text = `text ${dice.one(4) ? 0 : memory.count}`;
@@ -80,7 +81,7 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
     case 15:
     case 16:
     case 17:
-      return gatesFinished(state, dice, memory, caller);
+      return gatesFinished(state, dice, memory, dice.one(12) ? caller : engine);
     case 18:
       return {
         ...caller,
@@ -111,10 +112,10 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
     case 26:
       return { ...person, type: 'proceed', ...where };
     case 27:
-      return { ...caller, type: 'spend', turns: 1, tokens: 10 };
+      return { ...caller, type: 'spend', turns: 1, tokens: 10, ...(dice.one(3) ? where : {}) };
     case 28: {
       const to = dice.pick(definition.steps)?.id ?? 's0';
-      return dice.one(3) ? { ...person, type: 'rewind', to } : { ...caller, type: 'start', run: state.run };
+      return dice.one(2) ? { ...person, type: 'rewind', to } : { ...caller, type: 'start', run: state.run };
     }
     default:
       return sessionCommand(state, dice, caller);
@@ -153,13 +154,8 @@ function setTasks(definition: Definition, state: State, dice: Dice, caller: Call
 }
 
 /** A receipt for each gate of the request; one in four is red. */
-export function receiptsFor(cursor: Cursor | undefined, passes: (index: number) => boolean): Receipt[] {
-  return (cursor?.checking?.gates ?? []).map(({ role, gate }, index) => ({
-    gate: index,
-    role,
-    what: gate.run ?? gate.exists ?? '',
-    pass: passes(index),
-  }));
+export function receiptsFor(cursor: Cursor | undefined, passes: (index: number) => boolean) {
+  return (cursor?.checking?.gates ?? []).map((_, gate) => ({ gate, pass: passes(gate) }));
 }
 
 /** Of now or of before. */

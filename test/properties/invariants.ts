@@ -108,7 +108,8 @@ class Watch {
     const open = Object.values(after.cursors).map((cursor) => handleOf(after, cursor));
     must(reply.at === undefined || open.includes(reply.at), 'a status names an open handle');
     mayStop(this.#definition, after, { session: 'A', active: false });
-    if (command.type !== 'status' || !reply.contextAction || !reply.at) return;
+    const agent = (command.actor?.kind ?? 'agent') === 'agent';
+    if (command.type !== 'status' || !agent || !reply.contextAction || !reply.at) return;
     const { boundary } = cursorAt(after, reply.at);
     if (boundary?.policy !== 'prefer') return;
     must(!this.#offered.has(reply.at), 'under prefer, a context action is offered once');
@@ -255,12 +256,14 @@ function suggested(definition: Definition, state: State, now: number): Command |
   }
   const at = handleOf(state, cursor);
   if (cursor.checking) {
-    return { now, type: 'gatesFinished', id: cursor.checking.id, receipts: receiptsFor(cursor, () => true) };
+    const receipts = receiptsFor(cursor, () => true);
+    return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id: cursor.checking.id, receipts };
   }
   if (cursor.waiting?.kind === 'question')
     return { ...person, type: 'answer', text: 'yes', question: cursor.waiting.id };
   if (cursor.waiting?.kind === 'blocked') return { ...person, type: 'review', verdict: 'revise', at };
   if (cursor.waiting) return { ...person, type: 'review', verdict: 'approve', at };
+  if (cursor.boundary?.state === 'pending') return { now, type: 'status', at };
   if (cursor.boundary?.state === 'requested') {
     return {
       now,

@@ -23,10 +23,18 @@ test('ten thousand events replay in well under a second', () => {
   send({ now: 1, type: 'start', run: 'big-1-abc' });
   send({ now: 1, type: 'setTasks', loop: 'build', tasks });
   for (const { id } of tasks) {
+    send({ now: 1, type: 'status' });
+    send({ now: 1, type: 'status' });
     send({ now: 1, type: 'advance', output: 'code', at: `abc:build/${id}/code#1` });
     for (let turn = 0; turn < 12; turn += 1) send({ now: turn, type: 'spend', turns: 1, tokens: 100 });
     send({ now: 1, type: 'advance', output: 'check', at: `abc:build/${id}/check#1` });
-    send({ now: 1, type: 'gatesFinished', id: `abc:build/${id}/check#1!1`, receipts });
+    send({
+      now: 1,
+      actor: { kind: 'engine' },
+      type: 'gatesFinished',
+      id: `abc:build/${id}/check#1!1`,
+      receipts,
+    });
   }
   expect(events.length).toBeGreaterThan(10_000);
   const started = performance.now();

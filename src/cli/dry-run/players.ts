@@ -3,7 +3,6 @@ import {
   type Cursor,
   type Definition,
   formatHandle,
-  type Receipt,
   type State,
   type Step,
 } from '../../machine/index.ts';
@@ -113,7 +112,7 @@ export function scripted(moves: readonly ScriptedMove[], tasks: number): Player 
     if (move.ask !== undefined) return { now, type: 'ask', text: move.ask, ...at };
     if (move.answer !== undefined) return { now, actor: person, type: 'answer', text: move.answer };
     if (move.reset) return { now, type: 'boundary', by: 'hook', saw: move.reset, ...at };
-    if (move.rewind !== undefined) return { now, type: 'rewind', to: move.rewind };
+    if (move.rewind !== undefined) return { now, actor: person, type: 'rewind', to: move.rewind };
     if (move.spend !== undefined) return { now, type: 'spend', turns: move.spend };
     if (move.advance !== undefined)
       return { now, type: 'advance', output: move.advance, ...(move.at ? { at: move.at } : at) };
@@ -155,10 +154,10 @@ export const moveKeys = [
 ] as const;
 
 function gatesFinished(cursor: Cursor, now: number, passes: (what: string) => boolean): Command {
-  const receipts = (cursor.checking?.gates ?? []).map(({ role, gate: asked }, index): Receipt => {
-    const what = asked.run ?? asked.exists ?? asked.condition ?? asked.read?.join(', ') ?? '';
-    return { gate: index, role, what, pass: passes(what) };
-  });
+  const receipts = (cursor.checking?.gates ?? []).map(({ gate }, index) => ({
+    gate: index,
+    pass: passes(gate.run ?? gate.exists ?? gate.condition ?? gate.read?.join(', ') ?? ''),
+  }));
   return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id: cursor.checking?.id ?? '', receipts };
 }
 

@@ -1,0 +1,129 @@
+import { type Batch, given } from './batch.ts';
+import type { CommandOf } from './command.ts';
+import { attemptsOf, type Gate } from './definition.ts';
+import { complete, failPosition, leavesRalph } from './flow.ts';
+import { cursorKey, type Place } from './handle.ts';
+import { own } from './record.ts';
+import { type Refusal, refuse } from './refusal.ts';
+import type { Checking, Cursor, GateResult, Receipt, RequestedGate, Text } from './state.ts';
+import { rerunGates, stepIndex, stepOf, workAt } from './steps.ts';
+import { expandAt } from './values.ts';
+
+const gateSeconds = 600;
+const graceMs = 60_000;
+
+/** The position's own gates, a ralph step's `until`, and what must hold again before the run completes. */
+export function gatesAt(batch: Batch, cursor: Cursor): RequestedGate[] {
+  const { definition } = batch;
+  const step = stepOf(definition, cursor.step);
+  const index = stepIndex(definition, step.id);
+  const asked = (role: RequestedGate['role'], from: string, gate: Gate): RequestedGate => ({
+    gate: filled(batch, cursor, gate),
+    role,
+    from,
+  });
+  const last = index === definition.steps.length - 1 && step.type !== 'loop';
+  return [
+    ...(workAt(definition, cursor).gate ?? []).map((gate) => asked('gate', cursorKey(cursor), gate)),
+    ...(step.until ?? []).map((gate) => asked('until', step.id, gate)),
+    ...(last ? rerunGates(definition, index) : []).map(({ gate, from }) => asked('rerun', from, gate)),
+  ];
+}
+
+/** Files may be named by placeholders; a command never is: its values arrive as environment variables. */
+function filled(batch: Batch, place: Place, gate: Gate): Gate {
+  const fill = (text: string): string => expandAt(batch.definition, batch.state, place, text);
+  const read = gate.read?.map(fill);
+  const exists = gate.exists === undefined ? undefined : fill(gate.exists);
+  return { ...gate, ...given({ exists, read }) };
+}
+
+export function requestGates(
+  batch: Batch,
+  cursor: Cursor,
+  gates: RequestedGate[],
+  output: Text,
+  approval?: Checking['approval'],
+): void {
+  const at = batch.at(cursor);
+  const { tree, session } = batch.caller;
+  const seconds = gates.reduce((sum, { gate }) => sum + (gate.timeout ?? gateSeconds), 0);
+  const deadline = batch.now + seconds * 1000 + graceMs;
+  const id = `${at}!${cursor.checks + 1}`;
+  batch.emit('gates.requested', { at, id, output, gates, deadline, ...given({ tree, session, approval }) });
+}
+
+/** Gates whose runner is gone or late do not count; true when the position is open again. */
+export function interrupt(batch: Batch, cursor: Cursor, command: { runnerAlive?: boolean }): boolean {
+  if (!cursor.checking) return false;
+  const dead = command.runnerAlive === false;
+  if (!dead && batch.now <= cursor.checking.deadline) return false;
+  batch.emit('gates.interrupted', { id: cursor.checking.id, why: dead ? 'runner' : 'deadline' });
+  return true;
+}
+
+/** The first runner that reports has the run of the gates. */
+export function gatesStarted(batch: Batch, command: CommandOf<'gatesStarted'>): Refusal | undefined {
+  const checking = checkingBy(batch, command.id)?.checking;
+  const { id, runner, tree, deadline = checking?.deadline ?? 0 } = command;
+  if (!checking || (checking.runner && !sameRunner(checking.runner, runner))) return staleGates(id);
+  batch.emit('gates.started', { id, deadline, ...given({ runner, tree }) });
+  return undefined;
+}
+
+const sameRunner = (a: Checking['runner'], b: Checking['runner']): boolean =>
+  a?.pid === b?.pid && a?.host === b?.host;
+
+export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>): Refusal | undefined {
+  const { id, unstable, tree } = command;
+  const cursor = checkingBy(batch, id);
+  const checking = cursor?.checking;
+  if (!cursor || !checking) return staleGates(id);
+  const receipts = checking.gates.map((requested, index) => receiptFor(requested, index, command.receipts));
+  const leaving =
+    stepOf(batch.definition, cursor.step).type !== 'ralph' || leavesRalph(batch, cursor, receipts);
+  const counts = ({ role }: Receipt): boolean => role === 'gate' || (role === 'rerun' && leaving);
+  const pass = (unstable ?? []).length === 0 && receipts.every((receipt) => receipt.pass || !counts(receipt));
+  batch.emit('gates.finished', { id, pass, receipts, ...given({ tree, unstable }) });
+  const after = own(batch.state.cursors, cursorKey(cursor)) ?? cursor;
+  const evidence = { receipts, ...given({ tree }) };
+  if (pass && checking.approval) {
+    const { by, feedback } = checking.approval;
+    batch.emit('review.decided', { at: batch.at(after), verdict: 'approve', by, ...given({ feedback }) });
+    complete(batch, after, checking.output, evidence, by);
+  } else if (pass) accept(batch, after, checking.output, evidence, checking.session);
+  else if (after.reds >= attemptsOf(workAt(batch.definition, cursor))) {
+    failPosition(batch, after, `its gates failed ${after.reds} times`);
+  }
+  return undefined;
+}
+
+/** A gate without a result is red, and so is one with two that differ. */
+function receiptFor({ gate, role }: RequestedGate, index: number, results: readonly GateResult[]): Receipt {
+  const what = gate.run ?? gate.exists ?? gate.condition ?? gate.read?.join(', ') ?? '';
+  const mine = results.filter((result) => result.gate === index);
+  const [first = { gate: index, pass: false, tail: 'no result' }] = mine;
+  return { ...first, role, what, pass: mine.length > 0 && mine.every((result) => result.pass) };
+}
+
+/** The gates hold: a review comes next if the step asks for one, else the position is complete. */
+export function accept(
+  batch: Batch,
+  cursor: Cursor,
+  output: Text,
+  evidence: { receipts: Receipt[]; tree?: string },
+  session: string | undefined,
+): void {
+  const step = stepOf(batch.definition, cursor.step);
+  const last =
+    step.type === 'action' || (step.type === 'ralph' && leavesRalph(batch, cursor, evidence.receipts));
+  if (!step.review || !last) return complete(batch, cursor, output, evidence);
+  const { by } = step.review;
+  batch.emit('review.requested', { at: batch.at(cursor), by, output, ...evidence, ...given({ session }) });
+}
+
+const checkingBy = (batch: Batch, id: string): Cursor | undefined =>
+  Object.values(batch.state.cursors).find((cursor) => cursor.checking?.id === id);
+
+const staleGates = (id: string): Refusal =>
+  refuse('stale_gates', `nothing waits for the gate run ${id}`, 'drop the result');

@@ -1,0 +1,94 @@
+import { type Batch, given } from './batch.ts';
+import type { Command, CommandOf } from './command.ts';
+import type { Definition, Input, Scalar } from './definition.ts';
+import { enterStep } from './flow.ts';
+import { own } from './record.ts';
+import { type Refusal, refuse } from './refusal.ts';
+import { subStepsOf } from './steps.ts';
+
+/** The first command of a run. */
+export function begin(batch: Batch, command: Command): Refusal | undefined {
+  switch (command.type) {
+    case 'start': {
+      const { inputs, refusal } = takeInputs(batch.definition, command.inputs ?? {});
+      if (refusal) return refusal;
+      started(batch, command, inputs);
+      enterStep(batch, batch.definition.steps[0]?.id ?? '');
+      return undefined;
+    }
+    case 'adopt':
+      started(batch, command, {});
+      batch.emit('run.adopted', { adopted: command.adopted });
+      enterStep(batch, batch.definition.steps[0]?.id ?? '');
+      return undefined;
+    case 'import':
+      if (!knownPlace(batch.definition, command.state)) {
+        const message = `'${batch.definition.name}' has no place '${String(command.state.step).slice(0, 80)}'`;
+        return refuse('unknown_step', message, 'import it with the workflow it was saved from');
+      }
+      started(batch, command, command.inputs ?? {});
+      batch.emit('run.imported', { state: command.state });
+      return undefined;
+    default:
+      return refuse('not_started', 'the run has not started', 'start it');
+  }
+}
+
+function started(
+  batch: Batch,
+  command: CommandOf<'start' | 'adopt' | 'import'>,
+  inputs: Record<string, Scalar>,
+): void {
+  const { run, session, facts } = command;
+  const summary = 'summary' in command ? shortSummary(command.summary) : undefined;
+  const hash = 'hash' in command ? command.hash : undefined;
+  const policy = 'boundaries' in command ? command.boundaries : undefined;
+  const boundaries = policy ?? batch.definition.boundaries ?? 'prefer';
+  const workflow = batch.definition.name;
+  batch.emit('run.started', { run, workflow, inputs, boundaries, ...given({ hash, summary }) });
+  if (session !== undefined) batch.emit('session.started', { session, ...facts });
+}
+
+/** Trimmed; longer than 100 characters becomes 97 and an ellipsis. */
+function shortSummary(summary: string | undefined): string | undefined {
+  const text = summary?.trim();
+  if (!text) return undefined;
+  return text.length > 100 ? `${text.slice(0, 97)}...` : text;
+}
+
+function takeInputs(
+  definition: Definition,
+  inputs: Record<string, Scalar>,
+): { inputs: Record<string, Scalar>; refusal?: Refusal } {
+  const taken: Record<string, Scalar> = {};
+  const refused = (message: string, next: string) => ({
+    inputs: taken,
+    refusal: refuse('bad_input', message, next),
+  });
+  const declared = definition.inputs ?? {};
+  const names = Object.keys(declared);
+  const unknown = Object.keys(inputs).find((name) => !Object.hasOwn(declared, name));
+  if (unknown !== undefined) {
+    const next = names.length > 0 ? `it takes ${names.join(', ')}` : 'it takes none';
+    return refused(`'${definition.name}' has no input '${unknown.slice(0, 80)}'`, next);
+  }
+  for (const [name, input] of Object.entries(declared)) {
+    const value = own(inputs, name) ?? input.default;
+    if (value === undefined && input.required) {
+      return refused(`'${definition.name}' needs the input '${name}'`, `start it with ${name}`);
+    }
+    if (value !== undefined && !fits(value, input)) {
+      return refused(`the input '${name}' must be a ${input.type ?? 'string'}`, 'correct it');
+    }
+    if (value !== undefined) taken[name] = value;
+  }
+  return { inputs: taken };
+}
+
+const fits = (value: Scalar, input: Input): boolean => typeof value === (input.type ?? 'string');
+
+function knownPlace(definition: Definition, saved: CommandOf<'import'>['state']): boolean {
+  const step = definition.steps.find((candidate) => candidate.id === saved.step);
+  if (!step || !saved.task) return step !== undefined;
+  return subStepsOf(definition, step).some((sub) => sub.id === saved.subStep);
+}
