@@ -337,4 +337,137 @@ describe('P1: boundaries', () => {
     expect(run.advance('done', { at })).toMatchObject({ contextAction: '/clear', replayed: true });
     expect(run.last).toEqual([]);
   });
+
+  test('what a person or the engine does leaves the boundary for the agent', () => {
+    const definition = workflow(
+      [action('plan', { review: { by: 'human' } }), action('code', { context: 'clear' })],
+      {
+        boundaries: 'require',
+      },
+    );
+    const run = new Run(definition, { session: 'A' });
+    run.witness('A');
+    run.advance('planned', { session: 'A' });
+    run.person({ type: 'review', verdict: 'approve' });
+    expect(boundary(run)).toEqual({ action: 'clear', state: 'pending' });
+    run.person({ type: 'status' });
+    run.engine({ type: 'status' });
+    expect(boundary(run)?.state).toBe('pending');
+    expect(run.status({ session: 'A' })).toMatchObject({ contextAction: '/clear' });
+    expect(boundary(run)).toMatchObject({ state: 'requested', policy: 'require', session: 'A' });
+    run.person({ type: 'status' });
+    expect(run.last).toEqual([]);
+  });
+
+  test.each(['prefer', 'require', 'off'] as const)(
+    'work on a position that nobody was told of is refused (%s)',
+    (policy) => {
+      const definition = workflow(
+        [action('a', { gate: [{ run: 'make' }] }), action('b', { context: 'clear' }), action('c')],
+        {
+          boundaries: policy,
+        },
+      );
+      const run = new Run(definition, { session: 'A' });
+      run.witness('A');
+      run.advance('done', { session: 'A' });
+      run.gates();
+      expect(boundary(run)?.state).toBe('pending');
+      const reply = run.advance('early', { session: 'A' });
+      if (policy === 'off') return expect(reply).toMatchObject({ step: 'c' });
+      expect(reply).toMatchObject({ code: 'not_briefed', next: 'ask for the status first' });
+      expect(reply).not.toHaveProperty('instructions');
+      expect(run.types()).toEqual(['boundary.requested']);
+      expect(run.state.outputs).not.toHaveProperty('b');
+      const again = run.advance('early again', { session: 'A' });
+      expect(again).toMatchObject({ code: policy === 'require' ? 'boundary_open' : 'not_briefed' });
+    },
+  );
+
+  test('a person who works by hand needs no context action', () => {
+    const run = required();
+    expect(run.person({ type: 'advance', output: 'by hand' })).toMatchObject({ step: 'build' });
+    expect(run.last[0]).toMatchObject({ type: 'boundary.released', how: 'proceeded' });
+  });
+
+  test('a session that was bound before the position began is not a new one', () => {
+    const run = new Run(
+      workflow([action('intro'), action('plan', { context: 'clear' }), action('end')], {
+        boundaries: 'require',
+      }),
+    );
+    run.witness('A');
+    run.witness('B');
+    run.now += 3_600_000;
+    run.advance('introduced', { session: 'A' });
+    const at = 'k3f9x2ab:plan#1';
+    expect(run.status({ session: 'B', at })).toMatchObject({ contextAction: '/clear' });
+    expect(run.advance('done', { session: 'B', at })).toMatchObject({ code: 'boundary_open' });
+    run.now += 1;
+    run.send({ type: 'boundary', by: 'hook', saw: 'compact', session: 'B' });
+    expect(run.status({ session: 'B', at })).toMatchObject({ contextAction: '/clear' });
+    run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'B' });
+    expect(run.status({ session: 'B', at })).toMatchObject({ instructions: 'Do plan' });
+    expect(boundary(run)).toMatchObject({ how: 'reset', by: 'new_session', session: 'B' });
+    expect(run.advance('done', { session: 'A', at })).toMatchObject({ code: 'boundary_open' });
+    expect(run.advance('done', { session: 'B', at })).toMatchObject({ step: 'end' });
+  });
+
+  test('a session that began after the position is a new one', () => {
+    const run = required();
+    run.now += 1;
+    run.witness('N');
+    expect(run.status({ session: 'N', at: 'k3f9x2ab:plan#1' })).toMatchObject({ instructions: 'Do plan' });
+  });
+
+  test('a reset that is seen while the boundary is pending counts', () => {
+    const definition = workflow([
+      action('a', { gate: [{ run: 'make' }] }),
+      action('b', { context: 'clear' }),
+    ]);
+    const run = new Run(definition, { session: 'A' });
+    run.advance('done', { session: 'A' });
+    run.gates();
+    run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'Z' });
+    expect(boundary(run)?.state).toBe('pending');
+    run.send({ type: 'boundary', by: 'hook', saw: 'compact', session: 'A' });
+    expect(boundary(run)?.state).toBe('pending');
+    run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+    expect(boundary(run)).toMatchObject({ state: 'released', how: 'reset', by: 'hook' });
+    expect(run.status({ session: 'A' })).toMatchObject({ instructions: 'Do b' });
+  });
+
+  test('a person may let a pending boundary pass too', () => {
+    const definition = workflow([
+      action('a', { gate: [{ run: 'make' }] }),
+      action('b', { context: 'clear' }),
+    ]);
+    const run = new Run(definition);
+    run.advance('done');
+    run.gates();
+    expect(run.person({ type: 'proceed' })).toMatchObject({ instructions: 'Do b' });
+    expect(run.person({ type: 'proceed', at: 'k3f9x2ab:a#1' })).toMatchObject({ code: 'no_boundary' });
+    expect(run.person({ type: 'proceed', at: 'k3f9x2ab:b#9' })).toMatchObject({ code: 'stale_handle' });
+  });
+
+  test('a reset with a handle that is done or stale opens nothing', () => {
+    const run = start('prefer');
+    run.status({ session: 'A' });
+    run.advance('planned', { session: 'A' });
+    expect(run.send({ type: 'boundary', by: 'subagent', saw: 'new', at: 'abc:plan#1' })).toMatchObject({
+      step: 'build',
+    });
+    expect(run.last).toEqual([]);
+    expect(run.send({ type: 'boundary', by: 'subagent', saw: 'new', at: 'abc:plan#7' })).toMatchObject({
+      code: 'stale_handle',
+    });
+  });
+
+  test('a session that takes the place of another has its tasks and boundaries', () => {
+    const run = required();
+    run.send({ type: 'session', session: 'A2', event: { type: 'started', from: 'A', witness: 'hooks' } });
+    expect(boundary(run)?.session).toBe('A2');
+    run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A2' });
+    expect(boundary(run)).toMatchObject({ state: 'released', how: 'reset' });
+  });
 });

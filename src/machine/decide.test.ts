@@ -52,6 +52,22 @@ describe('start', () => {
     });
   });
 
+  test('a start keeps the hash of the definition and what is known of its session', () => {
+    const run = new Run(workflow([action('a')]), { start: false });
+    const facts = {
+      host: 'claude-code',
+      witness: 'hooks' as const,
+      environment: { hostname: 'a' },
+      worktree: 'w',
+    };
+    run.send({ type: 'start', run: 'x-1-a', session: 'A', hash: 'sha256:1', facts });
+    expect(run.state.hash).toBe('sha256:1');
+    expect(run.state.sessions.A).toEqual({ ...facts, startedAt: run.now, completed: [], resets: 0 });
+    const plain = new Run(workflow([action('a')]), { start: false });
+    plain.send({ type: 'start', run: 'x-1-a' });
+    expect(plain.state.sessions).toEqual({});
+  });
+
   test('nothing but a start, an adoption or an import begins a run', () => {
     const definition = workflow([action('a')]);
     const commands: Command[] = [
@@ -145,6 +161,41 @@ describe('advance', () => {
     expect(run.advance('other')).toMatchObject({ replayed: true, step: 'c' });
     run.now += 60_001;
     expect(run.advance('other')).toMatchObject({ status: 'complete' });
+  });
+
+  test("without a handle another session's same words are not a replay", () => {
+    const run = new Run(workflow([action('a'), action('b'), action('c')]));
+    run.advance('done', { session: 'A' });
+    expect(run.advance('done', { session: 'A' })).toMatchObject({ replayed: true, step: 'b' });
+    expect(run.advance('done', { session: 'B' })).toMatchObject({ step: 'c' });
+    expect(run.advance('done')).toMatchObject({ replayed: true, step: 'c' });
+  });
+
+  test('a handle replays the call that it took, and refuses the other', () => {
+    const run = new Run(workflow([action('a', { on_fail: 'retry' }), action('b')]));
+    const failed = run.status().at ?? '';
+    run.send({ type: 'fail', reason: 'x', at: failed });
+    expect(run.advance('done', { at: failed })).toMatchObject({
+      code: 'stale_handle',
+      message: `${failed} was reported as failed before`,
+    });
+    const done = run.status().at ?? '';
+    run.advance('done', { at: done });
+    expect(run.send({ type: 'fail', reason: 'y', at: done })).toMatchObject({
+      code: 'stale_handle',
+      message: `${done} was completed before`,
+    });
+    expect(run.send({ type: 'ask', text: 'What?', at: done })).toMatchObject({ code: 'stale_handle' });
+    expect(run.state.questions).toEqual([]);
+  });
+
+  test('a foreign handle is refused also where the run waits or has ended', () => {
+    const run = new Run(workflow([action('a', { review: { by: 'human' } })]));
+    run.advance('x');
+    expect(run.advance('x', { at: 'other:z#9' })).toMatchObject({ code: 'wrong_run' });
+    run.send({ type: 'cancel' });
+    expect(run.status({ at: 'garbage' })).toMatchObject({ code: 'bad_handle', next: 'ask for the status' });
+    expect(run.status().phase?.status).toBe('blocked');
   });
 
   test('long outputs are compared by their digest', () => {
@@ -247,6 +298,19 @@ describe('rewind and cancel', () => {
     expect(run.status()).toMatchObject({ contextAction: '/clear', at: 'k3f9x2ab:a#2' });
   });
 
+  test('an agent does not go back by itself, and the way there asks for its context action again', () => {
+    const definition = workflow([action('a'), action('b', { budget: { turns: 1 } })], {
+      transitions: [{ from: 'a', to: 'b', context: 'clear' }],
+    });
+    const run = new Run(definition);
+    run.advance('done');
+    run.send({ type: 'spend', turns: 1 });
+    expect(run.send({ type: 'rewind', to: 'b' })).toMatchObject({ code: 'person_only' });
+    expect(run.state.status).toBe('waiting');
+    run.person({ type: 'rewind', to: 'b' });
+    expect(run.state.cursors.b?.boundary).toEqual({ action: 'clear', state: 'pending' });
+  });
+
   test('only to a step that was reached', () => {
     const run = middle();
     expect(run.person({ type: 'rewind', to: 'c' })).toMatchObject({
@@ -344,6 +408,54 @@ describe('notes, reading and sessions', () => {
       'no key',
       'no key either',
     ]);
+  });
+
+  test('a note is replaced by its id, and a key is a short word', () => {
+    const r = run();
+    r.send({ type: 'note', kind: 'decision', text: 'first' });
+    r.send({ type: 'note', kind: 'rejection', key: 'n1', text: 'second' });
+    expect(r.state.notes.map((note) => note.text)).toEqual(['second']);
+    r.send({ type: 'note', kind: 'reminder', key: 'n2', text: 'third' });
+    expect(r.state.notes.map((note) => note.text)).toEqual(['second', 'third']);
+    for (const key of ['', ' x', '__proto__', 'x'.repeat(65), 'a/b']) {
+      expect(r.send({ type: 'note', kind: 'variable', key, text: 'x' })).toMatchObject({ code: 'bad_note' });
+    }
+    r.send({ type: 'note', kind: 'variable', key: 'constructor', text: 'x' });
+    expect(r.state.variables).toEqual({ constructor: 'x' });
+  });
+
+  test('reminders have their own room, artefacts and the to-do list have a limit', () => {
+    const r = run();
+    for (let i = 0; i < 7; i += 1) r.send({ type: 'note', kind: 'reminder', text: `${i}`.repeat(400) });
+    expect(r.send({ type: 'note', kind: 'reminder', text: 'x'.repeat(201) })).toMatchObject({
+      code: 'notes_full',
+    });
+    expect(r.send({ type: 'note', kind: 'decision', text: 'x'.repeat(400) })).not.toHaveProperty('code');
+    expect(r.send({ type: 'todo', content: 'x'.repeat(64 * 1024 + 1) })).toMatchObject({ code: 'bad_note' });
+    expect(r.send({ type: 'todo', content: 'x'.repeat(64 * 1024) })).not.toHaveProperty('code');
+    const many = Array.from({ length: 1000 }, (_, index) => `f${index}`);
+    const full = { ...r.state, artefacts: many };
+    const command = { now: 0, type: 'note' as const, kind: 'artefact' as const, text: 'one more' };
+    expect(decide(r.definition, full, command)).toMatchObject({
+      code: 'notes_full',
+      next: 'name a directory instead',
+    });
+    expect(decide(r.definition, { ...full, artefacts: many.slice(1) }, command)).toHaveLength(1);
+  });
+
+  test('a path or a session may be called anything', () => {
+    const r = run();
+    r.send({ type: 'read', path: '__proto__', hash: 'h' });
+    r.send({ type: 'session', session: '__proto__', event: { type: 'started', host: 'h' } });
+    r.send({
+      type: 'session',
+      session: '__proto__',
+      event: { type: 'delivered', briefing: 'b', proven: 'none' },
+    });
+    expect(Object.keys(r.state.reading)).toEqual(['__proto__']);
+    expect(Object.keys(r.state.sessions)).toEqual(['__proto__']);
+    expect(Object.keys(r.state.briefings)).toEqual(['__proto__']);
+    expect(JSON.parse(JSON.stringify(r.state))).toEqual(r.state);
   });
 
   test('a note has at most 400 characters and says something', () => {
@@ -464,6 +576,20 @@ describe('mayStop', () => {
       reason: 'nobody asked for it to be held',
     });
     expect(mayStop(run.definition, run.state, { ...stop, asked: true })).toMatchObject({ hold: true });
+  });
+
+  test('one waiting task does not let a session go that has another', () => {
+    const definition = workflow([loop('build', { parallel: 2 })], {
+      loops: { build: [{ id: 'c', instructions: 'C' }] },
+      stop: 'hold',
+    });
+    const run = new Run(definition);
+    run.witness('A');
+    run.tasks('build', 'a', 'b');
+    const a = run.claim('A', 'a').at ?? '';
+    const b = run.claim('A', 'b').at ?? '';
+    run.send({ type: 'ask', text: 'What?', at: a });
+    expect(mayStop(definition, run.state, stop)).toMatchObject({ hold: true, at: b });
   });
 
   test('with several agents a session is held for its own task only', () => {

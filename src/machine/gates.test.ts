@@ -245,6 +245,101 @@ describe('P3: gates', () => {
   });
 });
 
+test('gates are run by the engine alone, and by one runner', () => {
+  const run = gated();
+  run.advance('built', { session: 'A' });
+  const id = checking(run)?.id ?? '';
+  expect(run.effects).toMatchObject([{ type: 'runGates', id, session: 'A' }]);
+  for (const actor of [undefined, { kind: 'agent' as const }, { kind: 'person' as const }]) {
+    const lie = {
+      type: 'gatesFinished' as const,
+      id,
+      receipts: [{ gate: 0, pass: true }],
+      ...(actor ? { actor } : {}),
+    };
+    expect(run.send(lie)).toMatchObject({ code: 'engine_only' });
+  }
+  expect(run.send({ type: 'gatesStarted', id })).toMatchObject({ code: 'engine_only' });
+  run.advance('built', { session: 'A' });
+  expect(run.effects).toMatchObject([{ type: 'runGates', id }]);
+  run.engine({ type: 'gatesStarted', id, runner: { pid: 1, host: 'h' } });
+  run.engine({ type: 'gatesStarted', id, runner: { pid: 1, host: 'h' } });
+  expect(run.types()).toEqual(['gates.started']);
+  expect(run.engine({ type: 'gatesStarted', id, runner: { pid: 2, host: 'h' } })).toMatchObject({
+    code: 'stale_gates',
+  });
+  expect(run.engine({ type: 'gatesStarted', id, runner: { pid: 1, host: 'i' } })).toMatchObject({
+    code: 'stale_gates',
+  });
+  expect(checking(run)?.runner).toEqual({ pid: 1, host: 'h' });
+  run.advance('built', { session: 'A' });
+  expect(run.effects).toEqual([]);
+});
+
+test('a result counts for the gate that was asked for, and two that differ are red', () => {
+  const run = gated({ gate: [{ run: 'a' }, { run: 'b' }] });
+  run.advance('built');
+  const twice = [
+    { gate: 0, pass: true },
+    { gate: 0, pass: false },
+    { gate: 1, pass: true },
+    { gate: 7, pass: true },
+  ];
+  run.engine({ type: 'gatesFinished', id: checking(run)?.id ?? '', receipts: twice });
+  expect(run.status().failed_gates).toEqual([{ gate: 0, role: 'gate', what: 'a', pass: false }]);
+  run.advance('built again');
+  run.engine({
+    type: 'gatesFinished',
+    id: checking(run)?.id ?? '',
+    receipts: [{ gate: 1, pass: true, ms: 7, exit: 0 }],
+  });
+  expect(run.status().failed_gates).toEqual([
+    { gate: 0, role: 'gate', what: 'a', pass: false, tail: 'no result' },
+  ]);
+  expect(cursor(run)?.receipts?.[1]).toEqual({
+    gate: 1,
+    role: 'gate',
+    what: 'b',
+    pass: true,
+    ms: 7,
+    exit: 0,
+  });
+});
+
+test('until holds only when each of its gates has a green result', () => {
+  const run = new Run(
+    workflow([ralph('polish', 3, { until: [{ run: 'a' }, { condition: 'true' }] }), action('end')]),
+  );
+  run.advance('first');
+  run.engine({ type: 'gatesFinished', id: checking(run)?.id ?? '', receipts: [{ gate: 0, pass: true }] });
+  expect(run.status()).toMatchObject({ step: 'polish', ralphIteration: 2 });
+});
+
+test('files that the gates keep changing are named until the gates run again', () => {
+  const run = gated();
+  run.advance('built');
+  run.gates({ unstable: ['dist/app.js'] });
+  expect(run.status()).toMatchObject({ unstable_files: ['dist/app.js'] });
+  run.advance('built without');
+  run.gates({ red: true });
+  expect(run.status()).not.toHaveProperty('unstable_files');
+});
+
+test('a retry is told why the visit before it failed, and keeps the feedback', () => {
+  const run = gated({ on_fail: 'retry', attempts: 1, review: { by: 'human' } });
+  run.advance('built');
+  run.gates();
+  run.person({ type: 'review', verdict: 'revise', feedback: 'Use PostgreSQL' });
+  run.advance('built with PostgreSQL');
+  run.gates({ red: true });
+  expect(run.status()).toMatchObject({
+    at: 'k3f9x2ab:build#3',
+    feedback: '**[REVIEW_FEEDBACK]:** "Use PostgreSQL"',
+    last_failure: 'its gates failed 1 times',
+    failed_gates: [{ what: 'npm test' }],
+  });
+});
+
 test('files of a gate may be named by placeholders, a command never', () => {
   const definition = workflow(
     [
@@ -361,5 +456,11 @@ describe('what advance refuses', () => {
     expect(run.send({ type: 'advance', output: long })).toMatchObject({ code: 'bad_output' });
     expect(run.send({ type: 'advance', output: { ...long, bytes: limit } })).toMatchObject({ step: 'b' });
     expect(run.state.outputs.a?.text).toMatchObject({ digest: 'd' });
+  });
+
+  test('bytes are counted, not characters', () => {
+    const run = new Run(workflow([action('a'), action('b')]));
+    expect(run.advance('語'.repeat(90_000))).toMatchObject({ code: 'bad_output' });
+    expect(run.advance('語'.repeat(87_000))).toMatchObject({ step: 'b' });
   });
 });

@@ -290,6 +290,168 @@ describe('P2: loops', () => {
     run.claim('A');
     expect(run.claim('B')).toMatchObject({ code: 'no_task', message: "no task of 'build' is ready" });
   });
+
+  test('[P2/10] a late holder is not told the handle of the new one', () => {
+    const run = several();
+    const late = run.claim('A', 'a').at ?? '';
+    run.now += 30 * minute;
+    run.claim('B', 'a');
+    const refused = run.advance('late', { at: late, session: 'A' });
+    expect(refused).toMatchObject({ code: 'stale_handle', next: 'ask for the status' });
+    expect(refused).not.toHaveProperty('at');
+    expect(run.advance('late', { session: 'A' })).toMatchObject({
+      code: 'claim_required',
+      next: 'claim one of b, c, d',
+    });
+    expect(run.status({ at: late, session: 'A' })).toMatchObject({ code: 'stale_handle' });
+    expect(run.advance('mine', { session: 'B' })).not.toHaveProperty('code');
+  });
+
+  test('[P2/10] refusals name the handles of the caller only', () => {
+    const run = several();
+    const a = run.claim('A', 'a').at ?? '';
+    run.claim('B', 'b');
+    const c = run.claim('A', 'c').at ?? '';
+    expect(run.advance('x', { session: 'A' })).toMatchObject({
+      code: 'at_required',
+      next: `one of ${a}, ${c}`,
+    });
+    expect(run.advance('x', { session: 'Z' })).toMatchObject({
+      code: 'at_required',
+      next: 'claim a task, and use the handle you get',
+    });
+    expect(run.advance('x', { session: 'A', at: a.replace('#1', '#9') })).toMatchObject({
+      code: 'stale_handle',
+      next: `go on at ${a}, ${c}`,
+    });
+  });
+
+  test('[P2/10] the holder renews by any call, a stranger by none', () => {
+    const run = several();
+    const at = run.claim('A', 'a').at ?? '';
+    const renewed = () => run.types().includes('lease.renewed');
+    run.now += 20 * minute;
+    run.status({ at, session: 'Z' });
+    expect(renewed()).toBe(false);
+    run.status({ session: 'A' });
+    expect(renewed()).toBe(true);
+    run.now += 20 * minute;
+    run.claim('A');
+    expect(renewed()).toBe(true);
+    run.now += 20 * minute;
+    run.send({ type: 'todo', content: 'x', session: 'A' });
+    expect(renewed()).toBe(true);
+    run.now += 20 * minute;
+    run.status({ at });
+    expect(renewed()).toBe(true);
+  });
+
+  test('a ready task comes before one whose lease has expired', () => {
+    const run = new Run(build(2));
+    run.tasks('build', 'a', 'b', 'c');
+    run.claim('A', 'a');
+    run.now += 31 * minute;
+    expect(run.claim('B')).toMatchObject({ task: { id: 'b' } });
+    expect(run.claim('C')).toMatchObject({ task: { id: 'a' }, at: 'k3f9x2ab:build/a/code#2' });
+  });
+
+  test('a reclaim keeps the tree, the feedback and what the first holder was never briefed on', () => {
+    const run = new Run(
+      build(2, [{ id: 'code', instructions: 'Code', context: 'clear', read_only: true, on_fail: 'retry' }]),
+    );
+    run.tasks('build', 'a', 'b');
+    run.send({ type: 'claim', holder: 'A', session: 'A', task: 'a', tree: 't1' });
+    run.now += 31 * minute;
+    expect(run.claim('B', 'a')).toMatchObject({ contextAction: '/clear' });
+    expect(run.state.cursors['build/a']).toMatchObject({ tree: 't1', visit: 2 });
+    const at = run.status({ session: 'B' }).at ?? '';
+    expect(run.advance('x', { session: 'B', at, tree: 't2' })).toMatchObject({ code: 'tree_changed' });
+    run.send({ type: 'fail', reason: 'no way', session: 'B', at });
+    run.now += 31 * minute;
+    expect(run.claim('C', 'a')).toMatchObject({ instructions: 'Code', last_failure: 'no way' });
+  });
+
+  test('a session that takes the place of a holder goes on with its task', () => {
+    const run = several();
+    const at = run.claim('A', 'a').at ?? '';
+    run.send({ type: 'session', session: 'A2', event: { type: 'started', from: 'A' } });
+    expect(run.state.cursors['build/a']?.lease).toMatchObject({ holder: 'A2', epoch: 1 });
+    expect(run.advance('coded', { at, session: 'A2' })).not.toHaveProperty('code');
+  });
+
+  test("a transition's action reaches every agent with its first sub-step", () => {
+    const definition = workflow([action('plan'), loop('build', { parallel: 2 }), action('end')], {
+      loops: {
+        build: [
+          { id: 'code', instructions: 'C' },
+          { id: 'check', instructions: 'D' },
+        ],
+      },
+      transitions: [{ from: 'plan', to: 'build', context: 'clear' }],
+    });
+    const run = new Run(definition);
+    run.advance('planned');
+    run.tasks('build', 'a', 'b');
+    for (const [holder, task] of [
+      ['A', 'a'],
+      ['B', 'b'],
+    ] as const) {
+      const at = run.claim(holder, task).at ?? '';
+      expect(run.state.cursors[`build/${task}`]?.boundary).toMatchObject({
+        action: 'clear',
+        state: 'requested',
+      });
+      run.status({ at, session: holder });
+      expect(run.advance('coded', { at, session: holder })).toMatchObject({
+        subStep: 'check',
+        instructions: 'D',
+      });
+    }
+  });
+
+  test('when every held task waits, the status names them', () => {
+    const run = new Run(build(2));
+    run.tasks('build', 'a', 'b');
+    const a = run.claim('A', 'a').at ?? '';
+    const b = run.claim('B', 'b').at ?? '';
+    run.send({ type: 'ask', text: 'One?', at: a });
+    run.send({ type: 'fail', reason: 'x', at: b });
+    expect(run.status()).toMatchObject({
+      status: 'waiting',
+      held: [{ waiting: 'question' }, { waiting: 'blocked' }],
+      next: `A person decides what ${a}, ${b} wait for.`,
+    });
+  });
+
+  test('a loop whose tasks all failed is run again, left for another plan, or abandoned by a person', () => {
+    const lost = (): Run => {
+      const definition = workflow(
+        [action('plan'), loop('build', { budget: { turns: 9, on_pivot: 'plan' } })],
+        {
+          loops: { build: [{ id: 'code', instructions: 'C', on_fail: 'skip' }] },
+        },
+      );
+      const run = new Run(definition);
+      run.advance('planned');
+      run.tasks('build', 'a');
+      run.send({ type: 'fail', reason: 'x' });
+      return run;
+    };
+    expect(lost().send({ type: 'review', verdict: 'revise' })).toMatchObject({ code: 'person_only' });
+    expect(lost().person({ type: 'review', verdict: 'approve' })).toMatchObject({ code: 'bad_verdict' });
+    expect(lost().person({ type: 'review', verdict: 'revise' })).toMatchObject({
+      at: 'k3f9x2ab:build/a/code#2',
+    });
+    expect(lost().person({ type: 'review', verdict: 'pivot' })).toMatchObject({
+      step: 'plan',
+      contextAction: '/clear',
+    });
+    expect(lost().person({ type: 'review', verdict: 'abandon' })).toMatchObject({ status: 'failed' });
+    expect(lost().tasks('build', 'a')).toMatchObject({
+      code: 'bad_tasks',
+      message: 'every task of the list has ended',
+    });
+  });
 });
 
 describe('setTasks', () => {
@@ -393,5 +555,19 @@ describe('setTasks', () => {
     run.tasks('build', 'constructor', ['toString', 'constructor']);
     expect(run.advance('x')).toMatchObject({ task: { id: 'toString' } });
     expect(run.advance('y')).toMatchObject({ step: 'end' });
+  });
+
+  test('nothing is set while the budget is used up, or while the loop asks a question', () => {
+    const definition = workflow([loop('build', { budget: { turns: 1 } }), action('end')], {
+      loops: { build: [{ id: 'code', instructions: 'C' }] },
+    });
+    const run = new Run(definition);
+    run.send({ type: 'spend', turns: 1 });
+    expect(run.tasks('build')).toMatchObject({ status: 'waiting', step: 'build' });
+    expect(run.last).toEqual([]);
+    const asking = new Run(build(1));
+    asking.send({ type: 'ask', text: 'Which tasks?' });
+    expect(asking.tasks('build', 'a')).toMatchObject({ status: 'waiting' });
+    expect(asking.last).toEqual([]);
   });
 });

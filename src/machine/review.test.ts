@@ -331,6 +331,109 @@ describe('reviews', () => {
     expect(run.state.cursors['build/a']?.waiting).toMatchObject({ id: 'q1' });
     expect(run.person({ type: 'answer', text: 'x', question: 'q2' })).toMatchObject({ code: 'no_question' });
   });
+
+  test('a pivot keeps the plan that is under review, that of the last iteration, or the one before', () => {
+    const run = new Run(maestro());
+    run.advance('Plan one');
+    run.person({ type: 'review', verdict: 'pivot', feedback: 'No' });
+    expect(run.state.pivots[0]).toMatchObject({ from: 'planning', to: 'planning', plan: 'Plan one' });
+    run.status();
+    run.status();
+    run.advance('Plan two');
+    run.person({ type: 'review', verdict: 'pivot', feedback: 'No' });
+    expect(run.state.pivots[1]?.plan).toBe('Plan two');
+
+    const definition = workflow([
+      { id: 'plan', type: 'ralph', n: 2, instructions: 'P' },
+      action('code', { review: { by: 'human', on_pivot: 'plan' }, budget: { turns: 1, on_pivot: 'plan' } }),
+    ]);
+    const rounds = new Run(definition);
+    rounds.advance('First');
+    rounds.advance('Second');
+    rounds.send({ type: 'spend', turns: 1 });
+    rounds.person({ type: 'review', verdict: 'pivot' });
+    expect(rounds.state.pivots[0]).toMatchObject({ plan: 'Second', feedback: '' });
+  });
+
+  test('a pivot before anything was said keeps the plan of the pivot before', () => {
+    const definition = workflow([action('plan', { budget: { turns: 1, on_pivot: 'plan' } }), action('code')]);
+    const run = new Run(definition);
+    run.send({ type: 'spend', turns: 1 });
+    run.person({ type: 'review', verdict: 'pivot' });
+    expect(run.state.pivots[0]).not.toHaveProperty('plan');
+    run.status();
+    run.status();
+    run.advance('The plan');
+    run.person({ type: 'rewind', to: 'plan' });
+    run.send({ type: 'spend', turns: 1 });
+    run.person({ type: 'review', verdict: 'pivot' });
+    expect(run.state.pivots[1]).not.toHaveProperty('plan');
+  });
+
+  test("after a pivot the old plan's tasks are gone", () => {
+    const definition = workflow(
+      [action('plan'), loop('build'), action('end', { review: { by: 'human', on_pivot: 'plan' } })],
+      {
+        loops: { build: [{ id: 'c', instructions: 'C' }] },
+      },
+    );
+    const run = new Run(definition);
+    run.advance('planned');
+    run.tasks('build', 'old');
+    run.advance('coded');
+    run.advance('ended');
+    run.person({ type: 'review', verdict: 'pivot', feedback: 'Again' });
+    expect(run.state.tasks).toEqual({});
+    run.status();
+    run.status();
+    expect(run.advance('planned anew')).toMatchObject({ at: 'k3f9x2ab:build#2' });
+  });
+
+  test('the session that did the work does not review it, unless it names the reviewer', () => {
+    const run = coding();
+    run.advance('coded', { session: 'A' });
+    run.gates();
+    expect(run.send({ type: 'review', verdict: 'approve', session: 'A' })).toMatchObject({
+      code: 'own_work',
+    });
+    expect(run.last).toEqual([]);
+    const reviewer = { kind: 'agent' as const, name: 'reviewer' };
+    expect(run.send({ type: 'review', verdict: 'approve', session: 'A', actor: reviewer })).toMatchObject({
+      step: 'done',
+    });
+    const other = coding();
+    other.advance('coded', { session: 'A' });
+    other.gates();
+    expect(other.send({ type: 'review', verdict: 'approve', session: 'B' })).toMatchObject({ step: 'done' });
+    expect(other.state.outputs.coding?.reviewed).toBe('agent');
+  });
+
+  test('an approval that runs the gates again is recorded with its words', () => {
+    const run = coding();
+    run.advance('coded', { tree: 't1' });
+    run.gates({ tree: 't1' });
+    run.person({ type: 'review', verdict: 'approve', tree: 't2', feedback: ' Well done ' });
+    run.gates({ tree: 't2' });
+    expect(run.last[1]).toMatchObject({
+      type: 'review.decided',
+      verdict: 'approve',
+      by: 'ann',
+      feedback: 'Well done',
+    });
+  });
+
+  test('an approval that is repeated replays', () => {
+    const run = new Run(maestro());
+    run.advance('The plan');
+    const at = 'k3f9x2ab:planning#1';
+    run.person({ type: 'review', verdict: 'approve', at });
+    expect(run.person({ type: 'review', verdict: 'approve', at })).toMatchObject({
+      replayed: true,
+      step: 'coding',
+    });
+    expect(run.last).toEqual([]);
+    expect(run.person({ type: 'review', verdict: 'revise', at })).toMatchObject({ code: 'not_waiting' });
+  });
 });
 
 describe('budgets', () => {
@@ -454,5 +557,35 @@ describe('budgets', () => {
     run.send({ type: 'spend', turns: 1 });
     expect(run.claim('A')).toMatchObject({ status: 'waiting' });
     expect(run.last).toEqual([]);
+  });
+
+  test('an escalated budget review says so until it is decided', () => {
+    const run = coding();
+    run.send({ type: 'spend', turns: 3 });
+    run.person({ type: 'review', verdict: 'escalate', feedback: 'Ask the lead' });
+    expect(run.status().waiting?.what).toBe("the turns of 'coding' are used up; escalated: Ask the lead");
+    run.person({ type: 'review', verdict: 'approve', amount: { turns: 1 } });
+    expect(run.state.budget).not.toHaveProperty('escalated');
+  });
+
+  test('what a finished step spent is not charged to the next one', () => {
+    const run = new Run(workflow([action('a'), action('b', { budget: { turns: 5 } })]));
+    run.advance('done');
+    run.send({ type: 'spend', turns: 20, at: 'k3f9x2ab:a#1' });
+    expect(run.last).toMatchObject([{ type: 'budget.spent', step: 'a', turns: 20 }]);
+    expect(run.state).toMatchObject({ status: 'running', budget: { turns: 0 } });
+    run.send({ type: 'spend', turns: 5, at: 'k3f9x2ab:b#1' });
+    expect(run.state.status).toBe('waiting');
+  });
+
+  test('only finite amounts count', () => {
+    const run = coding();
+    run.send({ type: 'spend', turns: Number.NaN, tokens: Number.POSITIVE_INFINITY });
+    expect(run.state.budget).toMatchObject({ turns: 0, tokens: 0 });
+    run.send({ type: 'spend', turns: 3 });
+    const amount = { turns: Number.POSITIVE_INFINITY };
+    expect(run.person({ type: 'review', verdict: 'approve', amount })).toMatchObject({
+      code: 'amount_required',
+    });
   });
 });

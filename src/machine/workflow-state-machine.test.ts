@@ -174,4 +174,41 @@ describe('WorkflowStateMachine', () => {
     };
     expect(() => WorkflowStateMachine.fromState(template, odd)).toThrow(/has no place/);
   });
+
+  test("inputs are given again on restore, and a transition's action survives it", () => {
+    const definition = workflow(
+      [action('a'), action('b', { instructions: 'Fix {input.issue}' }), ralph('c', 2)],
+      {
+        inputs: { issue: { required: true } },
+        transitions: [
+          { from: 'a', to: 'b', context: 'clear' },
+          { from: 'b', to: 'c', context: 'compact' },
+        ],
+      },
+    );
+    const options = { inputs: { issue: 'login' } };
+    const machine = new WorkflowStateMachine(definition, options);
+    machine.advance('done');
+    const restored = WorkflowStateMachine.fromState(definition, machine.getState(), options);
+    expect(restored.getContextActionIfNeeded()).toBe('clear');
+    restored.markContextActionExecuted();
+    expect(restored.getStatus().instructions).toBe('Fix login');
+    restored.advance('fixed');
+    expect(
+      WorkflowStateMachine.fromState(definition, restored.getState(), options).getContextActionIfNeeded(),
+    ).toBe('compact');
+    restored.advance('first');
+    expect(
+      WorkflowStateMachine.fromState(definition, restored.getState()).getContextActionIfNeeded(),
+    ).toBeNull();
+  });
+
+  test('a handle of before is never open again after a restore', () => {
+    const definition = workflow([action('a'), action('b')]);
+    const machine = new WorkflowStateMachine(definition, { run: 'x-1-abc' });
+    machine.advance('done');
+    const restored = WorkflowStateMachine.fromState(definition, machine.getState(), { run: 'x-1-abc' });
+    restored.execute({ type: 'rewind', now: 0, actor: { kind: 'person' }, to: 'a' });
+    expect(restored.getStatus().at).toBe('abc:a#2');
+  });
 });
