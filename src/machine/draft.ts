@@ -1,4 +1,6 @@
-import type { State, Task } from './state.ts';
+import { cursorKey, parseHandle } from './handle.ts';
+import { own, put } from './record.ts';
+import type { Boundary, Checking, Cursor, Session, State, Task } from './state.ts';
 
 type Container = {
   [K in keyof State]-?: NonNullable<State[K]> extends readonly unknown[] | Record<string, unknown>
@@ -21,12 +23,47 @@ export class Draft {
     return this.root[key];
   }
 
-  editTasks(loop: string): Record<string, Task> {
+  /** Events name positions that are open: anything else is a damaged journal. */
+  cursorAt(at: string): Cursor {
+    const parsed = parseHandle(at);
+    const cursor = Object.values(this.root.cursors).find(
+      ({ path, visit }) => path === parsed?.path && visit === parsed.visit,
+    );
+    if (!cursor) throw new RangeError(`no open position ${at}`);
+    return cursor;
+  }
+
+  editCursor(at: string, change: (cursor: Cursor) => Cursor): void {
+    const cursor = this.cursorAt(at);
+    this.edit('cursors')[cursorKey(cursor)] = change(cursor);
+  }
+
+  editBoundary(at: string, change: (boundary: Boundary) => Boundary): void {
+    this.editCursor(at, (cursor) =>
+      cursor.boundary ? { ...cursor, boundary: change(cursor.boundary) } : cursor,
+    );
+  }
+
+  editChecking(id: string, change: (cursor: Cursor, checking: Checking) => Cursor): void {
+    const cursor = Object.values(this.root.cursors).find(({ checking }) => checking?.id === id);
+    if (!cursor?.checking) throw new RangeError(`no running gates ${id}`);
+    this.edit('cursors')[cursorKey(cursor)] = change(cursor, cursor.checking);
+  }
+
+  editTask(loop: string, id: string, change: (task: Task) => Task): void {
     const lists = this.edit('tasks');
-    const list = this.#copy(lists[loop] ?? { order: [], byId: {} });
+    const found = own(lists, loop);
+    const task = own(found?.byId, id);
+    if (!found || !task) return;
+    const list = this.#copy(found);
     lists[loop] = list;
     list.byId = this.#copy(list.byId);
-    return list.byId;
+    list.byId[id] = change(task);
+  }
+
+  editSession(id: string | undefined, change: (session: Session) => Session): void {
+    const session = id === undefined ? undefined : own(this.root.sessions, id);
+    if (id !== undefined && session) put(this.edit('sessions'), id, change(session));
   }
 
   #copy<T extends object | undefined>(value: T): T {

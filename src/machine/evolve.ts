@@ -1,7 +1,7 @@
 import type { Definition } from './definition.ts';
 import { Draft } from './draft.ts';
 import type { Event, EventOf } from './event.ts';
-import { cursorKey, outputKey, parseHandle, pathOf } from './handle.ts';
+import { cursorKey, outputKey, pathOf } from './handle.ts';
 import { importWorkflowState } from './import.ts';
 import { supersedes } from './notes.ts';
 import { own, put, without } from './record.ts';
@@ -80,7 +80,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       return;
     }
     case 'step.completed':
-      return editSession(draft, event.session, (session) => ({
+      return draft.editSession(event.session, (session) => ({
         ...session,
         completed: [...session.completed, event.step],
       }));
@@ -88,7 +88,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       return enter(definition, draft, event);
     case 'position.completed': {
       const { type: _, at, output, session, ...rest } = event;
-      const key = outputKey(cursorAt(draft, at).path);
+      const key = outputKey(draft.cursorAt(at).path);
       draft.edit('outputs')[key] = { ...rest, text: output, at };
       draft.root.last = {
         kind: 'advance',
@@ -96,7 +96,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         now: event.now,
         ...(session === undefined ? {} : { session }),
       };
-      return editCursor(draft, at, (cursor) => {
+      return draft.editCursor(at, (cursor) => {
         const { checking: _checking, waiting: _waiting, output: _output, ...open } = cursor;
         return open;
       });
@@ -104,10 +104,10 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'position.failed': {
       const { now, reason, session } = event;
       draft.root.last = { kind: 'fail', reason, now, ...(session === undefined ? {} : { session }) };
-      return editCursor(draft, event.at, (cursor) => ({ ...cursor, failures: cursor.failures + 1 }));
+      return draft.editCursor(event.at, (cursor) => ({ ...cursor, failures: cursor.failures + 1 }));
     }
     case 'position.blocked':
-      return editCursor(draft, event.at, (cursor) => ({
+      return draft.editCursor(event.at, (cursor) => ({
         ...cursor,
         waiting: { kind: 'blocked', reason: event.reason, since: event.now },
       }));
@@ -123,7 +123,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       }
       return;
     case 'task.ended': {
-      editTask(draft, event.loop, event.task, (task) => ({
+      draft.editTask(event.loop, event.task, (task) => ({
         ...task,
         end: event.end,
         ...(event.at === undefined ? {} : { endedAt: event.at }),
@@ -132,23 +132,22 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       return;
     }
     case 'lease.renewed':
-      return editCursor(draft, event.at, (cursor) =>
+      return draft.editCursor(event.at, (cursor) =>
         cursor.lease ? { ...cursor, lease: { ...cursor.lease, expires: event.expires } } : cursor,
       );
     case 'gates.requested': {
       const { type: _, now: _now, at, ...checking } = event;
-      return editCursor(draft, at, (cursor) => ({ ...cursor, checking, checks: cursor.checks + 1 }));
+      return draft.editCursor(at, (cursor) => ({ ...cursor, checking, checks: cursor.checks + 1 }));
     }
     case 'gates.started': {
       const { type: _, now: _now, ...started } = event;
-      return editChecking(draft, event.id, (cursor, checking) => ({
+      return draft.editChecking(event.id, (cursor, checking) => ({
         ...cursor,
         checking: { ...checking, ...started },
       }));
     }
     case 'gates.finished':
-      return editChecking(
-        draft,
+      return draft.editChecking(
         event.id,
         ({ checking: _, waiting: _waiting, unstable: _files, ...cursor }) => ({
           ...cursor,
@@ -158,9 +157,9 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         }),
       );
     case 'gates.interrupted':
-      return editChecking(draft, event.id, ({ checking: _, ...cursor }) => cursor);
+      return draft.editChecking(event.id, ({ checking: _, ...cursor }) => cursor);
     case 'review.requested':
-      return editCursor(draft, event.at, (cursor) => ({
+      return draft.editCursor(event.at, (cursor) => ({
         ...cursor,
         output: event.output,
         receipts: event.receipts,
@@ -178,7 +177,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         draft.root.budget = { ...draft.root.budget, escalated: event.feedback ?? '' };
         return;
       }
-      return editCursor(draft, event.at, (cursor) =>
+      return draft.editCursor(event.at, (cursor) =>
         cursor.waiting?.kind === 'review'
           ? { ...cursor, waiting: { ...cursor.waiting, by: 'human', escalated: event.feedback ?? '' } }
           : cursor,
@@ -212,7 +211,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'question.asked': {
       const { id, at, text } = event;
       draft.edit('questions').push({ id, at, text });
-      return editCursor(draft, at, (cursor) => ({
+      return draft.editCursor(at, (cursor) => ({
         ...cursor,
         waiting: { kind: 'question', id, since: event.now },
       }));
@@ -238,20 +237,20 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       return;
     case 'boundary.requested':
       draft.root.boundaryCount += 1;
-      return editBoundary(draft, event.at, (boundary) => ({
+      return draft.editBoundary(event.at, (boundary) => ({
         ...boundary,
         state: 'requested',
         policy: event.policy,
         ...(event.session === undefined ? {} : { session: event.session }),
       }));
     case 'boundary.reset':
-      return editBoundary(draft, event.at, (boundary) => ({
+      return draft.editBoundary(event.at, (boundary) => ({
         ...boundary,
         by: event.by,
         ...(event.session === undefined ? {} : { session: event.session }),
       }));
     case 'boundary.released':
-      return editBoundary(draft, event.at, (boundary) => ({
+      return draft.editBoundary(event.at, (boundary) => ({
         ...boundary,
         state: 'released',
         how: event.how,
@@ -272,15 +271,15 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       return;
     }
     case 'session.ended':
-      return editSession(draft, event.session, (session) => ({ ...session, endedAt: event.now }));
+      return draft.editSession(event.session, (session) => ({ ...session, endedAt: event.now }));
     case 'session.reset':
-      return editSession(draft, event.session, (session) => ({
+      return draft.editSession(event.session, (session) => ({
         ...session,
         resets: session.resets + 1,
         ...(event.saw === 'compact' ? {} : { clearedAt: event.now }),
       }));
     case 'stop.held':
-      return editCursor(draft, event.at, (cursor) => ({ ...cursor, stops: cursor.stops + 1 }));
+      return draft.editCursor(event.at, (cursor) => ({ ...cursor, stops: cursor.stops + 1 }));
   }
 }
 
@@ -322,7 +321,7 @@ function enter(definition: Definition, draft: Draft, event: EventOf<'position.en
   if (lease) {
     cursor.lease = lease;
     const loop = loopIdOf(stepOf(definition, place.step));
-    editTask(draft, loop, place.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
+    draft.editTask(loop, place.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
   }
   draft.edit('cursors')[cursorKey(place)] = cursor;
   // Every agent of a parallel loop arrives for itself.
@@ -393,52 +392,4 @@ function addNote(draft: Draft, event: EventOf<'note.added'>): void {
     return;
   }
   state.notes = [...state.notes.filter((other) => !supersedes(note, other)), note];
-}
-
-function cursorAt(draft: Draft, at: string): Cursor {
-  const parsed = parseHandle(at);
-  const cursor = Object.values(draft.root.cursors).find(
-    (candidate) => candidate.path === parsed?.path && candidate.visit === parsed.visit,
-  );
-  if (!cursor) throw new RangeError(`no open position ${at}`);
-  return cursor;
-}
-
-function editCursor(draft: Draft, at: string, change: (cursor: Cursor) => Cursor): void {
-  const cursor = cursorAt(draft, at);
-  draft.edit('cursors')[cursorKey(cursor)] = change(cursor);
-}
-
-function editChecking(
-  draft: Draft,
-  id: string,
-  change: (cursor: Cursor, checking: NonNullable<Cursor['checking']>) => Cursor,
-): void {
-  const cursor = Object.values(draft.root.cursors).find((candidate) => candidate.checking?.id === id);
-  if (!cursor?.checking) throw new RangeError(`no running gates ${id}`);
-  draft.edit('cursors')[cursorKey(cursor)] = change(cursor, cursor.checking);
-}
-
-function editBoundary(
-  draft: Draft,
-  at: string,
-  change: (boundary: NonNullable<Cursor['boundary']>) => NonNullable<Cursor['boundary']>,
-): void {
-  editCursor(draft, at, (cursor) =>
-    cursor.boundary ? { ...cursor, boundary: change(cursor.boundary) } : cursor,
-  );
-}
-
-function editTask(draft: Draft, loop: string, id: string, change: (task: Task) => Task): void {
-  const task = own(own(draft.root.tasks, loop)?.byId, id);
-  if (task) draft.editTasks(loop)[id] = change(task);
-}
-
-function editSession(
-  draft: Draft,
-  id: string | undefined,
-  change: (session: NonNullable<State['sessions'][string]>) => NonNullable<State['sessions'][string]>,
-): void {
-  const session = id === undefined ? undefined : own(draft.root.sessions, id);
-  if (id !== undefined && session) put(draft.edit('sessions'), id, change(session));
 }
