@@ -1,0 +1,273 @@
+import { describe, expect, test } from 'vitest';
+import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
+import {
+  adoptedDefinition,
+  type Event,
+  evolve,
+  findPlaceholders,
+  formatHandle,
+  isRefusal,
+  outputKey,
+  parseHandle,
+  replay,
+  WorkflowStateMachine,
+} from './index.ts';
+import { escapePlaceholders, expandPlaceholders } from './placeholders.ts';
+
+describe('handles', () => {
+  test('are written and read back', () => {
+    const handle = formatHandle('feature-20261114-k3f9x2ab', 'build/task-2/verify', 3);
+    expect(handle).toBe('k3f9x2ab:build/task-2/verify#3');
+    expect(parseHandle(handle)).toEqual({ suffix: 'k3f9x2ab', path: 'build/task-2/verify', visit: 3 });
+    expect(formatHandle('nodash', 'a', 1)).toBe('nodash:a#1');
+    expect(outputKey('build/task-2/verify')).toBe('build.task-2.verify');
+  });
+
+  test.each([
+    '',
+    'a',
+    'a:b',
+    'a:b#',
+    'a:b#0',
+    'a:b#01',
+    'a:b#-1',
+    'a:b#1x',
+    ' a:b#1',
+    'a:b#1 ',
+    ':b#1',
+    'a:#1',
+    'a b:c#1',
+    'a:b c#1',
+    'a:b#1#2',
+    'a:b#9999999999',
+  ])('%j is none', (text) => {
+    expect(parseHandle(text)).toBeUndefined();
+  });
+});
+
+describe('placeholders', () => {
+  test('are found with their place, and doubled braces are none', () => {
+    expect(findPlaceholders('a {b} {{c}} {d.e-f} { g } {1h} {_i}')).toEqual([
+      { name: 'b', offset: 2 },
+      { name: 'd.e-f', offset: 12 },
+      { name: '_i', offset: 31 },
+    ]);
+  });
+
+  test('are filled in once: a value is never expanded again, an unknown name stays', () => {
+    const values: Record<string, string> = { a: '{b}', b: 'B' };
+    const lookup = (name: string) => (Object.hasOwn(values, name) ? values[name] : undefined);
+    expect(expandPlaceholders('{a} {b} {c} {{a}} {{c}}', lookup)).toBe('{b} B {c} {a} {c}');
+  });
+
+  test('are escaped so that expanding gives the text back', () => {
+    for (const text of ['{a}', '{{a}}', 'x {a.b} { c } {{{a}}}', 'no braces', '{a}{b}']) {
+      expect(expandPlaceholders(escapePlaceholders(text), () => 'WRONG')).toBe(text);
+    }
+  });
+});
+
+describe('adoption', () => {
+  test('a definition with everything, and one with nothing', () => {
+    const adopted = {
+      source: 'CLAUDE.local.md',
+      phase: { current: 4, total: 10, name: 'SEO' },
+      reading: ['@a.md'],
+      text: 'Mind {this}.',
+    };
+    expect(adoptedDefinition('My Work!', adopted)).toEqual({
+      name: 'my-work',
+      description: 'Adopted from CLAUDE.local.md',
+      type: 'custom',
+      required_reading: ['@a.md'],
+      steps: [
+        {
+          id: 'work',
+          type: 'action',
+          instructions:
+            'Phase 4/10: SEO.\n\nMind {{this}}.\n\nGo on with the workflow that CLAUDE.local.md describes.',
+        },
+      ],
+    });
+    const bare = adoptedDefinition('x', { source: 'PLAN.md' });
+    expect(bare.required_reading).toEqual([]);
+    expect(bare.steps[0]?.instructions).toBe('Go on with the workflow that PLAN.md describes.');
+  });
+});
+
+describe('a damaged journal', () => {
+  const definition = workflow([action('a'), action('b')]);
+  const { state } = new Run(definition);
+
+  test('an event for a position that is not open throws', () => {
+    const event: Event = { type: 'position.failed', now: 1, at: 'k3f9x2ab:a#2', reason: 'x' };
+    expect(() => evolve(definition, state, event)).toThrow('no open position k3f9x2ab:a#2');
+    expect(() => evolve(definition, state, { ...event, at: 'k3f9x2ab:b#1' })).toThrow(RangeError);
+  });
+
+  test('a result for gates that do not run throws', () => {
+    const event: Event = { type: 'gates.interrupted', now: 1, id: 'x', why: 'runner' };
+    expect(() => evolve(definition, state, event)).toThrow('no running gates x');
+  });
+
+  test('a step that the pinned workflow does not have throws', () => {
+    const event: Event = { type: 'step.entered', now: 1, step: 'zzz' };
+    expect(() => evolve(definition, state, event)).toThrow("the pinned workflow has no step 'zzz'");
+  });
+
+  test('no events leave a state as it is', () => {
+    expect(replay(definition, state, [])).toBe(state);
+  });
+});
+
+describe('import', () => {
+  const definition = workflow(
+    [action('plan'), loop('build', { loop: 'cycle' }), ralph('polish', 3, { context: 'compact' })],
+    {
+      loops: {
+        cycle: [
+          { id: 'code', instructions: 'C' },
+          { id: 'check', instructions: 'D', context: 'clear' },
+        ],
+      },
+    },
+  );
+  const saved = {
+    status: 'running' as const,
+    step: 'build',
+    stepType: 'loop' as const,
+    task: { index: 1, id: 't2', title: 'Two' },
+    subStep: 'check',
+    tasks: {
+      build: [
+        { id: 't1', title: 'One', status: 'done' as const },
+        { id: 't2', title: 'Two', status: 'in_progress' as const, depends_on: ['t1'] },
+        { id: 't3', title: 'Three', status: 'failed' as const },
+        { id: 't4', title: 'Four', status: 'pending' as const },
+      ],
+    },
+    outputs: { plan: 'p', 'build.t1.code': 'c', 'build.t1.check': 'd', 'build.t2.code': 'e' },
+    summary: 'S',
+    artefacts: ['a.md'],
+    contextActionExecuted: false,
+  };
+
+  test('a saved run in a loop becomes a run whose outputs are unverified', () => {
+    const run = new Run(definition, { start: false });
+    run.now = 7;
+    run.send({ type: 'import', run: 'x-1-abc', state: saved });
+    expect(run.types()).toEqual(['run.started', 'run.imported', 'boundary.requested']);
+    expect(run.state).toMatchObject({
+      step: 'build',
+      status: 'running',
+      summary: 'S',
+      artefacts: ['a.md'],
+      outputs: { plan: { text: 'p', at: 'abc:plan#1', now: 7, receipts: [] } },
+      visits: { plan: 1, 'build/t1/code': 1, 'build/t1/check': 1, 'build/t2/code': 1, 'build/t2/check': 1 },
+      tasks: {
+        cycle: {
+          order: ['t1', 't2', 't3', 't4'],
+          byId: {
+            t1: { id: 't1', title: 'One', end: 'done' },
+            t2: { id: 't2', title: 'Two', depends_on: ['t1'] },
+            t3: { end: 'failed' },
+            t4: { id: 't4', title: 'Four' },
+          },
+        },
+      },
+    });
+    expect(run.state.cursors['build/t2']).toMatchObject({
+      step: 'build',
+      task: 't2',
+      subStep: 'check',
+      path: 'build/t2/check',
+      visit: 1,
+      enteredAt: 7,
+      failures: 0,
+      reds: 0,
+      checks: 0,
+      stops: 0,
+      boundary: { action: 'clear', state: 'requested' },
+    });
+    expect(run.advance('x', { at: 'abc:plan#1' })).toMatchObject({ replayed: true });
+  });
+
+  test('an executed action is behind it, an ended run has no position, a ralph step its iteration', () => {
+    const machine = WorkflowStateMachine.fromState(definition, { ...saved, contextActionExecuted: true });
+    expect(machine.getStatus()).toMatchObject({ at: 'local:build/t2/check#1', instructions: 'D' });
+    const done = { ...saved, status: 'complete' as const };
+    expect(WorkflowStateMachine.fromState(definition, done).getStatus()).not.toHaveProperty('at');
+    const { task: _, subStep: _sub, ...plain } = saved;
+    const polish = { ...plain, step: 'polish', stepType: 'ralph' as const, ralphIteration: 2 };
+    expect(WorkflowStateMachine.fromState(definition, polish).getStatus()).toMatchObject({
+      at: 'local:polish/2#1',
+      ralphIteration: 2,
+      contextAction: '/compact',
+    });
+  });
+
+  test('a second import, like a second start, only answers', () => {
+    const run = new Run(definition, { start: false });
+    run.send({ type: 'import', run: 'x-1-abc', state: saved });
+    expect(run.send({ type: 'import', run: 'x-1-abc', state: saved })).toMatchObject({ instructions: 'D' });
+    expect(run.types()).toEqual(['boundary.released']);
+  });
+});
+
+describe('a task that failed', () => {
+  test('replays its failure, and refuses an output', () => {
+    const definition = workflow([loop('build'), action('end')], {
+      loops: { build: [{ id: 'code', instructions: 'C', on_fail: 'skip' }] },
+    });
+    const run = new Run(definition);
+    run.tasks('build', 'a', 'b');
+    const at = run.status().at ?? '';
+    run.send({ type: 'fail', reason: 'x', at });
+    expect(run.send({ type: 'fail', reason: 'x', at })).toMatchObject({ replayed: true, task: { id: 'b' } });
+    expect(run.last).toEqual([]);
+    expect(run.advance('late', { at })).toMatchObject({ code: 'stale_handle' });
+    expect(run.send({ type: 'fail', reason: 'x', at: at.replace('build', 'end') })).toMatchObject({
+      code: 'stale_handle',
+    });
+    expect(
+      run.send({ type: 'fail', reason: 'x', at: at.replace('/a/', '/b/').replace('#1', '#2') }),
+    ).toMatchObject({
+      code: 'stale_handle',
+      message: 'k3f9x2ab:build/b/code#2 is no longer open',
+    });
+  });
+});
+
+describe('refusals', () => {
+  test('are told apart from events, and shorten what they quote', () => {
+    const run = new Run(workflow([action('a')]));
+    expect(isRefusal([])).toBe(false);
+    expect(isRefusal({ code: 'no_task', message: '', next: '' })).toBe(true);
+    const long = 'x'.repeat(200);
+    expect(run.status({ at: long }).message).toBe(`'${'x'.repeat(80)}' is not a handle`);
+    expect(run.person({ type: 'rewind', to: long }).message).toBe(
+      `the run cannot go back to '${'x'.repeat(80)}'`,
+    );
+    expect(run.tasks(long, 'a').message).toBe(`there is no loop '${'x'.repeat(80)}'`);
+    expect(run.send({ type: 'note', kind: 'variable', key: long, text: 'x' }).message).toBe(
+      `'${'x'.repeat(80)}' cannot be a key`,
+    );
+    const team = new Run(
+      workflow([loop('build', { parallel: 2 })], { loops: { build: [{ id: 'c', instructions: 'C' }] } }),
+    );
+    team.tasks('build', 't1', 't2', 't3', 't4', 't5', 't6');
+    expect(team.claim('A', long).message).toBe(`there is no task '${'x'.repeat(80)}'`);
+    expect(team.advance('x').next).toBe('claim one of t1, t2, t3, t4, t5');
+    expect(team.tasks('build', long).message).toBe(
+      `'${'x'.repeat(80)}' cannot be a task's id: letters, digits, '-', '_' and '.' only`,
+    );
+    const started = new Run(workflow([action('a')]), { start: false });
+    expect(started.send({ type: 'start', run: 'x', inputs: { [long]: 1 } }).message).toBe(
+      `'demo' has no input '${'x'.repeat(80)}'`,
+    );
+    const saved = { ...new WorkflowStateMachine(workflow([action('a')])).getState(), step: long };
+    expect(started.send({ type: 'import', run: 'x', state: saved }).message).toBe(
+      `'demo' has no place '${'x'.repeat(80)}'`,
+    );
+  });
+});
