@@ -30,7 +30,7 @@ export function run(args: readonly string[], io: Io): number {
     type: 'start',
     now: Date.UTC(2026, 0, 1),
     run: `${definition.name}-dry-run`,
-    session: 'dry-run',
+    session: 'agent-1',
     facts: { witness: 'hooks' },
     inputs: inputsFor(definition, values.input ?? []),
   };

@@ -17,12 +17,15 @@ export class Batch {
   readonly events: Event[] = [];
   /** The call named what had been accepted before. */
   replayed = false;
+  /** The session whose work is accepted or failed: not always the one that calls. */
+  worker: string | undefined;
   readonly #draft: Draft;
 
   constructor(definition: Definition, state: State | null, caller: Caller) {
     this.definition = definition;
     this.#draft = new Draft(state);
     this.caller = caller;
+    this.worker = caller.session;
   }
 
   get now(): number {

@@ -182,6 +182,8 @@ describe('P1: boundaries', () => {
     (policy) => {
       const run = policy === 'prefer' ? start('prefer') : required();
       const at = policy === 'prefer' ? 'abc:plan#1' : 'k3f9x2ab:plan#1';
+      run.now += 1;
+      run.witness('B');
       expect(run.status({ session: 'B', at })).toMatchObject({ instructions: 'Do plan' });
       expect(run.last).toMatchObject([
         { type: 'boundary.reset', by: 'new_session', saw: 'new' },
@@ -192,13 +194,21 @@ describe('P1: boundaries', () => {
 
   test('[P1/9] another session that advances unread is briefed instead', () => {
     const run = required();
+    run.now += 1;
+    run.witness('B');
     const refused = run.advance('done', { session: 'B', at: 'k3f9x2ab:plan#1' });
     expect(refused).toMatchObject({ code: 'not_briefed', instructions: 'Do plan' });
     expect(boundary(run)).toMatchObject({ state: 'released', how: 'reset', by: 'new_session' });
   });
 
-  test('[P1/9] without the handle another session is nobody', () => {
+  test('[P1/9] without the handle, or unknown to the run, another session is nobody', () => {
     const run = required();
+    expect(run.status({ session: 'Z', at: 'k3f9x2ab:plan#1' })).toMatchObject({ contextAction: '/clear' });
+    expect(run.advance('x', { session: 'Z', at: 'k3f9x2ab:plan#1' })).toMatchObject({
+      code: 'boundary_open',
+    });
+    run.witness('B');
+    expect(run.status({ session: 'B', at: 'k3f9x2ab:plan#1' })).toMatchObject({ contextAction: '/clear' });
     expect(run.status({ session: 'B' })).toMatchObject({ contextAction: '/clear' });
     expect(run.last).toEqual([]);
   });
@@ -333,6 +343,8 @@ describe('P1: boundaries', () => {
   test('after a lost answer the repeated call still carries the context action', () => {
     const run = new Run(workflow([action('a'), action('b', { context: 'clear' })]));
     const at = run.status().at ?? '';
+    run.now += 1;
+    run.witness('B');
     expect(run.advance('done', { at })).toMatchObject({ contextAction: '/clear' });
     expect(run.advance('done', { at })).toMatchObject({ contextAction: '/clear', replayed: true });
     expect(run.last).toEqual([]);
@@ -469,5 +481,102 @@ describe('P1: boundaries', () => {
     expect(boundary(run)?.session).toBe('A2');
     run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A2' });
     expect(boundary(run)).toMatchObject({ state: 'released', how: 'reset' });
+  });
+
+  test('a required boundary that was taken over can be taken over again, reset or let pass', () => {
+    const at = 'k3f9x2ab:plan#1';
+    const taken = (): Run => {
+      const run = required();
+      run.now += 1;
+      run.witness('C');
+      run.status({ session: 'C', at });
+      expect(boundary(run)).toMatchObject({ by: 'new_session', session: 'C' });
+      run.now += 1;
+      return run;
+    };
+    const again = taken();
+    expect(again.status({ session: 'A', at })).toMatchObject({ contextAction: '/clear' });
+    expect(again.advance('x', { session: 'A' })).toMatchObject({ code: 'boundary_open' });
+    expect(mayStop(again.definition, again.state, { session: 'A', active: false })).toMatchObject({
+      hold: false,
+    });
+    again.witness('D');
+    expect(again.status({ session: 'D', at })).toMatchObject({ instructions: 'Do plan' });
+    expect(again.advance('done', { session: 'D', at })).toMatchObject({ step: 'build' });
+
+    const late = taken();
+    late.witness('D');
+    expect(late.advance('unread', { session: 'D', at })).toMatchObject({
+      code: 'not_briefed',
+      instructions: 'Do plan',
+    });
+    expect(late.advance('done', { session: 'D', at })).toMatchObject({ step: 'build' });
+
+    const cleared = taken();
+    cleared.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+    expect(cleared.advance('done', { session: 'A' })).toMatchObject({ step: 'build' });
+
+    const passed = taken();
+    passed.person({ type: 'proceed' });
+    expect(passed.advance('done', { session: 'A' })).toMatchObject({ step: 'build' });
+  });
+
+  test('the engine does not let a boundary pass', () => {
+    const run = required();
+    expect(run.engine({ type: 'advance', output: 'x' })).toMatchObject({ code: 'boundary_open' });
+    expect(run.engine({ type: 'fail', reason: 'x' })).toMatchObject({ code: 'boundary_open' });
+    expect(boundary(run)?.state).toBe('requested');
+  });
+
+  test("a handle of before asks about the caller's own position only", () => {
+    const definition = workflow([loop('build', { parallel: 2 })], {
+      loops: { build: [{ id: 'code', instructions: 'C', context: 'clear' }] },
+      boundaries: 'require',
+    });
+    const run = new Run(definition);
+    run.witness('A');
+    run.witness('B');
+    run.tasks('build', 'a', 'b', 'c');
+    const a = run.claim('A', 'a').at ?? '';
+    run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+    run.advance('coded', { at: a, session: 'A' });
+    run.claim('B', 'b');
+    run.now += 1;
+    run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+    const reply = run.status({ at: a, session: 'A' });
+    expect(run.last).toEqual([]);
+    expect(reply).not.toHaveProperty('at');
+    expect(run.state.cursors['build/b']?.boundary).toMatchObject({ state: 'requested', session: 'B' });
+    const b = 'k3f9x2ab:build/b/code#1';
+    run.witness('Z');
+    run.now -= 1;
+    const other = run.claim('A', 'c').at ?? '';
+    run.status({ at: other, session: 'B' });
+    expect(run.state.cursors['build/c']?.boundary).toMatchObject({ session: 'A', state: 'requested' });
+    expect(run.status({ at: b, session: 'B' })).toMatchObject({ contextAction: '/clear' });
+  });
+
+  test('a review leaves the boundary of what comes next for the author', () => {
+    const definition = workflow([
+      action('a', { review: { by: 'critic' } }),
+      action('b', { context: 'clear' }),
+    ]);
+    const run = new Run(definition, { session: 'A' });
+    run.advance('done', { session: 'A' });
+    run.send({ type: 'review', verdict: 'approve', session: 'R' });
+    expect(boundary(run)).toEqual({ action: 'clear', state: 'pending' });
+    expect(run.state.sessions.A?.completed).toEqual(['a']);
+    expect(run.state.last).toMatchObject({ session: 'A' });
+  });
+
+  test('instructions of a required boundary stay closed while it is pending', () => {
+    const definition = workflow([action('a', { gate: [{ run: 'x' }] }), action('b', { context: 'clear' })], {
+      boundaries: 'require',
+    });
+    const run = new Run(definition, { session: 'A' });
+    run.advance('done', { session: 'A' });
+    run.gates();
+    const cursor = only(run);
+    expect(cursor && instructionsFor(definition, run.state, cursor)).toBe('');
   });
 });

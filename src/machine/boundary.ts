@@ -15,15 +15,17 @@ const satisfies = (saw: Saw, action: Boundary['action']): boolean =>
  */
 export function offerBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): void {
   const { boundary } = cursor;
-  if (!fromAgent(batch)) return;
-  if (boundary?.state === 'pending') return request(batch, cursor);
-  if (boundary?.state !== 'requested') return;
+  if (!boundary || (batch.caller.actor?.kind ?? 'agent') !== 'agent') return;
   const at = batch.at(cursor);
-  if (byHandle && isFresh(batch, cursor)) return releaseReset(batch, at, 'new_session', 'new');
-  if (boundary.policy === 'prefer') batch.emit('boundary.released', { at, how: 'skipped' });
+  const open = boundary.state === 'requested' || isFenced(boundary, batch.caller.session);
+  if (open && byHandle && isFresh(batch, cursor)) return releaseReset(batch, at, 'new_session', 'new');
+  // A leased position is its holder's to be briefed on.
+  if (!isCallers(cursor, batch.caller)) return;
+  if (boundary.state === 'pending') return request(batch, cursor);
+  if (boundary.state === 'requested' && boundary.policy === 'prefer') {
+    batch.emit('boundary.released', { at, how: 'skipped' });
+  }
 }
-
-const fromAgent = ({ caller }: Batch): boolean => (caller.actor?.kind ?? 'agent') === 'agent';
 
 function request(batch: Batch, cursor: Cursor): void {
   const at = batch.at(cursor);
@@ -42,13 +44,13 @@ function request(batch: Batch, cursor: Cursor): void {
 const hasWitness = (state: State, session: string | undefined): boolean =>
   session !== undefined && own(state.sessions, session)?.witness !== undefined;
 
-/** The caller is another session than the one that was asked, and began or was cleared since. */
+/** The caller is another session than the one that was asked, and is known to have begun or been cleared since. */
 function isFresh({ state, caller }: Batch, cursor: Cursor): boolean {
   const { session } = caller;
   const asked = cursor.boundary?.session;
   if (session === undefined || asked === undefined || session === asked) return false;
   const known = own(state.sessions, session);
-  return known === undefined || Math.max(known.startedAt, known.clearedAt ?? 0) >= cursor.enteredAt;
+  return known !== undefined && Math.max(known.startedAt, known.clearedAt ?? 0) > cursor.enteredAt;
 }
 
 function releaseReset(batch: Batch, at: string, by: NonNullable<Boundary['by']>, saw: Saw): void {
@@ -61,20 +63,21 @@ function releaseReset(batch: Batch, at: string, by: NonNullable<Boundary['by']>,
 export function passBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): Refusal | undefined {
   const at = batch.at(cursor);
   const { boundary } = cursor;
-  if (!boundary || isPassed(batch, boundary)) return undefined;
-  if (!fromAgent(batch)) {
+  const { actor, session } = batch.caller;
+  const fenced = boundary !== undefined && isFenced(boundary, session);
+  if (!boundary || (boundary.state === 'released' && !fenced)) return undefined;
+  if (actor?.kind === 'person') {
     batch.emit('boundary.released', { at, how: 'proceeded' });
     return undefined;
   }
-  if (boundary.state === 'pending') {
+  if (actor?.kind !== 'engine' && boundary.state === 'pending') {
     request(batch, cursor);
     if (batch.state.boundaries === 'off') return undefined;
     const message = `${at} opens with /${boundary.action}: nobody has begun it`;
     return refuse('not_briefed', message, 'ask for the status first', at);
   }
-  if (boundary.state === 'requested' && byHandle && isFresh(batch, cursor)) {
-    releaseReset(batch, at, 'new_session', 'new');
-  } else if (boundary.state === 'requested' && boundary.policy === 'prefer') {
+  if (byHandle && isFresh(batch, cursor)) releaseReset(batch, at, 'new_session', 'new');
+  else if (boundary.state === 'requested' && boundary.policy === 'prefer' && actor?.kind !== 'engine') {
     batch.emit('boundary.released', { at, how: 'skipped' });
   } else {
     const message = `${at} opens with /${boundary.action}, which has not been seen here`;
@@ -85,12 +88,17 @@ export function passBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): R
   return refuse('not_briefed', message, `do what the instructions say, then report at ${at}`, at);
 }
 
-/** Released; if another session took a required one over, only that session goes on. */
-function isPassed({ caller }: Batch, { state, policy, by, session }: Boundary): boolean {
-  if (state !== 'released') return false;
-  const takenOver = policy === 'require' && by === 'new_session';
-  return !takenOver || caller.session === undefined || caller.session === session;
-}
+/** Another session took a required boundary over: only that session goes on, or one that is cleared after it. */
+export const isFenced = (
+  { state, policy, by, how, session }: Boundary,
+  caller: string | undefined,
+): boolean =>
+  state === 'released' &&
+  policy === 'require' &&
+  by === 'new_session' &&
+  how === 'reset' &&
+  caller !== undefined &&
+  caller !== session;
 
 /** A reset was seen. Recorded for its session; it opens the boundaries that wait for it there. */
 export function seeReset(batch: Batch, command: CommandOf<'boundary'>): Refusal | undefined {
@@ -106,7 +114,8 @@ export function seeReset(batch: Batch, command: CommandOf<'boundary'>): Refusal 
     const { boundary } = cursor;
     if (!boundary || !satisfies(saw, boundary.action)) continue;
     const late = boundary.how === 'skipped' && boundary.policy === 'prefer';
-    if (boundary.state !== 'released' || late) releaseReset(batch, batch.at(cursor), by, saw);
+    const open = boundary.state !== 'released' || late || isFenced(boundary, session);
+    if (open) releaseReset(batch, batch.at(cursor), by, saw);
   }
   return undefined;
 }
@@ -114,17 +123,20 @@ export function seeReset(batch: Batch, command: CommandOf<'boundary'>): Refusal 
 /** The session is the one that was asked; before that, one that is bound and may work on the position. */
 function isHere({ state, caller }: Batch, cursor: Cursor): boolean {
   const { session } = caller;
-  const asked = cursor.boundary?.session;
-  if (asked !== undefined || session === undefined) return asked === session || asked === undefined;
-  return own(state.sessions, session) !== undefined && isCallers(cursor, caller);
+  const { boundary } = cursor;
+  if (session === undefined) return boundary?.session === undefined;
+  if (boundary?.session === session) return true;
+  const anyone = boundary?.session === undefined || isFenced(boundary, session);
+  return anyone && own(state.sessions, session) !== undefined && isCallers(cursor, caller);
 }
 
 /** A person lets a boundary pass. */
 export function proceed(batch: Batch, command: CommandOf<'proceed'>): Refusal | undefined {
   const found = locate(batch, command.at);
   if ('refusal' in found) return found.refusal;
-  const open = 'cursor' in found && found.cursor.boundary?.state;
-  if (!('cursor' in found) || (open !== 'requested' && open !== 'pending')) {
+  const boundary = 'cursor' in found ? found.cursor.boundary : undefined;
+  const open = boundary && (boundary.state !== 'released' || isFenced(boundary, ''));
+  if (!('cursor' in found) || !open) {
     return refuse('no_boundary', 'no context action is being waited for', 'ask for the status');
   }
   batch.emit('boundary.released', { at: batch.at(found.cursor), how: 'proceeded' });
@@ -132,5 +144,7 @@ export function proceed(batch: Batch, command: CommandOf<'proceed'>): Refusal | 
 }
 
 /** Whether the position's instructions may be told: not while a required boundary is open. */
-export const instructionsOpen = (cursor: Cursor): boolean =>
-  cursor.boundary?.state !== 'requested' || cursor.boundary.policy === 'prefer';
+export function instructionsOpen(state: State, { boundary }: Cursor): boolean {
+  if (boundary?.state === 'pending') return state.boundaries !== 'require';
+  return boundary?.state !== 'requested' || boundary.policy === 'prefer';
+}

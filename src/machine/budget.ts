@@ -5,6 +5,8 @@ import type { Amount } from './state.ts';
 import { stepOf } from './steps.ts';
 
 const idleMs = 5 * 60_000;
+/** More in one call is a mistake, and sums must stay numbers. */
+const most = 1e12;
 
 /** Minutes are active time: a gap of more than five minutes counts nothing. What belongs to a step that is over is only recorded. */
 export function spend(batch: Batch, command: CommandOf<'spend'>): undefined {
@@ -36,4 +38,4 @@ export function spend(batch: Batch, command: CommandOf<'spend'>): undefined {
 }
 
 const countable = (amount: number | undefined): number =>
-  amount !== undefined && Number.isFinite(amount) && amount > 0 ? amount : 0;
+  amount !== undefined && Number.isFinite(amount) && amount > 0 ? Math.min(amount, most) : 0;

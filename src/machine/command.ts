@@ -57,7 +57,13 @@ export type Command = Caller &
     | { type: 'setTasks'; loop: string; tasks: TaskInput[] }
     | { type: 'claim'; holder: string; task?: string }
     | { type: 'gatesStarted'; id: string; deadline?: number; runner?: { pid: number; host: string } }
-    | { type: 'gatesFinished'; id: string; receipts: GateResult[]; unstable?: string[] }
+    | {
+        type: 'gatesFinished';
+        id: string;
+        receipts: GateResult[];
+        unstable?: string[];
+        runner?: { pid: number; host: string };
+      }
     | { type: 'review'; verdict: Verdict; feedback?: string; at?: string; amount?: Amount; to?: string }
     | { type: 'ask'; text: string; at?: string }
     | { type: 'answer'; text: string; question?: string }

@@ -438,7 +438,7 @@ describe('notes, reading and sessions', () => {
     const command = { now: 0, type: 'note' as const, kind: 'artefact' as const, text: 'one more' };
     expect(decide(r.definition, full, command)).toMatchObject({
       code: 'notes_full',
-      next: 'name a directory instead',
+      next: 'use a known one',
     });
     expect(decide(r.definition, { ...full, artefacts: many.slice(1) }, command)).toHaveLength(1);
   });

@@ -6,11 +6,11 @@ import type { Command, CommandOf } from './command.ts';
 import type { Definition } from './definition.ts';
 import type { Event } from './event.ts';
 import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
-import { foreignHandle, locate, onlyCursor } from './locate.ts';
+import { foreignHandle, locate } from './locate.ts';
 import { claim, renewLease, setTasks } from './loops.ts';
-import { answer, ask, note, session, todo } from './record-keeping.ts';
+import { answer, ask, note, read, session, todo } from './record-keeping.ts';
 import { type Decision, type Refusal, refuse } from './refusal.ts';
-import { byPerson, personOnly, review, rewindTo } from './review.ts';
+import { byPerson, personOnly, repeatsApproval, review, rewindTo } from './review.ts';
 import { begin } from './start.ts';
 import { ended, type State } from './state.ts';
 import { stepIndex } from './steps.ts';
@@ -81,8 +81,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
     case 'todo':
       return todo(batch, command);
     case 'read':
-      batch.emit('file.read', { path: command.path, hash: command.hash });
-      return undefined;
+      return read(batch, command);
     case 'boundary':
       return seeReset(batch, command);
     case 'proceed':
@@ -112,6 +111,8 @@ function afterEnd(batch: Batch, state: State, command: Command): Refusal | undef
       return fail(batch, command);
     case 'session':
       return session(batch, command);
+    case 'review':
+      return repeatsApproval(batch, command) ? undefined : overFor(state);
     case 'gatesStarted':
     case 'gatesFinished':
       return refuse('stale_gates', `${state.run} is ${state.status}`, 'drop the result');
@@ -131,6 +132,8 @@ function overFor(state: State): Refusal {
 /** Any call of the holder keeps its leases; where no session is known, the handle has to do. */
 function renewFor(batch: Batch, command: Command): void {
   const at = 'at' in command ? command.at : undefined;
+  const leaving = command.type === 'session' && command.event.type === 'ended';
+  if ((command.actor?.kind ?? 'agent') !== 'agent' || leaving) return;
   for (const cursor of Object.values(batch.state.cursors)) {
     const holder = cursor.lease?.holder;
     const mine = command.session === undefined ? batch.at(cursor) === at : command.session === holder;
@@ -144,11 +147,12 @@ const engineOnly = (command: Command): Refusal | undefined =>
     : refuse('engine_only', 'gates are run by Stepfast itself', 'advance the position: its gates run then');
 
 function status(batch: Batch, command: CommandOf<'status'>): Refusal | undefined {
-  const found = locate(batch, command.at);
-  if ('refusal' in found) return command.at === undefined ? undefined : found.refusal;
-  const cursor = 'cursor' in found ? found.cursor : onlyCursor(batch.state);
-  if (!cursor || interrupt(batch, cursor, command)) return undefined;
-  offerBoundary(batch, cursor, command.at !== undefined);
+  const named = locate(batch, command.at);
+  if ('refusal' in named) return command.at === undefined ? undefined : named.refusal;
+  // A handle of before asks for where the caller stands now.
+  const found = 'replay' in named ? locate(batch, undefined) : named;
+  if (!('cursor' in found) || interrupt(batch, found.cursor, command)) return undefined;
+  offerBoundary(batch, found.cursor, command.at !== undefined && found === named);
   return undefined;
 }
 

@@ -51,6 +51,7 @@ export type Event = { now: number } & (
       failure?: string;
       receipts?: Receipt[];
       feedback?: string;
+      output?: Text;
       lease?: Lease;
       tree?: string;
     } & Place)

@@ -190,7 +190,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         turns: budget.turns + event.turns,
         tokens: budget.tokens + event.tokens,
         activeMs: budget.activeMs + event.activeMs,
-        lastAt: event.now,
+        lastAt: Math.max(budget.lastAt ?? 0, event.now),
       };
       return;
     }

@@ -6,6 +6,7 @@ import { own } from './record.ts';
 import type { Cursor, Lease, Receipt, Text } from './state.ts';
 import {
   contextAt,
+  dependantsOf,
   firstReady,
   loopIdOf,
   parallelOf,
@@ -31,6 +32,7 @@ interface Entry {
   failure?: string;
   receipts?: Receipt[] | undefined;
   feedback?: string | undefined;
+  output?: Text | undefined;
   tree?: string | undefined;
 }
 
@@ -60,7 +62,7 @@ export function enterPosition(batch: Batch, place: Place, entry: Entry): void {
   const context = fresh ? contextAt(batch.definition, batch.state, place, entry.why === 'claim') : undefined;
   const visit = (own(batch.state.visits, pathOf(place)) ?? 0) + 1;
   const { tree } = batch.caller;
-  batch.emit('position.entered', { ...place, visit, failures, ...given({ context, tree, ...given(rest) }) });
+  batch.emit('position.entered', { ...place, visit, failures, ...given({ context, tree }), ...given(rest) });
 }
 
 /** The current step is a loop: opens what can be opened, or leaves it when nothing is left to do. */
@@ -83,8 +85,7 @@ export function openLoop(batch: Batch): void {
 
 export function leaveStep(batch: Batch): void {
   const from = batch.state.step;
-  const { session } = batch.caller;
-  batch.emit('step.completed', { step: from, ...given({ session }) });
+  batch.emit('step.completed', { step: from, ...given({ session: batch.worker }) });
   const next = batch.definition.steps[stepIndex(batch.definition, from) + 1];
   if (next) enterStep(batch, next.id, { from });
   else batch.emit('run.completed', {});
@@ -101,7 +102,7 @@ export function complete(
   const at = batch.at(cursor);
   const { step: id, task, subStep, iteration } = cursor;
   const step = stepOf(batch.definition, id);
-  const { session } = batch.caller;
+  const session = batch.worker;
   batch.emit('position.completed', { at, output, ...evidence, ...given({ reviewed, session }) });
   if (step.type === 'action') return leaveStep(batch);
   if (step.type === 'ralph') {
@@ -129,7 +130,7 @@ export function leavesRalph(batch: Batch, cursor: Cursor, receipts: Receipt[]): 
 export function failPosition(batch: Batch, cursor: Cursor, reason: string): void {
   const at = batch.at(cursor);
   const work = workAt(batch.definition, cursor);
-  const { session } = batch.caller;
+  const session = batch.worker;
   batch.emit('position.failed', { at, reason, ...given({ session }) });
   const failures = cursor.failures + 1;
   if (work.on_fail === 'abort') return batch.emit('run.failed', { reason });
@@ -160,11 +161,11 @@ function skipTask(batch: Batch, cursor: Cursor, at: string): void {
   const loop = loopIdOf(step);
   const lost = new Set([cursor.task ?? '']);
   batch.emit('task.ended', { loop, task: cursor.task ?? '', end: 'failed', at });
-  // Dependants may stand before what they depend on, so look until nothing more is lost.
-  for (let before = 0; before !== lost.size; ) {
-    before = lost.size;
-    for (const task of tasksIn(taskListOf(batch.state, step))) {
-      if (task.end !== undefined || !task.depends_on?.some((id) => lost.has(id))) continue;
+  const dependants = dependantsOf(tasksIn(taskListOf(batch.state, step)));
+  // What is lost grows while it is gone through.
+  for (const id of lost) {
+    for (const task of dependants.get(id) ?? []) {
+      if (task.end !== undefined || lost.has(task.id)) continue;
       lost.add(task.id);
       batch.emit('task.ended', { loop, task: task.id, end: 'skipped' });
     }

@@ -463,4 +463,32 @@ describe('what advance refuses', () => {
     expect(run.advance('語'.repeat(90_000))).toMatchObject({ code: 'bad_output' });
     expect(run.advance('語'.repeat(87_000))).toMatchObject({ step: 'b' });
   });
+
+  test('nothing that was meant for one runner is taken from another, or after the deadline', () => {
+    const run = gated();
+    run.advance('built', { session: 'A' });
+    const { id = '', deadline = 0 } = checking(run) ?? {};
+    const finish = (runner?: { pid: number; host: string }) =>
+      run.engine({
+        type: 'gatesFinished',
+        id,
+        receipts: [{ gate: 0, pass: true }],
+        ...(runner ? { runner } : {}),
+      });
+    run.engine({
+      type: 'gatesStarted',
+      id,
+      runner: { pid: 1, host: 'h' },
+      deadline: Number.POSITIVE_INFINITY,
+    });
+    expect(checking(run)?.deadline).toBe(deadline);
+    expect(finish({ pid: 2, host: 'h' })).toMatchObject({ code: 'stale_gates' });
+    expect(finish()).toMatchObject({ code: 'stale_gates' });
+    run.now = deadline + 1;
+    expect(finish({ pid: 1, host: 'h' })).toMatchObject({ code: 'stale_gates' });
+    expect(run.types()).toEqual(['gates.interrupted']);
+    run.advance('built', { session: 'A' });
+    run.gates();
+    expect(run.state.last).toMatchObject({ kind: 'advance', session: 'A' });
+  });
 });

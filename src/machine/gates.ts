@@ -66,19 +66,23 @@ export function interrupt(batch: Batch, cursor: Cursor, command: { runnerAlive?:
 export function gatesStarted(batch: Batch, command: CommandOf<'gatesStarted'>): Refusal | undefined {
   const checking = checkingBy(batch, command.id)?.checking;
   const { id, runner, tree, deadline = checking?.deadline ?? 0 } = command;
-  if (!checking || (checking.runner && !sameRunner(checking.runner, runner))) return staleGates(id);
-  batch.emit('gates.started', { id, deadline, ...given({ runner, tree }) });
+  if (!checking || !mayRun(checking, runner)) return staleGates(id);
+  const known = Number.isFinite(deadline) ? deadline : checking.deadline;
+  batch.emit('gates.started', { id, deadline: known, ...given({ runner, tree }) });
   return undefined;
 }
 
-const sameRunner = (a: Checking['runner'], b: Checking['runner']): boolean =>
-  a?.pid === b?.pid && a?.host === b?.host;
+/** Nobody has begun them, or this runner has. */
+const mayRun = ({ runner: has }: Checking, asks: Checking['runner']): boolean =>
+  has === undefined || (has.pid === asks?.pid && has.host === asks.host);
 
 export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>): Refusal | undefined {
   const { id, unstable, tree } = command;
   const cursor = checkingBy(batch, id);
   const checking = cursor?.checking;
-  if (!cursor || !checking) return staleGates(id);
+  if (!cursor || !checking || !mayRun(checking, command.runner) || interrupt(batch, cursor, {}))
+    return staleGates(id);
+  batch.worker = checking.session;
   const receipts = checking.gates.map((requested, index) => receiptFor(requested, index, command.receipts));
   const leaving =
     stepOf(batch.definition, cursor.step).type !== 'ralph' || leavesRalph(batch, cursor, receipts);

@@ -1,7 +1,8 @@
 import type { Definition } from './definition.ts';
 import { cursorKey, formatHandle, type Place, pathOf } from './handle.ts';
+import { own } from './record.ts';
 import type { Cursor, State, Task } from './state.ts';
-import { contextAt, loopIdOf, stepIndex } from './steps.ts';
+import { awaitsTasks, contextAt, dependantsOf, loopIdOf, stepIndex, stepOf, taskListOf } from './steps.ts';
 import type { WorkflowState } from './workflow-state.ts';
 
 /** A saved `WorkflowState` as a run: its outputs carry no evidence, each counts as the first visit of its path. */
@@ -11,18 +12,17 @@ export function importWorkflowState(
   saved: WorkflowState,
   now: number,
 ): State {
-  const paths = Object.keys(saved.outputs).map((key) => key.replaceAll('.', '/'));
   const state: State = {
     ...base,
     status: saved.status,
     step: saved.step,
     artefacts: [...saved.artefacts],
     ...(saved.summary === undefined ? {} : { summary: saved.summary }),
-    visits: Object.fromEntries(paths.map((path) => [path, 1])),
+    visits: Object.fromEntries(Object.keys(saved.outputs).map((key) => [pathOfKey(definition, key), 1])),
     outputs: Object.fromEntries(
       Object.entries(saved.outputs).map(([key, text]) => [
         key,
-        { text, at: formatHandle(base.run, key.replaceAll('.', '/'), 1), now, receipts: [] },
+        { text, at: formatHandle(base.run, pathOfKey(definition, key), 1), now, receipts: [] },
       ]),
     ),
     tasks: Object.fromEntries(
@@ -30,7 +30,7 @@ export function importWorkflowState(
         loopNamed(definition, id),
         {
           order: tasks.map((task) => task.id),
-          byId: Object.fromEntries(tasks.map((task) => [task.id, importTask(task)])),
+          byId: Object.fromEntries(importTasks(tasks).map((task) => [task.id, task])),
         },
       ]),
     ),
@@ -45,8 +45,11 @@ function openAt(definition: Definition, state: State, saved: WorkflowState, now:
     place.task = saved.task.id;
     place.subStep = saved.subStep;
   }
+  const listed = taskListOf(state, stepOf(definition, place.step));
+  // A loop with tasks of which none is open: the first that is ready is next.
+  if (awaitsTasks(definition, place) && listed) return { ...state, cursors: {} };
   const path = pathOf(place);
-  const visit = (state.visits[path] ?? 0) + 1;
+  const visit = (own(state.visits, path) ?? 0) + 1;
   const cursor: Cursor = { ...place, path, visit, enteredAt: now, failures: 0, reds: 0, checks: 0, stops: 0 };
   const action = contextAt(definition, arriving(definition, state, place), place);
   if (action) {
@@ -71,6 +74,28 @@ export function loopNamed(definition: Definition, id: string): string {
   return step ? loopIdOf(step) : id;
 }
 
-function importTask({ status, ...task }: WorkflowState['tasks'][string][number]): Task {
-  return status === 'done' || status === 'failed' ? { ...task, end: status } : task;
+/** A task id may hold dots; the ids of steps and sub-steps cannot. */
+function pathOfKey(definition: Definition, key: string): string {
+  const [step = '', ...rest] = key.split('.');
+  const last = rest.pop();
+  if (last === undefined) return step;
+  const isLoop = definition.steps.some(({ id, type }) => id === step && type === 'loop');
+  return isLoop ? `${step}/${rest.join('.')}/${last}` : `${step}/${last}`;
+}
+
+/** What depends on a failed task can never begin. */
+function importTasks(saved: WorkflowState['tasks'][string]): Task[] {
+  const tasks = saved.map(({ status, ...task }): Task => {
+    return status === 'done' || status === 'failed' ? { ...task, end: status } : task;
+  });
+  const dependants = dependantsOf(tasks);
+  const lost = tasks.filter(({ end }) => end === 'failed').map(({ id }) => id);
+  for (const id of lost) {
+    for (const task of dependants.get(id) ?? []) {
+      if (task.end !== undefined) continue;
+      task.end = 'skipped';
+      lost.push(task.id);
+    }
+  }
+  return tasks;
 }

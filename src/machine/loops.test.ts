@@ -419,7 +419,7 @@ describe('P2: loops', () => {
     expect(run.status()).toMatchObject({
       status: 'waiting',
       held: [{ waiting: 'question' }, { waiting: 'blocked' }],
-      next: `A person decides what ${a}, ${b} wait for.`,
+      next: 'A person decides what a, b wait for.',
     });
   });
 
@@ -451,6 +451,77 @@ describe('P2: loops', () => {
       code: 'bad_tasks',
       message: 'every task of the list has ended',
     });
+  });
+
+  test('[P2/10] a person, the engine and a session that ends renew nothing', () => {
+    const run = several();
+    run.witness('A');
+    const at = run.claim('A', 'a').at ?? '';
+    run.now += 20 * minute;
+    run.person({ type: 'status', at });
+    run.engine({ type: 'status', at });
+    run.send({ type: 'session', session: 'A', event: { type: 'ended' } });
+    expect(run.events.some(({ type }) => type === 'lease.renewed')).toBe(false);
+  });
+
+  test('[P2/10] no answer tells an agent the handle of another', () => {
+    const run = several();
+    const a = run.claim('A', 'a').at ?? '';
+    const at = run.claim('B', 'b').at ?? '';
+    expect(run.status({ session: 'A' }).held).toEqual([
+      { at: a, task: 'a', holder: 'A' },
+      { task: 'b', holder: 'B' },
+    ]);
+    expect(run.send({ type: 'claim', holder: 'B', session: 'A' })).toMatchObject({ code: 'task_held' });
+    run.send({ type: 'fail', reason: 'x', at, session: 'B' });
+    expect(run.send({ type: 'review', verdict: 'revise', session: 'A' })).toMatchObject({
+      code: 'not_waiting',
+    });
+    const solo = new Run(build(2));
+    solo.tasks('build', 'a', 'b');
+    solo.claim('A', 'a');
+    expect(solo.status({ session: 'B' })).not.toHaveProperty('at');
+    expect(solo.status()).toHaveProperty('at');
+  });
+
+  test("a finished holder's repeated call is not told what the next one is doing", () => {
+    const run = new Run(
+      build(2, [
+        { id: 'code', instructions: 'C' },
+        { id: 'check', instructions: 'D', context: 'clear' },
+      ]),
+    );
+    run.tasks('build', 'a', 'b');
+    const a = run.claim('A', 'a').at ?? '';
+    run.advance('coded', { at: a, session: 'A' });
+    run.now += 31 * minute;
+    run.claim('B', 'a');
+    const reply = run.advance('coded', { at: a, session: 'A' });
+    expect(reply).toMatchObject({ replayed: true });
+    expect(reply).not.toHaveProperty('at');
+    expect(run.state.cursors['build/a']?.boundary).toMatchObject({ session: 'B' });
+  });
+
+  test('a status lists at most twenty ready tasks, and long chains are checked quickly', () => {
+    const run = new Run(build(2, [{ id: 'code', instructions: 'C', on_fail: 'skip' }]));
+    const many = Array.from({ length: 30 }, (_, index) => `t${index}`);
+    expect(run.tasks('build', ...many).ready).toHaveLength(20);
+    const chain = Array.from({ length: 3000 }, (_, index): [string, ...string[]] => [
+      `c${index}`,
+      `c${index + 1}`,
+    ]);
+    const started = performance.now();
+    expect(run.tasks('build', ...chain, 'c3000')).toMatchObject({ ready: ['c3000'] });
+    const at = run.claim('A', 'c3000').at ?? '';
+    expect(run.send({ type: 'fail', reason: 'x', at })).toMatchObject({ waiting: { for: 'blocked' } });
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+
+  test('what ended long ago does not stand in the way of a new list', () => {
+    const run = new Run(build(1, [{ id: 'code', instructions: 'C', on_fail: 'skip' }]));
+    run.tasks('build', 'a', ['b', 'a', 'c'], 'c', 'd');
+    run.send({ type: 'fail', reason: 'x' });
+    expect(run.tasks('build', 'd', 'e')).not.toHaveProperty('code');
   });
 });
 

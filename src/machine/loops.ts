@@ -7,6 +7,7 @@ import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, Lease, Task, TaskList } from './state.ts';
 import {
   awaitsTasks,
+  dependantsOf,
   heldCount,
   isHeld,
   loopIdOf,
@@ -76,7 +77,7 @@ function badTasks(wanted: TaskInput[], all: Task[]): string | undefined {
     if (seen.has(task.id)) return `two tasks are called '${task.id}'`;
     seen.add(task.id);
   }
-  for (const task of all) {
+  for (const task of all.filter(({ end }) => end === undefined)) {
     for (const id of task.depends_on ?? []) {
       const dependency = byId.get(id);
       if (!dependency) return `task '${task.id}' depends on '${id}', which is not in the list`;
@@ -89,21 +90,27 @@ function badTasks(wanted: TaskInput[], all: Task[]): string | undefined {
   return circle && `the tasks depend on each other in a circle: ${circle.join(' → ')}`;
 }
 
-/** Takes away tasks whose dependencies are gone; what stays is in a circle. */
+/** Takes away tasks whose dependencies are gone; what stays is in a circle or behind one. */
 function findCircle(tasks: Task[]): string[] | undefined {
-  const waits = new Map(tasks.map((task) => [task.id, new Set(task.depends_on ?? [])]));
-  for (let before = -1; before !== waits.size; ) {
-    before = waits.size;
-    for (const [id, on] of waits) if ([...on].every((other) => !waits.has(other))) waits.delete(id);
+  const dependants = dependantsOf(tasks);
+  const waits = new Map(tasks.map((task) => [task.id, task.depends_on?.length ?? 0]));
+  const free = tasks.filter((task) => waits.get(task.id) === 0);
+  // What is free grows while it is gone through.
+  for (const { id } of free) {
+    waits.delete(id);
+    for (const task of dependants.get(id) ?? []) {
+      const left = (waits.get(task.id) ?? 0) - 1;
+      waits.set(task.id, left);
+      if (left === 0) free.push(task);
+    }
   }
   const [start] = waits.keys();
   if (start === undefined) return undefined;
-  const path = [start];
-  for (;;) {
-    const next = [...(waits.get(path.at(-1) ?? '') ?? [])].find((id) => waits.has(id)) ?? start;
-    const first = path.indexOf(next);
-    path.push(next);
-    if (first >= 0) return path.slice(first);
+  const needs = new Map(tasks.map((task) => [task.id, task.depends_on ?? []]));
+  const path = new Set<string>();
+  for (let id = start; ; id = needs.get(id)?.find((other) => waits.has(other)) ?? start) {
+    if (path.has(id)) return [...[...path].slice([...path].indexOf(id)), id];
+    path.add(id);
   }
 }
 
@@ -117,6 +124,14 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
     return refuse('no_task', `'${step.id}' has no tasks to claim`, next);
   }
   if (state.budget.exhausted !== undefined) return undefined;
+  const agent = (command.actor?.kind ?? 'agent') === 'agent';
+  if (agent && command.session !== undefined && command.session !== command.holder) {
+    return refuse(
+      'task_held',
+      'an agent claims for its own session',
+      'claim with your own session as holder',
+    );
+  }
   const mine = cursors.find(
     (cursor) => cursor.lease?.holder === command.holder && wants(command, cursor.task),
   );

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
 import {
   adoptedDefinition,
+  type Command,
+  decide,
   type Event,
   evolve,
   findPlaceholders,
@@ -13,6 +15,8 @@ import {
   WorkflowStateMachine,
 } from './index.ts';
 import { escapePlaceholders, expandPlaceholders } from './placeholders.ts';
+
+const definitionOfLoop = workflow([loop('build')], { loops: { build: [{ id: 'code', instructions: 'C' }] } });
 
 describe('handles', () => {
   test('are written and read back', () => {
@@ -269,5 +273,67 @@ describe('refusals', () => {
     expect(started.send({ type: 'import', run: 'x', state: saved }).message).toBe(
       `'demo' has no place '${'x'.repeat(80)}'`,
     );
+  });
+
+  test('an imported loop goes on with what is ready, and skips what depends on a failure', () => {
+    const run = new Run(definitionOfLoop, { start: false });
+    const tasks = [
+      { id: 'v1.2', title: 'A', status: 'done' as const },
+      { id: 'lost', title: 'B', status: 'failed' as const },
+      { id: 'behind', title: 'C', status: 'pending' as const, depends_on: ['lost'] },
+      { id: 'constructor', title: 'D', status: 'pending' as const },
+    ];
+    const state = {
+      status: 'running' as const,
+      step: 'build',
+      stepType: 'loop' as const,
+      tasks: { build: tasks },
+      outputs: { 'build.v1.2.code': 'x' },
+      artefacts: [],
+      contextActionExecuted: false,
+    };
+    expect(run.send({ type: 'import', run: 'x-1-abc', state })).toMatchObject({
+      at: 'abc:build/constructor/code#1',
+    });
+    expect(run.state.visits).toEqual({ 'build/v1.2/code': 1, 'build/constructor/code': 1 });
+    expect(run.state.tasks.build?.byId.behind?.end).toBe('skipped');
+    expect(run.advance('x', { at: 'abc:build/v1.2/code#1' })).toMatchObject({ replayed: true });
+  });
+
+  test('what is undefined in a command does not reach the journal', () => {
+    const run = new Run(workflow([action('a')]), { start: false });
+    // What an untyped caller may send.
+    const facts = { witness: undefined, host: 'h' } as unknown as { host: string };
+    run.send({ type: 'start', run: 'x-1-abc', session: 'A', facts });
+    run.send({ type: 'session', session: 'A', event: { type: 'started', ...facts } });
+    expect(JSON.parse(JSON.stringify(run.events))).toStrictEqual(run.events);
+  });
+
+  test('what is read, named and set has limits, and a held stop needs a handle of this run', () => {
+    const run = new Run(workflow([action('a')]));
+    run.witness('A');
+    const held = {
+      type: 'session' as const,
+      session: 'A',
+      event: { type: 'held' as const, at: 'other:a#1' },
+    };
+    expect(run.send(held)).toMatchObject({ code: 'wrong_run' });
+    expect(run.send({ type: 'read', path: 'x'.repeat(1001), hash: 'h' })).toMatchObject({
+      code: 'notes_full',
+    });
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`k${index}`, 'v']));
+    const reading = Object.fromEntries(Object.keys(many).map((key) => [key, { hash: 'h', now: 0 }]));
+    const full = { ...run.state, variables: many, artifacts: many, reading };
+    const tries = (command: object) => decide(run.definition, full, { now: 0, ...command } as Command);
+    expect(tries({ type: 'note', kind: 'variable', key: 'new', text: 'x' })).toMatchObject({
+      code: 'notes_full',
+    });
+    expect(tries({ type: 'note', kind: 'variable', key: 'k1', text: 'x' })).toHaveLength(1);
+    expect(tries({ type: 'note', kind: 'artefact', key: 'new', text: 'x' })).toMatchObject({
+      code: 'notes_full',
+    });
+    expect(tries({ type: 'note', kind: 'artefact', key: 'k1', text: 'x' })).toHaveLength(1);
+    expect(tries({ type: 'read', path: 'new', hash: 'h' })).toMatchObject({ code: 'notes_full' });
+    expect(tries({ type: 'read', path: 'k1', hash: 'h' })).toHaveLength(1);
   });
 });

@@ -1,14 +1,14 @@
 import { type Batch, given } from './batch.ts';
 import type { CommandOf } from './command.ts';
-import { locate } from './locate.ts';
+import { foreignHandle, locate } from './locate.ts';
 import { pool, supersedes } from './notes.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
-import { opening } from './state.ts';
 
 const maxNote = 400;
 const maxPool = 3000;
-const maxArtefacts = 1000;
+const maxKept = 1000;
+const maxPath = 1000;
 const maxText = 2000;
 const maxTodo = 64 * 1024;
 const keyPattern = /^[A-Za-z0-9][\w.-]{0,63}$/;
@@ -69,9 +69,19 @@ export function note(batch: Batch, command: CommandOf<'note'>): Refusal | undefi
 }
 
 function noRoom({ state }: Batch, { kind, key }: CommandOf<'note'>, text: string): Refusal | undefined {
-  if (kind === 'artefact' && state.artefacts.length >= maxArtefacts) {
-    return refuse('notes_full', `${maxArtefacts} artefacts are recorded`, 'name a directory instead');
+  const many = (known: object, what: string): Refusal | undefined =>
+    Object.keys(known).length < maxKept
+      ? undefined
+      : refuse('notes_full', `${maxKept} ${what} are kept`, 'use a known one');
+  if (kind === 'artefact' && !state.artefacts.includes(text)) {
+    const full = many(state.artefacts, 'artefacts');
+    if (full) return full;
   }
+  if (kind === 'artefact' && key !== undefined && own(state.artifacts, key) === undefined) {
+    return many(state.artifacts, 'named artefacts');
+  }
+  if (kind === 'variable' && own(state.variables, key ?? '') === undefined)
+    return many(state.variables, 'variables');
   const live = state.notes.filter(
     (other) => pool(other.kind) === pool(kind) && !supersedes({ kind, key }, other),
   );
@@ -87,7 +97,7 @@ function noRoom({ state }: Batch, { kind, key }: CommandOf<'note'>, text: string
 
 export function todo(batch: Batch, command: CommandOf<'todo'>): Refusal | undefined {
   const { content } = command;
-  if (typeof content === 'string' && opening(content).length > maxTodo) {
+  if (typeof content === 'string' && content.length > maxTodo) {
     return refuse(
       'bad_note',
       `the to-do list has ${content.length} characters, ${maxTodo} are kept`,
@@ -98,6 +108,15 @@ export function todo(batch: Batch, command: CommandOf<'todo'>): Refusal | undefi
   return undefined;
 }
 
+export function read(batch: Batch, { path, hash }: CommandOf<'read'>): Refusal | undefined {
+  const known = own(batch.state.reading, path) !== undefined;
+  if (path.length > maxPath || (!known && Object.keys(batch.state.reading).length >= maxKept)) {
+    return refuse('notes_full', `${maxKept} files are kept as read`, 'read on: this one is not recorded');
+  }
+  batch.emit('file.read', { path, hash });
+  return undefined;
+}
+
 export function session(batch: Batch, command: CommandOf<'session'>): Refusal | undefined {
   const { session: id, event } = command;
   if (id === undefined) {
@@ -105,7 +124,7 @@ export function session(batch: Batch, command: CommandOf<'session'>): Refusal | 
   }
   if (event.type === 'started') {
     const { type: _, ...facts } = event;
-    batch.emit('session.started', { session: id, ...facts });
+    batch.emit('session.started', { session: id, ...given(facts) });
     return undefined;
   }
   if (!own(batch.state.sessions, id)) {
@@ -120,6 +139,8 @@ export function session(batch: Batch, command: CommandOf<'session'>): Refusal | 
     batch.emit('briefing.delivered', { session: id, briefing: event.briefing, proven: event.proven });
   }
   if (event.type === 'held') {
+    const foreign = foreignHandle(batch.state, event.at, command);
+    if (foreign) return foreign;
     const found = locate(batch, event.at);
     if ('refusal' in found) return found.refusal;
     if ('cursor' in found) batch.emit('stop.held', { at: event.at, session: id });

@@ -4,7 +4,7 @@ import type { Definition } from './definition.ts';
 import { type Effect, effectsOf, runGates } from './effect.ts';
 import type { Event } from './event.ts';
 import { parseHandle } from './handle.ts';
-import { handleOf } from './locate.ts';
+import { handleOf, isCallers } from './locate.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, State } from './state.ts';
@@ -28,7 +28,6 @@ const answering: readonly CommandType[] = [
   'fail',
   'setTasks',
   'claim',
-  'review',
 ];
 
 /**
@@ -58,10 +57,11 @@ export function respond(
     after = offered.state ?? after;
   }
   const cursor = own(after.cursors, key);
-  const reply: Reply = statusOf(definition, after, { cursor, values });
+  const reply: Reply = statusOf(definition, after, { cursor, values, session: command.session });
   if (replayed) reply.replayed = true;
   const effects = effectsOf(state, events, after);
-  if (command.type === 'advance') effects.push(...unstarted(cursor, effects, after));
+  if (command.type === 'advance' || command.type === 'review')
+    effects.push(...unstarted(cursor, effects, after));
   return { events, state: after, reply, effects };
 }
 
@@ -99,12 +99,13 @@ function answeredKey(after: State, command: Command): string {
   if (at !== undefined) {
     const [step = '', task = ''] = parseHandle(at)?.path.split('/') ?? [];
     const key = `${step}/${task}`;
-    if (Object.hasOwn(after.cursors, key)) return key;
+    const mine = own(after.cursors, key);
+    if (mine) return isCallers(mine, command) ? key : '';
   }
   const [only, second] = cursors;
   if (!only || second) return '';
   const [key, cursor] = only;
-  const unnamed = command.type === 'status' && at === undefined;
+  const unnamed = command.type === 'status' && at === undefined && isCallers(cursor, command);
   return unnamed || cursor.lease === undefined || cursor.lease.holder === command.session ? key : '';
 }
 

@@ -434,6 +434,44 @@ describe('reviews', () => {
     expect(run.last).toEqual([]);
     expect(run.person({ type: 'review', verdict: 'revise', at })).toMatchObject({ code: 'not_waiting' });
   });
+
+  test('an approval replays only what was reviewed, also when it ended the run', () => {
+    const run = new Run(workflow([action('a'), action('b', { review: { by: 'human' } })]));
+    run.advance('x');
+    expect(run.person({ type: 'review', verdict: 'approve', at: 'k3f9x2ab:a#1' })).toMatchObject({
+      code: 'not_waiting',
+    });
+    run.advance('y');
+    const approve = { type: 'review' as const, verdict: 'approve' as const, at: 'k3f9x2ab:b#1' };
+    expect(run.person(approve)).toMatchObject({ status: 'complete' });
+    expect(run.person(approve)).toMatchObject({ status: 'complete', replayed: true });
+    expect(run.person({ ...approve, verdict: 'abandon' })).toMatchObject({ code: 'run_ended' });
+  });
+
+  test('a plan that was revised and then given up is still kept by a pivot', () => {
+    const run = new Run(maestro());
+    run.advance('Plan one');
+    run.person({ type: 'review', verdict: 'revise', feedback: 'More' });
+    run.send({ type: 'fail', reason: 'stuck' });
+    run.person({ type: 'review', verdict: 'pivot', feedback: 'Else' });
+    expect(run.state.pivots[0]?.plan).toBe('Plan one');
+  });
+
+  test('a verdict for another position does not decide a budget, and an agent pivots only where the workflow says', () => {
+    const run = coding();
+    run.send({ type: 'spend', turns: 3 });
+    expect(run.person({ type: 'review', verdict: 'abandon', at: 'k3f9x2ab:planning#9' })).toMatchObject({
+      code: 'stale_handle',
+    });
+    expect(run.state.status).toBe('waiting');
+    const agents = new Run(workflow([action('a'), action('b', { review: { by: 'critic' } })]));
+    agents.advance('x');
+    agents.advance('y');
+    expect(agents.send({ type: 'review', verdict: 'pivot', to: 'a', session: 'R' })).toMatchObject({
+      code: 'no_pivot',
+    });
+    expect(agents.person({ type: 'review', verdict: 'pivot', to: 'a' })).toMatchObject({ step: 'a' });
+  });
 });
 
 describe('budgets', () => {
@@ -587,5 +625,17 @@ describe('budgets', () => {
     expect(run.person({ type: 'review', verdict: 'approve', amount })).toMatchObject({
       code: 'amount_required',
     });
+  });
+
+  test('clocks that differ do not burn minutes, and sums stay numbers', () => {
+    const run = coding();
+    run.send({ type: 'spend' });
+    for (let turn = 0; turn < 20; turn += 1) {
+      run.send({ type: 'spend', now: run.now - 240_000 });
+      run.send({ type: 'spend', now: run.now });
+    }
+    expect(run.state.budget.activeMs).toBe(0);
+    run.send({ type: 'spend', tokens: 1.7e308 });
+    expect(run.state.budget.tokens).toBe(1e12);
   });
 });

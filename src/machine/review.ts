@@ -2,7 +2,8 @@ import { type Batch, given } from './batch.ts';
 import type { Caller, CommandOf } from './command.ts';
 import { again, complete, enterStep } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
-import { type Located, locate } from './locate.ts';
+import { outputKey, parseHandle } from './handle.ts';
+import { isCallers, type Located, locate } from './locate.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
 import type { Cursor, Text, Waiting } from './state.ts';
@@ -13,14 +14,13 @@ const maxFeedback = 600;
 /** Decides what waits: a budget that ran out, a review, a blocked position, or a loop whose tasks all failed. */
 export function review(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
   const { state } = batch;
+  if (repeatsApproval(batch, command)) return undefined;
+  const named = command.at === undefined ? undefined : locate(batch, command.at);
+  if (named && 'refusal' in named) return named.refusal;
   if (state.budget.exhausted !== undefined) return reviewBudget(batch, command);
   if (state.blocked !== undefined) return reviewLoop(batch, command);
-  const found = command.at === undefined ? onlyWaiting(batch) : locate(batch, command.at);
+  const found = named ?? onlyWaiting(batch);
   if (found && 'refusal' in found) return found.refusal;
-  if (found && 'replay' in found && command.verdict === 'approve') {
-    batch.replayed = true;
-    return undefined;
-  }
   const cursor = found && 'cursor' in found ? found.cursor : undefined;
   const waiting = cursor?.waiting;
   if (!cursor || !waiting || waiting.kind === 'question') {
@@ -28,10 +28,10 @@ export function review(batch: Batch, command: CommandOf<'review'>): Refusal | un
   }
   const at = batch.at(cursor);
   if (cursor.checking && !interrupt(batch, cursor, {})) return stillChecking(at);
-  return mayReview(command, waiting, at) ?? decide(batch, cursor, waiting, command);
+  return mayReview(command, waiting, at) ?? carryOut(batch, cursor, waiting, command);
 }
 
-function decide(
+function carryOut(
   batch: Batch,
   cursor: Cursor,
   waiting: Waiting,
@@ -43,7 +43,7 @@ function decide(
       return waiting.kind === 'review' ? approve(batch, cursor, waiting, command) : notPassed(at);
     case 'revise':
       decided(batch, at, command);
-      again(batch, cursor, { why: 'revise', feedback: trimmed(command.feedback) });
+      again(batch, cursor, { why: 'revise', feedback: trimmed(command.feedback), output: cursor.output });
       return undefined;
     case 'escalate':
       return waiting.kind === 'review' ? decided(batch, at, command) : notPassed(at);
@@ -56,12 +56,20 @@ function decide(
   }
 }
 
+/** The approval was given before: nothing changes, whatever has become of the run. */
+export function repeatsApproval(batch: Batch, { verdict, at }: CommandOf<'review'>): boolean {
+  if (verdict !== 'approve' || at === undefined) return false;
+  const output = own(batch.state.outputs, outputKey(parseHandle(at)?.path ?? ''));
+  batch.replayed = output?.at === at && output.reviewed !== undefined;
+  return batch.replayed;
+}
+
 /** A person may review everything; an agent what is an agent's, and not its own work. */
 function mayReview(command: CommandOf<'review'>, waiting: Waiting, at: string): Refusal | undefined {
   if (byPerson(command)) return undefined;
   if (waiting.kind !== 'review' || waiting.by === 'human') return personOnly(`the review of ${at}`, at);
-  const own = command.session !== undefined && command.session === waiting.session;
-  if (!own || command.actor?.name === waiting.by) return undefined;
+  const same = command.session !== undefined && command.session === waiting.session;
+  if (!same || command.actor?.name === waiting.by) return undefined;
   const message = `${at} is reviewed by the agent '${waiting.by}', not by the session that did it`;
   return refuse('own_work', message, `hand ${at} to '${waiting.by}'`, at);
 }
@@ -89,6 +97,7 @@ function approve(
     return refuse('tree_changed', message, 'look again, then approve', at);
   }
   decided(batch, at, command);
+  batch.worker = waiting.session;
   complete(batch, cursor, output, { receipts, ...given({ tree }) }, by);
   return undefined;
 }
@@ -161,7 +170,8 @@ function pivot(
   tag: string,
 ): Refusal | undefined {
   const from = batch.state.step;
-  const to = command.to ?? configured;
+  // Where an agent reviews, the workflow says where a pivot goes.
+  const to = (byPerson(command) ? command.to : undefined) ?? configured;
   const index = to === undefined ? -1 : stepIndex(batch.definition, to);
   if (to === undefined || index < 0 || index > stepIndex(batch.definition, from)) {
     const earlier = batch.definition.steps
@@ -181,8 +191,11 @@ function pivot(
 /** What the step said last: its output, the one under review, that of its last iteration, or the plan of a pivot before. */
 function planOf({ state }: Batch, step: string): Text | undefined {
   const reviewed = own(state.cursors, step)?.output;
-  const iterations = Object.keys(state.outputs).filter((key) => key.startsWith(`${step}.`));
-  const last = own(state.outputs, step) ?? own(state.outputs, iterations.at(-1) ?? '');
+  const [latest] = Object.entries(state.outputs)
+    .filter(([key]) => key.startsWith(`${step}.`))
+    .map(([key, output]) => ({ ...output, iteration: Number(key.slice(step.length + 1)) || 0 }))
+    .sort((one, other) => other.now - one.now || other.iteration - one.iteration);
+  const last = own(state.outputs, step) ?? latest;
   return last?.text ?? reviewed ?? state.pivots.findLast((pivot) => pivot.to === step)?.plan;
 }
 
@@ -197,7 +210,8 @@ function decided(batch: Batch, at: string | undefined, command: CommandOf<'revie
 }
 
 function onlyWaiting(batch: Batch): Located | undefined {
-  const waiting = Object.values(batch.state.cursors).filter((cursor) => cursor.waiting);
+  const mine = (cursor: Cursor): boolean => byPerson(batch.caller) || isCallers(cursor, batch.caller);
+  const waiting = Object.values(batch.state.cursors).filter((cursor) => cursor.waiting && mine(cursor));
   const [only] = waiting;
   if (!only) return undefined;
   if (waiting.length === 1) return { cursor: only };

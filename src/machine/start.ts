@@ -1,10 +1,10 @@
 import { type Batch, given } from './batch.ts';
 import type { Command, CommandOf } from './command.ts';
 import type { Definition, Input, Scalar } from './definition.ts';
-import { enterStep } from './flow.ts';
+import { enterStep, openLoop } from './flow.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import { subStepsOf } from './steps.ts';
+import { heldCount, subStepsOf } from './steps.ts';
 
 /** The first command of a run. */
 export function begin(batch: Batch, command: Command): Refusal | undefined {
@@ -28,6 +28,7 @@ export function begin(batch: Batch, command: Command): Refusal | undefined {
       }
       started(batch, command, command.inputs ?? {});
       batch.emit('run.imported', { state: command.state });
+      if (command.state.status === 'running' && heldCount(batch.state) === 0) openLoop(batch);
       return undefined;
     default:
       return refuse('not_started', 'the run has not started', 'start it');
@@ -46,7 +47,7 @@ function started(
   const boundaries = policy ?? batch.definition.boundaries ?? 'prefer';
   const workflow = batch.definition.name;
   batch.emit('run.started', { run, workflow, inputs, boundaries, ...given({ hash, summary }) });
-  if (session !== undefined) batch.emit('session.started', { session, ...facts });
+  if (session !== undefined) batch.emit('session.started', { session, ...given(facts ?? {}) });
 }
 
 /** Trimmed; longer than 100 characters becomes 97 and an ellipsis. */

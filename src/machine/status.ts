@@ -1,4 +1,4 @@
-import { instructionsOpen } from './boundary.ts';
+import { instructionsOpen, isFenced } from './boundary.ts';
 import type { Definition, Step } from './definition.ts';
 import { formatHandle, parseHandle } from './handle.ts';
 import { own } from './record.ts';
@@ -16,6 +16,8 @@ import {
   workAt,
 } from './steps.ts';
 import { expandAt } from './values.ts';
+
+const mostListed = 20;
 
 /** Where a run stands, for an agent or a person: facts, and the next action. */
 export interface Status {
@@ -50,7 +52,7 @@ export interface Status {
   /** Why the visit before this one failed. */
   last_failure?: string;
   /** With several agents: what is held and what may be claimed. */
-  held?: { at: string; task: string; holder?: string; waiting?: string }[];
+  held?: { at?: string; task: string; holder?: string; waiting?: string }[];
   ready?: string[];
   next: string;
 }
@@ -66,9 +68,13 @@ export interface Phase {
 export function statusOf(
   definition: Definition,
   state: State,
-  options: { cursor?: Cursor | undefined; values?: Record<string, string> } = {},
+  options: {
+    cursor?: Cursor | undefined;
+    values?: Record<string, string>;
+    session?: string | undefined;
+  } = {},
 ): Status {
-  const { cursor } = options;
+  const { cursor, session, values = {} } = options;
   const step = stepOf(definition, state.step);
   const status: Status = {
     run: state.run,
@@ -86,8 +92,8 @@ export function statusOf(
     status.progress.totalTasks = list.order.length;
     status.progress.completedTasks = tasksIn(list).filter((task) => task.end === 'done').length;
   }
-  if (cursor) describe(definition, state, cursor, status, options.values ?? {});
-  else if (!ended(state) && step.type === 'loop') listTasks(state, step, status);
+  if (cursor) describe(definition, state, cursor, status, { session, values });
+  else if (!ended(state) && step.type === 'loop') listTasks(state, step, status, session);
   addWaiting(state, cursor, status);
   status.next = nextFor(definition, state, status, cursor);
   return status;
@@ -112,7 +118,7 @@ function describe(
   state: State,
   cursor: Cursor,
   status: Status,
-  values: Record<string, string>,
+  { session, values }: { session: string | undefined; values: Record<string, string> },
 ): void {
   const step = stepOf(definition, cursor.step);
   const work = workAt(definition, cursor);
@@ -148,7 +154,7 @@ function describe(
   if (cursor.unstable) status.unstable_files = cursor.unstable;
   if (cursor.failure !== undefined) status.last_failure = cursor.failure;
   const boundary = cursor.boundary;
-  if (boundary && boundary.state !== 'released') {
+  if (boundary && (boundary.state !== 'released' || isFenced(boundary, session))) {
     status.contextAction = `/${boundary.action}`;
     status.message = boundaryMessage(state, cursor, at);
     return;
@@ -190,7 +196,7 @@ export function instructionsFor(
   cursor: Cursor,
   values: Record<string, string> = {},
 ): string {
-  if (!instructionsOpen(cursor)) return '';
+  if (!instructionsOpen(state, cursor)) return '';
   const step = stepOf(definition, cursor.step);
   const text = workAt(definition, cursor).instructions ?? '';
   const expanded = expandAt(definition, state, cursor, text, values);
@@ -199,15 +205,19 @@ export function instructionsFor(
   return expanded === '' ? how : `${expanded.trimEnd()}\n\n${how}`;
 }
 
-function listTasks(state: State, step: Step, status: Status): void {
+/** Nobody learns the handle of somebody else's task. */
+function listTasks(state: State, step: Step, status: Status, session: string | undefined): void {
   status.held = Object.values(state.cursors).map((cursor) => ({
-    at: formatHandle(state.run, cursor.path, cursor.visit),
+    ...(session === undefined || cursor.lease?.holder === session
+      ? { at: formatHandle(state.run, cursor.path, cursor.visit) }
+      : {}),
     task: cursor.task ?? '',
     ...(cursor.lease ? { holder: cursor.lease.holder } : {}),
     ...(cursor.waiting ? { waiting: cursor.waiting.kind } : {}),
   }));
   const free = parallelOf(step) - status.held.length;
-  status.ready = free > 0 ? readyTasks(state, step).map((task) => task.id) : [];
+  const ready = free > 0 ? readyTasks(state, step).map((task) => task.id) : [];
+  status.ready = ready.slice(0, mostListed);
 }
 
 function addWaiting(state: State, cursor: Cursor | undefined, status: Status): void {
@@ -252,9 +262,8 @@ function nextFor(definition: Definition, state: State, status: Status, cursor: C
         : `Set more tasks of '${state.step}'; or a person revises to run it again, pivots or abandons.`;
   }
   if (!cursor) {
-    const waiting = status.held?.filter((held) => held.waiting) ?? [];
-    if (state.status === 'waiting')
-      return `A person decides what ${waiting.map(({ at }) => at).join(', ')} wait for.`;
+    const waiting = status.held?.filter((held) => held.waiting).map(({ task }) => task) ?? [];
+    if (state.status === 'waiting') return `A person decides what ${waiting.join(', ')} wait for.`;
     const claimable = status.ready?.length ? 'Claim a ready task' : 'Wait for a held task';
     return `${claimable}, or call with the \`at\` of one that you hold.`;
   }

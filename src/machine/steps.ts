@@ -58,6 +58,19 @@ export function tasksIn(list: TaskList | undefined): Task[] {
   return tasks;
 }
 
+/** For each task those that depend on it. */
+export function dependantsOf(tasks: readonly Task[]): Map<string, Task[]> {
+  const dependants = new Map<string, Task[]>();
+  for (const task of tasks) {
+    for (const id of task.depends_on ?? []) {
+      const known = dependants.get(id);
+      if (known) known.push(task);
+      else dependants.set(id, [task]);
+    }
+  }
+  return dependants;
+}
+
 /** Started: some agent has a cursor on it. */
 export const isHeld = (state: State, step: Step, task: Task): boolean =>
   Object.hasOwn(state.cursors, `${step.id}/${task.id}`);
@@ -81,13 +94,13 @@ export const heldCount = (state: State): number => Object.keys(state.cursors).le
 /** Gates marked `rerun` on the steps before this one. */
 export function rerunGates(definition: Definition, before: number): { gate: Gate; from: string }[] {
   return definition.steps.slice(0, before).flatMap((step) => {
-    const own = (step.gate ?? []).map((gate) => ({ gate, from: step.id }));
+    const outer = (step.gate ?? []).map((gate) => ({ gate, from: step.id }));
     const inner =
       step.type === 'loop'
         ? subStepsOf(definition, step).flatMap((sub) =>
             (sub.gate ?? []).map((gate) => ({ gate, from: `${step.id}/${sub.id}` })),
           )
         : [];
-    return [...own, ...inner].filter(({ gate }) => gate.rerun === true);
+    return [...outer, ...inner].filter(({ gate }) => gate.rerun === true);
   });
 }

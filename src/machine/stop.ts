@@ -1,3 +1,4 @@
+import { isFenced } from './boundary.ts';
 import type { Definition } from './definition.ts';
 import { formatHandle } from './handle.ts';
 import { own } from './record.ts';
@@ -22,7 +23,7 @@ export function mayStop(
   const mine = Object.values(state.cursors).filter(
     ({ lease }) => lease === undefined || lease.holder === stop.session,
   );
-  const reasons = mine.map(mayLeave);
+  const reasons = mine.map((cursor) => mayLeave(cursor, stop.session));
   const open = mine.find((_, index) => reasons[index] === undefined);
   if (!open) return allow(reasons[0] ?? 'the session holds no task');
   const at = formatHandle(state.run, open.path, open.visit);
@@ -30,8 +31,9 @@ export function mayStop(
 }
 
 /** Why this position does not hold a stop. */
-function mayLeave({ boundary, waiting, checking, stops }: Cursor): string | undefined {
-  if (boundary !== undefined && boundary.state !== 'released') return 'a context action is waited for';
+function mayLeave({ boundary, waiting, checking, stops }: Cursor, session: string): string | undefined {
+  if (boundary && (boundary.state !== 'released' || isFenced(boundary, session)))
+    return 'a context action is waited for';
   if (waiting) return 'the position waits for somebody';
   if (checking) return 'the gates are still running';
   return stops >= maxHolds ? `it was held ${maxHolds} times in this visit` : undefined;

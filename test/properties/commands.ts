@@ -76,7 +76,8 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
     case 13:
     case 14: {
       const task = dice.one(2) ? dice.pick(['t0', 't1', 't2', 'nope']) : undefined;
-      return { ...caller, type: 'claim', holder: dice.pick(sessions) ?? 'A', ...(task ? { task } : {}) };
+      const holder = dice.one(4) ? 'C' : (caller.session ?? 'A');
+      return { ...caller, type: 'claim', holder, ...(task ? { task } : {}) };
     }
     case 15:
     case 16:
@@ -171,12 +172,14 @@ function gatesFinished(state: State, dice: Dice, memory: Memory, caller: CallerP
   const cursor = dice.pick(checking);
   const id = dice.one(6) ? someGateRun(state, dice, memory) : (cursor?.checking?.id ?? 'none');
   const unstable = dice.one(12) ? { unstable: ['dist/x'] } : {};
+  const runner = cursor?.checking?.runner && !dice.one(10) ? { runner: cursor.checking.runner } : {};
   return {
     ...caller,
     type: 'gatesFinished',
     id,
     receipts: receiptsFor(cursor, () => !dice.one(4)),
     ...unstable,
+    ...runner,
   };
 }
 

@@ -38,7 +38,11 @@ export function checkRun(definition: Definition, seed: number, length: number): 
     state = watch.step(state, randomCommand(definition, state, dice, remembered));
     if (state !== before) watch.somethingIsAccepted(state, remembered.now);
   }
-  must(same(replay(definition, null, watch.events), state), 'a replay gives the same state, byte for byte');
+  const journal: Event[] = JSON.parse(JSON.stringify(watch.events));
+  must(
+    same(replay(definition, null, journal), state),
+    'a replay of the journal gives the same state, byte for byte',
+  );
   must(same(JSON.parse(JSON.stringify(state)), state), 'a state is plain JSON');
   finish(definition, watch, state, remembered.now);
   return watch.events;
@@ -48,7 +52,7 @@ export function checkRun(definition: Definition, seed: number, length: number): 
 function finish(definition: Definition, watch: Watch, from: State, now: number): void {
   let state = from;
   for (let moves = 0; moves < 600; moves += 1) {
-    const command = suggested(definition, state, now);
+    const command = suggested(definition, state, now, moves % 2 === 0 ? 'A' : 'B');
     if (!command) return;
     state = watch.step(state, command);
   }
@@ -103,10 +107,14 @@ class Watch {
   }
 
   #answer(command: Command, { reply }: Response, after: State): void {
-    if ('code' in reply) return must(reply.message !== '' && reply.next !== '', 'a refusal says what to do');
+    if ('code' in reply) {
+      must(reply.message !== '' && reply.next !== '', 'a refusal says what to do');
+      return this.#keepsSecrets(command, reply, after);
+    }
     must(reply.next !== '', 'a status names the next action');
     const open = Object.values(after.cursors).map((cursor) => handleOf(after, cursor));
     must(reply.at === undefined || open.includes(reply.at), 'a status names an open handle');
+    this.#keepsSecrets(command, reply, after);
     mayStop(this.#definition, after, { session: 'A', active: false });
     const agent = (command.actor?.kind ?? 'agent') === 'agent';
     if (command.type !== 'status' || !agent || !reply.contextAction || !reply.at) return;
@@ -114,6 +122,21 @@ class Watch {
     if (boundary?.policy !== 'prefer') return;
     must(!this.#offered.has(reply.at), 'under prefer, a context action is offered once');
     this.#offered.add(reply.at);
+  }
+
+  /** An agent whose session is known is never told the handle of somebody else's task, unless it had it. */
+  #keepsSecrets(command: Command, reply: object, after: State): void {
+    if (command.session === undefined || (command.actor?.kind ?? 'agent') !== 'agent') return;
+    const text = JSON.stringify(reply);
+    for (const cursor of Object.values(after.cursors)) {
+      const handle = handleOf(after, cursor);
+      const known = cursor.lease === undefined || cursor.lease.holder === command.session;
+      if (known || JSON.stringify(command).includes(handle)) continue;
+      must(
+        !text.includes(`${handle}"`) && !text.includes(`${handle},`),
+        `${command.session} is not told ${handle} by ${JSON.stringify(command)}: ${text}`,
+      );
+    }
   }
 
   #see(event: Event, after: State): void {
@@ -241,7 +264,7 @@ class Watch {
 }
 
 /** The command that the status names, as its reader would send it. */
-function suggested(definition: Definition, state: State, now: number): Command | undefined {
+function suggested(definition: Definition, state: State, now: number, as?: string): Command | undefined {
   const asked: Status = statusWithoutEffect(definition, state, now);
   const cursors = Object.values(state.cursors);
   const person = { now, actor: { kind: 'person' as const, name: 'ann' } };
@@ -251,34 +274,39 @@ function suggested(definition: Definition, state: State, now: number): Command |
   const cursor = asked.at ? cursorAt(state, asked.at) : (cursors.find((c) => !c.waiting) ?? cursors[0]);
   if (!cursor) {
     const ready = asked.ready?.[0];
-    if (ready) return { now, type: 'claim', holder: 'A', task: ready };
+    if (ready) return { now, type: 'claim', holder: as ?? 'A', task: ready };
     return { ...person, type: 'rewind', to: state.step };
   }
   const at = handleOf(state, cursor);
+  const by = cursor.lease?.holder ?? as;
+  const session = by === undefined ? {} : { session: by };
   if (cursor.checking) {
+    const { id, runner, deadline } = cursor.checking;
+    if (now > deadline) return { now, type: 'status', at };
     const receipts = receiptsFor(cursor, () => true);
-    return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id: cursor.checking.id, receipts };
+    return {
+      now,
+      actor: { kind: 'engine' },
+      type: 'gatesFinished',
+      id,
+      receipts,
+      ...(runner ? { runner } : {}),
+    };
   }
   if (cursor.waiting?.kind === 'question')
     return { ...person, type: 'answer', text: 'yes', question: cursor.waiting.id };
   if (cursor.waiting?.kind === 'blocked') return { ...person, type: 'review', verdict: 'revise', at };
   if (cursor.waiting) return { ...person, type: 'review', verdict: 'approve', at };
-  if (cursor.boundary?.state === 'pending') return { now, type: 'status', at };
-  if (cursor.boundary?.state === 'requested') {
-    return {
-      now,
-      type: 'boundary',
-      by: 'hook',
-      saw: 'clear',
-      at,
-      ...(cursor.boundary.session ? { session: cursor.boundary.session } : {}),
-    };
+  if (cursor.boundary?.state === 'pending') return { now, type: 'status', at, ...session };
+  const told = respond(definition, state, { now, type: 'status', ...session }).reply;
+  if (cursor.boundary?.state === 'requested' || ('contextAction' in told && told.at === at)) {
+    return { now, type: 'boundary', by: 'hook', saw: 'clear', at, ...session };
   }
   const step = definition.steps.find(({ id }) => id === cursor.step);
   if (step?.type === 'loop' && cursor.task === undefined) {
     return { now, type: 'setTasks', loop: cursor.step, tasks: [{ id: 'last', title: 'Last' }] };
   }
-  return { now, type: 'advance', output: `end of ${at}`, at };
+  return { now, type: 'advance', output: `end of ${at}`, at, ...session };
 }
 
 function statusWithoutEffect(definition: Definition, state: State, now: number): Status {
