@@ -141,7 +141,7 @@ test('the whole instructions, the number of tasks and JSON are options', async (
 });
 
 test('wrong options and scripts are usage errors that say what is wrong', async () => {
-  using here = project({ 'odd.yaml': '- {jump: 1}', 'map.yaml': 'a: 1' });
+  using here = project({ 'odd.yaml': '- {jump: 1}', 'map.yaml': 'a: 1', 'kind.yaml': '- tasks: a' });
   const fails = async (...args: string[]) => {
     const { code, stderr } = await here.run(['dry-run', 'demo.yaml', ...args]);
     return `${code} ${stderr}`;
@@ -153,6 +153,11 @@ test('wrong options and scripts are usage errors that say what is wrong', async 
   expect(await fails('--script', 'map.yaml')).toMatch(/^2 .*is not a list of moves/s);
   expect(await fails('--script', 'none.yaml')).toMatch(/^3 .*cannot be read/s);
   expect(await fails('--input', 'isue=x')).toMatch(/^2 .*has no input 'isue'/s);
+  expect(await fails('--input', 'issue')).toMatch(/^2 .*takes name=value, not 'issue'/s);
+  expect(await fails('--input', 'level=abc')).toMatch(/^2 .*'level' is a number, not 'abc'/s);
+  expect(await fails('--input', 'loud=yes')).toMatch(/^2 .*'loud' is a boolean, not 'yes'/s);
+  expect(await fails('--tasks', '201')).toMatch(/^2 .*at most 200/s);
+  expect(await fails('--script', 'kind.yaml')).toMatch(/^2 .*Move 1 of 'kind.yaml': 'tasks' does not fit/s);
 });
 
 test('several agents claim their tasks', async () => {

@@ -80,6 +80,7 @@ function playerFor(
   io: Io,
 ): Player {
   const tasks = wholeNumber(values.tasks, '--tasks', 2);
+  if (tasks > 200) throw usageError('--tasks takes at most 200.');
   if (values.script !== undefined) return scripted(readScript(values.script, io), tasks);
   if (values.random || values.seed !== undefined) {
     const seed = wholeNumber(values.seed, '--seed', Math.floor(Math.random() * 1_000_000));
@@ -112,27 +113,46 @@ function readScript(file: string, io: Io): ScriptedMove[] {
     if (keys.filter((key) => moveKeys.some((known) => known === key)).length !== 1) {
       throw usageError(`Move ${index + 1} of '${file}' must have one of: ${moveKeys.join(', ')}.`);
     }
-    // Checked to name one move; the machine refuses what does not fit.
+    const wrong = keys.find((key) => !fitsMove(key, move[key]));
+    if (wrong !== undefined) throw usageError(`Move ${index + 1} of '${file}': '${wrong}' does not fit.`);
+    // Checked to name one move with a value of its kind.
     return move as ScriptedMove;
   });
 }
 
+function fitsMove(key: string, value: unknown): boolean {
+  if (key === 'tasks') return Array.isArray(value) && value.every((id) => typeof id === 'string');
+  if (key === 'spend') return typeof value === 'number';
+  return key === 'status' || typeof value === 'string';
+}
+
 /** What is not given gets its default, or stands for itself. */
 function inputsFor(definition: Definition, given: readonly string[]): Record<string, Scalar> {
-  const values = new Map(
-    given.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
-  );
+  const values = new Map(given.map(readPair));
   const inputs = Object.entries(definition.inputs ?? {}).map(
     ([name, input]): [string, Scalar | undefined] => {
       const text = values.get(name);
       if (text === undefined) return [name, input.default ?? sample(name, input.type)];
-      if (input.type === 'number') return [name, Number(text)];
-      return [name, input.type === 'boolean' ? text === 'true' : text];
+      return [name, readValue(name, text, input.type)];
     },
   );
   const unknown = [...values.keys()].find((name) => !inputs.some(([known]) => known === name));
   if (unknown !== undefined) throw usageError(`'${definition.name}' has no input '${unknown}'.`);
   return Object.fromEntries(inputs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+function readPair(pair: string): [string, string] {
+  const equals = pair.indexOf('=');
+  if (equals < 1) throw usageError(`--input takes name=value, not '${pair}'.`);
+  return [pair.slice(0, equals), pair.slice(equals + 1)];
+}
+
+function readValue(name: string, text: string, type: 'string' | 'number' | 'boolean' | undefined): Scalar {
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  if (type === 'number' && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
+  if (type === 'number' || type === 'boolean')
+    throw usageError(`The input '${name}' is a ${type}, not '${text}'.`);
+  return text;
 }
 
 function sample(name: string, type: 'string' | 'number' | 'boolean' | undefined): Scalar {

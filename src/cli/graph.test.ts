@@ -72,3 +72,11 @@ test('an output that cannot be written is said', async () => {
   expect(code).toBe(exit.notFound);
   expect(stderr).toContain('cannot be written');
 });
+
+test('a drawing never lands in a file of another kind, or on a workflow', async () => {
+  using project = createProject(files);
+  const picture = await project.run(['graph', 'two', '-o', 'two.png']);
+  expect([picture.code, picture.stderr]).toEqual([exit.usage, expect.stringContaining('--format')]);
+  const own = await project.run(['graph', 'two', '--format', 'svg', '-o', '.stepfast/workflows/two.yaml']);
+  expect([own.code, own.stderr]).toEqual([exit.usage, expect.stringContaining('overwrite')]);
+});

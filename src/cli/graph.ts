@@ -18,6 +18,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   );
   const format = formatOf(values.format, values.output);
   const graph = createGraph(definitionOf(positionals[0] ?? '', io, 'drawn'));
+  if (values.output !== undefined && /\.ya?ml$/i.test(values.output)) {
+    throw usageError(`'${values.output}' looks like a workflow: a drawing would overwrite it.`);
+  }
   if (values.output === undefined) {
     io.stdout.write(await draw(graph, format, io.stdout, io.unicode));
     return exit.ok;
@@ -33,7 +36,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 function formatOf(asked: string | undefined, output: string | undefined): Format {
   if (asked === undefined) {
     const ending = extname(output ?? '').toLowerCase();
-    return ending === '.svg' ? 'svg' : ending === '.mmd' || ending === '.mermaid' ? 'mermaid' : 'tree';
+    if (ending === '.svg') return 'svg';
+    if (ending === '.mmd' || ending === '.mermaid') return 'mermaid';
+    if (output === undefined || ending === '' || ending === '.txt') return 'tree';
+    throw usageError(`What is to be in '${output}'? Say it with --format, or end it in .svg, .mmd or .txt.`);
   }
   const format = formats.find((one) => one === asked);
   if (format) return format;

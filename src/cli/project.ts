@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import {
   findWorkflow,
@@ -32,6 +32,9 @@ export function need(name: string, path: readonly Place[], io: Io): string {
   const isPath = /[/\\]|\.(ya?ml|json)$/.test(name);
   const found = findWorkflow(isPath ? file : name, path);
   if (found) return found.file;
+  if (existsSync(file) && statSync(file).isDirectory()) {
+    throw notFound(`'${printable(name)}' is a directory. Name the files in it: ${printable(name)}/*.yaml`);
+  }
   if (isPath) throw notFound(`There is no file '${printable(name)}'.`);
   const meant = nearest(name, [...new Set(listWorkflows(path).map((listed) => listed.name))]);
   const hint = meant === undefined ? 'See: stepfast list' : `Did you mean '${printable(meant)}'?`;
@@ -39,15 +42,14 @@ export function need(name: string, path: readonly Place[], io: Io): string {
 }
 
 export interface Loaded extends ParseResult {
-  /** Has no steps and no other error: something that others extend. */
+  /** Has no steps: something that others extend. */
   base: boolean;
 }
 
 export function load(file: string, path: readonly Place[]): Loaded {
   const strict = loadWorkflowFile(file, { places: path });
   const errors = strict.diagnostics.filter(({ severity }) => severity === 'error');
-  if (errors.length === 0 || errors.some(({ code }) => code !== 'no_steps'))
-    return { ...strict, base: false };
+  if (!errors.some(({ code }) => code === 'no_steps')) return { ...strict, base: false };
   return { ...loadWorkflowFile(file, { places: path, base: true }), base: true };
 }
 

@@ -11,8 +11,9 @@ export interface Frame {
 /** The source line and what to draw below it, cut around the column where the line is longer than the room. */
 export function frameOf(sourceLine: string, column: number, room: number): Frame | undefined {
   if (sourceLine.trim() === '') return undefined;
-  const before = printable(sourceLine.slice(0, column - 1));
-  const rest = printable(sourceLine.slice(column - 1));
+  // Measuring is slow, and far more than the room is never shown.
+  const before = printable(sourceLine.slice(Math.max(0, column - 1 - 4 * room), column - 1));
+  const rest = printable(sourceLine.slice(column - 1, column - 1 + 4 * room));
   const lead = keepEnd(before, Math.floor(room / 2));
   const shown = truncate(rest, Math.max(8, room - columnsOf(lead)), columnsOf);
   const token = /^("[^"]*"|'[^']*'|[\p{L}\p{N}_.{}$/@-]+)/u.exec(shown)?.[0] ?? '';

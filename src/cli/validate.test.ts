@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exit } from './exit.ts';
 import { createProject } from './fake-io.ts';
@@ -126,4 +128,27 @@ test('a line wider than the terminal is cut around the mistake', () => {
 
 test('the caret stands below wide characters', () => {
   expect(frameOf('名前: x', 5, 80)).toEqual({ text: '名前: x', indent: 6, caret: '^' });
+});
+
+test('a pipe among the workflows does not hold the program', async () => {
+  using here = createProject({ '.stepfast/workflows/a.yaml': 'name: x' });
+  execFileSync('mkfifo', [join(here.root, '.stepfast', 'workflows', 'p.yaml')]);
+  const { code, stdout } = await here.run(['validate']);
+  expect(code).toBe(1);
+  expect(stdout).toContain('This is not a file');
+});
+
+test('errors on a very long line are shown quickly', async () => {
+  const keys = Array.from({ length: 20 }, (_, index) => `zz${index}: ${'x'.repeat(10_000)}`).join(', ');
+  using here = createProject({ 'long.yaml': `{ name: x, description: y, steps: [], ${keys} }` });
+  const started = performance.now();
+  const { stdout } = await here.run(['validate', 'long.yaml']);
+  expect(stdout).toContain("Unknown key 'zz19'");
+  expect(performance.now() - started).toBeLessThan(5000);
+});
+
+test('a directory is answered with what to name instead', async () => {
+  using here = createProject({ 'flows/a.yaml': 'name: x' });
+  const { code, stderr } = await here.run(['validate', 'flows']);
+  expect([code, stderr]).toEqual([3, expect.stringContaining('flows/*.yaml')]);
 });

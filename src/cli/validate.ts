@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Diagnostic, listWorkflows } from '../definition/index.ts';
+import { type Diagnostic, listWorkflows, readWorkflowFile } from '../definition/index.ts';
 import { readArgs } from './args.ts';
 import { exit } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
@@ -105,12 +104,15 @@ function diagnosticLines(diagnostic: Diagnostic, mainFile: string, io: Io): stri
   ];
 }
 
+let last: { file: string; lines: string[] } | undefined;
+
+/** The file as the loader reads it: a pipe or a device never holds the program. */
 function lineOf(file: string, line: number): string {
-  try {
-    return readFileSync(file, 'utf8').split(/\r?\n/)[line - 1] ?? '';
-  } catch {
-    return '';
+  if (last?.file !== file) {
+    const read = readWorkflowFile(file);
+    last = { file, lines: read.ok ? read.text.split(/\r?\n/) : [] };
   }
+  return last.lines[line - 1] ?? '';
 }
 
 function summary(checked: readonly Checked[], io: Io): string {

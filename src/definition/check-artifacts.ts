@@ -71,7 +71,7 @@ function checkPhases(node: Node, { stepIds, report }: Checked): void {
   }
 }
 
-function checkPath(node: Node | undefined, what: string, report: Report): void {
+export function checkPath(node: Node | undefined, what: string, report: Report): void {
   const path = textOf(node);
   if (node === undefined || path === undefined) return;
   const inside = path.startsWith('{project_root}/') ? path.slice('{project_root}/'.length) : path;

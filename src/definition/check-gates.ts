@@ -1,5 +1,6 @@
 import { findPlaceholders } from '../machine/index.ts';
 import { didYouMean, nearest } from '../suggest.ts';
+import { checkPath } from './check-artifacts.ts';
 import type { Checked } from './check-steps.ts';
 import { compileCondition } from './condition.ts';
 import {
@@ -27,6 +28,11 @@ export function checkGates(checked: Checked): void {
   const endsWithLoop = textOf(child(last, 'type')) === 'loop';
   const check = (gate: MapNode, inLoop = false): void => {
     checkGate(gate, report);
+    checkPath(child(gate, 'exists'), "'exists'", report);
+    for (const key of ['read', 'paths', 'writes']) {
+      for (const node of items(child(gate, key))) checkPath(node, `'${key}'`, report);
+    }
+    for (const node of items(child(gate, 'read'))) checkRead(node, report);
     if (inLoop && isTrue(child(gate, 'rerun')) && namesTask(gate)) {
       report(
         'error',
@@ -82,6 +88,14 @@ function checkGate(gate: MapNode, report: Report): void {
         `Take '${key}' away.`,
       );
   }
+}
+
+/** The @ belongs to required_reading. */
+function checkRead(node: Node, report: Report): void {
+  const path = textOf(node);
+  if (!path?.startsWith('@')) return;
+  const advice = `Write ${JSON.stringify(path.slice(1))}`;
+  report('error', 'bad_path', node, `'read' names files without @, got '${path.slice(0, 100)}'`, advice);
 }
 
 function namesTask(gate: MapNode): boolean {

@@ -21,7 +21,7 @@ export function checkSteps(checked: Checked): void {
     checkType(step, report);
     checkAgent(child(step, 'agent'), agents, report);
     const by = child(child(step, 'review'), 'by');
-    if (textOf(by) !== 'human') checkAgent(by, agents, report);
+    checkReviewer(by, agents, report);
     for (const part of ['review', 'budget'])
       checkPivot(child(child(step, part), 'on_pivot'), step, steps, checked);
   }
@@ -94,6 +94,15 @@ function checkType(step: MapNode, report: Report): void {
 /** Has the key, or one that is its misspelling: that is reported by itself. */
 const has = (step: MapNode, key: string): boolean =>
   [...step.entries.keys()].some((written) => written === key || nearest(written, [key]) !== undefined);
+
+/** Who means a person must not get an agent by a slip of the pen. */
+function checkReviewer(node: Node | undefined, agents: ReadonlySet<string>, report: Report): void {
+  const name = textOf(node);
+  if (node === undefined || name === undefined || name === 'human') return;
+  if (!agents.has(name) && nearest(name, ['human'])) {
+    report('error', 'unknown_reviewer', node, `Nobody is called '${name}'`, "Did you mean 'human'?");
+  } else checkAgent(node, agents, report);
+}
 
 function checkAgent(node: Node | undefined, agents: ReadonlySet<string>, report: Report): void {
   const name = textOf(node);

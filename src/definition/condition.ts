@@ -167,7 +167,13 @@ function readStrictOperators(source: string): string {
 function problem(error: unknown): ConditionProblem {
   if (error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError) {
     const message = error.summary.replace(/_\d+/g, 'value');
-    return { ok: false, message: `The condition is not valid: ${message}`, offset: error.range?.start ?? 0 };
+    const suggestion = 'Conditions are CEL: && || ! == != and names without braces.';
+    return {
+      ok: false,
+      message: `The condition is not valid: ${message}`,
+      offset: error.range?.start ?? 0,
+      suggestion,
+    };
   }
   return { ok: false, message: 'The condition is not valid', offset: 0 };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -106,4 +106,49 @@ test('a file of the search path extends what comes after it, never what comes be
   };
   expect(steps(project)).toEqual(['a', 'u', 'p']);
   expect(steps(user)).toEqual(['a', 'u']);
+});
+
+test('extends by a path stays in the project, also through links, and names a workflow file', () => {
+  const base = 'name: base\ndescription: Base\nsteps: [{ id: a, type: action, instructions: Do }]\n';
+  const places: Place[] = [{ kind: 'project', directory: join(root, 'repo', '.stepfast', 'workflows') }];
+  mkdirSync(join(root, 'repo', '.stepfast', 'workflows'), { recursive: true });
+  for (const file of ['repo/base.yaml', 'repo/base.txt', 'secret.yaml'])
+    writeFileSync(join(root, file), base);
+  symlinkSync(join(root, 'secret.yaml'), join(root, 'repo', 'link.yaml'));
+  const codes = (path: string) => {
+    const file = join(root, 'repo', '.stepfast', 'workflows', 'x.yaml');
+    writeFileSync(file, `name: x\ndescription: y\nextends: ${path}\n`);
+    return loadWorkflowFile(file, { places }).diagnostics.map(({ code }) => code);
+  };
+  expect(codes('../../base.yaml')).toEqual([]);
+  for (const path of [
+    '../../../secret.yaml',
+    '../../link.yaml',
+    '../../base.txt',
+    join(root, 'repo', 'base.yaml'),
+  ]) {
+    expect(codes(path)).toEqual(['unknown_base']);
+  }
+});
+
+test('a file that is not UTF-8 is refused', () => {
+  const file = write('project', 'latin.yaml', '');
+  writeFileSync(file, Buffer.from('name: x\ndescription: Gr\xf6\xdfe\n', 'latin1'));
+  expect(loadWorkflowFile(file, { places: searchPath }).diagnostics).toMatchObject([{ code: 'encoding' }]);
+});
+
+test('a name that goes on in the next line is read whole', () => {
+  write(
+    'project',
+    'two.yaml',
+    'name: go\n  evil\ndescription: y\nsteps: [{ id: a, type: action, instructions: Do }]\n',
+  );
+  expect(findWorkflow('go', searchPath)).toBeUndefined();
+});
+
+test('a base may refer to what its heirs declare', () => {
+  write('project', 'base.yaml', 'name: base\ndescription: y\nkey_reminders: ["{input.later}"]\n');
+  const [listed] = listWorkflows(searchPath);
+  expect(listed).toMatchObject({ name: 'base', base: true });
+  expect(listed?.diagnostics.every(({ severity }) => severity === 'warning')).toBe(true);
 });

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, extname, isAbsolute, join, normalize, resolve } from 'node:path';
+import { basename, dirname, extname, isAbsolute, join, normalize, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Diagnostic } from './diagnostics.ts';
 import type { FindBase } from './inherit.ts';
@@ -90,15 +90,35 @@ export function createFindBase(searchPath: readonly Place[]): FindBase {
   return (name, from) => {
     const directory = dirname(from);
     const file = isPath(name)
-      ? isAbsolute(name)
-        ? undefined
-        : normalize(join(directory, name))
+      ? insideOf(name, directory, searchPath)
       : [directory, ...after(directory, searchPath)]
           .map((each) => findIn(each, name, resolve(from)))
           .find((each) => each !== undefined);
     const read = file === undefined ? undefined : readWorkflowFile(file);
     return file !== undefined && read?.ok ? { file, text: read.text } : undefined;
   };
+}
+
+/** A path may not leave the project, nor reach through a link out of it, and names a workflow file. */
+function insideOf(name: string, directory: string, searchPath: readonly Place[]): string | undefined {
+  if (isAbsolute(name) || !/\.(?:ya?ml|json)$/.test(name)) return undefined;
+  const file = normalize(join(directory, name));
+  try {
+    const inside = relative(realpathSync(rootOf(directory, searchPath)), realpathSync(file));
+    return inside.startsWith('..') || isAbsolute(inside) ? undefined : file;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a place in a project the project, of another place the place itself; else the nearest project, or the directory. */
+function rootOf(directory: string, searchPath: readonly Place[]): string {
+  const place = searchPath.find((each) => resolve(each.directory) === resolve(directory));
+  if (place) return place.kind === 'project' ? dirname(dirname(place.directory)) : place.directory;
+  for (let up = resolve(directory); ; up = dirname(up)) {
+    if (existsSync(join(up, '.git')) || existsSync(join(up, '.stepfast'))) return up;
+    if (up === dirname(up)) return directory;
+  }
 }
 
 function after(directory: string, searchPath: readonly Place[]): string[] {
@@ -136,9 +156,14 @@ export function readWorkflowFile(file: string): ReadFile {
         'Move long texts into files and name them in required_reading.',
       );
     }
-    return { ok: true, text: readFileSync(file, 'utf8') };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+    return { ok: true, text };
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
+      return problem('encoding', 'The file is not UTF-8', 'Save it as UTF-8.');
+    }
+    const missing = code === 'ENOENT';
     return missing
       ? problem('not_found', 'The file does not exist', 'Check the path.')
       : problem(
@@ -151,7 +176,7 @@ export function readWorkflowFile(file: string): ReadFile {
 
 /** The `name` key of a workflow text, or the stem of its file where there is none that can be read. */
 export function workflowName(text: string, file: string): string {
-  const quick = /^name:[ \t]+([A-Za-z0-9][\w-]*)[ \t]*(?:#.*)?\r?$/m.exec(text);
+  const quick = /^name:[ \t]+([A-Za-z0-9][\w-]*)[ \t]*(?:#.*)?\r?$(?!\n[ \t])/m.exec(text);
   if (quick?.[1] !== undefined && !/^(?:true|false|null|\d[\d_xoe]*)$/i.test(quick[1])) return quick[1];
   const tree = readTree(createSource(file, text), () => {});
   return textOf(child(tree, 'name')) ?? textOf(child(tree, 'id')) ?? basename(file, extname(file));

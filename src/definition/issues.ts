@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { didYouMean, nearest } from '../suggest.ts';
 import { workflowSchema } from './schema.ts';
-import { child, descend, type MapNode, type Node, type Report, textOf } from './tree.ts';
+import { child, descend, type MapNode, type Node, type Report, type ScalarNode, textOf } from './tree.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -55,7 +55,7 @@ function reportIssue(root: MapNode, issue: Issue, report: Report): void {
         'wrong_type',
         found.node,
         `${subject} must be ${kinds[issue.expected] ?? issue.expected}, got ${show(found.node)}`,
-        typeAdvice(issue.expected, found.node),
+        shorthandAdvice(issue.path, found.node) ?? typeAdvice(issue.expected, found.node),
       );
       return;
     case 'invalid_value': {
@@ -145,8 +145,23 @@ function typeAdvice(expected: string, node: Node): string | undefined {
   if (expected === 'string' && node.kind === 'map')
     return 'A text that begins with { or holds a colon goes in quotes, or after |.';
   if (expected === 'string')
-    return node.kind === 'scalar' ? `Put it in quotes: "${String(node.value)}"` : undefined;
+    return node.kind === 'scalar' ? `Put it in quotes: "${written(node)}"` : undefined;
   if (expected === 'array') return 'Begin each entry with - on its own line.';
+  if (expected === 'boolean') return 'Write true or false.';
+  if (expected === 'number' || expected === 'int') return 'Write a plain number, without quotes or unit.';
+  return undefined;
+}
+
+/** As the author wrote it: 1.10 is not 1.1. */
+const written = (node: ScalarNode): string => node.source.text.slice(node.offset, node.end).trim();
+
+/** What stands for a whole map or list is often its most important part. */
+function shorthandAdvice(path: Path, node: Node): string | undefined {
+  const text = textOf(node);
+  if (text === undefined) return undefined;
+  const key = path.findLast((part) => typeof part === 'string');
+  if (key === 'review') return `Write review: { by: ${shorten(text)} }`;
+  if (key === 'gate' || key === 'until') return `Write ${key}: [{ run: ${JSON.stringify(shorten(text))} }]`;
   return undefined;
 }
 

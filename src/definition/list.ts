@@ -42,7 +42,7 @@ function describe(file: string, from: Place['kind'], searchPath: readonly Place[
   const name = workflowName(read.ok ? read.text : '', file);
   const strict = loadWorkflowFile(file, { places: searchPath });
   const errors = strict.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
-  const base = errors.length > 0 && errors.every((error) => error.code === 'no_steps');
+  const base = errors.some((error) => error.code === 'no_steps');
   const { definition, hash, diagnostics } = base
     ? loadWorkflowFile(file, { places: searchPath, base })
     : strict;

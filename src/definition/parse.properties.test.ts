@@ -16,7 +16,10 @@ const step = fc.record(
     context: fc.constantFrom('clear', 'compact'),
     artefacts: fc.boolean(),
     attempts: fc.integer({ min: 1, max: 100 }),
-    gate: fc.array(fc.record({ exists: line }), { minLength: 1, maxLength: 3 }),
+    gate: fc.array(fc.record({ exists: line.map((name) => `docs/${name.replaceAll(/[/\\]|\.\./g, '-')}`) }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
   },
   { requiredKeys: ['id', 'type', 'instructions'] },
 );

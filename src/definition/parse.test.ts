@@ -46,13 +46,13 @@ required_reading: ["@CLAUDE/Plan/PLAN.md", "@docs/x.md"]
 key_reminders: [Run the tests, "Ask {input.who} first"]
 inputs: { who: { default: me } }
 variables: { plan_id: auth, round: 3, strict: true }
-steps: [{ id: a, type: action, instructions: Do, gate: [{ run: npm test, paths: [src], timeout: 60 }, { read: ["@docs/x.md"] }] }]
+steps: [{ id: a, type: action, instructions: Do, gate: [{ run: npm test, paths: [src], timeout: 60 }, { read: ["docs/x.md"] }] }]
 `);
     expect(definition).toMatchObject({
       required_reading: ['@CLAUDE/Plan/PLAN.md', '@docs/x.md'],
       key_reminders: ['Run the tests', 'Ask {input.who} first'],
       variables: { plan_id: 'auth', round: 3, strict: true },
-      steps: [{ gate: [{ run: 'npm test', paths: ['src'], timeout: 60 }, { read: ['@docs/x.md'] }] }],
+      steps: [{ gate: [{ run: 'npm test', paths: ['src'], timeout: 60 }, { read: ['docs/x.md'] }] }],
     });
   });
 
@@ -412,4 +412,77 @@ test('a transition that is never taken is a warning', () => {
   expect(warned('a', 'b')).toEqual([]);
   expect(warned('b', 'a')).toMatchObject([{ severity: 'warning', suggestion: "'b' is the last step." }]);
   expect(warned('a', 'a')).toMatchObject([{ code: 'transition_unused', suggestion: "After 'a' comes 'b'." }]);
+});
+
+describe('what people get wrong', () => {
+  const found = (text: string) =>
+    parseWorkflow(text, { file: 'x.yaml' }).diagnostics.map(({ line, code, suggestion }) => [
+      line,
+      code,
+      suggestion,
+    ]);
+  const file = (step: string) =>
+    `name: x\ndescription: y\nsteps:\n  - { id: a, type: action, instructions: Do, ${step} }\n`;
+
+  test('one slip of the syntax is one error, and a tab is named', () => {
+    const tabs = 'name: x\ndescription: y\nsteps:\n\t- id: a\n\t  type: action\n\t  instructions: Do\n';
+    expect(found(tabs)).toEqual([[4, 'yaml', 'Indent with spaces.']]);
+    const conflict = `name: x\n<<<<<<< HEAD\ndescription: y\n=======\ndescription: z\n>>>>>>> other\nsteps: []\n`;
+    expect(found(conflict)).toHaveLength(1);
+  });
+
+  test('a person is not replaced by an agent through a slip of the pen', () => {
+    expect(found(file('review: { by: Human }'))).toEqual([[4, 'unknown_reviewer', "Did you mean 'human'?"]]);
+    expect(found(file('review: { by: humans }'))).toEqual([[4, 'unknown_reviewer', "Did you mean 'human'?"]]);
+  });
+
+  test('a shorthand is answered with the long form', () => {
+    expect(found(file('review: human'))).toEqual([[4, 'wrong_type', 'Write review: { by: human }']]);
+    expect(found(file('gate: npm test'))).toEqual([[4, 'wrong_type', 'Write gate: [{ run: "npm test" }]']]);
+    expect(found(file('gate: [npm test]'))).toEqual([[4, 'wrong_type', 'Write gate: [{ run: "npm test" }]']]);
+    expect(found(file('artefacts: yes'))).toEqual([[4, 'wrong_type', 'Write true or false.']]);
+    expect(found(file('attempts: "3"'))).toEqual([
+      [4, 'wrong_type', expect.stringContaining('without quotes')],
+    ]);
+  });
+
+  test('advice quotes what was written, not what YAML made of it', () => {
+    const input =
+      'name: x\ndescription: y\nvariables: {}\nsteps: [{ id: a, type: action, instructions: 1.10 }]\n';
+    expect(found(input)).toEqual([[4, 'wrong_type', 'Put it in quotes: "1.10"']]);
+    const reading = 'name: x\ndescription: y\nrequired_reading: [@docs/a.md, @docs/b.md]\nsteps: []\n';
+    expect(found(reading)).toEqual([[3, 'yaml', 'Put it in quotes: "@docs/a.md"']]);
+    expect(found(file('gate: [{ run: ! grep x }]'))).toEqual([
+      [4, 'tag', expect.stringContaining('"! grep x }] }"')],
+    ]);
+  });
+
+  test('files of a gate stay in the project and have no @', () => {
+    expect(found(file('gate: [{ exists: ../x }]'))).toMatchObject([[4, 'bad_path', expect.anything()]]);
+    expect(found(file('gate: [{ run: make, writes: [/etc] }]'))).toMatchObject([
+      [4, 'bad_path', expect.anything()],
+    ]);
+    expect(found(file('gate: [{ read: ["@docs/a.md"] }]'))).toEqual([[4, 'bad_path', 'Write "docs/a.md"']]);
+  });
+
+  test('a misspelt head key is one error', () => {
+    expect(found('nmae: x\ndescription: y\nsteps: [{ id: a, type: action, instructions: Do }]')).toEqual([
+      [1, 'unknown_key', "Did you mean 'name'?"],
+    ]);
+    expect(found('name: x\ndescription: y\nstep: [{ id: a, type: action, instructions: Do }]')).toEqual([
+      [3, 'unknown_key', "Did you mean 'steps'?"],
+    ]);
+  });
+
+  test('a base that is not found is one error', () => {
+    expect(
+      found('name: x\ndescription: y\nextends: featur\nsteps: [{ id: plan, context: clear }]'),
+    ).toMatchObject([[3, 'unknown_base', expect.anything()]]);
+  });
+
+  test('a condition that is no CEL says what CEL is', () => {
+    expect(found(file('gate: [{ condition: outputs.a != null and true }]'))).toMatchObject([
+      [4, 'bad_condition', expect.stringContaining('&&')],
+    ]);
+  });
 });

@@ -1,4 +1,5 @@
 import type { Definition } from '../machine/index.ts';
+import { nearest } from '../suggest.ts';
 import { checkArtifacts } from './check-artifacts.ts';
 import { checkGates } from './check-gates.ts';
 import { matchLoops } from './check-loops.ts';
@@ -49,21 +50,16 @@ export function parseWorkflow(text: string, options: ParseOptions): ParseResult 
 }
 
 function resolve(text: string, options: ParseOptions, report: Report): Definition | undefined {
-  let damaged = false;
-  const read: Report = (severity, code, ...rest) => {
-    if (code === 'yaml') damaged = true;
-    report(severity, code, ...rest);
-  };
-  const tree = readTree(createSource(options.file, text), read);
+  const tree = readTree(createSource(options.file, text), report);
   if (tree === undefined) return undefined;
-  const { tree: root, whole } = inherit(tree, options.findBase, read);
+  const { tree: root, whole } = inherit(tree, options.findBase, report);
   const parsed = workflowSchema.safeParse(toPlain(root));
-  // Where the YAML is broken, what is missing may only be out of place.
+  // What seems to be missing may stand in a base that was not found.
   const judge: Report = (severity, code, ...rest) => {
-    if (!(damaged && code === 'missing_key')) report(severity, code, ...rest);
+    if (whole || code !== 'missing_key') report(severity, code, ...rest);
   };
   if (!parsed.success) reportIssues(root, parsed.error.issues, judge);
-  if (!whole || damaged) return undefined;
+  if (!whole) return undefined;
   const loops = checkReferences(root, options.base === true, report);
   return parsed.success ? complete(parsed.data, loops) : undefined;
 }
@@ -85,8 +81,14 @@ function checkReferences(root: MapNode, base: boolean, report: Report): Map<stri
   return matchLoops(checked);
 }
 
+const known = new Set(Object.keys(workflowSchema.shape));
+
 function checkHead(root: MapNode, base: boolean, report: Report): void {
-  if (!root.entries.has('name')) {
+  const has = (key: string): boolean =>
+    [...root.entries.keys()].some(
+      (written) => written === key || (!known.has(written) && nearest(written, [key])),
+    );
+  if (!has('name')) {
     report(
       'error',
       'missing_key',
@@ -96,7 +98,8 @@ function checkHead(root: MapNode, base: boolean, report: Report): void {
     );
   }
   const steps = child(root, 'steps');
-  if (!base && (steps === undefined || (steps.kind === 'list' && items(steps).length === 0))) {
+  const none = steps === undefined ? !has('steps') : steps.kind === 'list' && items(steps).length === 0;
+  if (!base && none) {
     report(
       'error',
       'no_steps',
@@ -105,7 +108,7 @@ function checkHead(root: MapNode, base: boolean, report: Report): void {
       'Add steps, or write extends: in another file.',
     );
   }
-  if (!base && !root.entries.has('description')) {
+  if (!base && !has('description')) {
     report(
       'warning',
       'no_description',

@@ -35,14 +35,13 @@ export function readTree(source: Source, report: Report): MapNode | undefined {
   const documents = readDocuments(source, report);
   if (documents === undefined) return undefined;
   const document = documents[0];
-  for (const error of documents.flatMap((each) => each.errors)) {
-    report(
-      'error',
-      'yaml',
-      at(error.pos[0]),
-      yamlMessage(error.message),
-      yamlSuggestion(source, error.code, error.message, error.pos[0]),
-    );
+  const errors = documents.flatMap((each) => each.errors);
+  // One slip of the syntax makes many errors: the first tells, and tabs before all.
+  const error = errors.find(({ code }) => code === 'TAB_AS_INDENT') ?? errors[0];
+  if (error) {
+    const advice = yamlSuggestion(source, error.code, error.message, error.pos[0]);
+    report('error', 'yaml', at(error.pos[0]), yamlMessage(error.message), advice);
+    return undefined;
   }
   if (documents.length > 1) {
     const second = documents[1]?.range[0] ?? 0;
@@ -110,7 +109,11 @@ function tokenize(source: Source, report: Report): CST.Token[] | undefined {
         'Move texts into files, or split it with extends.',
       );
     if (type === 'tag')
-      return refuse('tag', `Tags such as ${shorten(lexeme)} are not allowed`, 'Write the plain value.');
+      return refuse(
+        'tag',
+        `Tags such as ${shorten(lexeme)} are not allowed`,
+        `A text that begins with ! goes in quotes: ${JSON.stringify(lineAt(source, offset))}`,
+      );
     if (type === 'alias' && ++aliases > maxAliases) {
       return refuse(
         'too_many_aliases',
@@ -290,13 +293,16 @@ const shorten = (text: string): string => (text.length > 40 ? `${text.slice(0, 4
 const yamlMessage = (message: string): string =>
   `This is not YAML: ${shorten(message) === message ? message : message.slice(0, 200)}`;
 
+/** The rest of a line. */
+const lineAt = (source: Source, offset: number): string =>
+  source.text
+    .slice(offset, offset + 200)
+    .split('\n', 1)[0]
+    ?.trim() ?? '';
+
 function yamlSuggestion(source: Source, code: string, message: string, offset: number): string {
-  const rest =
-    source.text
-      .slice(offset, offset + 200)
-      .split('\n', 1)[0]
-      ?.trim() ?? '';
-  if (code === 'BAD_SCALAR_START') return `Put it in quotes: ${JSON.stringify(rest)}`;
+  if (code === 'BAD_SCALAR_START')
+    return `Put it in quotes: ${JSON.stringify(lineAt(source, offset).split(/[,\]}]/, 1)[0])}`;
   if (code === 'TAB_AS_INDENT') return 'Indent with spaces.';
   if (code === 'MISSING_CHAR' && message.includes('closing'))
     return 'Close what was opened before this line.';
