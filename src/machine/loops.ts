@@ -123,7 +123,6 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
     const next = cursors.length > 0 ? 'advance the open position' : 'ask for the status';
     return refuse('no_task', `'${step.id}' has no tasks to claim`, next);
   }
-  if (state.budget.exhausted !== undefined) return undefined;
   const agent = (command.actor?.kind ?? 'agent') === 'agent';
   if (agent && command.session !== undefined && command.session !== command.holder) {
     return refuse(
@@ -132,6 +131,7 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
       'claim with your own session as holder',
     );
   }
+  if (state.budget.exhausted !== undefined) return undefined;
   const mine = cursors.find(
     (cursor) => cursor.lease?.holder === command.holder && wants(command, cursor.task),
   );

@@ -595,6 +595,7 @@ describe('budgets', () => {
     run.send({ type: 'spend', turns: 1 });
     expect(run.claim('A')).toMatchObject({ status: 'waiting' });
     expect(run.last).toEqual([]);
+    expect(run.send({ type: 'claim', holder: 'A', session: 'B' })).toMatchObject({ code: 'task_held' });
   });
 
   test('an escalated budget review says so until it is decided', () => {
