@@ -1,5 +1,5 @@
 import { type Batch, given } from './batch.ts';
-import type { CommandOf } from './command.ts';
+import { byAgent, type CommandOf } from './command.ts';
 import { isCallers, locate } from './locate.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse } from './refusal.ts';
@@ -15,7 +15,7 @@ const satisfies = (saw: Saw, action: Boundary['action']): boolean =>
  */
 export function offerBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): void {
   const { boundary } = cursor;
-  if (!boundary || (batch.caller.actor?.kind ?? 'agent') !== 'agent') return;
+  if (!boundary || !byAgent(batch.caller)) return;
   const at = batch.at(cursor);
   const open = boundary.state === 'requested' || isFenced(boundary, batch.caller.session);
   if (open && byHandle && isFresh(batch, cursor)) return releaseReset(batch, at, 'new_session', 'new');

@@ -23,6 +23,8 @@ export interface Caller {
   tree?: string;
 }
 
+export const byAgent = ({ actor }: Caller): boolean => (actor?.kind ?? 'agent') === 'agent';
+
 export interface TaskInput {
   id: string;
   title: string;

@@ -2,7 +2,7 @@ import { advance, fail } from './advance.ts';
 import { Batch, given } from './batch.ts';
 import { offerBoundary, proceed, seeReset } from './boundary.ts';
 import { spend } from './budget.ts';
-import type { Command, CommandOf } from './command.ts';
+import { byAgent, type Command, type CommandOf } from './command.ts';
 import type { Definition } from './definition.ts';
 import type { Event } from './event.ts';
 import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
@@ -133,7 +133,7 @@ function overFor(state: State): Refusal {
 function renewFor(batch: Batch, command: Command): void {
   const at = 'at' in command ? command.at : undefined;
   const leaving = command.type === 'session' && command.event.type === 'ended';
-  if ((command.actor?.kind ?? 'agent') !== 'agent' || leaving) return;
+  if (!byAgent(command) || leaving) return;
   for (const cursor of Object.values(batch.state.cursors)) {
     const holder = cursor.lease?.holder;
     const mine = command.session === undefined ? batch.at(cursor) === at : command.session === holder;

@@ -1,5 +1,5 @@
 import { type Batch, given } from './batch.ts';
-import type { CommandOf, TaskInput } from './command.ts';
+import { byAgent, type CommandOf, type TaskInput } from './command.ts';
 import { again, enterPosition, openLoop } from './flow.ts';
 import { loopNamed } from './import.ts';
 import { own } from './record.ts';
@@ -123,8 +123,7 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
     const next = cursors.length > 0 ? 'advance the open position' : 'ask for the status';
     return refuse('no_task', `'${step.id}' has no tasks to claim`, next);
   }
-  const agent = (command.actor?.kind ?? 'agent') === 'agent';
-  if (agent && command.session !== undefined && command.session !== command.holder) {
+  if (byAgent(command) && command.session !== undefined && command.session !== command.holder) {
     return refuse(
       'task_held',
       'an agent claims for its own session',
