@@ -4,16 +4,20 @@ import { join } from 'node:path';
 import { createGraph } from '../src/cli/graph/model.ts';
 import { drawSvg } from '../src/cli/graph/svg.ts';
 import { createIo } from '../src/cli/io.ts';
+import { referencePage } from '../src/cli/reference.ts';
 import { run } from '../src/cli/run.ts';
 import { loadWorkflowTemplate, workflowJsonSchema } from '../src/definition/index.ts';
+import { stateJsonSchema } from '../src/store/state-schema.ts';
 
 process.chdir(join(import.meta.dirname, '..'));
 const check = process.argv.includes('--check');
 
 const generated: Record<string, () => string | Promise<string>> = {
   'schema/workflow.schema.json': () => `${JSON.stringify(workflowJsonSchema(), null, 2)}\n`,
+  'schema/state.schema.json': () => `${JSON.stringify(stateJsonSchema(), null, 2)}\n`,
   'docs/example.svg': () => drawSvg(createGraph(loadWorkflowTemplate('docs/example.yaml'))),
   'docs/validate.md': validationPage,
+  'docs/cli.md': referencePage,
 };
 
 for (const [file, make] of Object.entries(generated)) {

@@ -37,3 +37,13 @@ test('the closest word is at most two slips away', () => {
   expect(nearest('deploy', ['validate', 'list', 'graph'])).toBeUndefined();
   expect(nearest('x', ['ab'])).toBeUndefined();
 });
+
+test('a text that begins with a dash and a space is no option', () => {
+  const { values, positionals } = readArgs(['- [ ] milk', '--output', '-- done\n- all'], {
+    output: { type: 'string' },
+  });
+  expect({ values: { ...values }, positionals }).toEqual({
+    values: { output: '-- done\n- all' },
+    positionals: ['- [ ] milk'],
+  });
+});

@@ -22,10 +22,26 @@ export function readArgs<T extends ParseArgsOptionsConfig>(
 
 function parse<T extends ParseArgsOptionsConfig>(args: readonly string[], options: T): Parsed<T> {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const hidden = args.map((arg) => (/^-+\s/.test(arg) ? mark + arg : arg));
+    const parsed = parseArgs({ args: hidden, options, allowPositionals: true, strict: true });
+    const values = Object.entries(parsed.values).map(([name, value]) => [name, shown(value)]);
+    // Only the mark was taken out of the texts.
+    return {
+      ...parsed,
+      values: Object.fromEntries(values),
+      positionals: shown(parsed.positionals),
+    } as Parsed<T>;
   } catch (error) {
     throw usageError(explain(error, Object.keys(options)));
   }
+}
+
+/** Before a text such as `- [ ] buy milk`, which is no option though it begins like one. */
+const mark = '\0';
+
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return value.startsWith(mark) ? value.slice(mark.length) : value;
+  return Array.isArray(value) ? value.map(shown) : value;
 }
 
 function explain(error: unknown, names: readonly string[]): string {

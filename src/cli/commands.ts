@@ -1,67 +1,14 @@
-import type { Io } from './io.ts';
+import type { Command } from './commands/command.ts';
+import { decide } from './commands/decide.ts';
+import { look } from './commands/look.ts';
+import { move } from './commands/move.ts';
+import { setUp } from './commands/setup.ts';
+import { work } from './commands/work.ts';
+import { workflows } from './commands/workflows.ts';
 
-export interface Command {
-  name: string;
-  summary: string;
-  usage: string;
-  /** What it does, for its own help. */
-  about: string;
-  options: readonly (readonly [flag: string, meaning: string])[];
-  examples: readonly string[];
-  /** Loaded only when the command runs: start-up pays for nothing else. */
-  load(): Promise<{ run(args: readonly string[], io: Io): number | Promise<number> }>;
-}
+export { type Command, groups } from './commands/command.ts';
 
-const json = ['--json', 'Print one JSON document'] as const;
+export const commands: readonly Command[] = [...work, ...decide, ...look, ...workflows, ...setUp, ...move];
 
-export const commands: readonly Command[] = [
-  {
-    name: 'validate',
-    summary: 'Check workflow files and say what to write instead',
-    usage: 'stepfast validate [files] [--json]',
-    about:
-      "Checks the files, or every workflow in the project's .stepfast/workflows when none is named. A workflow's name does as well as its file.",
-    options: [json],
-    examples: ['stepfast validate', 'stepfast validate .stepfast/workflows/feature.yaml --json'],
-    load: () => import('./validate.ts'),
-  },
-  {
-    name: 'list',
-    summary: 'Show the workflows that can be started here',
-    usage: 'stepfast list [--json]',
-    about: "Lists the project's workflows, then the user's, then the bundled ones. The first of a name wins.",
-    options: [json],
-    examples: ['stepfast list'],
-    load: () => import('./list.ts'),
-  },
-  {
-    name: 'graph',
-    summary: 'Draw a workflow in the terminal, as Mermaid or as SVG',
-    usage: 'stepfast graph <workflow> [--format tree|mermaid|svg] [--output file]',
-    about: 'Draws a workflow, given by its name or its file.',
-    options: [
-      ['-f, --format <format>', 'tree (default), mermaid or svg'],
-      ['-o, --output <file>', "Write to a file; its ending chooses the format if --format doesn't"],
-    ],
-    examples: ['stepfast graph feature', 'stepfast graph feature --output docs/feature.svg'],
-    load: () => import('./graph.ts'),
-  },
-  {
-    name: 'dry-run',
-    summary: 'Walk through a workflow without an agent',
-    usage: 'stepfast dry-run <workflow> [--random | --seed n | --script file] [options]',
-    about:
-      'Walks the machine from start to end and prints every position, context action, gate, verdict and refusal. Without options everything goes well. Nothing is run and nothing is written.',
-    options: [
-      ['--random', 'Let things go wrong: red gates, failures, late calls, second thoughts'],
-      ['--seed <n>', 'The same, repeatable'],
-      ['--script <file>', 'Play the moves of a YAML list first: advance, fail, gates, review, tasks…'],
-      ['--tasks <n>', 'How many tasks each loop gets (2)'],
-      ['--input <name=value>', 'A value for an input; may be given several times'],
-      ['--instructions', 'Print the whole instructions of each position'],
-      json,
-    ],
-    examples: ['stepfast dry-run feature', 'stepfast dry-run feature --seed 7'],
-    load: () => import('./dry-run.ts'),
-  },
-];
+/** What a user may see. */
+export const shownCommands: readonly Command[] = commands.filter(({ hidden }) => !hidden);

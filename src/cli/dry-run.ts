@@ -9,6 +9,7 @@ import { type Move, type Player, walk } from './dry-run/walk.ts';
 import { exit, notFound, usageError } from './exit.ts';
 import type { Io } from './io.ts';
 import { definitionOf } from './project.ts';
+import { readPair, readValue } from './work/inputs.ts';
 
 export function run(args: readonly string[], io: Io): number {
   const { values, positionals } = readArgs(
@@ -139,20 +140,6 @@ function inputsFor(definition: Definition, given: readonly string[]): Record<str
   const unknown = [...values.keys()].find((name) => !inputs.some(([known]) => known === name));
   if (unknown !== undefined) throw usageError(`'${definition.name}' has no input '${unknown}'.`);
   return Object.fromEntries(inputs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-}
-
-function readPair(pair: string): [string, string] {
-  const equals = pair.indexOf('=');
-  if (equals < 1) throw usageError(`--input takes name=value, not '${pair}'.`);
-  return [pair.slice(0, equals), pair.slice(equals + 1)];
-}
-
-function readValue(name: string, text: string, type: 'string' | 'number' | 'boolean' | undefined): Scalar {
-  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-  if (type === 'number' && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
-  if (type === 'number' || type === 'boolean')
-    throw usageError(`The input '${name}' is a ${type}, not '${text}'.`);
-  return text;
 }
 
 function sample(name: string, type: 'string' | 'number' | 'boolean' | undefined): Scalar {

@@ -4,12 +4,14 @@ import { StepfastError } from '../errors.ts';
 export const exit = {
   /** It worked, and the answer is yes. */
   ok: 0,
-  /** It worked, and the answer is no: a workflow is invalid. */
+  /** It worked, and the answer is no: a workflow is invalid, a call was refused, a gate is red. */
   no: 1,
   /** The command line is wrong. */
   usage: 2,
-  /** A workflow or file that was named does not exist or cannot be read. */
+  /** A workflow, run or file that was named does not exist or cannot be read. */
   notFound: 3,
+  /** Neither yes nor no yet: the gates are still running. Send the same call again. */
+  pending: 4,
   /** Stepfast itself failed. */
   internal: 70,
 } as const;
@@ -22,6 +24,6 @@ export const notFound = (message: string, cause?: unknown): StepfastError =>
 export function exitOf(error: unknown): number {
   if (!(error instanceof StepfastError)) return exit.internal;
   if (error.code === 'usage') return exit.usage;
-  if (error.code === 'not_found') return exit.notFound;
+  if (['not_found', 'no_workflow', 'no_run'].includes(error.code)) return exit.notFound;
   return exit.no;
 }

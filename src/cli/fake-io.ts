@@ -4,16 +4,24 @@ import { dirname, join } from 'node:path';
 import type { Io } from './io.ts';
 import { run } from './run.ts';
 
+type FakeOptions = Partial<Omit<Io, 'stdin' | 'stdout' | 'stderr'>> & {
+  colour?: boolean;
+  columns?: number;
+  /** What comes in, line by line; `terminal` makes it the keyboard of a person. */
+  input?: readonly string[];
+  terminal?: boolean;
+};
+
 /** For tests: a pipe without colours, unless told otherwise. */
-export function createFakeIo(
-  options: Partial<Omit<Io, 'stdout' | 'stderr'>> & { colour?: boolean; columns?: number } = {},
-): {
+export function createFakeIo(options: FakeOptions = {}): {
   io: Io;
   stdout(): string;
   stderr(): string;
 } {
   const written = { stdout: '', stderr: '' };
-  const { colour = false, columns, ...rest } = options;
+  const { colour = false, terminal = false, input = [], ...rest } = options;
+  const { columns = terminal ? 100 : undefined, ...parts } = rest;
+  const lines = [...input];
   const output = (name: 'stdout' | 'stderr'): Io['stdout'] => ({
     write: (text) => {
       written[name] += text;
@@ -21,12 +29,20 @@ export function createFakeIo(
     colour,
     columns,
   });
-  const io = {
+  const io: Io = {
     env: {},
     cwd: '/',
     home: '/nowhere',
     unicode: true,
-    ...rest,
+    main: join(import.meta.dirname, 'main.ts'),
+    now: Date.now,
+    onInterrupt: () => () => {},
+    ...parts,
+    stdin: {
+      terminal,
+      line: async () => lines.shift(),
+      all: async () => lines.splice(0).join('\n'),
+    },
     stdout: output('stdout'),
     stderr: output('stderr'),
   };
@@ -35,10 +51,7 @@ export function createFakeIo(
 
 export interface Project {
   root: string;
-  run(
-    argv: string[],
-    options?: Parameters<typeof createFakeIo>[0],
-  ): Promise<{ code: number; stdout: string; stderr: string }>;
+  run(argv: string[], options?: FakeOptions): Promise<{ code: number; stdout: string; stderr: string }>;
   [Symbol.dispose](): void;
 }
 

@@ -1,4 +1,4 @@
-import { type Command, commands } from './commands.ts';
+import { type Command, groups, shownCommands } from './commands.ts';
 import { exit } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
@@ -6,15 +6,13 @@ import { wrap } from './text.ts';
 
 export function overview(io: Io): string {
   const bold = (text: string): string => paint(io.stdout, 'bold', text);
-  const rows = commands.map(({ name, summary }) => [name, summary] as const);
+  const width = Math.max(...shownCommands.map(({ name }) => name.length));
   return [
     `${bold('stepfast')} keeps long work by coding agents on course.`,
     '',
     `${bold('Usage')}  stepfast <command> [options]`,
     '',
-    bold('Commands'),
-    ...table(rows, io),
-    '',
+    ...groups.flatMap((group) => [bold(group), ...table(rowsOf(group), io, width), '']),
     bold('Options'),
     ...table(
       [
@@ -28,9 +26,10 @@ export function overview(io: Io): string {
     ...table(
       [
         [String(exit.ok), 'It worked, and the answer is yes'],
-        [String(exit.no), 'It worked, and the answer is no: a workflow is invalid'],
+        [String(exit.no), 'It worked, and the answer is no: refused, red or invalid'],
         [String(exit.usage), 'The command line is wrong'],
-        [String(exit.notFound), 'A workflow or file does not exist or cannot be read'],
+        [String(exit.notFound), 'A workflow, run or file does not exist or cannot be read'],
+        [String(exit.pending), 'No answer yet: the gates are still running'],
         [String(exit.internal), 'Stepfast itself failed'],
       ],
       io,
@@ -38,6 +37,9 @@ export function overview(io: Io): string {
     '',
   ].join('\n');
 }
+
+const rowsOf = (group: Command['group']): [string, string][] =>
+  shownCommands.filter((command) => command.group === group).map(({ name, summary }) => [name, summary]);
 
 export function commandHelp(command: Command, io: Io): string {
   const bold = (text: string): string => paint(io.stdout, 'bold', text);
@@ -55,8 +57,8 @@ export function commandHelp(command: Command, io: Io): string {
   ].join('\n');
 }
 
-function table(rows: readonly (readonly [string, string])[], io: Io): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length)) + 4;
+function table(rows: readonly (readonly [string, string])[], io: Io, widest = 0): string[] {
+  const width = Math.max(widest, ...rows.map(([left]) => left.length)) + 4;
   return rows.flatMap(([left, right]) =>
     wrap(right, wrapWidth(io.stdout) - width).map((line, index) =>
       index === 0

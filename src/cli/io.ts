@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 
 /** What a command sees of the world beside the file system; tests pass their own. */
 export interface Io {
+  stdin: Input;
   stdout: Output;
   stderr: Output;
   env: Readonly<Record<string, string | undefined>>;
@@ -9,6 +10,19 @@ export interface Io {
   home: string;
   /** Whether box drawing and signs beyond ASCII can be shown. */
   unicode: boolean;
+  /** The file that starts this program again, for what runs in a process of its own. */
+  main: string;
+  now(): number;
+  /** While somebody listens, Ctrl-C no longer ends the program; answers how to stop listening. */
+  onInterrupt(listener: () => void): () => void;
+}
+
+export interface Input {
+  terminal: boolean;
+  /** One line without its end; undefined where the input has ended. */
+  line(): Promise<string | undefined>;
+  /** Everything up to the end. */
+  all(): Promise<string>;
 }
 
 export interface Output {
@@ -25,20 +39,55 @@ interface Stream {
 }
 
 interface Process {
+  stdin?: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: Stream;
   stderr: Stream;
   env: Io['env'];
   cwd(): string;
+  on?(signal: 'SIGINT', listener: () => void): unknown;
+  off?(signal: 'SIGINT', listener: () => void): unknown;
 }
 
-export function createIo(source: Process, home: string = homedir()): Io {
+export function createIo(source: Process, home: string = homedir(), main = ''): Io {
   return {
+    stdin: createInput(source),
     stdout: createOutput(source.stdout, source.env),
     stderr: createOutput(source.stderr, source.env),
     env: source.env,
     cwd: source.cwd(),
     home,
     unicode: hasUnicode(source.env),
+    main,
+    now: Date.now,
+    onInterrupt(listener) {
+      source.on?.('SIGINT', listener);
+      return () => void source.off?.('SIGINT', listener);
+    },
+  };
+}
+
+/** Looks at the stream only when it is asked: opening it costs time and may hold the program. */
+function createInput(source: Process): Input {
+  return {
+    get terminal() {
+      return source.stdin?.isTTY === true;
+    },
+    async line() {
+      if (!source.stdin) return undefined;
+      const { createInterface } = await import('node:readline');
+      const reader = createInterface({ input: source.stdin });
+      const line = await new Promise<string | undefined>((resolve) => {
+        reader.once('line', resolve).once('close', () => resolve(undefined));
+      });
+      reader.close();
+      return line;
+    },
+    async all() {
+      let text = '';
+      source.stdin?.setEncoding('utf8');
+      for await (const chunk of source.stdin ?? []) text += chunk;
+      return text;
+    },
   };
 }
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { homedir } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { createIo } from './io.ts';
 import { run } from './run.ts';
 
@@ -11,4 +13,5 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 // Not process.exit: what is still on its way into a pipe would be lost.
-process.exitCode = await run(process.argv.slice(2), createIo(process));
+const io = createIo(process, homedir(), fileURLToPath(import.meta.url));
+process.exitCode = await run(process.argv.slice(2), io);

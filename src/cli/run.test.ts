@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { commands } from './commands.ts';
+import { commands, shownCommands } from './commands.ts';
 import { exit, exitOf } from './exit.ts';
 import { createFakeIo } from './fake-io.ts';
 import { run } from './run.ts';
@@ -16,7 +16,8 @@ const call = async (...argv: string[]): Promise<{ code: number; stdout: string; 
 test('without a command it shows every command', async () => {
   const { code, stdout } = await call();
   expect(code).toBe(exit.ok);
-  for (const { name, summary } of commands) expect(stdout).toMatch(new RegExp(`${name} +${summary}`));
+  for (const { name, summary } of shownCommands) expect(stdout).toMatch(new RegExp(`  ${name} +${summary}`));
+  expect(stdout).not.toContain('gate-runner');
 });
 
 test('help, --help and -h say the same', async () => {
@@ -37,6 +38,25 @@ test('help of a command and --help after it say the same', async () => {
 test('--version prints the version of the package', async () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
   expect(await call('--version')).toEqual({ code: exit.ok, stdout: `${manifest.version}\n`, stderr: '' });
+});
+
+test('what a command takes is what its help says', async () => {
+  for (const { name, options, load } of commands) {
+    const { options: taken } = await load();
+    if (taken === undefined) continue;
+    const told = options.flatMap(([flag]) => /--([\w-]+)/.exec(flag)?.[1] ?? []);
+    expect({ name, options: told.sort() }).toEqual({ name, options: Object.keys(taken).sort() });
+  }
+});
+
+test('with --json also a usage error is a document', async () => {
+  const { code, stdout, stderr } = await call('advance', '--json', '--outptu', 'x');
+  expect(code).toBe(exit.usage);
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual({
+    code: 'usage',
+    message: "There is no option '--outptu'. Did you mean '--output'?",
+  });
 });
 
 test('an unknown command is a usage error with what was meant', async () => {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { StepfastError } from '../errors.ts';
 import { nearest } from '../suggest.ts';
-import { type Command, commands } from './commands.ts';
+import { type Command, commands, shownCommands } from './commands.ts';
 import { exit, exitOf, usageError } from './exit.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
@@ -17,11 +17,13 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (first === '--version' || first === '-v') return print(io, `${version()}\n`);
     if (first === 'help')
       return print(io, rest[0] === undefined ? overview(io) : commandHelp(find(rest[0]), io));
+    // What the completions of a shell ask: it needs the table of commands, so it cannot be in it.
+    if (first === 'complete') return await (await import('./setup/complete.ts')).run(rest, io);
     const command = find(first);
     if (asksForHelp(rest)) return print(io, commandHelp(command, io));
     return await (await command.load()).run(rest, io);
   } catch (error) {
-    return fail(error, first, io);
+    return fail(error, argv, io);
   }
 }
 
@@ -35,20 +37,27 @@ function find(name: string): Command {
   if (command) return command;
   const meant = nearest(
     name.replace(/^-+/, ''),
-    commands.map((one) => one.name),
+    shownCommands.map((one) => one.name),
   );
   throw usageError(
     `There is no command '${name}'.${meant === undefined ? ' See: stepfast help' : ` Did you mean: stepfast ${meant}`}`,
   );
 }
 
-function asksForHelp(args: readonly string[]): boolean {
+const asksForHelp = (args: readonly string[]): boolean => has(args, '--help') || has(args, '-h');
+
+function has(args: readonly string[], flag: string): boolean {
   const end = args.indexOf('--');
-  return (end === -1 ? args : args.slice(0, end)).some((arg) => arg === '--help' || arg === '-h');
+  return (end === -1 ? args : args.slice(0, end)).includes(flag);
 }
 
-function fail(error: unknown, name: string | undefined, io: Io): number {
+function fail(error: unknown, argv: readonly string[], io: Io): number {
   const code = exitOf(error);
+  const [name] = argv;
+  if (has(argv, '--json') && error instanceof StepfastError) {
+    io.stdout.write(`${JSON.stringify({ code: error.code, message: error.message }, undefined, 2)}\n`);
+    return code;
+  }
   // A refusal may quote a workflow; a bug is shown with its stack.
   const message = error instanceof StepfastError ? printable(error.message) : inspect(error);
   io.stderr.write(`${paint(io.stderr, ['red', 'bold'], 'error')} ${message}\n`);

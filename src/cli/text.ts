@@ -13,7 +13,8 @@ export const printable = (text: string): string =>
   text.replace(/[\t\r\n]+/g, ' ').replace(unprintable, '\ufffd');
 
 /** `1 step`, `2 steps`. */
-export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+export const count = (number: number, noun: string, plural = `${noun}s`): string =>
+  `${number} ${number === 1 ? noun : plural}`;
 
 let segmenter: Intl.Segmenter | undefined;
 

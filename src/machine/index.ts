@@ -1,5 +1,5 @@
 export { adoptedDefinition, slug } from './adopt.ts';
-export type { Command } from './command.ts';
+export type { Caller, Command, CommandOf, CommandType, TaskInput } from './command.ts';
 export { decide, settle } from './decide.ts';
 export {
   attemptsOf,
@@ -13,13 +13,26 @@ export {
   type SubStep,
 } from './definition.ts';
 export type { Effect } from './effect.ts';
-export type { Event } from './event.ts';
+export type { Event, EventType, Verdict } from './event.ts';
 export { evolve, replay } from './evolve.ts';
 export { formatHandle, outputKey, parseHandle } from './handle.ts';
 export { findPlaceholders, plainPlaceholders, taskPlaceholders } from './placeholders.ts';
 export { isRefusal, type Refusal } from './refusal.ts';
-export { type Response, respond } from './respond.ts';
-export type { Cursor, Receipt, State } from './state.ts';
+export { type Reply, type Response, respond } from './respond.ts';
+export {
+  type Cursor,
+  ended,
+  type GateResult,
+  type LongText,
+  type NoteKind,
+  type Output,
+  opening,
+  type Receipt,
+  type RequestedGate,
+  type SessionFacts,
+  type State,
+  type Text,
+} from './state.ts';
 export { instructionsFor, type Status, statusOf } from './status.ts';
 export { mayStop } from './stop.ts';
 export type { WorkflowState, WorkflowTask } from './workflow-state.ts';

@@ -1,0 +1,106 @@
+import { atOption, type Command, placeOptions, runOption, yesOption } from './command.ts';
+
+const group = 'Decide';
+const byPerson =
+  "Only a person can: it needs a terminal, no agent's variables in the environment, and a word that is typed.";
+
+export const decide: readonly Command[] = [
+  {
+    name: 'approve',
+    group,
+    summary: 'Approve what waits for your review',
+    usage: 'stepfast approve [--at handle]',
+    about: `Shows the position with its words and its evidence, then asks. If files have changed since, its gates run again first. ${byPerson}`,
+    options: [atOption, ['--feedback <text>', 'Words that go with it'], runOption, ...placeOptions],
+    examples: ['stepfast approve'],
+    load: () => import('../decide/approve.ts'),
+  },
+  {
+    name: 'reject',
+    group,
+    summary: 'Send work back with what is missing',
+    usage: 'stepfast reject <feedback> [--at handle]',
+    about: `The step begins again with your words. It also gets a stuck position going. ${byPerson}`,
+    options: [atOption, runOption, ...placeOptions],
+    examples: ['stepfast reject "The error message must name the file"'],
+    load: () => import('../decide/reject.ts'),
+  },
+  {
+    name: 'review',
+    group,
+    summary: 'Every verdict: approve, revise, pivot, escalate, abandon',
+    usage: 'stepfast review <verdict> [--feedback text] [--to step] [--turns n]',
+    about:
+      'For a person, and for the agent that a workflow names as a reviewer. pivot goes back to an earlier step with a cleared context; on a budget that is used up, approve needs an amount. A verdict on what a person reviews needs a person, as in: stepfast approve',
+    options: [
+      ['--feedback <text>', 'What to do differently'],
+      ['--to <step>', 'Where a pivot goes'],
+      ['--turns <n>', 'More turns for a budget'],
+      ['--tokens <n>', 'More tokens for a budget'],
+      ['--minutes <n>', 'More minutes for a budget'],
+      ['--as <name>', 'The agent that reviews'],
+      atOption,
+      runOption,
+      ...placeOptions,
+    ],
+    examples: [
+      'stepfast review pivot --to plan --feedback "The API is gone"',
+      'stepfast review approve --turns 20',
+    ],
+    load: () => import('../decide/review.ts'),
+  },
+  {
+    name: 'answer',
+    group,
+    summary: "Answer an agent's question",
+    usage: 'stepfast answer <text> [--question id]',
+    about: `Shows the question with your answer, then asks. ${byPerson}`,
+    options: [['--question <id>', 'Which, where several are open'], runOption, ...placeOptions],
+    examples: ['stepfast answer "Yes, for a year"'],
+    load: () => import('../decide/answer.ts'),
+  },
+  {
+    name: 'proceed',
+    group,
+    summary: 'Let a position begin without its context action',
+    usage: 'stepfast proceed [--at handle]',
+    about: `For a /compact or /clear that a workflow requires and nobody has seen. ${byPerson}`,
+    options: [atOption, runOption, ...placeOptions],
+    examples: ['stepfast proceed'],
+    load: () => import('../decide/proceed.ts'),
+  },
+  {
+    name: 'rewind',
+    group,
+    summary: 'Go back to an earlier step',
+    usage: 'stepfast rewind <step>',
+    about: `Outputs, evidence and handles from that step on no longer count; tasks, notes and answers stay. A run that is complete or failed can be named with --run. ${byPerson}`,
+    options: [runOption, ...placeOptions],
+    examples: ['stepfast rewind plan', 'stepfast rewind build --run k3f9x2ab'],
+    load: () => import('../decide/rewind.ts'),
+  },
+  {
+    name: 'cancel',
+    group,
+    summary: 'End a run for good',
+    usage: 'stepfast cancel [<reason>]',
+    about: 'The run is kept, but nobody can go on with it. A person at a terminal is asked first.',
+    options: [yesOption, runOption, ...placeOptions],
+    examples: ['stepfast cancel "No longer needed"'],
+    load: () => import('../decide/cancel.ts'),
+  },
+  {
+    name: 'trust',
+    group,
+    summary: "Let a workflow's commands run on this machine",
+    usage: 'stepfast trust [<workflow> | run] [--list] [--revoke]',
+    about: `Shows every command that the workflow would run, with its hash, then asks. Trust is yours, for this machine and for the workflow as it is now. ${byPerson}`,
+    options: [
+      ['--list', 'Show what is trusted'],
+      ['--revoke', 'Take trust back, by name or hash'],
+      ...placeOptions,
+    ],
+    examples: ['stepfast trust feature', 'stepfast trust --list', 'stepfast trust feature --revoke'],
+    load: () => import('../decide/trust.ts'),
+  },
+];

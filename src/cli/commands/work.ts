@@ -1,0 +1,135 @@
+import { atOption, type Command, placeOptions, runOption } from './command.ts';
+
+const group = 'Work';
+
+export const work: readonly Command[] = [
+  {
+    name: 'go',
+    group,
+    summary: 'Do a task, then verify it',
+    usage: 'stepfast go <task>',
+    about:
+      "Starts the workflow 'go' with a task in your own words; - reads it from what comes in. The project's own go comes before the bundled one. The same words again go on with the same run.",
+    options: placeOptions,
+    examples: ['stepfast go "fix the login bug"'],
+    load: () => import('../work/go.ts'),
+  },
+  {
+    name: 'start',
+    group,
+    summary: 'Start a run of a workflow',
+    usage: 'stepfast start <workflow> [--summary text] [--input name=value]...',
+    about:
+      'Starts a run and answers with its first position. The same words again go on with the run that is there; --run goes on with that one.',
+    options: [
+      ['-s, --summary <text>', 'What the run is about, in a line'],
+      ['-i, --input <name=value>', 'A value for an input; may be given several times'],
+      runOption,
+      ...placeOptions,
+    ],
+    examples: [
+      'stepfast start feature --summary "Dark mode"',
+      'stepfast start bugfix --input bug="It crashes on save"',
+    ],
+    load: () => import('../work/start.ts'),
+  },
+  {
+    name: 'advance',
+    group,
+    summary: 'Say that a position is done; its gates decide',
+    usage: 'stepfast advance [<output>] [--at handle] [--output text | --output-file file]',
+    about:
+      'Completes the position with what was done. Its gates run first, in a process of their own: at a terminal their output is shown, and Ctrl-C leaves them running; elsewhere the call waits 45 seconds, then the same call again attaches.',
+    options: [
+      atOption,
+      ['-o, --output <text>', 'What was done; - for what comes in'],
+      ['--output-file <file>', 'The same, from a file'],
+      ['--wait <seconds>', 'How long to wait for gates'],
+      runOption,
+      ...placeOptions,
+    ],
+    examples: [
+      'stepfast advance --at k3f9x2ab:plan#1 --output "The plan is in PLAN.md"',
+      'git log -1 | stepfast advance -',
+    ],
+    load: () => import('../work/advance.ts'),
+  },
+  {
+    name: 'fail',
+    group,
+    summary: 'Say that a position cannot be done, and why',
+    usage: 'stepfast fail <reason> [--at handle]',
+    about: "What follows is the workflow's to say: another try, the next task, or the end of the run.",
+    options: [atOption, runOption, ...placeOptions],
+    examples: ['stepfast fail "The API has no such field"'],
+    load: () => import('../work/fail.ts'),
+  },
+  {
+    name: 'tasks',
+    group,
+    summary: 'Give a loop its tasks',
+    usage: 'stepfast tasks <loop> [<title>... | json | -] [--from file]',
+    about:
+      'Titles, a JSON list of { id, title, description?, depends_on? }, or a Markdown checklist as spec-kit and OpenSpec write it: ticked items are left out, and where [P] is used, a task without it waits for those before it. Given again, it replaces what was not started.',
+    options: [
+      ['--from <file>', 'A Markdown checklist: - [ ] T001 [P] Title, - [ ] 1.1 Title'],
+      runOption,
+      ...placeOptions,
+    ],
+    examples: [
+      'stepfast tasks build "Parse the file" "Print the result"',
+      'stepfast tasks build --from specs/001-albums/tasks.md',
+    ],
+    load: () => import('../work/tasks.ts'),
+  },
+  {
+    name: 'claim',
+    group,
+    summary: 'Take a task where several agents work',
+    usage: 'stepfast claim [<task>] [--as name]',
+    about:
+      'Takes a ready task, the first by default, and answers with its handle. Whoever claims needs a name: --as, or STEPFAST_SESSION.',
+    options: [['--as <name>', 'Who holds it'], runOption, ...placeOptions],
+    examples: ['stepfast claim --as worker-2', 'stepfast claim task-3'],
+    load: () => import('../work/claim.ts'),
+  },
+  {
+    name: 'ask',
+    group,
+    summary: 'Ask a person a question; the position waits',
+    usage: 'stepfast ask <question> [--at handle]',
+    about: 'The position waits until a person answers with: stepfast answer',
+    options: [atOption, runOption, ...placeOptions],
+    examples: ['stepfast ask "Should old links keep working?"'],
+    load: () => import('../work/ask.ts'),
+  },
+  {
+    name: 'note',
+    group,
+    summary: 'Keep something word for word',
+    usage: 'stepfast note <kind> <text> [--key key]',
+    about:
+      'Kinds: decision, rejection, correction, reminder, variable, artefact, reading. It comes back in every briefing; one with the same kind and key is replaced.',
+    options: [
+      ['--key <key>', 'Replaces the note of this kind and key'],
+      atOption,
+      runOption,
+      ...placeOptions,
+    ],
+    examples: [
+      'stepfast note decision "Dates are UTC" --key dates',
+      'stepfast note artefact docs/plan.md --key plan_path',
+    ],
+    load: () => import('../work/note.ts'),
+  },
+  {
+    name: 'todo',
+    group,
+    summary: 'Show or replace the to-do list',
+    usage: 'stepfast todo [<text> | -]',
+    about: 'Without an argument it prints the list. With one it replaces the whole list.',
+    options: [runOption, ...placeOptions],
+    examples: ['stepfast todo', 'stepfast todo - < TODO.md'],
+    load: () => import('../work/todo.ts'),
+  },
+];

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createFakeIo, createProject, type Project } from '../fake-io.ts';
+import { run } from '../run.ts';
+import { openRuntime } from '../run-options.ts';
+
+const env = { PATH: process.env.PATH };
+const workflow =
+  'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, budget: { turns: 1 }, review: { by: human } }\n';
+
+async function usedUp(): Promise<{ project: Project; spend(turns: number): Promise<void> }> {
+  const project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  await project.run(['start', 'w'], { env });
+  const { io } = createFakeIo({ cwd: project.root, home: join(project.root, 'home'), env });
+  const spend = async (turns: number): Promise<void> =>
+    void (await openRuntime(io, {}).call({ type: 'spend', turns }, {}));
+  await spend(2);
+  return { project, spend };
+}
+
+const more = ['review', 'approve', '--turns', '10'];
+
+test('only a person raises a budget, by an amount and a word', async () => {
+  const { project } = await usedUp();
+  using here = project;
+  const agent = await here.run([...more, '--json'], { env });
+  expect(JSON.parse(agent.stdout)).toMatchObject({ code: 'person_only' });
+  const without = await here.run(['approve'], { env, terminal: true, input: ['a'] });
+  expect(without.code).toBe(exit.no);
+  expect(without.stderr).toContain('stepfast review approve --turns 20');
+  const person = await here.run(more, { env, terminal: true, input: ['a'] });
+  expect(person.code).toBe(exit.ok);
+  expect(person.stderr).toContain('to give it 10 more turns');
+});
+
+test('an amount that was typed for a budget never approves a review that came meanwhile', async () => {
+  const { project } = await usedUp();
+  using here = project;
+  const fake = createFakeIo({ cwd: here.root, home: join(here.root, 'home'), env, terminal: true });
+  const line = async (): Promise<string> => {
+    await here.run(more, { env, terminal: true, input: ['a'] });
+    await here.run(['advance', 'done'], { env });
+    return 'a';
+  };
+  expect(await run(more, { ...fake.io, stdin: { ...fake.io.stdin, line } })).toBe(exit.no);
+  expect(fake.stderr()).toContain('has moved on');
+  const { stdout } = await here.run(['status', '--json'], { env });
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'waiting', waiting: { for: 'review' } });
+});

@@ -1,0 +1,23 @@
+import { readArgs } from '../args.ts';
+import { callerOf, isPerson } from '../caller.ts';
+import { agreed } from '../confirm.ts';
+import type { Io } from '../io.ts';
+import { perform, printRefusal } from '../perform.ts';
+import { given, openRuntime, runOptions } from '../run-options.ts';
+import { printable } from '../text.ts';
+import { declined } from './verdict.ts';
+
+export const options = { ...runOptions, yes: { type: 'boolean', short: 'y' } } as const;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { max: 1 });
+  const runtime = openRuntime(io, values);
+  const found = await runtime.which({ run: values.run });
+  if ('code' in found) return printRefusal(found, io, values);
+  const summary = (await runtime.engine.view(found.run))?.state.summary;
+  const what = summary === undefined ? found.run : `${found.run} (${printable(summary)})`;
+  if (isPerson(io) && !values.yes && !(await agreed(io, `End ${what} for good?`)))
+    return declined(io, values);
+  const request = { type: 'cancel' as const, ...given({ reason: positionals[0] }) };
+  return await perform(io, values, request, { runtime, who: callerOf(io), run: found.run });
+}

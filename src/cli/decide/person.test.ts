@@ -1,0 +1,173 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createFakeIo, createProject, type Project } from '../fake-io.ts';
+import { run } from '../run.ts';
+
+const workflow = `name: feat
+description: x
+steps:
+  - { id: plan, type: action, instructions: Plan, review: { by: human, on_pivot: plan } }
+  - { id: build, type: action, instructions: Build }
+`;
+const risky =
+  'name: risky\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ run: rm -rf build }] }\n';
+const env = { PATH: process.env.PATH };
+const agents = { ...env, CLAUDECODE: '1' };
+
+async function waiting(): Promise<Project> {
+  const project = createProject({
+    '.stepfast/workflows/feat.yaml': workflow,
+    '.stepfast/workflows/risky.yaml': risky,
+  });
+  await project.run(['start', 'feat'], { env });
+  await project.run(['advance', 'planned'], { env });
+  return project;
+}
+
+const statusOf = async (project: Project): Promise<{ status: string; step: string }> =>
+  JSON.parse((await project.run(['status', '--json'], { env, terminal: true })).stdout);
+
+const decisions = [
+  ['approve'],
+  ['reject', 'no'],
+  ['review', 'approve'],
+  ['review', 'abandon'],
+  ['answer', 'x'],
+  ['proceed'],
+  ['rewind', 'plan'],
+  ['trust', 'risky'],
+  ['trust', 'risky', '--revoke'],
+];
+
+test.each(decisions)('an agent cannot: %s %s', async (...argv) => {
+  using project = await waiting();
+  const command = argv.filter((word) => word !== undefined);
+  const pipe = await project.run([...command, '--json'], { env, input: ['plan', 'trust'] });
+  expect(pipe.code).toBe(exit.no);
+  expect(JSON.parse(pipe.stdout)).toMatchObject({
+    code: 'person_only',
+    message: expect.stringContaining('no terminal'),
+  });
+  const marked = await project.run(command, { env: agents, terminal: true, input: ['plan'] });
+  expect(marked.code).toBe(exit.no);
+  expect(marked.stderr).toContain('CLAUDECODE is set');
+  expect(await statusOf(project)).toMatchObject({ status: 'waiting', step: 'plan' });
+  expect((await project.run(['trust', '--list', '--json'], { env })).stdout).toContain('"trusted": []');
+});
+
+test('a person approves by typing what is approved, and anything else changes nothing', async () => {
+  using project = await waiting();
+  for (const input of [['y'], ['approve'], [''], []]) {
+    const { code, stderr } = await project.run(['approve'], { env, terminal: true, input });
+    expect(code).toBe(exit.no);
+    expect(stderr).toContain('Nothing was changed.');
+  }
+  expect((await project.run(['approve'], { env, terminal: true, input: ['plan'] })).code).toBe(exit.ok);
+  expect(await statusOf(project)).toMatchObject({ step: 'build' });
+});
+
+test('a rejection brings the words back to the step', async () => {
+  using project = await waiting();
+  await project.run(['reject', 'Name the file'], { env, terminal: true, input: ['plan'] });
+  const { stdout } = await project.run(['status'], { env });
+  expect(stdout).toContain('Name the file');
+});
+
+test('approving where nothing waits is refused without a question', async () => {
+  using project = await waiting();
+  await project.run(['approve'], { env, terminal: true, input: ['plan'] });
+  const { code, stderr } = await project.run(['approve'], { env, terminal: true, input: ['build'] });
+  expect(code).toBe(exit.no);
+  expect(stderr).toMatch(/^no {4}nothing of feat-\S+ waits for a verdict/);
+});
+
+test('a stuck position cannot be approved, and nobody is asked to', async () => {
+  using project = await waiting();
+  await project.run(['approve'], { env, terminal: true, input: ['plan'] });
+  await project.run(['fail', 'The API is gone'], { env });
+  const { code, stderr } = await project.run(['approve'], { env, terminal: true, input: ['build'] });
+  expect(code).toBe(exit.no);
+  expect(stderr).toContain('is stuck');
+  expect(stderr).not.toContain('Type');
+  const on = await project.run(['reject', 'Use the other one'], { env, terminal: true, input: ['build'] });
+  expect(on.code).toBe(exit.ok);
+});
+
+test('a verdict counts for what was shown: what has moved on meanwhile is refused', async () => {
+  using project = await waiting();
+  const fake = createFakeIo({ cwd: project.root, home: join(project.root, 'home'), env, terminal: true });
+  const line = async (): Promise<string> => {
+    await project.run(['reject', 'again'], { env, terminal: true, input: ['plan'] });
+    await project.run(['advance', 'something else'], { env });
+    return 'plan';
+  };
+  const io = { ...fake.io, stdin: { ...fake.io.stdin, line } };
+  expect(await run(['approve'], io)).toBe(exit.no);
+  expect(fake.stderr()).toContain('is no longer open');
+  expect(await statusOf(project)).toMatchObject({ status: 'waiting', step: 'plan' });
+});
+
+test('trust shows every command and its hash, and lasts until it is revoked', async () => {
+  using project = await waiting();
+  const trust = await project.run(['trust', 'risky'], { env, terminal: true, input: ['trust'] });
+  expect(trust.code).toBe(exit.ok);
+  expect(trust.stderr).toContain('rm -rf build');
+  expect(trust.stderr).toMatch(/sha256:[0-9a-f]{64}/);
+  expect((await project.run(['start', 'risky', '--json'], { env })).code).toBe(exit.ok);
+  await project.run(['trust', 'risky', '--revoke'], { env, terminal: true });
+  const again = await project.run(['start', 'risky', '--summary', 'again', '--json'], { env });
+  expect(JSON.parse(again.stdout).code).toBe('untrusted');
+});
+
+test('an edited workflow is no longer trusted', async () => {
+  using project = await waiting();
+  await project.run(['trust', 'risky'], { env, terminal: true, input: ['trust'] });
+  writeFileSync(join(project.root, '.stepfast/workflows/risky.yaml'), risky.replace('build', '~'));
+  expect(JSON.parse((await project.run(['start', 'risky', '--json'], { env })).stdout).code).toBe(
+    'untrusted',
+  );
+});
+
+/** Of util-linux: gives a command a pseudo-terminal. */
+const program = 'script';
+const hasTerminal = spawnSync(program, ['--version']).status === 0;
+const clean = Object.fromEntries(
+  Object.entries(process.env).filter(
+    ([name]) => !/^(CLAUDE|CODEX|GEMINI|OPENCODE|COPILOT|CURSOR|AGENT|AI_AGENT|STEPFAST)/.test(name),
+  ),
+);
+
+/** The real program on a pseudo-terminal. */
+function atTerminal(project: Project, command: string, typed: string, more: Record<string, string> = {}) {
+  const main = join(import.meta.dirname, '../main.ts');
+  const { stdout, status } = spawnSync(
+    program,
+    ['-qec', `'${process.execPath}' '${main}' ${command}`, '/dev/null'],
+    {
+      cwd: project.root,
+      env: { ...clean, ...more, HOME: join(project.root, 'home'), XDG_STATE_HOME: '' },
+      input: typed,
+      encoding: 'utf8',
+    },
+  );
+  return { stdout, status };
+}
+
+test.skipIf(!hasTerminal)(
+  'on a real terminal a person approves, and an agent with its mark does not',
+  async () => {
+    using project = await waiting();
+    const agent = atTerminal(project, 'approve', 'plan\n', { CLAUDECODE: '1' });
+    expect(agent).toMatchObject({ status: exit.no });
+    expect(agent.stdout).toContain('CLAUDECODE is set');
+    expect(await statusOf(project)).toMatchObject({ step: 'plan' });
+    const person = atTerminal(project, 'approve', 'plan\n');
+    expect(person.stdout).toContain('to approve it');
+    expect(person).toMatchObject({ status: exit.ok });
+    expect(await statusOf(project)).toMatchObject({ step: 'build' });
+  },
+  30_000,
+);

@@ -1,0 +1,13 @@
+import { readArgs } from '../args.ts';
+import type { Io } from '../io.ts';
+import { positionOptions } from '../run-options.ts';
+import { readText } from '../work/read-text.ts';
+import { giveVerdict } from './verdict.ts';
+
+export const options = positionOptions;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'feedback' });
+  const decision = { verdict: 'revise' as const, feedback: await readText(positionals[0], io) };
+  return await giveVerdict(io, values, decision, 'stepfast reject "what is missing"');
+}

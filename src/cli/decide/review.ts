@@ -1,0 +1,64 @@
+import type { Verdict } from '../../machine/index.ts';
+import { isRefused } from '../../runtime/index.ts';
+import { nearest } from '../../suggest.ts';
+import { readArgs } from '../args.ts';
+import { callerOf, isPerson, personOnly } from '../caller.ts';
+import { exit, usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { printAnswer, printRefusal, watchedCall } from '../perform.ts';
+import { given, openRuntime, positionOptions } from '../run-options.ts';
+import { giveVerdict } from './verdict.ts';
+
+export const options = {
+  ...positionOptions,
+  feedback: { type: 'string' },
+  to: { type: 'string' },
+  as: { type: 'string' },
+  turns: { type: 'string' },
+  tokens: { type: 'string' },
+  minutes: { type: 'string' },
+} as const;
+
+const verdicts: readonly Verdict[] = ['approve', 'revise', 'pivot', 'escalate', 'abandon'];
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'verdict' });
+  const verdict = verdictOf(positionals[0] ?? '');
+  const { feedback, to, turns, tokens, minutes } = values;
+  const amounts = { turns, tokens, minutes };
+  const amount = Object.fromEntries(
+    Object.entries(amounts).flatMap(([name, text]) =>
+      text === undefined ? [] : [[name, wholeNumber(text, name)]],
+    ),
+  );
+  const more = Object.keys(amount).length > 0 ? amount : undefined;
+  const command = `stepfast review ${verdict}`;
+  if (isPerson(io))
+    return await giveVerdict(io, values, { verdict, feedback, to, ...given({ amount: more }) }, command);
+  const runtime = openRuntime(io, values);
+  const request = {
+    type: 'review' as const,
+    verdict,
+    ...given({ at: values.at, feedback, to, amount: more }),
+  };
+  const answer = await watchedCall(io, values, request, { runtime, who: callerOf(io, values.as) });
+  if (answer === 'detached') return exit.pending;
+  const { reply } = answer;
+  if (isRefused(reply) && reply.code === 'person_only')
+    return printRefusal({ ...reply, ...personOnly(io, 'this review', command) }, io, values);
+  return await printAnswer(answer, io, values, runtime, true);
+}
+
+function verdictOf(word: string): Verdict {
+  const verdict = verdicts.find((one) => one === word);
+  if (verdict) return verdict;
+  const meant = nearest(word, verdicts);
+  throw usageError(
+    `There is no verdict '${word}'. ${meant === undefined ? `Use one of: ${verdicts.join(', ')}.` : `Did you mean '${meant}'?`}`,
+  );
+}
+
+function wholeNumber(text: string, flag: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw usageError(`--${flag} takes a whole number, not '${text}'.`);
+  return Number(text);
+}

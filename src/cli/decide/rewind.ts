@@ -1,0 +1,39 @@
+import { parseHandle } from '../../machine/index.ts';
+import { nearest } from '../../suggest.ts';
+import { readArgs } from '../args.ts';
+import { person, personOnly } from '../caller.ts';
+import { typed } from '../confirm.ts';
+import type { Io } from '../io.ts';
+import { perform, printRefusal } from '../perform.ts';
+import { openRuntime, runOptions } from '../run-options.ts';
+import { printable } from '../text.ts';
+import { declined } from './verdict.ts';
+
+export const options = runOptions;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'step' });
+  const [to = ''] = positionals;
+  const refused = personOnly(io, 'a rewind', `stepfast rewind ${to}`);
+  if (refused) return printRefusal(refused, io, values);
+  const runtime = openRuntime(io, values);
+  const found = await runtime.which({ run: values.run });
+  if ('code' in found) return printRefusal(found, io, values);
+  const view = await runtime.engine.view(found.run);
+  const steps = view?.definition.steps.map(({ id }) => id) ?? [];
+  const index = steps.indexOf(to);
+  if (!view || index === -1) {
+    const meant = nearest(to, steps);
+    const next = meant === undefined ? `name one of ${steps.join(', ')}` : `did you mean '${meant}'?`;
+    return printRefusal({ code: 'unknown_step', message: `there is no step '${to}'`, next }, io, values);
+  }
+  const later = new Set(steps.slice(index));
+  const lost = Object.values(view.state.outputs)
+    .map(({ at }) => parseHandle(at)?.path ?? at)
+    .filter((path) => later.has(path.split('/', 1)[0] ?? ''));
+  const what =
+    lost.length === 0 ? 'Nothing that was done is lost.' : `No longer counts: ${printable(lost.join(', '))}`;
+  io.stderr.write(`${found.run} goes back to '${printable(to)}'.\n${what}\n`);
+  if (!(await typed(io, to, 'rewind'))) return declined(io, values);
+  return await perform(io, values, { type: 'rewind', to }, { runtime, who: person(io), run: found.run });
+}

@@ -1,0 +1,114 @@
+import { StepfastError } from '../../errors.ts';
+import type { Definition } from '../../machine/index.ts';
+import { commandsOf, type Runtime } from '../../runtime/index.ts';
+import { ago } from '../age.ts';
+import { readArgs } from '../args.ts';
+import { personOnly } from '../caller.ts';
+import { typed } from '../confirm.ts';
+import { exit } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { paint } from '../paint.ts';
+import { printJson, printRefusal } from '../perform.ts';
+import { shown } from '../project.ts';
+import { openRuntime, placeOptions } from '../run-options.ts';
+import { table } from '../table.ts';
+import { count, printable } from '../text.ts';
+import { declined } from './verdict.ts';
+
+export const options = {
+  ...placeOptions,
+  list: { type: 'boolean' },
+  revoke: { type: 'boolean' },
+} as const;
+
+interface Trusted {
+  name: string;
+  hash: string;
+  definition?: Definition;
+  from: string;
+}
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { max: 1 });
+  const runtime = openRuntime(io, values);
+  if (values.list) return list(runtime, io, values);
+  const [name = 'go'] = positionals;
+  const refused = personOnly(io, 'whose commands may run', `stepfast trust ${name}`);
+  if (refused) return printRefusal(refused, io, values);
+  if (values.revoke) return await revoke(name, runtime, io, values);
+  const { definition, hash, from, ...found } = await findTrusted(name, runtime, io);
+  const commands = definition ? commandsOf(definition) : [];
+  if (!definition || runtime.trust.has(definition, hash)) {
+    const why = commands.length === 0 ? 'runs no commands' : 'is trusted already';
+    if (values.json) return printJson(io, { workflow: found.name, hash, commands, trusted: true }, exit.ok);
+    io.stdout.write(`'${printable(found.name)}' ${why}.\n`);
+    return exit.ok;
+  }
+  io.stderr.write(
+    `'${printable(found.name)}' of ${printable(from)} would run ${count(commands.length, 'command')} on this machine:\n\n`,
+  );
+  for (const command of commands) io.stderr.write(`  ${paint(io.stderr, 'bold', printable(command))}\n`);
+  io.stderr.write(`\n${paint(io.stderr, 'dim', hash)}\n`);
+  if (!(await typed(io, 'trust', 'let them run'))) return declined(io, values);
+  runtime.trust.give({ hash, workflow: definition.name, now: io.now(), by: 'person' });
+  if (values.json) return printJson(io, { workflow: found.name, hash, commands, trusted: true }, exit.ok);
+  io.stdout.write(
+    `'${printable(found.name)}' is trusted as it is now. When it changes, you are asked again.\n`,
+  );
+  return exit.ok;
+}
+
+/** A workflow by name or file, else a run by its id. Throws what says that it is neither. */
+async function findTrusted(name: string, runtime: Runtime, io: Io): Promise<Trusted> {
+  try {
+    const { definition, hash, file } = runtime.resolve(name);
+    return { name: definition.name, definition, hash, from: shown(file, io) };
+  } catch (error) {
+    const found = await runtime.which({ run: name });
+    const view = 'code' in found ? undefined : await runtime.engine.view(found.run);
+    if (!view) throw error;
+    return {
+      name: view.definition.name,
+      definition: view.definition,
+      hash: view.hash,
+      from: `the run ${view.run}`,
+    };
+  }
+}
+
+async function revoke(
+  name: string,
+  runtime: Runtime,
+  io: Io,
+  values: { json?: boolean | undefined },
+): Promise<number> {
+  const known = runtime.trust.list().filter(({ hash, workflow }) => hash === name || workflow === name);
+  if (known.length === 0)
+    throw new StepfastError(
+      'not_found',
+      `Nothing by the name '${printable(name)}' is trusted. See: stepfast trust --list`,
+    );
+  for (const { hash } of known) runtime.trust.take(hash);
+  if (values.json) return printJson(io, { revoked: known }, exit.ok);
+  io.stdout.write(
+    `'${printable(name)}' is no longer trusted: ${count(known.length, 'version')} taken back.\n`,
+  );
+  return exit.ok;
+}
+
+function list(runtime: Runtime, io: Io, values: { json?: boolean | undefined }): number {
+  const known = runtime.trust.list().sort((one, other) => other.now - one.now);
+  if (values.json) return printJson(io, { trusted: known }, exit.ok);
+  if (known.length === 0)
+    io.stderr.write('No workflow is trusted beside the bundled ones. Trust one: stepfast trust <workflow>\n');
+  else {
+    const rows = known.map(({ workflow, hash, now, by }) => [
+      ['bold', printable(workflow)] as const,
+      by === 'init' ? 'stepfast init' : 'a person',
+      ago(now, io.now()),
+      hash,
+    ]);
+    io.stdout.write(table(['workflow', 'trusted by', 'when', 'hash'], rows, io));
+  }
+  return exit.ok;
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createProject, type Project } from '../fake-io.ts';
+
+const env = { PATH: process.env.PATH };
+const files = {
+  '.stepfast/workflows/w.yaml':
+    'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ exists: w.txt }] }\n  - { id: b, type: action, instructions: y }\n',
+  'w.txt': '',
+};
+
+async function worked(): Promise<Project> {
+  const project = createProject(files);
+  await project.run(['start', 'w', '--summary', 'Told'], { env });
+  await project.run(['advance', 'made it'], { env });
+  await project.run(['ask', 'Which colour?'], { env: { ...env, STEPFAST_SESSION: 's1' } });
+  await project.run(['answer', 'blue'], { env, terminal: true, input: ['q1'] });
+  await project.run(['advance', 'said so'], { env });
+  return project;
+}
+
+test('a run is told with who, when and what, and what nobody checked is marked', async () => {
+  using project = await worked();
+  const { code, stdout } = await project.run(['log'], { env });
+  expect(code).toBe(exit.ok);
+  const told = stdout.replaceAll(/^.{10} +|^\d\d:\d\d:\d\d {2}/gm, '');
+  expect(stdout).toMatch(/^\d{4}-\d\d-\d\d\n\d\d:\d\d:\d\d {2}agent +started w {2}Told\n/);
+  expect(stdout).toMatch(/stepfast +✓ w\.txt\n +✓ a#1 {2}made it\n/);
+  expect(stdout).toMatch(/agent s1 +session s1 joined\n +◆ q1 {2}Which colour\?\n/);
+  expect(stdout).toMatch(/answer to q1 {2}blue/);
+  expect(told).toContain('✓ b#1  unverified  said so');
+  expect(stdout.trimEnd()).toMatch(/✓ the run is complete$/);
+
+  // A run that has ended is still there.
+  const status = await project.run(['status'], { env });
+  expect(status.code).toBe(exit.no);
+  expect(status.stderr).toMatch(/^No run is active here\.\nThe last one, w-\d+-\w+: complete, just now\.\n/);
+  expect((await project.run(['runs'], { env })).stderr).toContain('1 run ended');
+  expect((await project.run(['runs', '--all'], { env })).stdout).toMatch(/w +complete +just now +Told/);
+}, 20_000);

@@ -1,0 +1,90 @@
+import type { Runtime } from '../../runtime/index.ts';
+import { readArgs } from '../args.ts';
+import { exit, usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { renderLine } from '../paint.ts';
+import { printJson, printRefusal } from '../perform.ts';
+import { openRuntime, runOptions } from '../run-options.ts';
+import { columnsOf, printable, truncate } from '../text.ts';
+import { signsFor } from '../view/signs.ts';
+import { wordsFor } from './event-words.ts';
+
+export const options = runOptions;
+
+type StoredEntry = Awaited<ReturnType<Runtime['engine']['entries']>>[number];
+
+const widestName = 16;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { max: 1 });
+  if (positionals.length > 0 && values.run !== undefined) throw usageError('Name the run once.');
+  const named = positionals[0] ?? values.run;
+  const runtime = openRuntime(io, values);
+  const found = await lastRun(runtime, named);
+  if ('code' in found) return printRefusal(found, io, { ...values, run: named });
+  const entries = await runtime.engine.entries(found.run);
+  if (values.json) return printJson(io, { run: found.run, entries: entries.map(entryJson) }, exit.ok);
+  io.stdout.write(`${lines(entries, io).join('\n')}\n`);
+  return exit.ok;
+}
+
+/** Without a name and without a live run the newest is meant: what happened is asked for afterwards. */
+async function lastRun(runtime: Runtime, named: string | undefined): ReturnType<Runtime['which']> {
+  const found = await runtime.which({ run: named });
+  if ('run' in found || named !== undefined || found.code !== 'no_run') return found;
+  const [newest] = await runtime.engine.runs();
+  return newest ? { run: newest.run } : found;
+}
+
+function lines(entries: readonly StoredEntry[], io: Io): string[] {
+  const signs = signsFor(io);
+  const whos = entries.map((entry) => truncate(printable(whoOf(entry)), widestName, columnsOf, signs.more));
+  const width = Math.max(...whos.map(columnsOf), 0);
+  let day = '';
+  return entries.flatMap((entry, index) => {
+    const { date, time } = momentOf(entry.now);
+    const who = (whos[index] ?? '').padEnd(width);
+    const told = entry.events.flatMap((event) => {
+      const words = wordsFor(event, signs);
+      return words === undefined ? [] : [words];
+    });
+    if (told.length === 0) return [];
+    const heading =
+      date === day ? [] : [...(day === '' ? [] : ['']), renderLine([['bold', date]], io.stdout)];
+    day = date;
+    return [
+      ...heading,
+      ...told.map((words, part) =>
+        renderLine(
+          [['dim', part === 0 ? `${time}  ${who}  ` : ' '.repeat(time.length + width + 4)], ...words],
+          io.stdout,
+          signs.more,
+        ),
+      ),
+    ];
+  });
+}
+
+const whoOf = ({ actor, session }: StoredEntry): string => {
+  const kind = actor?.kind ?? 'agent';
+  if (kind === 'engine') return 'stepfast';
+  return actor?.name ?? (session === undefined ? kind : `${kind} ${session}`);
+};
+
+/** In the reader's own time zone. */
+function momentOf(now: number): { date: string; time: string } {
+  const at = new Date(now);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return {
+    date: `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`,
+    time: `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`,
+  };
+}
+
+const entryJson = ({ seq, now, actor, session, events }: StoredEntry): object => ({
+  seq,
+  now: new Date(now).toISOString(),
+  actor: actor ?? { kind: 'agent' },
+  session: session ?? null,
+  events,
+});

@@ -1,0 +1,28 @@
+import { readArgs } from '../args.ts';
+import { exit } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { printJson } from '../perform.ts';
+import { openRuntime, placeOptions } from '../run-options.ts';
+import { count } from '../text.ts';
+import { isLive, runJson, runTable } from './run-table.ts';
+
+export const options = { ...placeOptions, all: { type: 'boolean', short: 'a' } } as const;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = readArgs(args, options, { max: 0 });
+  const all = await openRuntime(io, values).engine.runs();
+  // A run that cannot be read is never hidden.
+  const shown = values.all ? all : all.filter((each) => each.problem !== undefined || isLive(each));
+  if (values.json) return printJson(io, { runs: shown.map(runJson) }, exit.ok);
+  const hidden = all.length - shown.length;
+  if (shown.length > 0) io.stdout.write(runTable(shown, io));
+  else io.stderr.write(`${nothing(hidden)}\n`);
+  if (shown.length > 0 && hidden > 0)
+    io.stderr.write(`${count(hidden, 'run')} ended before: stepfast runs --all\n`);
+  return exit.ok;
+}
+
+const nothing = (hidden: number): string =>
+  hidden > 0
+    ? `No run is live, ${count(hidden, 'run')} ended: stepfast runs --all`
+    : 'There is no run yet. Start one: stepfast go "what to do"';

@@ -1,0 +1,113 @@
+import { treeOf } from '../../evidence/index.ts';
+import { parseHandle, type State } from '../../machine/index.ts';
+import { type Answer, excludedFrom, isRefused, type Runtime } from '../../runtime/index.ts';
+import { ago } from '../age.ts';
+import { readArgs } from '../args.ts';
+import { callerOf, isPerson } from '../caller.ts';
+import { exit, usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { paint } from '../paint.ts';
+import { printJson, printRefusal, type RunValues, watchedCall } from '../perform.ts';
+import { given, openRuntime, positionOptions } from '../run-options.ts';
+import { openingOf } from '../view/evidence.ts';
+import { suffixOf } from '../view/next.ts';
+import { runLines } from '../view/run-view.ts';
+import { isLive, runJson, runTable } from './run-table.ts';
+
+export const options = { ...positionOptions, wait: { type: 'boolean', short: 'w' } } as const;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { max: 1 });
+  if (positionals.length > 0 && values.run !== undefined) throw usageError('Name the run once.');
+  const named = positionals[0] ?? values.run;
+  const runtime = openRuntime(io, values);
+  const found = await runtime.which({ run: named, at: values.at });
+  if ('code' in found) {
+    if (found.code === 'several_runs' && named === undefined) return await several(runtime, io, values);
+    if (found.code === 'no_run' && named === undefined && values.at === undefined)
+      return await nothing(found.message, runtime, io, values);
+    return printRefusal(found, io, { ...values, run: named });
+  }
+  const callValues: RunValues = { json: values.json, run: found.run, wait: values.wait ? undefined : '0' };
+  const request = { type: 'status' as const, ...given({ at: values.at }) };
+  const answer = await watchedCall(io, callValues, request, { runtime, who: callerOf(io) });
+  if (answer === 'detached') {
+    io.stderr.write('The gates go on without you. Look at them again: stepfast status --wait\n');
+    return exit.pending;
+  }
+  return await print(answer, named, runtime, io, values);
+}
+
+async function print(
+  { run, reply }: Answer,
+  named: string | undefined,
+  runtime: Runtime,
+  io: Io,
+  values: { json?: boolean | undefined },
+): Promise<number> {
+  if (isRefused(reply)) return printRefusal(reply, io, { ...values, run: named });
+  const view = run === undefined ? undefined : await runtime.engine.view(run);
+  if (!view) return printJson(io, reply, exit.ok);
+  const { definition, state } = view;
+  const tree = await currentTree(runtime, state, definition);
+  if (values.json) {
+    const { workflow, summary = null } = state;
+    return printJson(io, { ...reply, workflow, summary, done: doneJson(state, tree) }, exit.ok);
+  }
+  const name = named === undefined ? undefined : suffixOf(state.run);
+  const lines = runLines({ definition, state, status: reply, tree, worker: !isPerson(io), name }, io);
+  io.stdout.write(`${lines.join('\n')}\n`);
+  return exit.ok;
+}
+
+/** Hashing costs a walk over the files: only where there is something to compare it with. */
+async function currentTree(
+  { project }: Runtime,
+  { outputs }: State,
+  definition: Parameters<typeof excludedFrom>[0],
+): Promise<string | undefined> {
+  if (!Object.values(outputs).some(({ tree }) => tree !== undefined)) return undefined;
+  return (await treeOf({ worktree: project.worktree, exclude: excludedFrom(definition) })).hash;
+}
+
+function doneJson({ outputs }: State, tree: string | undefined): object[] {
+  return Object.values(outputs).map((output) => ({
+    path: parseHandle(output.at)?.path,
+    at: output.at,
+    now: new Date(output.now).toISOString(),
+    verified: output.receipts.some(({ pass }) => pass),
+    on_this_tree: tree === undefined || output.tree === undefined ? null : output.tree === tree,
+    reviewed: output.reviewed ?? null,
+    opening: openingOf(output.text),
+    receipts: output.receipts.map(({ tail: _, ...receipt }) => receipt),
+  }));
+}
+
+async function several(runtime: Runtime, io: Io, values: { json?: boolean | undefined }): Promise<number> {
+  const live = (await runtime.engine.runs()).filter(isLive);
+  if (values.json) return printJson(io, { runs: live.map(runJson) }, exit.ok);
+  io.stdout.write(runTable(live, io));
+  io.stderr.write(`One of them: stepfast status ${suffixOf(live[0]?.run ?? '')}\n`);
+  return exit.ok;
+}
+
+async function nothing(
+  message: string,
+  runtime: Runtime,
+  io: Io,
+  values: { json?: boolean | undefined },
+): Promise<number> {
+  if (values.json)
+    return printJson(io, { code: 'no_run', message, next: 'stepfast go "what to do"' }, exit.no);
+  const cyan = (text: string): string => paint(io.stderr, 'cyan', text);
+  const out = (text: string): void => io.stderr.write(`${text}\n`);
+  const last = (await runtime.engine.runs()).find(({ state }) => state !== undefined);
+  out(`${message[0]?.toUpperCase()}${message.slice(1)}.`);
+  if (last?.state)
+    out(`The last one, ${last.run}: ${last.state.status}, ${ago(last.state.updatedAt, io.now())}.`);
+  out('');
+  out(`  ${cyan('stepfast go "what to do"')}    do a task and verify it`);
+  out(`  ${cyan('stepfast start <workflow>')}   one of: stepfast list`);
+  if (last) out(`  ${cyan('stepfast log')}                what happened in the last one`);
+  return exit.no;
+}

@@ -1,0 +1,45 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { archiveOf, digestsIn } from '../archive.ts';
+import { readArgs } from '../args.ts';
+import { exit, notFound } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { printJson, printRefusal } from '../perform.ts';
+import { openRuntime, placeOptions } from '../run-options.ts';
+import { count } from '../text.ts';
+
+export const options = { ...placeOptions, output: { type: 'string', short: 'o' } } as const;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'run' });
+  const [name = ''] = positionals;
+  const { which, engine } = openRuntime(io, values);
+  const found = await which({ run: name });
+  if ('code' in found) return printRefusal(found, io, { ...values, run: name });
+  const view = await engine.view(found.run);
+  if (!view) throw notFound(`There is no run '${name}'. See: stepfast runs --all`);
+  const entries = await engine.entries(found.run);
+  const texts: Record<string, string> = {};
+  for (const digest of digestsIn(entries))
+    texts[digest] = await engine.text(found.run, { digest, opening: '', bytes: 0 });
+  const archive = archiveOf(found.run, view, entries, texts);
+  if (values.output === undefined) return printJson(io, archive, exit.ok);
+  save(values.output, `${JSON.stringify(archive)}\n`, io);
+  if (values.json)
+    return printJson(io, { run: found.run, file: values.output, entries: entries.length }, exit.ok);
+  io.stdout.write(
+    `${found.run} is in ${values.output}: ${count(entries.length, 'batch', 'batches')}, ${count(Object.keys(texts).length, 'long text')}.\n`,
+  );
+  return exit.ok;
+}
+
+function save(file: string, text: string, io: Io): void {
+  try {
+    writeFileSync(resolve(io.cwd, file), text);
+  } catch (cause) {
+    throw notFound(
+      `The file '${file}' cannot be written: ${cause instanceof Error ? cause.message : cause}`,
+      cause,
+    );
+  }
+}

@@ -1,0 +1,67 @@
+import { StepfastError } from '../../errors.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import { type Archive, readArchive, replayArchive } from '../archive.ts';
+import { readArgs } from '../args.ts';
+import { exit } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { printJson } from '../perform.ts';
+import { openRuntime, placeOptions } from '../run-options.ts';
+import { suffixOf } from '../view/next.ts';
+import { readText, readTextFile } from '../work/read-text.ts';
+
+export const options = placeOptions;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'file' });
+  const [file = ''] = positionals;
+  const text = file === '-' ? await readText(file, io) : readTextFile(file, io);
+  const archive = readArchive(text, file);
+  const states = replayArchive(archive, file);
+  const runtime = openRuntime(io, values);
+  await refuseTaken(archive.run, runtime);
+  await bringIn(archive, states, runtime);
+  if (values.json) return printJson(io, { run: archive.run, entries: archive.entries.length }, exit.ok);
+  io.stdout.write(`${archive.run} is here. Look at it: stepfast status ${suffixOf(archive.run)}\n`);
+  return exit.ok;
+}
+
+/** Neither the id nor its suffix, by which handles name it. */
+async function refuseTaken(run: string, { engine }: Runtime): Promise<void> {
+  const taken = (await engine.ids()).find((id) => id === run || suffixOf(id) === suffixOf(run));
+  if (taken === undefined) return;
+  throw new StepfastError(
+    'run_exists',
+    `The run ${taken} is here already${taken === run ? '' : ` and has the same suffix as ${run}`}. Nothing was imported.`,
+  );
+}
+
+async function bringIn(
+  { run, definition, hash, entries, texts }: Archive,
+  states: ReturnType<typeof replayArchive>,
+  { store }: Runtime,
+): Promise<void> {
+  try {
+    for (const [digest, text] of Object.entries(texts)) {
+      const kept = await store.keep(run, text);
+      if (kept.digest !== digest)
+        throw new StepfastError(
+          'bad_archive',
+          `The text ${digest.slice(0, 19)}… was edited, so nothing was imported.`,
+        );
+    }
+    const lost = new StepfastError('busy', `${run} was changed by others while it was imported. Try again.`);
+    for (const [index, entry] of entries.entries()) {
+      const state = states[index];
+      if (!state) continue;
+      const loaded = index === 0 ? undefined : await store.load(run);
+      const written = loaded
+        ? await store.append(loaded, entry, state)
+        : await store.create(run, { definition, hash }, entry, state);
+      if (written === 'conflict' || written === 'taken') throw lost;
+    }
+  } catch (error) {
+    // Half a run would be worse than none.
+    await store.remove(run);
+    throw error;
+  }
+}

@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createProject, type Project } from '../fake-io.ts';
+
+const files = {
+  '.stepfast/workflows/w.yaml':
+    'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x }\n  - { id: b, type: action, instructions: y }\n',
+};
+const env = { PATH: process.env.PATH };
+const long = `${'A long text. '.repeat(200)}\n`;
+
+async function started(): Promise<{ project: Project; run: string }> {
+  const project = createProject(files);
+  const { stdout } = await project.run(['start', 'w', '--summary', 'Moved', '--json'], { env });
+  await project.run(['advance', long], { env });
+  return { project, run: JSON.parse(stdout).run };
+}
+
+test('a run that is exported and imported is the same run', async () => {
+  const { project, run } = await started();
+  using here = project;
+  using there = createProject({});
+  expect((await here.run(['export', run, '--output', join(there.root, 'run.json')], { env })).code).toBe(
+    exit.ok,
+  );
+  expect((await there.run(['import', 'run.json'], { env })).code).toBe(exit.ok);
+  const [one, other] = await Promise.all([
+    here.run(['log', '--json'], { env }),
+    there.run(['log', '--json'], { env }),
+  ]);
+  expect(other.stdout).toBe(one.stdout);
+  const again = await there.run(['export', run], { env });
+  expect(JSON.parse(again.stdout)).toEqual(JSON.parse(readFileSync(join(there.root, 'run.json'), 'utf8')));
+  expect(again.stdout).toContain('A long text.');
+  expect((await there.run(['advance', 'went on'], { env })).stdout).toContain('complete');
+});
+
+test.each<[string, (text: string) => string, string]>([
+  ['is no JSON', () => 'x', 'is no JSON'],
+  ['is something else', () => '{}', 'is no exported run'],
+  ['has another version', (text) => text.replace('"version":1', '"version":9'), 'update Stepfast'],
+  ['has another workflow', (text) => text.replace('"instructions":"y"', '"instructions":"z"'), 'was edited'],
+  ['has another text', (text) => text.replace(/A long text\. A/g, 'A false text. A'), 'was edited'],
+  ['lacks a text', (text) => text.replace(/"texts":\{.*\}/, '"texts":{}}'), 'lacks the text'],
+  [
+    'is another run',
+    (text) => text.replace(/"run":"w-\d+-\w+"/, '"run":"w-20261115-other123"'),
+    'does not replay',
+  ],
+  [
+    'has an event of its own',
+    (text) => text.replace('"position.completed"', '"position.invented"'),
+    'not known here',
+  ],
+])('a file that %s is refused, and nothing of it stays', async (_, edit, words) => {
+  const { project, run } = await started();
+  using here = project;
+  using there = createProject({});
+  await here.run(['export', run, '-o', 'run.json'], { env });
+  const text = readFileSync(join(here.root, 'run.json'), 'utf8');
+  const edited = edit(text);
+  expect(edited).not.toBe(text);
+  writeFileSync(join(there.root, 'run.json'), edited);
+  const { code, stderr } = await there.run(['import', 'run.json'], { env });
+  expect(code).toBe(exit.no);
+  expect(stderr).toContain(words);
+  expect(JSON.parse((await there.run(['runs', '--all', '--json'], { env })).stdout)).toEqual({ runs: [] });
+});
+
+test('a run that is here already is not imported', async () => {
+  const { project, run } = await started();
+  using here = project;
+  await here.run(['export', run, '-o', 'run.json'], { env });
+  const { code, stderr } = await here.run(['import', 'run.json'], { env });
+  expect({ code, stderr }).toEqual({
+    code: exit.no,
+    stderr: `error The run ${run} is here already. Nothing was imported.\n`,
+  });
+});
+
+test('clean removes what ended long ago, and nothing that is live', async () => {
+  const { project, run } = await started();
+  using here = project;
+  await here.run(['start', 'w', '--summary', 'Another'], { env });
+  await here.run(['cancel', '--run', run], { env });
+  const runs = (): string[] => readdirSync(join(here.root, '.stepfast/runs'));
+  const live = runs().find((id) => id !== run) ?? '';
+  expect(JSON.parse((await here.run(['clean', live, '--yes', '--json'], { env })).stdout).code).toBe(
+    'run_live',
+  );
+  expect((await here.run(['clean', '--yes'], { env })).stderr).toContain('nothing to remove');
+  const later = { env, now: () => Date.now() + 40 * 24 * 3_600_000 };
+  expect((await here.run(['clean', '--dry-run', '--json'], later)).stdout).toContain(run);
+  expect((await here.run(['clean'], later)).code).toBe(exit.no);
+  expect((await here.run(['clean'], { ...later, terminal: true, input: ['n'] })).code).toBe(exit.no);
+  expect(runs()).toHaveLength(2);
+  expect((await here.run(['clean', '--yes'], later)).code).toBe(exit.ok);
+  expect(runs()).toHaveLength(1);
+  expect(runs()).not.toContain(run);
+});
+
+test('clean removes a run that is named, also one that cannot be read', async () => {
+  const { project, run } = await started();
+  using here = project;
+  writeFileSync(join(here.root, '.stepfast/runs', run, 'journal.jsonl'), 'nonsense\n');
+  expect((await here.run(['runs'], { env })).stdout).toMatch(new RegExp(`${run} +broken`));
+  expect((await here.run(['clean', run, '--yes'], { env })).code).toBe(exit.ok);
+  expect(readdirSync(join(here.root, '.stepfast/runs'))).not.toContain(run);
+  expect((await here.run(['clean', run, '--yes'], { env })).code).toBe(exit.notFound);
+});
+
+test('clean takes only times that it understands', async () => {
+  using here = createProject(files);
+  expect((await here.run(['clean', '--older-than', 'soon'], { env })).code).toBe(exit.usage);
+});
+
+test('repair looks for anybody, and mends only for a person who types it', async () => {
+  const { project, run } = await started();
+  using here = project;
+  const journal = join(here.root, '.stepfast/runs', run, 'journal.jsonl');
+  expect((await here.run(['repair'], { env })).stdout).toContain('nothing to mend');
+  const lines = readFileSync(journal, 'utf8').split('\n').filter(Boolean);
+  await here.run(['note', 'decision', 'One more'], { env });
+  const more = readFileSync(journal, 'utf8').split('\n').filter(Boolean);
+  // The batch in the middle is lost, the one after it is whole.
+  writeFileSync(journal, [lines[0], more.at(-1)].map((line) => `\n${line}\n`).join(''));
+  const agent = await here.run(['repair', run, '--json'], { env });
+  expect(JSON.parse(agent.stdout)).toMatchObject({ code: 'person_only' });
+  const person = await here.run(['repair', run], { env, terminal: true, input: ['repair'] });
+  expect(person.stderr).toContain('damaged or lost');
+  expect(person.code).toBe(exit.ok);
+  expect((await here.run(['status', run, '--json'], { env })).code).toBe(exit.ok);
+});

@@ -1,0 +1,163 @@
+import {
+  type Answer,
+  isRefused,
+  type Refused,
+  type Request,
+  type Runtime,
+  type Told,
+  type Who,
+} from '../runtime/index.ts';
+import { callerOf, isPerson } from './caller.ts';
+import { exit, usageError } from './exit.ts';
+import { createGateWatch, Detached } from './gate-watch.ts';
+import { type Io, wrapWidth } from './io.ts';
+import { paint } from './paint.ts';
+import { given, openRuntime, type PlaceValues } from './run-options.ts';
+import { printable, wrap } from './text.ts';
+import { suffixOf } from './view/next.ts';
+import { positionLines } from './view/position.ts';
+import { signsFor } from './view/signs.ts';
+
+export interface RunValues extends PlaceValues {
+  run?: string | undefined;
+  at?: string | undefined;
+  wait?: string | undefined;
+}
+
+interface PerformOptions {
+  runtime?: Runtime;
+  who?: Who;
+  /** The run that was found, where the caller named none. */
+  run?: string | undefined;
+}
+
+const shortWaitMs = 45_000;
+const wholeDayMs = 24 * 3_600_000;
+
+/** One call of a run, watched while its gates run, and its answer. */
+export async function perform(
+  io: Io,
+  values: RunValues,
+  request: Request,
+  { runtime = openRuntime(io, values), who = callerOf(io), run = values.run }: PerformOptions = {},
+): Promise<number> {
+  const answer = await watchedCall(io, { ...values, run }, request, { runtime, who });
+  if (answer === 'detached') return detached(io, values);
+  const gated = request.type === 'advance' || request.type === 'review';
+  return await printAnswer(answer, io, values, runtime, gated);
+}
+
+/** Waits as long as a person looks on, and for anybody else as long as an agent's tools allow. */
+export async function watchedCall(
+  io: Io,
+  values: RunValues,
+  request: Request,
+  { runtime, who }: { runtime: Runtime; who: Who },
+): Promise<Answer | 'detached'> {
+  const watch = createGateWatch(io, { detach: true });
+  const waitMs = waitOf(values.wait) ?? (isPerson(io) ? wholeDayMs : shortWaitMs);
+  try {
+    const options = given({ run: values.run, waitMs, onProgress: watch.onProgress });
+    return await runtime.call(request, who, options);
+  } catch (error) {
+    if (error instanceof Detached) return 'detached';
+    throw error;
+  } finally {
+    watch.end();
+  }
+}
+
+/** The answer for whoever reads it, and its exit status; red gates are a no to a `gated` call alone. */
+export async function printAnswer(
+  { run, reply, worktree, warning }: Answer,
+  io: Io,
+  values: RunValues,
+  runtime: Runtime,
+  gated = false,
+): Promise<number> {
+  if (isRefused(reply)) return printRefusal({ ...reply, ...(run === undefined ? {} : { run }) }, io, values);
+  const code = exitFor(reply, gated);
+  if (values.json) return printJson(io, { ...reply, ...given({ worktree, warning }) }, code);
+  const view = run === undefined ? undefined : await runtime.engine.view(run);
+  const definition = view?.definition ?? { name: '', description: '', steps: [] };
+  const name = values.run === undefined ? undefined : suffixOf(reply.run);
+  const signs = signsFor(io);
+  const lines = positionLines(reply, io, {
+    definition,
+    worker: !isPerson(io),
+    brief: code === exit.no,
+    run: name,
+  });
+  const [look, sign] = {
+    [exit.no]: ['red', signs.bad] as const,
+    [exit.pending]: ['cyan', signs.here] as const,
+  }[code] ?? ['green' as const, signs.done];
+  const again = reply.replayed ? '  (already said: nothing changed)' : '';
+  io.stdout.write(
+    `${paint(io.stdout, look, sign)} ${paint(io.stdout, 'bold', reply.run)}  ${reply.status}${again}\n${lines.join('\n')}\n`,
+  );
+  if (worktree !== undefined) io.stdout.write(`\nWork in ${printable(worktree)}\n`);
+  if (warning !== undefined)
+    io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(warning)}\n`);
+  return code;
+}
+
+/** Gates that run are no answer yet; red ones are a no. */
+function exitFor({ checking, failed_gates, unstable_files, interrupted }: Told, gated: boolean): number {
+  if (checking) return exit.pending;
+  return gated && (failed_gates?.length || unstable_files || interrupted) ? exit.no : exit.ok;
+}
+
+/** `no  message`, and what to do instead. */
+export function printRefusal(
+  refused: Refused & { run?: string; instructions?: string },
+  io: Io,
+  values: { json?: boolean | undefined; run?: string | undefined },
+): number {
+  const named = values.run !== undefined && refused.code === 'no_run';
+  const code = named || refused.code === 'no_workflow' ? exit.notFound : exit.no;
+  if (values.json) return printJson(io, withoutEvents(refused), code);
+  const label = (word: string, look: 'red' | 'dim', text: string): string =>
+    wrap(printable(text), wrapWidth(io.stderr) - 6)
+      .map((line, index) => `${index === 0 ? paint(io.stderr, look, word.padEnd(6)) : '      '}${line}`)
+      .join('\n');
+  io.stderr.write(
+    `${label('no', 'red', refused.message)}\n${label('next', 'dim', nextFor(refused, named))}\n`,
+  );
+  for (const run of refused.runs ?? []) io.stderr.write(`      ${printable(run)}\n`);
+  if (refused.instructions) io.stderr.write(`\n${refused.instructions.trimEnd()}\n`);
+  return code;
+}
+
+/** In the words of this program, where the runtime speaks to every kind of caller. */
+function nextFor({ code, next, runs }: Refused, named: boolean): string {
+  if (named) return 'see which there are: stepfast runs --all';
+  if (code === 'several_runs' && runs) return 'say which with --run <run>';
+  return code === 'no_run' && next === 'start one'
+    ? 'start one: stepfast go "what to do"; one that has ended is named with --run <run>'
+    : next;
+}
+
+/** What a refusal leaves in the journal is no part of the answer. */
+function withoutEvents(refused: Refused & { events?: unknown }): object {
+  const { events: _, ...rest } = refused;
+  return rest;
+}
+
+export function printJson(io: Io, document: object, code: number): number {
+  io.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
+  return code;
+}
+
+function detached(io: Io, values: RunValues): number {
+  const which = values.run === undefined ? '' : ` --run ${values.run}`;
+  io.stderr.write(`The gates go on without you. Look at them again: stepfast status --wait${which}\n`);
+  return exit.pending;
+}
+
+/** `--wait <seconds>` in milliseconds. */
+function waitOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,6}$/.test(text)) throw usageError(`--wait takes seconds, not '${text}'.`);
+  return Number(text) * 1000;
+}

@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compileCondition } from '../../definition/index.ts';
+import { runGates } from '../../evidence/index.ts';
+import {
+  type Definition,
+  findPlaceholders,
+  type Gate,
+  type Receipt,
+  type Scalar,
+} from '../../machine/index.ts';
+import { createGateWatch } from '../gate-watch.ts';
+import type { Io } from '../io.ts';
+
+export interface CheckedGates {
+  receipts: Receipt[];
+  /** What only a run can answer: outputs, tasks, what was read. */
+  skipped: string[];
+  unstable?: string[];
+}
+
+interface Request {
+  definition: Definition;
+  inputs: Record<string, Scalar>;
+  worktree: string;
+  signal: AbortSignal;
+}
+
+const pollMs = 250;
+
+/** Every gate of a workflow, each once, in its order. */
+export async function checkGates(
+  { definition, inputs, worktree, signal }: Request,
+  io: Io,
+): Promise<CheckedGates> {
+  const all = gatesOf(definition);
+  const gates = all
+    .filter(holdsWithoutRun)
+    .map((gate) => ({ gate: rooted(gate), role: 'gate' as const, from: definition.name }));
+  const skipped = all.filter((gate) => !holdsWithoutRun(gate)).map(whatOf);
+  if (gates.length === 0) return { receipts: [], skipped };
+  const logs = await mkdtemp(join(tmpdir(), 'stepfast-gates-'));
+  const watch = createGateWatch(io);
+  const redraw = setInterval(() => {
+    if (!signal.aborted) watch.onProgress({ run: '', id: '', logs });
+  }, pollMs);
+  try {
+    const { receipts, unstable } = await runGates({
+      gates,
+      worktree,
+      env: { ...io.env, ...variables(definition, inputs) },
+      logDirectory: logs,
+      condition: (expression) => evaluate(expression, withDefaults(definition, inputs)),
+      isRead: () => 'unread',
+      signal,
+    });
+    const named = receipts.map((receipt): Receipt => {
+      const gate = gates[receipt.gate]?.gate;
+      return { ...receipt, role: 'gate', what: gate === undefined ? '' : whatOf(gate) };
+    });
+    return { receipts: named, skipped, ...(unstable === undefined ? {} : { unstable }) };
+  } finally {
+    clearInterval(redraw);
+    watch.end();
+    await rm(logs, { recursive: true, force: true });
+  }
+}
+
+function gatesOf({ steps, loops = {} }: Definition): Gate[] {
+  const all = [...steps, ...Object.values(loops).flat()].flatMap((step) => step.gate ?? []);
+  const known = new Set<string>();
+  return all.filter((gate) => {
+    const key = JSON.stringify(gate);
+    return !known.has(key) && known.add(key);
+  });
+}
+
+/** A command always does; a file unless its name comes from a run; a condition if it looks at nothing but inputs. */
+function holdsWithoutRun(gate: Gate): boolean {
+  if (gate.run !== undefined) return true;
+  if (gate.exists !== undefined) return findPlaceholders(rooted(gate).exists ?? '').length === 0;
+  const condition = gate.condition === undefined ? undefined : compileCondition(gate.condition);
+  return condition?.ok === true && condition.paths.every(([root]) => root === 'inputs');
+}
+
+const rooted = (gate: Gate): Gate =>
+  gate.exists === undefined ? gate : { ...gate, exists: gate.exists.replace(/^\{project_root\}\/?/, '') };
+
+const whatOf = (gate: Gate): string =>
+  gate.run ?? gate.exists ?? gate.condition ?? gate.read?.join(', ') ?? '';
+
+function evaluate(expression: string, inputs: Record<string, Scalar>): { pass: boolean; why?: string } {
+  const condition = compileCondition(expression);
+  if (!condition.ok) return { pass: false, why: condition.message };
+  try {
+    return { pass: condition.evaluate({ inputs }) };
+  } catch (error) {
+    return { pass: false, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function withDefaults({ inputs = {} }: Definition, given: Record<string, Scalar>): Record<string, Scalar> {
+  const defaults = Object.entries(inputs).flatMap(([name, input]) =>
+    input.default === undefined ? [] : [[name, input.default] as const],
+  );
+  return { ...Object.fromEntries(defaults), ...given };
+}
+
+/** As in a run: values reach a command as variables. */
+function variables(definition: Definition, given: Record<string, Scalar>): Record<string, string> {
+  const values = Object.entries(withDefaults(definition, given));
+  return Object.fromEntries(
+    values.map(([name, value]) => [
+      `STEPFAST_INPUT_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`,
+      String(value),
+    ]),
+  );
+}

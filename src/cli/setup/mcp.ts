@@ -1,0 +1,27 @@
+import { serveMcp } from '../../mcp/index.ts';
+import { readArgs } from '../args.ts';
+import { exit } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { version } from '../version.ts';
+
+export const options = {
+  'repo-root': { type: 'string' },
+  worktree: { type: 'string' },
+  'workflow-path': { type: 'string' },
+} as const;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = readArgs(args, options, { max: 0 });
+  await serveMcp({
+    cwd: io.cwd,
+    env: io.env,
+    home: io.home,
+    version: version(),
+    runner: { program: process.execPath, args: [io.main, 'gate-runner'] },
+    worktree: values.worktree,
+    repoRoot: values['repo-root'],
+    workflowPath: values['workflow-path'],
+  });
+  // The client is gone: nobody reads what pending calls would still answer.
+  return process.exit(exit.ok);
+}

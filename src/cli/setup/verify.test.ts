@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createProject, type Project } from '../fake-io.ts';
+
+const env = { PATH: process.env.PATH };
+const workflow = `name: ci
+description: x
+inputs:
+  level: { type: number, default: 1 }
+steps:
+  - id: a
+    type: action
+    instructions: x
+    gate: [{ run: grep -q good file.txt }, { exists: file.txt }, { condition: inputs.level == 1 }, { condition: outputs.a != null }]
+`;
+
+function committed(files: Record<string, string>): Project {
+  const project = createProject(files);
+  const git = (...args: string[]): void =>
+    void execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@y', ...args], { cwd: project.root });
+  git('init', '--quiet');
+  git('add', '-A');
+  git('commit', '--quiet', '-m', 'one');
+  return project;
+}
+
+const verify = async (
+  project: Project,
+  ...more: string[]
+): Promise<{ code: number; reply: Record<string, unknown> }> => {
+  const { code, stdout } = await project.run(['verify', '--workflow', 'ci', '--json', ...more], { env });
+  return { code, reply: JSON.parse(stdout) };
+};
+
+test('the gates run on what is committed, not on what lies around', async () => {
+  using project = committed({ '.stepfast/workflows/ci.yaml': workflow, 'file.txt': 'good\n' });
+  const refused = await verify(project);
+  expect(refused).toMatchObject({ code: exit.no, reply: { code: 'untrusted' } });
+  const hash = /sha256:[0-9a-f]{64}/.exec(String(refused.reply.next))?.[0] ?? '';
+  writeFileSync(join(project.root, 'file.txt'), 'bad\n');
+  writeFileSync(join(project.root, '.stepfast/workflows/ci.yaml'), workflow.replace('good', 'bad'));
+  const { code, reply } = await verify(project, '--trust', hash);
+  expect(code).toBe(exit.ok);
+  expect(reply).toMatchObject({ pass: true, hash, skipped: ['outputs.a != null'] });
+  expect(reply.gates).toHaveLength(3);
+  expect(existsSync(join(project.root, '.stepfast/runs'))).toBe(false);
+  expect(
+    execFileSync('git', ['worktree', 'list'], { cwd: project.root, encoding: 'utf8' }).trim().split('\n'),
+  ).toHaveLength(1);
+}, 30_000);
+
+test('a red gate, another hash and an unknown workflow are a no', async () => {
+  using project = committed({ '.stepfast/workflows/ci.yaml': workflow, 'file.txt': 'bad\n' });
+  const { reply } = await verify(project);
+  const hash = /sha256:[0-9a-f]{64}/.exec(String(reply.next))?.[0] ?? '';
+  expect(await verify(project, '--trust', hash)).toMatchObject({ code: exit.no, reply: { pass: false } });
+  const other = hash.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+  expect(await verify(project, '--trust', other)).toMatchObject({
+    code: exit.no,
+    reply: { code: 'untrusted' },
+  });
+  expect((await project.run(['verify', '--workflow', 'nope'], { env })).code).toBe(exit.notFound);
+}, 30_000);

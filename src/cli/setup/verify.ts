@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { withWorktree } from '../../evidence/index.ts';
+import type { Definition } from '../../machine/index.ts';
+import { commandsOf, findProject, type Refused, type Runtime } from '../../runtime/index.ts';
+import { lasting } from '../age.ts';
+import { readArgs } from '../args.ts';
+import { exit, notFound, usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { renderLine, type Span } from '../paint.ts';
+import { printJson, printRefusal } from '../perform.ts';
+import { given, openRuntime, placeOptions } from '../run-options.ts';
+import { count, printable } from '../text.ts';
+import { redGate, sayGate } from '../view/evidence.ts';
+import { signsFor } from '../view/signs.ts';
+import { readInputs } from '../work/inputs.ts';
+import { type CheckedGates, checkGates } from './committed-gates.ts';
+
+export const options = {
+  ...placeOptions,
+  workflow: { type: 'string' },
+  trust: { type: 'string', multiple: true },
+  input: { type: 'string', short: 'i', multiple: true },
+} as const;
+
+interface Verified extends CheckedGates {
+  definition: Definition;
+  hash: string;
+  commit: string;
+}
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = readArgs(args, options, { max: 0 });
+  const { workflow } = values;
+  if (workflow === undefined) throw usageError('Say which workflow: --workflow <name>');
+  const project = findProject(io.cwd, given({ worktree: values.worktree, repoRoot: values['repo-root'] }));
+  if (!project.git) throw notFound('There is no git repository here: verify looks at what is committed.');
+  const below = relative(topOf(project.worktree), project.worktree);
+  const stop = new AbortController();
+  // The worktree is removed also when somebody stops waiting.
+  const stopListening = io.onInterrupt(() => stop.abort());
+  try {
+    const verified = await withWorktree(
+      project.worktree,
+      'HEAD',
+      async (top, commit): Promise<Verified | Refused> => {
+        const runtime = openRuntime({ ...io, cwd: join(top, below) }, {}, values.trust ?? []);
+        const { definition, hash, from } = runtime.resolve(workflow);
+        if (from === 'user')
+          throw notFound(`'${workflow}' is your own workflow, not one that is committed here.`);
+        const refused = untrusted(definition, hash, runtime);
+        if (refused) return refused;
+        const inputs = readInputs(definition, values.input ?? []);
+        const { worktree } = runtime.project;
+        const checked = await checkGates({ definition, inputs, worktree, signal: stop.signal }, io);
+        return { ...checked, definition, hash, commit };
+      },
+    );
+    return 'code' in verified ? printRefusal(verified, io, values) : print(verified, io, values);
+  } finally {
+    stopListening();
+  }
+}
+
+/** Here a hash on the command line may stand for a person. */
+function untrusted(definition: Definition, hash: string, { trust }: Runtime): Refused | undefined {
+  if (trust.has(definition, hash)) return undefined;
+  const commands = commandsOf(definition).join('; ');
+  return {
+    code: 'untrusted',
+    message: `'${definition.name}' as it is committed would run commands that nobody trusts on this machine: ${commands}`,
+    next: `read them, then add --trust ${hash}`,
+  };
+}
+
+function topOf(directory: string): string {
+  for (let top = directory; ; top = dirname(top)) {
+    if (existsSync(join(top, '.git')) || top === dirname(top)) return top;
+  }
+}
+
+function print(
+  { definition, hash, commit, receipts, skipped, unstable }: Verified,
+  io: Io,
+  values: { json?: boolean | undefined },
+): number {
+  const red = receipts.filter(({ pass }) => !pass);
+  // Nothing was checked, so the answer must not look like a yes.
+  const pass = receipts.length > 0 && red.length === 0 && unstable === undefined;
+  const code = pass ? exit.ok : exit.no;
+  if (values.json) {
+    const document = {
+      workflow: definition.name,
+      hash,
+      commit,
+      pass,
+      gates: receipts,
+      skipped,
+      unstable: unstable ?? [],
+    };
+    return printJson(io, document, code);
+  }
+  const signs = signsFor(io);
+  const line = (...spans: Span[]): void => io.stdout.write(`${renderLine(spans, io.stdout, signs.more)}\n`);
+  line(
+    ['bold', printable(definition.name)],
+    ['dim', `  commit ${commit.slice(0, 12)}  ${hash.slice(0, 19)}`],
+  );
+  for (const receipt of receipts) {
+    const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
+    if (receipt.pass) line(['green', `${signs.done} ${sayGate(definition, receipt)}`], ['dim', took]);
+    else for (const spans of redGate(definition, receipt, signs)) line(...spans);
+  }
+  for (const what of skipped) line(['dim', `${signs.open} ${printable(what)}  only a run can tell`]);
+  if (unstable) line(['red', `${signs.bad} the gates keep changing ${printable(unstable.join(', '))}`]);
+  if (receipts.length === 0)
+    line(['yellow', 'This workflow has no gate that holds without a run, so nothing was verified.']);
+  else
+    line(
+      pass
+        ? ['green', `${count(receipts.length, 'gate')} passed on what is committed.`]
+        : ['red', `${red.length} of ${count(receipts.length, 'gate')} failed on what is committed.`],
+    );
+  return code;
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { Definition, Output, Receipt } from '../../machine/index.ts';
+import type { Span } from '../paint.ts';
+import { evidenceOf, redGate, sayGate } from './evidence.ts';
+
+const definition: Definition = {
+  name: 'w',
+  description: 'x',
+  steps: [
+    {
+      id: 'a',
+      type: 'action',
+      gate: [
+        { run: 'npm test' },
+        { exists: 'PLAN.md' },
+        { condition: 'inputs.x != null' },
+        { read: ['a.md', 'b.md'] },
+      ],
+    },
+  ],
+};
+const now = Date.UTC(2026, 10, 15);
+const passed: Receipt = { gate: 0, role: 'gate', what: 'npm test', pass: true, exit: 0 };
+const output = (more: Partial<Output> = {}): Output => ({
+  text: 'done',
+  at: 'k3:a#1',
+  now: now - 4 * 60_000,
+  receipts: [passed],
+  tree: 'git:1',
+  ...more,
+});
+const text = (spans: readonly Span[]): string =>
+  spans.map((span) => (typeof span === 'string' ? span : span[1])).join('');
+const say = (one: Output, tree?: string): string => text(evidenceOf(one, { definition, tree, now }));
+
+test('evidence says what passed, how long ago and on which tree', () => {
+  expect(say(output(), 'git:1')).toBe('npm test passed 4 min ago on this tree');
+  expect(say(output(), 'git:2')).toBe('npm test passed 4 min ago on an older tree');
+  expect(say(output())).toBe('npm test passed 4 min ago');
+});
+
+test('what no gate has checked is unverified, whoever approved it', () => {
+  expect(say(output({ receipts: [] }), 'git:1')).toBe('unverified, 4 min ago');
+  expect(say(output({ receipts: [], reviewed: 'ann' }))).toBe('unverified, 4 min ago, approved by ann');
+  expect(say(output({ receipts: [{ ...passed, pass: false, exit: 1 }] }))).toBe('unverified, 4 min ago');
+  expect(say(output({ receipts: [{ ...passed, role: 'until' }] }))).toBe('unverified, 4 min ago');
+});
+
+test.each([
+  ['npm test', { exit: 1 }, 'npm test: exit 1'],
+  ['npm test', {}, 'npm test failed'],
+  ['PLAN.md', {}, 'PLAN.md does not exist'],
+  ['inputs.x != null', {}, 'inputs.x != null does not hold'],
+  ['a.md, b.md', {}, 'a.md, b.md was not read as it is now'],
+])('a red %s with %o is: %s', (what, more, words) => {
+  expect(sayGate(definition, { gate: 0, role: 'gate', what, pass: false, ...more })).toBe(words);
+});
+
+test('a red gate shows the last lines of its output, and no escape reaches the terminal', () => {
+  const tail = `${Array.from({ length: 20 }, (_, line) => `line ${line}`).join('\n')}\n\u001b[2Jx\n\n`;
+  const signs = { done: '', here: '', open: '', bad: '✗', waits: '', dot: '', more: '' };
+  const lines = redGate(definition, { ...passed, pass: false, exit: 1, tail, ms: 1200 }, signs).map(text);
+  expect(lines[0]).toBe('✗ npm test: exit 1  1.2 s');
+  expect(lines.at(-1)).toBe('    \ufffd[2Jx');
+  expect(lines).toHaveLength(9);
+});

@@ -1,0 +1,123 @@
+import type { Definition, Status } from '../../machine/index.ts';
+import { type Io, wrapWidth } from '../io.ts';
+import { renderLine, type Span } from '../paint.ts';
+import { printable, wrap } from '../text.ts';
+import { redGate } from './evidence.ts';
+import { nextOf } from './next.ts';
+import { signsFor } from './signs.ts';
+
+interface ViewOptions {
+  definition: Definition;
+  /** An agent, who needs every word; a person gets the first lines. */
+  worker: boolean;
+  /** The instructions were told before. */
+  brief?: boolean;
+  /** Names the run in what to type, where several are live. */
+  run?: string | undefined;
+}
+
+const openingLines = 3;
+
+/** Where a run stands and what comes next: the answer to every call. */
+export function positionLines(
+  status: Status & { interrupted?: true },
+  io: Io,
+  options: ViewOptions,
+): string[] {
+  const signs = signsFor(io);
+  const lines: Span[][] = [];
+  const labelled = (label: string, text: string, look?: 'yellow' | 'magenta' | 'red'): void => {
+    for (const [index, part] of wrap(printable(text), wrapWidth(io.stdout) - 9).entries())
+      lines.push([['dim', (index === 0 ? label : '').padEnd(9)], look === undefined ? part : [look, part]]);
+  };
+  if (status.at !== undefined)
+    lines.push([
+      ['dim', 'at'.padEnd(9)],
+      ['bold', status.at],
+    ]);
+  const over = ['complete', 'failed', 'cancelled'].includes(status.status);
+  if (!over) labelled('where', whereOf(status));
+  if (status.agent !== null) labelled('agent', status.agent);
+  if (status.reason !== undefined && status.reason !== status.status) labelled('why', status.reason, 'red');
+  if (status.interrupted) labelled('gates', 'were interrupted: advance again', 'yellow');
+  if (status.last_failure !== undefined) labelled('failed', status.last_failure, 'yellow');
+  if (status.feedback !== undefined) labelled('feedback', status.feedback.replaceAll('**', ''), 'magenta');
+  for (const { question, answer } of status.answers ?? [])
+    labelled('answer', `${question} ${signs.more} ${answer}`);
+  for (const held of status.held ?? [])
+    labelled(
+      'held',
+      [held.task, held.holder && `by ${held.holder}`, held.waiting && `waits: ${held.waiting}`, held.at]
+        .filter(Boolean)
+        .join('  '),
+    );
+  for (const receipt of status.failed_gates ?? []) lines.push(...redGate(options.definition, receipt, signs));
+  if (status.unstable_files)
+    labelled(
+      'changed',
+      `the gates keep changing ${status.unstable_files.join(', ')}: ignore them in git or name them in writes:`,
+      'yellow',
+    );
+  if (status.waiting) labelled('waits', waitingFor(status.waiting), 'yellow');
+  const rendered = lines.map((line) => renderLine(line, whole(io, line), signs.more));
+  return [
+    ...rendered,
+    ...(options.brief ? [] : instructionLines(status, options.worker, io)),
+    ...nextLines(status, options, io),
+  ];
+}
+
+function waitingFor({ for: what, by, what: words }: NonNullable<Status['waiting']>): string {
+  if (what !== 'review') return `${what}: ${words}`;
+  // `the review`, or who it was handed on to.
+  return `for ${by === 'human' ? "a person's" : `${by}'s`} review${words.replace(/^the review/, '')}`;
+}
+
+/** A handle that someone should copy is never cut. */
+const whole = (io: Io, line: readonly Span[]): Io['stdout'] =>
+  line.some((span) => typeof span !== 'string' && span[0] === 'bold')
+    ? { ...io.stdout, columns: undefined }
+    : io.stdout;
+
+function whereOf({ phase, task, subStep, ralphIteration, ralphTotal }: Status): string {
+  const parts = [`phase ${phase.current}/${phase.total} ${phase.name}`];
+  if (task) parts.push(`task ${task.index + 1}/${task.total} ${task.id}: ${task.title}`);
+  if (subStep !== undefined) parts.push(subStep);
+  if (ralphIteration !== undefined) parts.push(`iteration ${ralphIteration}/${ralphTotal}`);
+  return parts.join(', ');
+}
+
+function instructionLines(status: Status, all: boolean, io: Io): string[] {
+  const text = status.contextAction
+    ? status.message
+    : status.waiting || status.checking
+      ? undefined
+      : status.instructions;
+  if (text === undefined || text.trim() === '') return [];
+  const lines = text.trimEnd().split('\n').map(clean);
+  const shown = all ? lines : lines.slice(0, openingLines);
+  const more =
+    lines.length > shown.length ? [renderLine([['dim', `  ${signsFor(io).more}`]], io.stdout)] : [];
+  return [
+    '',
+    ...shown.map((line) => (all ? `  ${line}`.trimEnd() : renderLine(['  ', ['dim', line]], io.stdout))),
+    ...more,
+  ];
+}
+
+/** Keeps the layout of a line: only what steers a terminal is replaced. */
+const clean = (line: string): string => {
+  const indent = line.length - line.trimStart().length;
+  return `${' '.repeat(indent)}${printable(line.slice(indent))}`;
+};
+
+function nextLines(status: Status, { run, worker }: ViewOptions, io: Io): string[] {
+  const { say, type } = nextOf(status, { run, worker });
+  const lines = [renderLine([['bold', 'next'], '     ', printable(say)], io.stdout)];
+  const shell = { ...io.stdout, columns: undefined };
+  return [
+    '',
+    ...lines,
+    ...type.map((command) => renderLine(['         ', ['cyan', printable(command)]], shell)),
+  ];
+}

@@ -1,0 +1,24 @@
+import { readArgs } from '../args.ts';
+import { usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { perform } from '../perform.ts';
+import { given, positionOptions } from '../run-options.ts';
+import { readText, readTextFile } from './read-text.ts';
+
+export const options = {
+  ...positionOptions,
+  output: { type: 'string', short: 'o' },
+  'output-file': { type: 'string' },
+  wait: { type: 'string' },
+} as const;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { max: 1 });
+  const ways = [values.output, values['output-file'], positionals[0]].filter((way) => way !== undefined);
+  if (ways.length > 1)
+    throw usageError('Give the output once: as --output, as --output-file or as an argument.');
+  const file = values['output-file'];
+  const output =
+    file === undefined ? await readText(values.output ?? positionals[0], io) : readTextFile(file, io);
+  return await perform(io, values, { type: 'advance', output, ...given({ at: values.at }) });
+}

@@ -1,0 +1,44 @@
+import type { NoteKind } from '../../machine/index.ts';
+import { isRefused } from '../../runtime/index.ts';
+import { nearest } from '../../suggest.ts';
+import { readArgs } from '../args.ts';
+import { callerOf } from '../caller.ts';
+import { exit, usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { printAnswer, printJson } from '../perform.ts';
+import { given, openRuntime, positionOptions } from '../run-options.ts';
+import { readText } from './read-text.ts';
+
+export const options = { ...positionOptions, key: { type: 'string' } } as const;
+
+const kinds: readonly NoteKind[] = [
+  'decision',
+  'rejection',
+  'correction',
+  'reminder',
+  'variable',
+  'artefact',
+  'reading',
+];
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { min: 2, max: 2, what: 'kind and text' });
+  const kind = kindOf(positionals[0] ?? '');
+  const text = await readText(positionals[1], io);
+  const runtime = openRuntime(io, values);
+  const request = { type: 'note' as const, kind, text, ...given({ key: values.key, at: values.at }) };
+  const answer = await runtime.call(request, callerOf(io), given({ run: values.run }));
+  if (isRefused(answer.reply)) return await printAnswer(answer, io, values, runtime);
+  if (values.json) return printJson(io, { run: answer.run, kind, ...given({ key: values.key }) }, exit.ok);
+  io.stdout.write(`Kept as ${kind}${values.key === undefined ? '' : ` '${values.key}'`}.\n`);
+  return exit.ok;
+}
+
+function kindOf(word: string): NoteKind {
+  const kind = kinds.find((one) => one === word);
+  if (kind) return kind;
+  const meant = nearest(word, kinds);
+  throw usageError(
+    `There is no kind of note '${word}'. ${meant === undefined ? `Use one of: ${kinds.join(', ')}.` : `Did you mean '${meant}'?`}`,
+  );
+}

@@ -1,0 +1,135 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createProject, type Project } from '../fake-io.ts';
+
+const workflow = `name: feat
+description: Plan and build
+inputs:
+  issue: { type: number }
+steps:
+  - { id: plan, type: action, instructions: 'Plan issue {input.issue}', gate: [{ exists: PLAN.md }], review: { by: human } }
+  - { id: build, type: loop }
+loops:
+  build:
+    - { id: implement, instructions: 'Implement {task.title}' }
+`;
+
+const withFeature = (): Project => createProject({ '.stepfast/workflows/feat.yaml': workflow });
+const env = { PATH: process.env.PATH };
+
+async function json(
+  project: Project,
+  ...argv: string[]
+): Promise<{ code: number; reply: Record<string, unknown> }> {
+  const { code, stdout } = await project.run([...argv, '--json'], { env });
+  return { code, reply: JSON.parse(stdout) };
+}
+
+test('a run goes from its start to its end in a shell', async () => {
+  using project = withFeature();
+  const start = await json(project, 'start', 'feat', '--summary', 'Dark mode', '--input', 'issue=7');
+  expect(start).toMatchObject({ code: exit.ok, reply: { step: 'plan', instructions: 'Plan issue 7' } });
+  const red = await json(project, 'advance', '--output', '- planned');
+  expect(red).toMatchObject({ code: exit.no, reply: { failed_gates: [{ what: 'PLAN.md' }] } });
+  // A red gate is a no to the advance, not to what is said after it.
+  expect((await json(project, 'start', '--run', String(red.reply.run))).code).toBe(exit.ok);
+  writeFileSync(join(project.root, 'PLAN.md'), 'x');
+  expect(await json(project, 'advance', 'planned')).toMatchObject({
+    code: exit.ok,
+    reply: { status: 'waiting', waiting: { for: 'review', by: 'human' } },
+  });
+  const approved = await project.run(['approve'], { env, terminal: true, input: ['plan'] });
+  expect(approved.code).toBe(exit.ok);
+  expect(approved.stderr).toContain('✓ PLAN.md exists');
+  expect(approved.stderr).toContain('planned');
+  const tasks = await json(project, 'tasks', 'build', 'One', 'Two');
+  expect(tasks.reply).toMatchObject({ task: { id: 'task-1', title: 'One', total: 2 } });
+  await json(project, 'advance', 'did one');
+  const end = await json(project, 'advance', 'did two');
+  expect(end).toMatchObject({ code: exit.ok, reply: { status: 'complete' } });
+}, 30_000);
+
+test('a checklist gives a loop its tasks and tells what it leaves out', async () => {
+  using project = withFeature();
+  writeFileSync(join(project.root, 'tasks.md'), '- [x] 1.1 Old\n- [ ] 1.2 New\n');
+  await json(project, 'start', 'feat');
+  const { code, stderr } = await project.run(['tasks', 'build', '--from', 'tasks.md'], { env });
+  expect({ code, stderr }).toEqual({ code: exit.ok, stderr: '1 ticked task left out: 1.1 Old\n' });
+  const none = await project.run(['tasks', 'build', '--from', '.stepfast/workflows/feat.yaml'], { env });
+  expect(none.code).toBe(exit.usage);
+});
+
+test('notes and the to-do list are kept and shown', async () => {
+  using project = withFeature();
+  await json(project, 'start', 'feat');
+  expect((await project.run(['todo', '- [ ] milk'], { env })).code).toBe(exit.ok);
+  expect((await project.run(['todo'], { env })).stdout).toBe('- [ ] milk\n');
+  expect((await json(project, 'note', 'decision', 'Dates are UTC', '--key', 'dates')).code).toBe(exit.ok);
+  expect((await json(project, 'note', 'decision', 'x'.repeat(401))).reply).toMatchObject({
+    code: 'bad_note',
+  });
+});
+
+test('an input of the wrong type and an unknown one are refused before anything starts', async () => {
+  using project = withFeature();
+  expect((await project.run(['start', 'feat', '--input', 'issue=soon'], { env })).stderr).toContain(
+    'is a number',
+  );
+  expect((await project.run(['start', 'feat', '--input', 'isue=7'], { env })).stderr).toContain("'issue'");
+  expect(JSON.parse((await project.run(['runs', '--json'], { env })).stdout)).toEqual({ runs: [] });
+});
+
+test('an unknown workflow is not found, an unknown run neither', async () => {
+  using project = withFeature();
+  expect((await json(project, 'start', 'faet')).code).toBe(exit.notFound);
+  expect((await json(project, 'status', 'k3f9x2ab')).code).toBe(exit.notFound);
+});
+
+test('the output may come in or stand in a file', async () => {
+  using project = withFeature();
+  await json(project, 'start', 'feat');
+  writeFileSync(join(project.root, 'PLAN.md'), 'x');
+  await project.run(['advance', '-'], { env, input: ['from', 'stdin'] });
+  const waiting = await project.run(['log', '--json'], { env });
+  expect(waiting.stdout).toContain('from\\nstdin');
+  const missing = await project.run(['advance', '--output-file', 'nope.txt'], { env });
+  expect(missing.code).toBe(exit.notFound);
+});
+
+test('several live runs are listed, and a call asks which is meant', async () => {
+  using project = withFeature();
+  await json(project, 'start', 'feat', '--summary', 'One');
+  await json(project, 'start', 'feat', '--summary', 'Two');
+  const { stdout, code } = await project.run(['status'], { env });
+  expect(code).toBe(exit.ok);
+  expect(stdout).toMatch(/feat-\d+-\w+ +feat +plan +just now +Two\n.*One\n/);
+  const { stderr } = await project.run(['fail', 'no'], { env });
+  expect(stderr).toContain('--run <run>');
+});
+
+test('the same words again go on with the same run', async () => {
+  using project = withFeature();
+  const first = await json(project, 'start', 'feat', '--summary', 'One');
+  const { stderr, stdout } = await project.run(['start', 'feat', '--summary', ' One ', '--json'], { env });
+  expect(JSON.parse(stdout).run).toBe(first.reply.run);
+  expect(stderr).toContain('same words');
+  const other = await json(project, 'start', 'feat', '--summary', 'Two');
+  expect(other.reply.run).not.toBe(first.reply.run);
+});
+
+test('what a person reads changes nothing', async () => {
+  using project = createProject({
+    '.stepfast/workflows/w.yaml':
+      'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, context: clear, instructions: Do it }\n',
+  });
+  const start = await json(project, 'start', 'w');
+  const journal = (): string =>
+    readFileSync(join(project.root, '.stepfast/runs', String(start.reply.run), 'journal.jsonl'), 'utf8');
+  const before = journal();
+  expect((await project.run(['status'], { env, terminal: true })).code).toBe(exit.ok);
+  expect(journal()).toBe(before);
+  await project.run(['status'], { env });
+  expect(journal()).not.toBe(before);
+});

@@ -1,0 +1,71 @@
+import type { TaskInput } from '../../machine/index.ts';
+import { readArgs } from '../args.ts';
+import { usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { perform } from '../perform.ts';
+import { runOptions } from '../run-options.ts';
+import { count } from '../text.ts';
+import { readChecklist } from './checklist.ts';
+import { readText, readTextFile } from './read-text.ts';
+
+export const options = { ...runOptions, from: { type: 'string' } } as const;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { min: 1, what: 'loop' });
+  const [loop = '', ...given] = positionals;
+  if (values.from !== undefined && given.length > 0)
+    throw usageError('Give the tasks once: with --from <file>, or after the loop.');
+  const tasks = values.from === undefined ? await inlineTasks(given, io) : fromChecklist(values.from, io);
+  return await perform(io, values, { type: 'setTasks', loop, tasks });
+}
+
+/** One JSON list, or a title each. */
+async function inlineTasks(given: readonly string[], io: Io): Promise<TaskInput[]> {
+  const [only = '', second] = given;
+  if (only === '')
+    throw usageError('Which tasks? A title each, a JSON list, - for what comes in, or --from tasks.md.');
+  const text = second === undefined ? await readText(only, io) : '';
+  if (text.trimStart().startsWith('[')) return jsonTasks(text);
+  if (only === '-')
+    return text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean)
+      .map(titled);
+  return given.map(titled);
+}
+
+const titled = (title: string, index: number): TaskInput => ({ id: `task-${index + 1}`, title });
+
+function jsonTasks(text: string): TaskInput[] {
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch (cause) {
+    throw usageError(`The tasks are no valid JSON: ${cause instanceof Error ? cause.message : cause}`);
+  }
+  if (!Array.isArray(list)) throw usageError('The tasks must be a list.');
+  return list.map((task, index) => {
+    if (typeof task === 'string') return titled(task, index);
+    if (task === null || typeof task !== 'object' || !isTask(task))
+      throw usageError(`Task ${index + 1} must be a title, or { id, title, description?, depends_on? }.`);
+    return task;
+  });
+}
+
+/** Ids and dependencies are the machine's to judge; only their kind is looked at here. */
+function isTask(task: object): task is TaskInput {
+  const { id, title, description = '', depends_on = [] } = task as Record<string, unknown>;
+  const texts = typeof id === 'string' && typeof title === 'string' && typeof description === 'string';
+  return texts && Array.isArray(depends_on) && depends_on.every((each) => typeof each === 'string');
+}
+
+function fromChecklist(file: string, io: Io): TaskInput[] {
+  const { tasks, done } = readChecklist(readTextFile(file, io));
+  if (tasks.length === 0) {
+    const why = done.length > 0 ? 'has no open task, all are ticked' : 'has no checklist (- [ ] T001 Title)';
+    throw usageError(`'${file}' ${why}. An empty list completes a loop: stepfast tasks <loop> '[]'`);
+  }
+  if (done.length > 0) io.stderr.write(`${count(done.length, 'ticked task')} left out: ${done.join('; ')}\n`);
+  return tasks;
+}

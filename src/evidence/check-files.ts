@@ -1,0 +1,62 @@
+import { lstat, realpath } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+
+export interface Checked {
+  pass: boolean;
+  why?: string;
+}
+
+/** Whether the worktree has the path; one that leads out of it, also by a symbolic link, does not count. */
+export async function checkExists(path: string, worktree: string, root?: string): Promise<Checked> {
+  const base = await realpath(worktree);
+  const asked = resolve(base, fromRoot(path, root));
+  if (!inside(base, asked) && !inside(resolve(worktree), asked)) {
+    return { pass: false, why: `${path} is outside the worktree: name a path inside it` };
+  }
+  try {
+    const real = await realpath(asked);
+    if (inside(base, real)) return { pass: true };
+    return {
+      pass: false,
+      why: `${path} leads out of the worktree by a symbolic link: put the file itself there`,
+    };
+  } catch {
+    const dangling = await lstat(asked).then(
+      () => true,
+      () => false,
+    );
+    const problem = dangling ? 'is a symbolic link to nothing' : 'does not exist';
+    return { pass: false, why: `${path} ${problem}: write it, then advance again` };
+  }
+}
+
+/** A path below the project's root means the same path in whichever worktree the gates run. */
+function fromRoot(path: string, root: string | undefined): string {
+  return root !== undefined && isAbsolute(path) && inside(root, path) ? relative(root, path) : path;
+}
+
+function inside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** Whether a file that must be read was read as it is now. */
+export type ReadState = 'read' | 'unread' | 'changed' | 'missing';
+
+const advice: Record<Exclude<ReadState, 'read'>, string> = {
+  unread: 'was not read: read it, then advance again',
+  changed: 'was changed since it was read: read it again, then advance again',
+  missing: 'does not exist: write it or have the workflow name another file',
+};
+
+export async function checkRead(
+  paths: readonly string[],
+  isRead: (path: string) => ReadState | Promise<ReadState>,
+): Promise<Checked> {
+  const problems: string[] = [];
+  for (const path of paths) {
+    const state = await isRead(path);
+    if (state !== 'read') problems.push(`${path} ${advice[state]}`);
+  }
+  return problems.length === 0 ? { pass: true } : { pass: false, why: problems.join('\n') };
+}

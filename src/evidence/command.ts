@@ -1,0 +1,140 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, openSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { StepfastError } from '../errors.ts';
+import { createOutputLog } from './output-log.ts';
+import { endGroup, hasGroups } from './process-group.ts';
+
+export interface CommandResult {
+  /** null when a signal ended it. */
+  exit: number | null;
+  signal?: NodeJS.Signals;
+  timedOut: boolean;
+  aborted: boolean;
+  ms: number;
+  /** The last 4 KB of the output, as text. */
+  tail: string;
+  digest: string;
+  bytes: number;
+}
+
+/** How long output may still come from what the command left behind. */
+const leftoverMs = 300;
+
+/**
+ * Runs a shell command in a process group of its own, without input. Nobody of the group lives when it resolves,
+ * whether the command ended, ran out of time, was aborted, or left processes behind.
+ * Throws `command_not_started`.
+ */
+export async function runCommand(request: {
+  command: string;
+  cwd: string;
+  env: Record<string, string>;
+  timeoutMs: number;
+  /** A file for the output, overwritten. */
+  log: string;
+  signal?: AbortSignal;
+}): Promise<CommandResult> {
+  const { timeoutMs, signal } = request;
+  const log = createOutputLog(request.log);
+  const started = performance.now();
+  let timedOut = false;
+  let ending: Promise<void> | undefined;
+  const { child, outputs } = await start(request);
+  const { pid } = child;
+  const end = (): Promise<void> => {
+    ending ??= pid === undefined ? Promise.resolve() : endGroup(pid);
+    return ending;
+  };
+  const drained = Promise.all(outputs.map((output) => drain(output, log.write)));
+  const timer = setTimeout(() => {
+    timedOut = true;
+    void end();
+  }, timeoutMs);
+  const abort = (): void => void end();
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
+  try {
+    // 'exit' tells both
+    const [exit, killer]: [number | null, NodeJS.Signals | null] = await exited(child, request.cwd);
+    clearTimeout(timer);
+    const ms = Math.round(performance.now() - started);
+    const pause = new AbortController();
+    await Promise.race([drained, sleep(leftoverMs, undefined, { signal: pause.signal }).catch(() => {})]);
+    pause.abort();
+    await end();
+    const result = {
+      exit,
+      ...(killer ? { signal: killer } : {}),
+      timedOut,
+      aborted: signal?.aborted ?? false,
+      ms,
+    };
+    return { ...result, ...log.finish() };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+    for (const output of outputs) output.destroy();
+  }
+}
+
+async function start(request: { command: string; cwd: string; env: Record<string, string> }): Promise<{
+  child: ChildProcess;
+  outputs: Readable[];
+}> {
+  const { command, cwd, env } = request;
+  if (!hasGroups) {
+    const options = { cwd, env, windowsHide: true, windowsVerbatimArguments: true };
+    const child = spawn('cmd', ['/d', '/s', '/c', `"${command}"`], {
+      ...options,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return { child, outputs: [child.stdout, child.stderr] };
+  }
+  const { reader, writer } = await openPipe();
+  const child = spawn('sh', ['-c', command], { cwd, env, detached: true, stdio: ['ignore', writer, writer] });
+  closeSync(writer);
+  return { child, outputs: [new Socket({ fd: reader, readable: true, writable: false })] };
+}
+
+/**
+ * One pipe for both outputs keeps their order. It is a named one because Node's own are sockets, which a command cannot
+ * open again as /dev/stderr.
+ */
+async function openPipe(): Promise<{ reader: number; writer: number }> {
+  const directory = await mkdtemp(join(tmpdir(), 'stepfast-pipe-'));
+  const path = join(directory, 'output');
+  try {
+    await promisify(execFile)('mkfifo', ['-m', '600', path]);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return { reader, writer: openSync(path, constants.O_WRONLY) };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function exited(child: ChildProcess, cwd: string): Promise<[number | null, NodeJS.Signals | null]> {
+  try {
+    const [exit, signal] = await once(child, 'exit');
+    return [exit, signal];
+  } catch (cause) {
+    const message = `the command could not be started in ${cwd}: check that the folder and a shell exist`;
+    throw new StepfastError('command_not_started', message, { cause });
+  }
+}
+
+function drain(output: Readable, write: (chunk: Buffer) => void): Promise<void> {
+  return new Promise((resolve) => {
+    output.on('data', write);
+    output.once('close', resolve);
+    // a pipe that breaks has no more to tell
+    output.on('error', () => {});
+  });
+}

@@ -1,0 +1,3 @@
+export { runGates } from './run-gates.ts';
+export { type Tree, treeOf } from './tree.ts';
+export { withWorktree } from './worktree.ts';

@@ -1,0 +1,18 @@
+/** Whether a path is one of these, lies below one, or matches one as a glob: `*`, `?`, `**`. */
+export function createMatcher(patterns: readonly string[]): (path: string) => boolean {
+  const globs = patterns.filter((pattern) => /[*?]/.test(pattern)).map(globExpression);
+  return (path) =>
+    patterns.some((pattern) => pattern === '' || path === pattern || path.startsWith(`${pattern}/`)) ||
+    globs.some((glob) => glob.test(path));
+}
+
+function globExpression(pattern: string): RegExp {
+  const source = pattern.replace(/\*\*\/|\*\*|[*?]|[.+^${}()|[\]\\]/g, (part) => {
+    if (part === '**/') return '(?:.*/)?';
+    if (part === '**') return '.*';
+    if (part === '*') return '[^/]*';
+    if (part === '?') return '[^/]';
+    return `\\${part}`;
+  });
+  return new RegExp(`^${source}$`, 's');
+}

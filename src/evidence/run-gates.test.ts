@@ -1,0 +1,294 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Gate, RequestedGate } from '../machine/index.ts';
+import { gitEnvironment } from './environment.ts';
+import { type GatesOutcome, type GatesRequest, runGates } from './run-gates.ts';
+import { treeOf } from './tree.ts';
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-gates-')));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+let count = 0;
+
+const git = (cwd: string, ...args: string[]): void => {
+  execFileSync('git', args, { cwd, env: gitEnvironment(process.env), stdio: 'ignore' });
+};
+
+function worktree(): string {
+  count += 1;
+  const root = join(base, String(count));
+  mkdirSync(join(root, 'src'), { recursive: true });
+  git(root, 'init', '-q');
+  writeFileSync(join(root, 'src/a'), 'a');
+  writeFileSync(join(root, '.gitignore'), 'calls\nignored\n');
+  return root;
+}
+
+/** A command that also notes that it ran. */
+const noted = (name: string, command = 'true'): string => `echo ${name} >> calls; ${command}`;
+const calls = (root: string): string[] =>
+  existsSync(join(root, 'calls')) ? readFileSync(join(root, 'calls'), 'utf8').trim().split('\n') : [];
+
+const run = (
+  root: string,
+  gates: (Gate | [Gate, RequestedGate['role']])[],
+  options: Partial<GatesRequest> = {},
+): Promise<GatesOutcome> =>
+  runGates({
+    gates: gates.map((each) => {
+      const [gate, role] = Array.isArray(each) ? each : [each, 'gate' as const];
+      return { gate, role, from: 'step' };
+    }),
+    worktree: root,
+    env: process.env,
+    logDirectory: join(base, 'logs', String(count)),
+    condition: () => ({ pass: true }),
+    isRead: () => 'read',
+    ...options,
+  });
+
+describe('each kind of gate', () => {
+  test('a command leaves exit code, duration, output, digest and tree', async () => {
+    const root = worktree();
+    const { receipts, tree, unstable, unknown } = await run(root, [
+      { run: 'echo fine' },
+      { run: 'echo bad; exit 4' },
+    ]);
+    expect(receipts).toEqual([
+      {
+        gate: 0,
+        pass: true,
+        exit: 0,
+        ms: expect.any(Number),
+        tail: 'fine\n',
+        digest: expect.stringMatching(/^sha256:/),
+        tree,
+      },
+      {
+        gate: 1,
+        pass: false,
+        exit: 4,
+        ms: expect.any(Number),
+        tail: 'bad\n',
+        digest: expect.stringMatching(/^sha256:/),
+        tree,
+      },
+    ]);
+    expect([unstable, unknown]).toEqual([undefined, undefined]);
+    expect(tree).toBe((await treeOf({ worktree: root })).hash);
+  });
+
+  test('a command that runs out of time, or that a signal ended, is red and says so', async () => {
+    const [late] = (await run(worktree(), [{ run: 'printf x; sleep 60', timeout: 0.3 }])).receipts;
+    expect(late).toMatchObject({ pass: false, tail: 'x\n[killed: it did not end within 0.3 s]' });
+    const [killed] = (await run(worktree(), [{ run: 'kill -9 $$' }])).receipts;
+    expect(killed).toMatchObject({ pass: false, tail: '[killed by SIGKILL]' });
+    expect(killed).not.toHaveProperty('exit');
+  });
+
+  test('a file must exist inside the worktree', async () => {
+    const root = worktree();
+    writeFileSync(join(base, 'outside'), '');
+    symlinkSync(join(base, 'outside'), join(root, 'out'));
+    symlinkSync('nothing', join(root, 'dangling'));
+    symlinkSync('src', join(root, 'in'));
+    const paths = ['src/a', 'src', 'in/a', join(root, 'src/a'), '/project/src/a'];
+    const good = await run(
+      root,
+      paths.map((exists) => ({ exists })),
+      { root: '/project' },
+    );
+    expect(good.receipts.map(({ pass }) => pass)).toEqual(paths.map(() => true));
+    const bad = await run(
+      root,
+      ['nowhere', '../outside', join(base, 'outside'), 'out', 'dangling', '/project/x'].map((exists) => ({
+        exists,
+      })),
+      { root: '/project' },
+    );
+    expect(bad.receipts.map(({ pass, tail }) => [pass, tail])).toEqual([
+      [false, expect.stringContaining('nowhere does not exist')],
+      [false, expect.stringContaining('is outside the worktree')],
+      [false, expect.stringContaining('is outside the worktree')],
+      [false, expect.stringContaining('leads out of the worktree')],
+      [false, expect.stringContaining('symbolic link to nothing')],
+      [false, expect.stringContaining('/project/x does not exist')],
+    ]);
+  });
+
+  test('a condition and the files that must be read are asked of the caller', async () => {
+    const { receipts } = await run(
+      worktree(),
+      [
+        { condition: 'a' },
+        { condition: 'b' },
+        { read: ['read'] },
+        { read: ['read', 'unread', 'changed', 'missing'] },
+        {},
+      ],
+      {
+        condition: async (expression) =>
+          expression === 'a' ? { pass: true } : { pass: false, why: 'b is false' },
+        isRead: (path) => (path === 'unread' || path === 'changed' || path === 'missing' ? path : 'read'),
+      },
+    );
+    expect(receipts.map(({ pass }) => pass)).toEqual([true, false, true, false, false]);
+    expect(receipts[1]?.tail).toBe('b is false');
+    expect(receipts[3]?.tail?.split('\n').map((line) => line.split(':')[0])).toEqual([
+      'unread was not read',
+      'changed was changed since it was read',
+      'missing does not exist',
+    ]);
+  });
+});
+
+describe('the list', () => {
+  test('a red command ends it, red checks of files do not, and progress is told', async () => {
+    const root = worktree();
+    const seen: number[] = [];
+    const { receipts } = await run(
+      root,
+      [
+        { exists: 'nowhere' },
+        { run: noted('one', 'false') },
+        { run: noted('two') },
+        [{ run: noted('until') }, 'until'],
+      ],
+      { onGate: (gate) => seen.push(gate) },
+    );
+    expect(calls(root)).toEqual(['one']);
+    expect(seen).toEqual([0, 1]);
+    expect(receipts.map(({ pass }) => pass)).toEqual([false, false, false, false]);
+    expect(receipts[2]?.tail).toBe(`not run: ${noted('one', 'false')} failed`);
+  });
+
+  test('a red until ends nothing, a red rerun only the other reruns', async () => {
+    const root = worktree();
+    const { receipts } = await run(root, [
+      [{ run: noted('until', 'false') }, 'until'],
+      [{ run: noted('rerun', 'false') }, 'rerun'],
+      [{ run: noted('again') }, 'rerun'],
+      { run: noted('gate') },
+    ]);
+    expect(calls(root)).toEqual(['until', 'rerun', 'gate']);
+    expect(receipts.map(({ pass }) => pass)).toEqual([false, false, false, true]);
+  });
+
+  test('when it is stopped, what runs is killed and the rest is not run', async () => {
+    const root = worktree();
+    const stop = new AbortController();
+    const gates = [{ run: noted('one', 'sleep 60') }, { run: noted('two') }, { exists: 'src' }];
+    const onGate = (): unknown => setTimeout(() => stop.abort(), 300);
+    const { receipts } = await run(root, gates, { signal: stop.signal, onGate });
+    expect(receipts.map(({ pass }) => pass)).toEqual([false, false, false]);
+    expect(receipts[2]?.tail).toBe('not run: the gates were stopped');
+    expect(calls(root)).toEqual(['one']);
+  });
+});
+
+describe('passes that hold again', () => {
+  test('[P3/13] the same command on the same tree is not run again; another command, tree or a failure is', async () => {
+    const root = worktree();
+    const gate = { run: noted('test') };
+    const first = await run(root, [gate]);
+    const passed = first.receipts.map(({ tree }) => ({
+      what: gate.run,
+      ...(tree === undefined ? {} : { tree }),
+    }));
+    const again = await run(root, [gate, { run: noted('other') }], { passed });
+    expect(again.receipts[0]).toEqual({ gate: 0, pass: true, reused: true, tree: first.tree });
+    expect(again.receipts[1]?.reused).toBeUndefined();
+    expect(calls(root)).toEqual(['test', 'other']);
+    writeFileSync(join(root, 'src/a'), 'changed');
+    expect((await run(root, [gate], { passed })).receipts[0]?.reused).toBeUndefined();
+    expect(calls(root)).toEqual(['test', 'other', 'test']);
+  });
+
+  test('[P3/13] a gate with paths is reused while those are the same', async () => {
+    const root = worktree();
+    const gate = { run: noted('test'), paths: ['src'] };
+    const [receipt] = (await run(root, [gate])).receipts;
+    const passed = [{ what: gate.run, tree: receipt?.tree ?? '' }];
+    writeFileSync(join(root, 'README'), 'changed');
+    const second = await run(root, [gate], { passed });
+    expect(second.receipts[0]).toMatchObject({ reused: true, tree: receipt?.tree });
+    expect(second.tree).not.toBe(receipt?.tree);
+    writeFileSync(join(root, 'src/a'), 'changed');
+    expect((await run(root, [gate], { passed })).receipts[0]?.reused).toBeUndefined();
+  });
+
+  test('[P3/16] without a tree nothing is reused, and the result says why', async () => {
+    const root = worktree();
+    const options = { treeBoundMs: -1, passed: [{ what: noted('test') }, { what: noted('test'), tree: '' }] };
+    const { receipts, tree, unknown } = await run(root, [{ run: noted('test') }], options);
+    expect(receipts[0]).toMatchObject({ pass: true });
+    expect(receipts[0]).not.toHaveProperty('reused');
+    expect(receipts[0]).not.toHaveProperty('tree');
+    expect(tree).toBeUndefined();
+    expect(unknown).toContain('took longer');
+  });
+});
+
+describe('gates that write', () => {
+  test('[P3/14] a command that changes files once is run once more, and its second run counts', async () => {
+    const root = worktree();
+    const { receipts, tree, unstable } = await run(root, [
+      { run: noted('format', 'echo formatted > src/a') },
+      { run: noted('test') },
+    ]);
+    expect(calls(root)).toEqual(['format', 'test', 'format', 'test']);
+    expect(receipts.map((receipt) => [receipt.pass, receipt.tree])).toEqual([
+      [true, tree],
+      [true, tree],
+    ]);
+    expect(unstable).toBeUndefined();
+  });
+
+  test('[P3/14] one that changes files each time is unstable and the files are named', async () => {
+    const root = worktree();
+    const { receipts, unstable, tree } = await run(root, [
+      { run: noted('log', 'echo x >> src/log; date +%N > stamp') },
+    ]);
+    expect(calls(root)).toEqual(['log', 'log']);
+    expect(unstable).toEqual(['src/log', 'stamp']);
+    expect(receipts[0]).not.toHaveProperty('tree');
+    expect(tree).toBe((await treeOf({ worktree: root })).hash);
+  });
+
+  test('[P3/14] ignored files and declared writes are no change, also for the other gates', async () => {
+    const root = worktree();
+    const write = {
+      run: noted('log', 'echo x >> ignored; echo x >> report.xml; mkdir -p out; echo x >> out/y'),
+      writes: ['report.xml', 'out'],
+    };
+    const { unstable, tree } = await run(root, [write, { run: noted('test') }]);
+    expect(calls(root)).toEqual(['log', 'test']);
+    expect(unstable).toBeUndefined();
+    expect(tree).toBe((await treeOf({ worktree: root, exclude: ['report.xml', 'out'] })).hash);
+  });
+
+  test('[P3/14] a red list is told at once, though it changed files', async () => {
+    const root = worktree();
+    const { receipts, unstable } = await run(root, [{ run: noted('test', 'echo x >> src/a; false') }]);
+    expect(calls(root)).toEqual(['test']);
+    expect(receipts[0]).toMatchObject({ pass: false });
+    expect(unstable).toBeUndefined();
+  });
+
+  test('[P3/14] a second run does not repeat a gate whose own paths did not change', async () => {
+    const root = worktree();
+    await run(root, [{ run: noted('test'), paths: ['src'] }, { run: noted('docs', 'echo same > README') }]);
+    expect(calls(root)).toEqual(['test', 'docs', 'docs']);
+  });
+});

@@ -1,0 +1,207 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Gate, GateResult, RequestedGate } from '../machine/index.ts';
+import { type Checked, checkExists, checkRead, type ReadState } from './check-files.ts';
+import { type CommandResult, runCommand } from './command.ts';
+import { commandEnvironment, type Environment } from './environment.ts';
+import { endOf } from './tail-text.ts';
+import { createTreeWatch, type Tree, type TreeWatch } from './tree.ts';
+
+export interface GatesRequest {
+  gates: readonly RequestedGate[];
+  worktree: string;
+  /** The project's root: an absolute path below it means the same path in the worktree. */
+  root?: string;
+  /** With the values of the run; agents' marks and git's redirects are left out. */
+  env: Environment;
+  logDirectory: string;
+  /** Files that no tree of the run covers; what the gates declare as `writes` comes on top. */
+  exclude?: readonly string[];
+  condition: (expression: string) => Checked | Promise<Checked>;
+  isRead: (path: string) => ReadState | Promise<ReadState>;
+  /** Passes that hold again for the same command on the same tree. */
+  passed?: readonly { what: string; tree?: string }[];
+  onGate?: (gate: number) => void;
+  signal?: AbortSignal;
+  treeBoundMs?: number;
+  cacheDirectory?: string;
+}
+
+export interface GatesOutcome {
+  receipts: GateResult[];
+  /** The whole tree when the gates ended. */
+  tree?: string;
+  /** Files that the gates changed both times. */
+  unstable?: string[];
+  /** Why there is no tree; then nothing was reused. */
+  unknown?: string;
+}
+
+const defaultSeconds = 600;
+const tailBytes = 4096;
+const maxNamed = 50;
+
+/**
+ * Runs the gates in their order. A red command ends the list, because nothing after it can count any more; a red
+ * `until` ends nothing. A list that is not red but changed files runs once more. When the signal is aborted, what runs
+ * is killed and the rest is told as not run.
+ */
+export async function runGates(request: GatesRequest): Promise<GatesOutcome> {
+  await mkdir(request.logDirectory, { recursive: true });
+  const writes = request.gates.flatMap(({ gate }) => gate.writes ?? []);
+  const watch = createTreeWatch({
+    worktree: request.worktree,
+    exclude: [...(request.exclude ?? []), ...writes].map(fromWorktree),
+    ...(request.treeBoundMs === undefined ? {} : { boundMs: request.treeBoundMs }),
+    ...(request.cacheDirectory === undefined ? {} : { cacheDirectory: request.cacheDirectory }),
+  });
+  try {
+    return await runTwice(request, watch);
+  } finally {
+    await watch.close();
+  }
+}
+
+async function runTwice(request: GatesRequest, watch: TreeWatch): Promise<GatesOutcome> {
+  const covers = [undefined, ...request.gates.map(({ gate }) => gate.paths?.map(fromWorktree))];
+  const first = await runList(request, watch, covers, await readTrees(watch, covers));
+  if (!changed(first) || isRed(request, first.receipts) || request.signal?.aborted) return outcome(first);
+  const passed = [...(request.passed ?? []), ...passesOf(request, first)];
+  const second = await runList({ ...request, passed }, watch, covers, first.after);
+  if (!changed(second) || isRed(request, second.receipts) || request.signal?.aborted) return outcome(second);
+  const names = await watch.changed(hashOf(second.before) ?? '', hashOf(second.after) ?? '');
+  const more = names.length > maxNamed ? [`and ${names.length - maxNamed} more`] : [];
+  const unstable =
+    names.length > 0 ? [...names.slice(0, maxNamed), ...more] : ['(files that cannot be named)'];
+  return { ...outcome(second), unstable };
+}
+
+/** The whole tree first, then that of each gate. */
+type Trees = Tree[];
+
+interface Pass {
+  receipts: GateResult[];
+  before: Trees;
+  after: Trees;
+}
+
+async function runList(
+  request: GatesRequest,
+  watch: TreeWatch,
+  covers: readonly (readonly string[] | undefined)[],
+  before: Trees,
+): Promise<Pass> {
+  const receipts: GateResult[] = [];
+  let ranCommand = false;
+  let red: { what: string; role: RequestedGate['role'] } | undefined;
+  for (const [index, { gate, role }] of request.gates.entries()) {
+    const tree = before[index + 1]?.hash;
+    if (request.signal?.aborted) {
+      receipts.push({ gate: index, pass: false, tail: 'not run: the gates were stopped' });
+      continue;
+    }
+    if (red && (red.role === 'gate' || role === 'rerun')) {
+      receipts.push({ gate: index, pass: false, tail: `not run: ${red.what} failed` });
+      continue;
+    }
+    request.onGate?.(index);
+    const reused = gate.run !== undefined && tree !== undefined && mayReuse(request, gate.run, tree);
+    const result = reused ? { pass: true, reused } : await check(request, gate, index);
+    ranCommand ||= gate.run !== undefined && !reused;
+    receipts.push({ gate: index, ...result });
+    if (gate.run !== undefined && !result.pass && role !== 'until') red = { what: gate.run, role };
+  }
+  const after = ranCommand ? await readTrees(watch, covers) : before;
+  return { receipts: receipts.map((receipt) => withTree(receipt, before, after)), before, after };
+}
+
+const mayReuse = ({ passed = [] }: GatesRequest, command: string, tree: string): boolean =>
+  passed.some((receipt) => receipt.what === command && receipt.tree === tree);
+
+/** Of gates with `paths` where nothing changed. */
+const passesOf = ({ gates }: GatesRequest, { receipts }: Pass): { what: string; tree?: string }[] =>
+  receipts.flatMap(({ gate, pass, tree }) =>
+    pass && tree !== undefined ? [{ what: gates[gate]?.gate.run ?? '', tree }] : [],
+  );
+
+/** A receipt speaks of a tree only if that was the same before and after. */
+function withTree(receipt: GateResult, before: Trees, after: Trees): GateResult {
+  const tree = before[receipt.gate + 1]?.hash;
+  return tree !== undefined && after[receipt.gate + 1]?.hash === tree ? { ...receipt, tree } : receipt;
+}
+
+async function check(request: GatesRequest, gate: Gate, index: number): Promise<Omit<GateResult, 'gate'>> {
+  if (gate.run !== undefined) return checkCommand(request, gate.run, gate.timeout ?? defaultSeconds, index);
+  const { pass, why } = await checkValue(request, gate);
+  return { pass, ...(why === undefined ? {} : { tail: endOf(why, tailBytes) }) };
+}
+
+async function checkValue(request: GatesRequest, gate: Gate): Promise<Checked> {
+  if (gate.exists !== undefined) return checkExists(gate.exists, request.worktree, request.root);
+  if (gate.condition !== undefined) return request.condition(gate.condition);
+  if (gate.read !== undefined) return checkRead(gate.read, request.isRead);
+  return { pass: false, why: 'the gate checks nothing: give it run, exists, condition or read' };
+}
+
+async function checkCommand(
+  request: GatesRequest,
+  command: string,
+  seconds: number,
+  index: number,
+): Promise<Omit<GateResult, 'gate'>> {
+  const result = await runCommand({
+    command,
+    cwd: request.worktree,
+    env: commandEnvironment(request.env),
+    timeoutMs: seconds * 1000,
+    log: join(request.logDirectory, `gate-${index + 1}.log`),
+    ...(request.signal ? { signal: request.signal } : {}),
+  });
+  const { exit, timedOut, aborted, ms, tail, digest } = result;
+  return {
+    pass: exit === 0 && !timedOut && !aborted,
+    ...(exit === null ? {} : { exit }),
+    ms,
+    tail: endOf(tail + ending(result, seconds), tailBytes),
+    digest,
+  };
+}
+
+/** What the output cannot tell. */
+function ending({ timedOut, aborted, signal, tail }: CommandResult, seconds: number): string {
+  const line = tail === '' || tail.endsWith('\n') ? '' : '\n';
+  if (timedOut) return `${line}[killed: it did not end within ${seconds} s]`;
+  if (aborted) return `${line}[killed: the gates were stopped]`;
+  return signal ? `${line}[killed by ${signal}]` : '';
+}
+
+/** Red whatever else holds; a `rerun` may not count. */
+const isRed = ({ gates }: GatesRequest, receipts: readonly GateResult[]): boolean =>
+  receipts.some(({ gate, pass }) => !pass && gates[gate]?.role === 'gate');
+
+const hashOf = (trees: Trees): string | undefined => trees[0]?.hash;
+
+function changed({ before, after }: Pass): boolean {
+  const [a, b] = [hashOf(before), hashOf(after)];
+  return a !== undefined && b !== undefined && a !== b;
+}
+
+function outcome({ receipts, before, after }: Pass): GatesOutcome {
+  const unknown = after[0]?.unknown ?? before[0]?.unknown;
+  if (unknown !== undefined) return { receipts, unknown };
+  const tree = hashOf(after);
+  return { receipts, ...(tree === undefined ? {} : { tree }) };
+}
+
+/** One reading for gates that cover the same. */
+async function readTrees(
+  watch: TreeWatch,
+  covers: readonly (readonly string[] | undefined)[],
+): Promise<Trees> {
+  const keys = covers.map((paths) => JSON.stringify(paths) ?? '');
+  const different = [...new Set(keys)];
+  const trees = await watch.read(different.map((key) => covers[keys.indexOf(key)]));
+  return keys.map((key) => trees[different.indexOf(key)] ?? { unknown: 'nothing was read' });
+}
+
+const fromWorktree = (path: string): string => path.replace(/^\{project_root\}\/?/, './');

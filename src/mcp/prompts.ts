@@ -1,0 +1,45 @@
+import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
+import type { Runtime } from '../runtime/index.ts';
+import { contextFor } from './context.ts';
+
+export const listedPrompts: readonly Prompt[] = [
+  {
+    name: 'prime',
+    title: 'Restore the run',
+    description: 'All that must be known about the run under way',
+    arguments: [{ name: 'at', description: 'a handle, where several positions are open' }],
+  },
+  { name: 'status', title: 'Where the run stands', description: 'Position, waiting, failed gates' },
+  {
+    name: 'start',
+    title: 'Start a workflow',
+    description: 'Has the agent start a run',
+    arguments: [
+      { name: 'workflow', description: 'name or file' },
+      { name: 'summary', description: 'the work in ten words' },
+    ],
+  },
+];
+
+/** undefined where there is no such prompt. What a person asks for here changes nothing in the run. */
+export async function getPrompt(
+  name: string,
+  given: Readonly<Record<string, string>>,
+  runtime: Runtime,
+  session: string,
+): Promise<GetPromptResult | undefined> {
+  if (name === 'start') return said(startText(given));
+  if (name !== 'prime' && name !== 'status') return undefined;
+  const answer = await contextFor(name === 'status' ? { section: 'status' } : given, runtime, session);
+  if ('text' in answer) return said(answer.text);
+  return said(`Stepfast: ${answer.refused.message}; ${answer.refused.next}.`);
+}
+
+function startText({ workflow, summary }: Readonly<Record<string, string>>): string {
+  const given = { ...(workflow ? { workflow } : {}), ...(summary ? { summary } : {}) };
+  return `Call workflow_start with ${JSON.stringify(given)}. Do what its answer says, then report with workflow_advance and the answer's \`at\`, until the status is complete.`;
+}
+
+const said = (text: string): GetPromptResult => ({
+  messages: [{ role: 'user', content: { type: 'text', text } }],
+});

@@ -1,0 +1,70 @@
+import type { ReadResourceResult, Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
+import { ended, statusOf } from '../machine/index.ts';
+import type { Runtime } from '../runtime/index.ts';
+import { contextOf } from './context.ts';
+
+const all = 'stepfast://runs';
+const mostListed = 50;
+
+export const resourceTemplates: readonly ResourceTemplateType[] = [
+  {
+    uriTemplate: `${all}/{id}`,
+    name: 'run',
+    description: 'Where a run stands',
+    mimeType: 'application/json',
+  },
+  {
+    uriTemplate: `${all}/{id}/briefing`,
+    name: 'briefing',
+    description: 'All that must be known about a run',
+    mimeType: 'text/plain',
+  },
+];
+
+/** The list of runs, and each that is under way. */
+export async function listResources(runtime: Runtime): Promise<Resource[]> {
+  const live = (await runtime.engine.runs()).filter(({ state }) => state && !ended(state));
+  return [
+    { uri: all, name: 'runs', description: 'All runs of this project', mimeType: 'application/json' },
+    ...live.slice(0, mostListed).map(({ run, state }) => ({
+      uri: `${all}/${run}`,
+      name: run,
+      ...(state?.summary === undefined ? {} : { description: state.summary }),
+      mimeType: 'application/json',
+    })),
+  ];
+}
+
+/** undefined where there is no such resource. */
+export async function readResource(uri: string, runtime: Runtime): Promise<ReadResourceResult | undefined> {
+  if (uri === all) return json(uri, { runs: await runList(runtime) });
+  const [, id, briefing] = /^stepfast:\/\/runs\/([^/]+)(\/briefing)?$/.exec(uri) ?? [];
+  const found = id === undefined ? undefined : await runtime.which({ run: id });
+  if (!found || !('run' in found)) return undefined;
+  const { run } = found;
+  if (briefing !== undefined) {
+    const text = await contextOf(runtime, run);
+    return text === undefined ? undefined : { contents: [{ uri, mimeType: 'text/plain', text }] };
+  }
+  const view = await runtime.engine.view(run);
+  if (!view) return undefined;
+  const { definition, state } = view;
+  const [cursor, second] = Object.values(state.cursors);
+  const values = { project_root: runtime.project.root };
+  return json(uri, statusOf(definition, state, second ? { values } : { values, cursor }));
+}
+
+async function runList(runtime: Runtime) {
+  return (await runtime.engine.runs()).map(({ run, state, problem }) => ({
+    run,
+    ...(state
+      ? { workflow: state.workflow, status: state.status, step: state.step, updated: state.updatedAt }
+      : {}),
+    ...(state?.summary === undefined ? {} : { summary: state.summary }),
+    ...(problem === undefined ? {} : { problem }),
+  }));
+}
+
+const json = (uri: string, value: unknown): ReadResourceResult => ({
+  contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }],
+});

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import type { RunnerCommand, RuntimeOptions } from '../runtime/index.ts';
+import { once } from './once.ts';
+import { openingAnswer } from './opening.ts';
+
+export interface ServeOptions {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  home: string;
+  version: string;
+  /** Starts this program's gate runner in a process of its own. */
+  runner: RunnerCommand;
+  worktree?: string | undefined;
+  repoRoot?: string | undefined;
+  /** The workflow that a start without a name means. */
+  workflowPath?: string | undefined;
+  /** How long a call may wait for gates. */
+  waitMs?: number | undefined;
+}
+
+/** With it come YAML and conditions: loaded with the first call. */
+const loadRuntime = once(() => import('../runtime/index.ts'));
+
+/**
+ * Speaks MCP over this process's stdin and stdout, in either protocol era, until the client closes stdin. Calls that
+ * wait for gates may be pending then: the caller ends the process. What was acknowledged has been saved.
+ */
+export async function serveMcp({ version, waitMs, ...place }: ServeOptions): Promise<void> {
+  const { stdin, stdout } = process;
+  const closed = new Promise<void>((resolve) => {
+    stdin.once('end', resolve);
+    stdin.once('close', resolve);
+  });
+  const early = openingAnswer(await firstLine(stdin), version);
+  if (early) stdout.write(`${JSON.stringify(early)}\n`);
+  const { createMcpServer, serveStdio, createTransport } = await import('./sdk.ts');
+  // What was not given is left out, as the runtime wants it.
+  const project = Object.fromEntries(
+    Object.entries(place).filter(([, value]) => value !== undefined),
+  ) as unknown as RuntimeOptions;
+  const session = `mcp-${randomBytes(6).toString('base64url')}`;
+  const handle = serveStdio(
+    () =>
+      createMcpServer({
+        runtime: async () => (await loadRuntime()).createRuntime(project),
+        version,
+        session,
+        ...(waitMs === undefined ? {} : { waitMs }),
+        onError: report,
+      }),
+    { transport: createTransport(early?.id), onerror: report },
+  );
+  await closed;
+  await handle.close();
+}
+
+/** The line that a client opens with, put back once it was looked at; empty where it comes in pieces. */
+async function firstLine(stdin: NodeJS.ReadStream): Promise<string> {
+  await new Promise<void>((resolve) => stdin.once('readable', resolve));
+  const chunk: Buffer | null = stdin.read();
+  if (chunk === null) return '';
+  stdin.unshift(chunk);
+  const [line = '', ...more] = chunk.toString('utf8').split('\n');
+  return more.length === 0 ? '' : line;
+}
+
+/** stdout carries the protocol and nothing else. */
+function report(error: unknown): void {
+  process.stderr.write(`stepfast mcp: ${error instanceof Error ? error.message : String(error)}\n`);
+}

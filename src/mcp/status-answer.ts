@@ -1,0 +1,165 @@
+import type { Receipt, Status } from '../machine/index.ts';
+import type { Refused, Told } from '../runtime/index.ts';
+import { estimateTokens, firstWithin, lastWithin } from './token-estimate.ts';
+
+/** Tokens that an answer may have beside its instructions. */
+const budget = 300;
+/** What the keys, numbers and punctuation of an answer cost, and what each further key does. */
+const skeleton = 88;
+const furtherKey = 7;
+const mostInstructions = 15_000;
+const mostGates = 3;
+const whereRest = 'workflow_context with section status';
+
+export interface StatusAnswer
+  extends Omit<
+    Status,
+    'feedback' | 'answers' | 'checking' | 'failed_gates' | 'subStepIndex' | 'totalSubSteps'
+  > {
+  replayed?: true;
+  interrupted?: true;
+  checking?: true;
+  /** Seconds. */
+  retry_after?: number;
+  failed_gates?: FailedGate[];
+  worktree?: string;
+  /** Where to find what did not fit. */
+  rest?: string;
+}
+
+interface FailedGate {
+  gate: string;
+  exit?: number;
+  /** The end of its output. */
+  tail?: string;
+}
+
+/** Where the run stands, within the budget: what is long gives way, and the answer says where it is whole. */
+export function statusAnswer(told: Told, worktree?: string): StatusAnswer {
+  const { run, status, at, step, stepType, phase, task, subStep, ralphIteration, agent, delegate } = told;
+  const { progress, contextAction, message, next } = told;
+  const { reason, waiting, checking, replayed, interrupted, last_failure, unstable_files } = told;
+  const further = [reason, waiting, waiting, checking, checking, replayed, interrupted, last_failure];
+  const keys = [...further, unstable_files, worktree].filter((value) => value !== undefined).length;
+  const purse = createPurse(budget - skeleton - keys * furtherKey);
+  const known = [at, run, step, phase.name, task?.id, subStep, agent ?? undefined, message, next, worktree];
+  for (const text of known) purse.spend(text);
+  const instructions = instructionsIn(told);
+  return {
+    ...(at === undefined ? {} : { at }),
+    run,
+    status,
+    ...(reason === undefined ? {} : { reason: purse.first(reason, 40) }),
+    step,
+    stepType,
+    phase,
+    ...(task ? { task: { ...task, title: purse.first(task.title, 30) } } : {}),
+    ...(subStep === undefined ? {} : { subStep }),
+    ...(ralphIteration === undefined ? {} : { ralphIteration }),
+    agent,
+    ...(delegate ? { delegate } : {}),
+    progress,
+    ...(worktree === undefined ? {} : { worktree }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(contextAction === undefined ? {} : { contextAction }),
+    ...(message === undefined ? {} : { message }),
+    ...(waiting ? { waiting: { ...waiting, what: purse.first(waiting.what, 60) } } : {}),
+    ...(checking ? { checking: true as const, retry_after: 5 } : {}),
+    ...(replayed ? { replayed: true as const } : {}),
+    ...(interrupted ? { interrupted: true as const } : {}),
+    ...(told.failed_gates ? { failed_gates: failedGates(told.failed_gates, purse) } : {}),
+    ...(last_failure === undefined ? {} : { last_failure: purse.first(last_failure, 60) }),
+    ...(unstable_files ? { unstable_files: purse.items(unstable_files) } : {}),
+    ...(told.held ? { held: purse.items(told.held) } : {}),
+    ...(told.ready ? { ready: purse.items(told.ready) } : {}),
+    next,
+    ...(purse.cut() ? { rest: whereRest } : {}),
+  };
+}
+
+/** A refusal as a client sees it: the four keys, and the instructions or runs that come with some. */
+export const refusalAnswer = ({ code, message, next, at, instructions, runs }: Refused): Refused => ({
+  code,
+  message: firstWithin(message, 150),
+  next: firstWithin(next, 100),
+  ...(at === undefined ? {} : { at }),
+  ...(instructions === undefined ? {} : { instructions: bounded(instructions) }),
+  ...(runs ? { runs: runs.map((run) => firstWithin(run, 40)) } : {}),
+});
+
+/** What the position asks for, with the reviewer's words and the answers that belong to it. */
+function instructionsIn({ instructions, feedback, answers = [] }: Told): string | undefined {
+  if (instructions === undefined) return undefined;
+  const told = answers.map(({ question, answer }) => `Question: ${question}\nAnswer: ${answer}`);
+  return bounded([...(feedback === undefined ? [] : [feedback]), instructions, ...told].join('\n\n'));
+}
+
+/** Hosts cut what is longer, and say nothing. */
+const bounded = (text: string): string =>
+  text.length < mostInstructions ? text : firstWithin(text, mostInstructions);
+
+function failedGates(receipts: readonly Receipt[], purse: Purse): FailedGate[] {
+  const shown = receipts.slice(0, mostGates);
+  if (shown.length < receipts.length) purse.leaveOut();
+  const heads = shown.map(({ what, exit }) => ({
+    gate: purse.first(what, 20),
+    ...(exit === undefined ? {} : { exit }),
+  }));
+  // What is left goes to the ends of the outputs, in equal shares.
+  return heads.map((head, index) => {
+    const tail = purse.last(shown[index]?.tail ?? '', 1 / (heads.length - index));
+    return tail === '' ? head : { ...head, tail };
+  });
+}
+
+interface Purse {
+  spend(text: string | undefined): void;
+  first(text: string, most: number): string;
+  /** The end of a text within a share of what is left. */
+  last(text: string, share: number): string;
+  items<T>(items: readonly T[]): T[];
+  leaveOut(): void;
+  cut(): boolean;
+}
+
+function createPurse(tokens: number): Purse {
+  let left = tokens;
+  let cut = false;
+  const pay = (text: string): string => {
+    left -= estimateTokens(JSON.stringify(text));
+    return text;
+  };
+  return {
+    spend(text) {
+      if (text !== undefined) pay(text);
+    },
+    first(text, most) {
+      const kept = firstWithin(text, Math.max(3, Math.min(most, left)));
+      cut ||= kept !== text;
+      return pay(kept);
+    },
+    last(text, share) {
+      // The key of the tail and what says where the rest is cost something as well.
+      const kept = lastWithin(text, Math.floor(Math.max(0, (left - 15) * share)));
+      cut ||= kept !== text.trimEnd();
+      return pay(kept);
+    },
+    items(items) {
+      const kept: (typeof items)[number][] = [];
+      for (const item of items) {
+        const cost = estimateTokens(JSON.stringify(item));
+        if (cost > left - 10) {
+          cut = true;
+          break;
+        }
+        left -= cost;
+        kept.push(item);
+      }
+      return kept;
+    },
+    leaveOut() {
+      cut = true;
+    },
+    cut: () => cut,
+  };
+}

@@ -1,0 +1,50 @@
+import { StepfastError } from '../errors.ts';
+import type { Status } from '../machine/index.ts';
+
+/** A "no" as data, from the machine or from what stands around it. */
+export interface Refused {
+  code: string;
+  message: string;
+  next: string;
+  at?: string;
+  /** A refusal for want of a briefing is the briefing. */
+  instructions?: string;
+  /** Where several runs could be meant. */
+  runs?: string[];
+}
+
+/** Where the run stands; `replayed`: the call had been accepted before; `interrupted`: its gates were, and count for nothing. */
+export type Told = Status & { replayed?: true; interrupted?: true };
+
+export interface Answer {
+  run?: string;
+  reply: Told | Refused;
+  /** Where a claimed task is worked on. */
+  worktree?: string;
+  warning?: string;
+  /** A start that went on with a run. */
+  restored?: true;
+}
+
+/** What a refusal is, whoever gave it: a status has no code. */
+export const isRefused = (reply: Answer['reply']): reply is Refused => 'code' in reply;
+
+/** Errors that an agent or a person can cause and mend, as the refusals that they are. */
+const mendable: Record<string, string> = {
+  no_run: 'ask for the status without a handle, or start a run',
+  no_workflow: 'name a workflow of: stepfast list',
+  invalid_workflow: 'mend it; stepfast validate shows every error',
+  bad_config: 'mend it',
+  no_worktree: 'mend it, or let one agent do the tasks',
+  busy: 'send the same call again',
+  store_failed: 'send the same call again, with the same handle',
+  store_forked: 'a person decides with: stepfast repair',
+  store_corrupt: 'a person mends it with: stepfast repair',
+  store_newer: 'update Stepfast',
+};
+
+export function refusedBy(error: unknown): Refused | undefined {
+  if (!(error instanceof StepfastError)) return undefined;
+  const next = Object.hasOwn(mendable, error.code) ? mendable[error.code] : undefined;
+  return next === undefined ? undefined : { code: error.code, message: error.message, next };
+}

@@ -1,0 +1,59 @@
+import { ended, type State } from '../machine/index.ts';
+import type { RunInfo } from '../store/index.ts';
+import type { Refused } from './answer.ts';
+
+const mostListed = 5;
+
+/** The run of an id, or of its end: the suffix that every handle begins with. */
+export function runNamed(ids: readonly string[], name: string, at?: string): { run: string } | Refused {
+  const meant = ids.filter((run) => run === name || run.endsWith(`-${name}`));
+  const [only, second] = meant;
+  if (only !== undefined && second === undefined) return { run: only };
+  if (second !== undefined) return several(meant, meant);
+  const what = at === undefined ? `'${name.slice(0, 80)}'` : `the handle ${at.slice(0, 80)}`;
+  return {
+    code: 'no_run',
+    message: `no run of this project belongs to ${what}`,
+    next: 'ask for the status without a handle',
+  };
+}
+
+/** The only live run of this worktree, else of the project; never a guess. */
+export function onlyLiveRun(runs: readonly RunInfo[], worktree: string): { run: string } | Refused {
+  const live = runs.filter(({ state }) => state && !ended(state));
+  const here = live.filter(({ state }) => state && worksHere(state, worktree));
+  const candidates = here.length > 0 ? here : live;
+  const [only, second] = candidates;
+  if (!only) return nothingHere(runs);
+  if (!second) return { run: only.run };
+  const shown = candidates.map(({ run, state }) =>
+    state?.summary === undefined ? run : `${run}: ${state.summary}`,
+  );
+  return several(
+    candidates.map(({ run }) => run),
+    shown,
+  );
+}
+
+/** Its latest session works in this worktree, or it has none that says where. */
+export function worksHere({ sessions }: State, worktree: string): boolean {
+  const places = Object.values(sessions)
+    .sort((one, other) => one.startedAt - other.startedAt)
+    .flatMap((session) => session.worktree ?? []);
+  return places.length === 0 || places.at(-1) === worktree;
+}
+
+/** A run that cannot be read may be the one that is meant. */
+function nothingHere(runs: readonly RunInfo[]): Refused {
+  const broken = runs.find(({ problem }) => problem !== undefined);
+  if (!broken) return { code: 'no_run', message: 'no run is active here', next: 'start one' };
+  const next = `a person looks at it with: stepfast repair ${broken.run}`;
+  return { code: 'store_corrupt', message: broken.problem ?? '', next };
+}
+
+const several = (ids: readonly string[], shown: readonly string[]): Refused => ({
+  code: 'several_runs',
+  message: `${ids.length} runs could be meant`,
+  next: `say which: ${ids.slice(0, mostListed).join(', ')}`,
+  runs: shown.slice(0, mostListed),
+});

@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Effect, State, Text } from '../machine/index.ts';
+import type { Engine } from './engine.ts';
+import { runRequested } from './gate-runner.ts';
+import { local, type Project } from './project.ts';
+import { taskWorktree } from './task-worktree.ts';
+import type { Trust } from './trust.ts';
+
+/** The program and its first arguments that start a gate runner. */
+export interface RunnerCommand {
+  program: string;
+  args: readonly string[];
+}
+
+export interface GateProgress {
+  run: string;
+  id: string;
+  /** Where the output of the gates is written while they run. */
+  logs: string;
+}
+
+interface KeeperOptions {
+  engine: Engine;
+  project: Project;
+  trust: Trust;
+  clock(): number;
+  env: Readonly<Record<string, string | undefined>>;
+  /** This machine and its boot. */
+  host: string;
+  runner: RunnerCommand;
+}
+
+/** Performs what the machine asks for, and waits for gates without holding anything. */
+export interface GateKeeper {
+  perform(run: string, effects: readonly Effect[]): Promise<void>;
+  settle(
+    run: string,
+    id: string,
+    options: { until: number; onProgress: ((progress: GateProgress) => void) | undefined },
+  ): Promise<'finished' | 'interrupted' | 'running'>;
+  run(run: string, id: string): Promise<void>;
+}
+
+const pollMs = 250;
+/** A runner that has not reported by then is asked for again. */
+const patienceMs = 10_000;
+
+export function createGateKeeper(options: KeeperOptions): GateKeeper {
+  const { engine, project, clock, host, env, runner } = options;
+  return { perform, settle, run: (run, id) => runRequested({ ...options, logs: logsOf(run, id) }, run, id) };
+
+  async function perform(run: string, effects: readonly Effect[]): Promise<void> {
+    for (const effect of effects) {
+      if (effect.type === 'runGates') await startRunner(run, effect.id, effect.session);
+      else if (effect.type === 'stopGates') stopRunner(effect.runner);
+      else await writeTodo(run, effect.content);
+    }
+  }
+
+  /** Detached, in a process group of its own: it outlives the call, the server and the session. */
+  async function startRunner(run: string, id: string, session: string | undefined): Promise<void> {
+    const view = await engine.view(run);
+    const cursor = view && Object.values(view.state.cursors).find((each) => each.checking?.id === id);
+    const worktree =
+      taskWorktree(project, run, cursor?.task) ??
+      (view ? worktreeOf(view.state, session, project) : project.worktree);
+    const child = spawn(
+      runner.program,
+      [...runner.args, run, id, '--repo-root', project.root, '--worktree', worktree],
+      { cwd: worktree, env: { ...env }, detached: true, stdio: 'ignore' },
+    );
+    // That it could not start is noticed as a runner that never reports.
+    child.on('error', () => {});
+    child.unref();
+  }
+
+  function stopRunner(process_: { pid: number; host: string } | undefined): void {
+    if (process_?.host !== host) return;
+    try {
+      // The runner ends the group of the command that it runs.
+      process.kill(process_.pid, 'SIGTERM');
+    } catch {
+      // It has ended by itself.
+    }
+  }
+
+  async function writeTodo(run: string, content: Text): Promise<void> {
+    const view = await engine.view(run);
+    const path = view?.definition.todo_path;
+    const file =
+      path === undefined ? join(project.directory, 'runs', run, 'TODO.md') : join(project.worktree, path);
+    mkdirSync(dirname(file), { recursive: true });
+    const temporary = `${file}.${process.pid}.tmp`;
+    writeFileSync(temporary, await engine.text(run, content));
+    renameSync(temporary, file);
+  }
+
+  async function settle(
+    run: string,
+    id: string,
+    { until, onProgress }: Parameters<GateKeeper['settle']>[2],
+  ): Promise<'finished' | 'interrupted' | 'running'> {
+    let asked = clock();
+    for (;;) {
+      const view = await engine.view(run);
+      const checking = view && checkingIn(view.state, id);
+      if (!checking) return 'finished';
+      const { runner: has, session, deadline } = checking;
+      if (clock() > deadline || (has && has.host === host && !isAlive(has.pid))) {
+        // It may have reported between our look at the run and our look at the process.
+        const again = await engine.view(run);
+        return again && checkingIn(again.state, id) ? 'interrupted' : 'finished';
+      }
+      if (!has && clock() - asked > patienceMs) {
+        asked = clock();
+        await startRunner(run, id, session);
+      }
+      if (clock() >= until) return 'running';
+      onProgress?.({ run, id, logs: logsOf(run, id) });
+      await engine.watch(run, view.version.seq, Math.min(pollMs, until - clock()));
+    }
+  }
+
+  function logsOf(run: string, id: string): string {
+    return join(project.directory, 'runs', run, 'gates', id.replaceAll(/[^\w.-]+/g, '-'));
+  }
+}
+
+/** The session's own worktree where this machine has it, else ours. */
+function worktreeOf(state: State, session: string | undefined, project: Project): string {
+  const stored = session === undefined ? undefined : state.sessions[session]?.worktree;
+  const path = stored === undefined ? project.worktree : local(stored, project.root);
+  return existsSync(path) ? path : project.worktree;
+}
+
+export const checkingIn = (state: State, id: string) =>
+  Object.values(state.cursors).find((cursor) => cursor.checking?.id === id)?.checking;
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Somebody else's process is alive as well.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,159 @@
+import { type ConditionContext, compileCondition } from '../definition/index.ts';
+import { runGates } from '../evidence/index.ts';
+import type { Cursor, Receipt, RequestedGate, State } from '../machine/index.ts';
+import { type Loaded, projectState } from '../store/index.ts';
+import type { Engine } from './engine.ts';
+import { excludedFrom } from './gates-in.ts';
+import type { Project } from './project.ts';
+import { readState } from './reading.ts';
+import type { Trust } from './trust.ts';
+
+interface RunnerOptions {
+  engine: Engine;
+  project: Project;
+  trust: Trust;
+  clock(): number;
+  env: Readonly<Record<string, string | undefined>>;
+  host: string;
+  logs: string;
+}
+
+/** Runs the gates of one request and reports them; nothing where they are no longer wanted or another has them. */
+export async function runRequested(options: RunnerOptions, run: string, id: string): Promise<void> {
+  const { engine, project, trust, clock, env, host, logs } = options;
+  const engineCaller = () => ({ now: clock(), actor: { kind: 'engine' as const } });
+  const runner = { pid: process.pid, host };
+  const view = await engine.view(run);
+  // Looked at again, because this process may have been started by anybody.
+  if (!view || !trust.has(view.definition, view.hash)) return;
+  const cursor = Object.values(view.state.cursors).find((each) => each.checking?.id === id);
+  const checking = cursor?.checking;
+  if (!cursor || !checking) return;
+  // Gates that change files run twice.
+  const deadline = clock() + 2 * (checking.deadline - clock());
+  const started = await engine.execute(run, {
+    ...engineCaller(),
+    type: 'gatesStarted',
+    id,
+    runner,
+    deadline,
+  });
+  if ('code' in started.reply) return;
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+  const contexts = await conditionContext(engine, view, cursor, checking.gates);
+  const { receipts, tree, unstable } = await runGates({
+    gates: checking.gates,
+    worktree: project.worktree,
+    root: project.root,
+    env: { ...inherited(env), ...variables(view.state, cursor) },
+    logDirectory: logs,
+    exclude: excludedFrom(view.definition),
+    condition: (expression) => holds(expression, contexts),
+    isRead: (path) => readState(view.state, path, project),
+    passed: passedBefore(view.state, cursor),
+    signal: stop.signal,
+  });
+  if (stop.signal.aborted) return;
+  await engine.execute(run, {
+    ...engineCaller(),
+    type: 'gatesFinished',
+    id,
+    runner,
+    receipts,
+    ...(tree === undefined ? {} : { tree }),
+    ...(unstable === undefined ? {} : { unstable }),
+  });
+}
+
+/** Without the values of a run around this one. */
+const inherited = (env: RunnerOptions['env']): RunnerOptions['env'] =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_)/.test(name)));
+
+/** Values reach a command as variables, never as part of its text. */
+function variables(state: State, cursor: Cursor): Record<string, string> {
+  const inputs = Object.entries(state.inputs).map(([name, value]) => [
+    `STEPFAST_INPUT_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`,
+    String(value),
+  ]);
+  return {
+    STEPFAST_RUN_ID: state.run,
+    ...(cursor.task === undefined ? {} : { STEPFAST_TASK_ID: cursor.task }),
+    ...Object.fromEntries(inputs),
+  };
+}
+
+/** Passes of this run that hold again for the same command on the same tree; a task's never for another task. */
+function passedBefore({ outputs }: State, { step, task }: Cursor): Receipt[] {
+  const prefix = task === undefined ? undefined : `${step}.${task}.`;
+  return Object.entries(outputs)
+    .filter(([key]) => (prefix === undefined ? !/\..*\./.test(key) : key.startsWith(prefix)))
+    .flatMap(([, output]) => output.receipts.filter(({ pass }) => pass));
+}
+
+function holds(expression: string, context: ConditionContext): { pass: boolean; why?: string } {
+  const condition = compileCondition(expression);
+  if (!condition.ok) return { pass: false, why: condition.message };
+  try {
+    return { pass: condition.evaluate(context) };
+  } catch (error) {
+    return { pass: false, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What conditions look at; long outputs are read whole only where one of them asks. */
+async function conditionContext(
+  engine: Engine,
+  { run, definition, state }: Loaded,
+  cursor: Cursor,
+  gates: readonly RequestedGate[],
+): Promise<ConditionContext> {
+  const asked = gates.map(({ gate }) => gate.condition).filter((each) => each !== undefined);
+  if (asked.length === 0) return {};
+  const outputs: Record<string, unknown> = {};
+  const texts = Object.entries(state.outputs).map(([key, { text }]) => [key, text] as const);
+  const own = cursor.checking ? [[cursor.path.replaceAll('/', '.'), cursor.checking.output] as const] : [];
+  for (const [key, text] of [...texts, ...own]) {
+    put(outputs, key.split('.'), await engine.text(run, text));
+  }
+  const { task, step } = cursor;
+  // In a loop a sub-step's name means the same task's.
+  const siblings = task === undefined ? undefined : dig(outputs, [step, task]);
+  const list =
+    task === undefined ? undefined : Object.values(state.tasks).find(({ byId }) => Object.hasOwn(byId, task));
+  return {
+    inputs: state.inputs,
+    outputs: { ...outputs, ...(typeof siblings === 'object' ? siblings : {}) },
+    ...(task === undefined ? {} : { task: list?.byId[task] }),
+    ...(cursor.iteration === undefined ? {} : { iteration: cursor.iteration }),
+    state: projectState(definition, state),
+  };
+}
+
+type Tree = { [key: string]: unknown };
+
+/** A text under its path; one that has parts of its own keeps them. */
+function put(target: Tree, [first = '', ...rest]: string[], value: string): void {
+  const known = Object.hasOwn(target, first) ? target[first] : undefined;
+  if (rest.length === 0) {
+    if (known === undefined) define(target, first, value);
+    return;
+  }
+  const inner: Tree = isTree(known) ? known : {};
+  if (inner !== known) define(target, first, inner);
+  put(inner, rest, value);
+}
+
+function dig(target: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (isTree(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+    target,
+  );
+}
+
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
+
+/** Ids are an agent's own words: `__proto__` is one of them. */
+const define = (target: Tree, key: string, value: unknown): void => {
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+};

@@ -1,0 +1,28 @@
+export { type Answer, isRefused, type Refused, refusedBy, type Told } from './answer.ts';
+export { type Config, readConfig } from './config.ts';
+export {
+  type Circumstances,
+  createEngine,
+  type Engine,
+  type Executed,
+  noRun,
+  type OpeningCommand,
+} from './engine.ts';
+export type { GateProgress, RunnerCommand } from './gate-keeper.ts';
+export { commandsOf, excludedFrom } from './gates-in.ts';
+export { agentMark, notAPerson } from './person.ts';
+export { findProject, local, type Project, portable } from './project.ts';
+export type { Resolved } from './resolve.ts';
+export {
+  type CallOptions,
+  createRuntime,
+  ignored,
+  newRun,
+  type Request,
+  type Runtime,
+  type RuntimeOptions,
+  type StartRequest,
+  type Who,
+} from './runtime.ts';
+export { createTrust, type Trust, type TrustRecord } from './trust.ts';
+export { bootId, machineId, type Surroundings, stateDirectory } from './user.ts';

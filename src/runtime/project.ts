@@ -1,0 +1,103 @@
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+
+/** Where a project and its runs are, as seen from one directory. */
+export interface Project {
+  /** What `{project_root}` stands for: the main worktree's side, which all worktrees share. */
+  root: string;
+  /** Where this session's files are, and its gates run. */
+  worktree: string;
+  /** `.stepfast` of the main worktree; in a bare repository, of its git directory. */
+  directory: string;
+  git: boolean;
+}
+
+interface Repository {
+  /** The top directory of the worktree we stand in. */
+  top: string;
+  /** That of the main worktree, or the git directory of a bare repository. */
+  main: string;
+}
+
+/**
+ * Reads git's own files instead of asking the program: it takes microseconds and works where git is missing.
+ * The nearest `.stepfast` below the repository's top makes a project of its own, as in a monorepo.
+ */
+export function findProject(cwd: string, given: { worktree?: string; repoRoot?: string } = {}): Project {
+  const from = real(resolve(cwd, given.worktree ?? '.'));
+  const repository = findRepository(from);
+  const base = findBase(from, repository?.top);
+  const shared = repository ? join(repository.main, relative(repository.top, base)) : base;
+  const root = given.repoRoot === undefined ? shared : real(resolve(cwd, given.repoRoot));
+  return { root, worktree: base, directory: join(root, '.stepfast'), git: repository !== undefined };
+}
+
+function findBase(from: string, top: string | undefined): string {
+  for (let directory = from; ; directory = dirname(directory)) {
+    if (existsSync(join(directory, '.stepfast')) || directory === top) return directory;
+    if (directory === dirname(directory)) return top ?? from;
+  }
+}
+
+function findRepository(from: string): Repository | undefined {
+  for (let top = from; ; top = dirname(top)) {
+    const found = repositoryAt(top);
+    if (found) return found;
+    if (top === dirname(top)) return undefined;
+  }
+}
+
+function repositoryAt(top: string): Repository | undefined {
+  const dot = join(top, '.git');
+  const kind = statSync(dot, { throwIfNoEntry: false });
+  if (kind?.isDirectory()) return { top, main: top };
+  if (kind?.isFile()) return linked(top, dot);
+  return isBare(top) ? { top, main: top } : undefined;
+}
+
+/** A linked worktree names its own git directory, which names the common one; a submodule has no common one. */
+function linked(top: string, dot: string): Repository {
+  const own = resolve(top, /^gitdir:\s*(.+?)\s*$/m.exec(read(dot))?.[1] ?? '.git');
+  const common = read(join(own, 'commondir')).trim();
+  if (common === '') return { top, main: top };
+  const shared = real(resolve(own, common));
+  const bare = /^\s*bare\s*=\s*true\s*$/m.test(read(join(shared, 'config')));
+  return { top, main: bare || !shared.endsWith(`${sep}.git`) ? shared : dirname(shared) };
+}
+
+const isBare = (directory: string): boolean =>
+  existsSync(join(directory, 'HEAD')) &&
+  existsSync(join(directory, 'objects')) &&
+  existsSync(join(directory, 'refs')) &&
+  /^\s*bare\s*=\s*true\s*$/m.test(read(join(directory, 'config')));
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+const rootMark = '{project_root}';
+
+/** How a path is stored: the same on every machine where it can be, with `/` between its parts. */
+export function portable(path: string, root: string): string {
+  const inside = relative(root, resolve(root, path));
+  if (inside === '') return rootMark;
+  if (isAbsolute(inside)) return path;
+  return `${rootMark}/${inside.split(sep).join('/')}`;
+}
+
+export const local = (path: string, root: string): string =>
+  path === rootMark || path.startsWith(`${rootMark}/`)
+    ? join(root, path.slice(rootMark.length))
+    : resolve(root, path);

@@ -1,0 +1,156 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createTestProject, type TestProject } from '../../test/kit/project.ts';
+import { type Answer, isRefused, type Told, type Who } from './index.ts';
+
+const plain = `name: plain
+description: Two steps
+steps:
+  - { id: plan, type: action, instructions: "Plan in {project_root}." }
+  - { id: build, type: action, instructions: Build. }
+`;
+const crowd = `name: crowd
+description: Several agents
+loops:
+  build: [{ id: write, instructions: "Write {task.title}." }]
+steps:
+  - { id: build, type: loop, parallel: 2 }
+`;
+const one: Who = { session: 'one', host: 'scripted' };
+const two: Who = { session: 'two', host: 'scripted' };
+
+let project: TestProject;
+beforeEach(() => {
+  project = createTestProject({
+    '.stepfast/workflows/plain.yaml': plain,
+    '.stepfast/workflows/crowd.yaml': crowd,
+  });
+});
+afterEach(() => project[Symbol.dispose]());
+
+function told({ reply }: Answer): Told {
+  if (isRefused(reply)) throw new Error(`refused: ${reply.code} ${reply.message}`);
+  return reply;
+}
+
+describe('starting', () => {
+  test('a start pins the workflow, and a second one with the same words restores', async () => {
+    const runtime = project.runtime();
+    const first = told(await runtime.start({ workflow: 'plain', summary: 'Log in' }, one));
+    expect(first).toMatchObject({ step: 'plan', instructions: `Plan in ${project.root}.` });
+    const again = told(await project.runtime().start({ workflow: 'plain', summary: 'Log in' }, two));
+    expect(again.run).toBe(first.run);
+    const other = told(await runtime.start({ workflow: 'plain', summary: 'Log out' }, one));
+    expect(other.run).not.toBe(first.run);
+  });
+
+  test('a finished run is not restored', async () => {
+    const runtime = project.runtime();
+    const { run } = told(await runtime.start({ workflow: 'plain' }, one));
+    await runtime.call({ type: 'cancel' }, one);
+    expect(told(await runtime.start({ workflow: 'plain' }, one)).run).not.toBe(run);
+  });
+
+  test('what is wrong with a name or a file is said as a refusal', async () => {
+    const runtime = project.runtime();
+    project.write({ '.stepfast/workflows/bad.yaml': 'name: bad\nstep: []\n' });
+    expect((await runtime.start({ workflow: 'plane' }, one)).reply).toMatchObject({
+      code: 'no_workflow',
+      message: expect.stringContaining("'plain'"),
+    });
+    expect((await runtime.start({ workflow: 'bad' }, one)).reply).toMatchObject({ code: 'invalid_workflow' });
+  });
+
+  test('runs are ignored by git, also where nobody called init', async () => {
+    await project.runtime().start({ workflow: 'plain' }, one);
+    expect(project.git('status', '--porcelain')).not.toContain('runs');
+  });
+
+  test('[000/11] a start without a name means the workflow that was given', async () => {
+    const runtime = project.runtime({ workflowPath: join(project.root, '.stepfast/workflows/plain.yaml') });
+    expect(told(await runtime.start({}, one)).step).toBe('plan');
+  });
+});
+
+describe('which run is meant', () => {
+  test('without a handle the only live run, with several none is guessed', async () => {
+    const runtime = project.runtime();
+    expect((await runtime.call({ type: 'status' }, one)).reply).toMatchObject({ code: 'no_run' });
+    const { run } = told(await runtime.start({ workflow: 'plain', summary: 'a' }, one));
+    expect(told(await runtime.call({ type: 'status' }, one)).run).toBe(run);
+    await runtime.start({ workflow: 'plain', summary: 'b' }, one);
+    expect((await runtime.call({ type: 'status' }, one)).reply).toMatchObject({
+      code: 'several_runs',
+      runs: [expect.stringContaining(': b'), expect.stringContaining(': a')],
+    });
+    const suffix = run.slice(run.lastIndexOf('-') + 1);
+    expect(told(await runtime.call({ type: 'status' }, one, { run: suffix })).run).toBe(run);
+  });
+
+  test('a run that is worked on in another worktree is not this one', async () => {
+    const linked = join(project.root, '../linked');
+    project.git('worktree', 'add', '-q', linked);
+    const there = project.runtime({ cwd: linked });
+    const here = project.runtime();
+    const away = told(await there.start({ workflow: 'plain', summary: 'there' }, one));
+    const home = told(await here.start({ workflow: 'plain', summary: 'here' }, two));
+    expect(told(await here.call({ type: 'status' }, two)).run).toBe(home.run);
+    expect(told(await there.call({ type: 'status' }, one)).run).toBe(away.run);
+  });
+
+  test('two sessions on one run are told apart in its history', async () => {
+    const runtime = project.runtime();
+    const { at = '', run } = told(await runtime.start({ workflow: 'plain' }, one));
+    await project.runtime().call({ type: 'advance', output: 'planned', at }, two);
+    const view = await runtime.engine.view(run);
+    expect(Object.keys(view?.state.sessions ?? {})).toEqual(['one', 'two']);
+    expect(view?.state.sessions.two).toMatchObject({
+      host: 'scripted',
+      worktree: '{project_root}',
+      completed: ['plan'],
+    });
+  });
+});
+
+describe('several agents', () => {
+  test('a claim gives each its own worktree and branch', async () => {
+    const runtime = project.runtime();
+    await runtime.start({ workflow: 'crowd' }, one);
+    const tasks = ['a', 'b'].map((id) => ({ id, title: `Part ${id}` }));
+    await runtime.call({ type: 'setTasks', loop: 'build', tasks }, one);
+    const first = await runtime.call({ type: 'claim', holder: 'one' }, one);
+    const second = await runtime.call({ type: 'claim', holder: 'two' }, two);
+    expect(told(first).task?.id).toBe('a');
+    expect(told(second).task?.id).toBe('b');
+    expect(first.worktree).not.toBe(second.worktree);
+    expect(existsSync(join(second.worktree ?? '', 'README.md'))).toBe(true);
+    expect(project.git('branch', '--list', 'stepfast/*').trim().split('\n')).toHaveLength(2);
+    expect((await runtime.call({ type: 'claim', holder: 'one' }, one)).worktree).toBe(first.worktree);
+  });
+});
+
+describe('what a run leaves', () => {
+  test('[003/8] the to-do list is a file in the run, replaced as a whole, or where the project wants it', async () => {
+    const runtime = project.runtime();
+    const { run } = told(await runtime.start({ workflow: 'plain' }, one));
+    await runtime.call({ type: 'todo', content: '- [ ] first' }, one);
+    await runtime.call({ type: 'todo', content: '- [x] first\n- [ ] second' }, one);
+    const file = join(project.root, '.stepfast/runs', run, 'TODO.md');
+    expect(readFileSync(file, 'utf8')).toBe('- [x] first\n- [ ] second');
+    writeFileSync(join(project.root, '.stepfast/config.yaml'), 'todo_path: TODO.md\n');
+    const later = project.runtime();
+    const next = told(await later.start({ workflow: 'plain', summary: 'b' }, one));
+    await later.call({ type: 'todo', content: 'in the tree' }, one, { run: next.run });
+    expect(readFileSync(join(project.root, 'TODO.md'), 'utf8')).toBe('in the tree');
+  });
+
+  test('[002/4] a workflow that keeps nothing is gone when it is complete', async () => {
+    project.write({ '.stepfast/workflows/plain.yaml': `${plain}keep: false\n` });
+    const runtime = project.runtime();
+    const { at = '', run } = told(await runtime.start({ workflow: 'plain' }, one));
+    const { at: last = '' } = told(await runtime.call({ type: 'advance', output: 'a', at }, one));
+    expect(told(await runtime.call({ type: 'advance', output: 'b', at: last }, one)).status).toBe('complete');
+    expect(existsSync(join(project.root, '.stepfast/runs', run))).toBe(false);
+  });
+});

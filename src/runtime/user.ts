@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir, hostname, uptime } from 'node:os';
+import { join } from 'node:path';
+
+export interface Surroundings {
+  home?: string;
+  env?: Readonly<Record<string, string | undefined>>;
+  platform?: NodeJS.Platform;
+}
+
+/** Where Stepfast keeps what it knows of this user on this machine: trust and the machine's id. Never in a repository. */
+export function stateDirectory({
+  home = homedir(),
+  env = process.env,
+  platform = process.platform,
+}: Surroundings = {}): string {
+  if (platform === 'win32') return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'stepfast');
+  if (platform === 'darwin' && !env.XDG_STATE_HOME)
+    return join(home, 'Library', 'Application Support', 'stepfast');
+  return join(env.XDG_STATE_HOME || join(home, '.local', 'state'), 'stepfast');
+}
+
+/** A name for this machine that does not change: a journal tells lost races from forks by it. */
+export function machineId(directory: string): string {
+  const file = join(directory, 'machine');
+  const known = readOrEmpty(file).trim();
+  if (known !== '') return known;
+  const fresh = `${hostname().split('.', 1)[0]}-${randomBytes(4).toString('hex')}`;
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(file, `${fresh}\n`, { flag: 'wx' });
+    return fresh;
+  } catch {
+    // Another process was first, or nothing can be written here.
+    return readOrEmpty(file).trim() || `${hostname()}-unknown`;
+  }
+}
+
+/** The machine and its boot: a process id means nothing after a restart. */
+export function bootId(machine: string): string {
+  const id = readOrEmpty('/proc/sys/kernel/random/boot_id').trim().slice(0, 8);
+  // Elsewhere the time of the boot, to the minute: clocks drift.
+  return `${machine}@${id || Math.round((Date.now() / 1000 - uptime()) / 60)}`;
+}
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,180 @@
+import { StepfastError } from '../../errors.ts';
+import { newerError } from '../migrations.ts';
+import type { StoredEntry, Version } from '../store.ts';
+import { type FoundLine, genesis, type Parsed, parseLines } from './journal.ts';
+
+/** The last accepted line, and where it stands. */
+export interface Tail extends Version {
+  offset: number;
+}
+
+export const emptyTail = (run: string): Tail => ({ seq: 0, hash: genesis(run), offset: 0 });
+
+/** What a journal, or its end, holds. */
+export interface Chain {
+  /** The first valid line of each sequence, in order. */
+  accepted: FoundLine[];
+  /** Valid, but another line of its sequence was first. */
+  races: FoundLine[];
+  /** Belongs to another history of the same run. */
+  forked: FoundLine[];
+  /** Valid, but what came before it is lost. */
+  orphans: FoundLine[];
+  bad: Parsed[];
+  newer: Extract<Parsed, { kind: 'newer' }>[];
+}
+
+/** The whole journal of a run. */
+export const readChain = (run: string, bytes: Uint8Array): Chain =>
+  follow(parseLines(bytes), { seq: 0, hash: genesis(run) });
+
+/** The end of a journal from a known line on; undefined where only the whole can tell. */
+export function resumeChain(bytes: Uint8Array, tail: Tail): Chain | undefined {
+  const lines = parseLines(bytes, tail.offset);
+  const first = lines[0];
+  if (first?.kind !== 'line' || first.offset !== tail.offset) return undefined;
+  if (first.hash !== tail.hash || first.line.seq !== tail.seq) return undefined;
+  const chain = follow(lines, { seq: tail.seq - 1, hash: first.line.prev });
+  return isSound(chain) ? chain : undefined;
+}
+
+/** Nothing that a reader must refuse. */
+export const isSound = (chain: Chain): boolean =>
+  chain.forked.length === 0 && chain.orphans.length === 0 && chain.newer.length === 0;
+
+export function requireSound(run: string, chain: Chain): void {
+  const [newer] = chain.newer;
+  if (newer) throw newerError(run, newer.version);
+  if (chain.forked.length > 0) {
+    const branches = branchesOf(chain);
+    const ids = branches.map(({ id, machine, to }) => `${id} (${machine}, up to batch ${to})`);
+    throw new StepfastError(
+      'store_forked',
+      `run '${run}' has more than one history, ${ids.join(', ')}: choose one with stepfast repair ${run} --keep ID`,
+      { data: { run, branches } },
+    );
+  }
+  const [orphan] = chain.orphans;
+  if (!orphan) return;
+  throw corrupt(
+    run,
+    `line ${orphan.number} of its journal holds batch ${orphan.line.seq}, but what came before it is damaged`,
+  );
+}
+
+export const corrupt = (run: string, what: string): StepfastError =>
+  new StepfastError(
+    'store_corrupt',
+    `run '${run}' is damaged: ${what}: stepfast repair ${run} keeps what is whole`,
+    { data: { run } },
+  );
+
+export function tailOf(run: string, chain: Chain): Tail {
+  const last = chain.accepted.at(-1);
+  return last ? { seq: last.line.seq, hash: last.hash, offset: last.offset } : emptyTail(run);
+}
+
+/** One of several histories of a run. */
+export interface Branch {
+  /** The beginning of its last line's hash. */
+  id: string;
+  machine: string;
+  /** The batches that are its own. */
+  from: number;
+  to: number;
+  began: number;
+  ended: number;
+  /** The types of its own events, each once. */
+  what: string[];
+  /** The one that a reader would follow. */
+  accepted: boolean;
+}
+
+export const branchesOf = (chain: Chain): Branch[] => histories(chain).map(({ branch }) => branch);
+
+/** The lines of a branch from the run's first on; undefined where there is no such branch. */
+export const historyOf = (chain: Chain, id: string): FoundLine[] | undefined =>
+  histories(chain).find(({ branch }) => branch.id === id)?.lines;
+
+export function entryOf({ line, hash }: FoundLine): StoredEntry {
+  const { v: _v, prev: _prev, machine: _machine, nonce: _nonce, pinned: _pinned, ...entry } = line;
+  return { ...entry, hash };
+}
+
+function follow(lines: Parsed[], base: Version): Chain {
+  const chain: Chain = { accepted: [], races: [], forked: [], orphans: [], bad: [], newer: [] };
+  const known = new Map<string, FoundLine>();
+  const parents = new Set<string>();
+  const unaccepted: FoundLine[] = [];
+  let tail = base;
+  for (const found of lines) {
+    if (found.kind === 'bad') chain.bad.push(found);
+    else if (found.kind === 'newer') chain.newer.push(found);
+    // The same bytes twice are one line.
+    else if (!known.has(found.hash)) {
+      known.set(found.hash, found);
+      parents.add(found.line.prev);
+      if (found.line.seq === tail.seq + 1 && found.line.prev === tail.hash) {
+        chain.accepted.push(found);
+        tail = { seq: found.line.seq, hash: found.hash };
+      } else unaccepted.push(found);
+    }
+  }
+  for (const found of unaccepted) {
+    const winner = chain.accepted[found.line.seq - base.seq - 1];
+    const lostRace = winner?.line.machine === found.line.machine && !parents.has(found.hash);
+    if (lostRace) chain.races.push(found);
+    else if (hasRoot(found, known, base)) chain.forked.push(found);
+    else chain.orphans.push(found);
+  }
+  return chain;
+}
+
+/** Its line before, and so on, lead back to where the reading began. */
+function hasRoot(found: FoundLine, known: ReadonlyMap<string, FoundLine>, base: Version): boolean {
+  let line = found;
+  for (;;) {
+    if (line.line.prev === base.hash) return line.line.seq === base.seq + 1;
+    const before = known.get(line.line.prev);
+    if (!before || before.line.seq !== line.line.seq - 1) return false;
+    line = before;
+  }
+}
+
+function histories(chain: Chain): { branch: Branch; lines: FoundLine[] }[] {
+  if (chain.forked.length === 0) return [];
+  const all = [...chain.accepted, ...chain.forked];
+  const byHash = new Map(all.map((found) => [found.hash, found]));
+  const parents = new Set(all.map((found) => found.line.prev));
+  const tip = chain.accepted.at(-1);
+  // A fork from the middle of the accepted history leaves its tip a tip; one from its end does not exist.
+  const tips = all.filter((found) => !parents.has(found.hash) || found === tip);
+  const paths = tips.map((last) => {
+    const lines: FoundLine[] = [];
+    for (let line: FoundLine | undefined = last; line; line = byHash.get(line.line.prev)) lines.push(line);
+    return lines.reverse();
+  });
+  return paths.map((lines) => {
+    const others = new Set(
+      paths.filter((path) => path !== lines).flatMap((path) => path.map((line) => line.hash)),
+    );
+    const own = lines.filter((line) => !others.has(line.hash));
+    return { branch: describe(own.length > 0 ? own : lines.slice(-1), lines.at(-1) === tip), lines };
+  });
+}
+
+function describe(own: FoundLine[], accepted: boolean): Branch {
+  const [first] = own;
+  const last = own.at(-1);
+  if (!first || !last) throw new RangeError('a branch has lines');
+  return {
+    id: last.hash.slice(0, 8),
+    machine: last.line.machine,
+    from: first.line.seq,
+    to: last.line.seq,
+    began: first.line.now,
+    ended: last.line.now,
+    what: [...new Set(own.flatMap((found) => found.line.events.map((event) => event.type)))],
+    accepted,
+  };
+}

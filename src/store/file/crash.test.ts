@@ -1,0 +1,205 @@
+import { cpSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { begin, mustLoad, note } from '../sample-run.ts';
+import type { Files } from './files.ts';
+import { encodeLine } from './journal.ts';
+import type { FileStore } from './store.ts';
+import { openStore, temporaryDirectory, unsyncedFiles } from './temporary.ts';
+
+const run = 'sample-1-abcd';
+
+/** Dies at the n-th call that changes something, before it or after half of its bytes, and does nothing ever after. */
+function dying(at: number, half: boolean): { files: Files; died: () => boolean } {
+  const files = unsyncedFiles();
+  let calls = 0;
+  const died = (): boolean => calls >= at;
+  const step = async <T>(whole: () => Promise<T>, torn?: () => Promise<T>): Promise<T> => {
+    calls += 1;
+    if (calls === at && half && torn) await torn();
+    if (died()) throw new Error('crashed');
+    return whole();
+  };
+  const part = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.length >> 1);
+  return {
+    died,
+    files: {
+      read: (path, from) => step(() => files.read(path, from)),
+      size: (path) => step(() => files.size(path)),
+      append: (path, bytes) =>
+        step(
+          () => files.append(path, bytes),
+          () => files.append(path, part(bytes)),
+        ),
+      create: (path, bytes) =>
+        step(
+          () => files.create(path, bytes),
+          () => files.create(path, part(bytes)),
+        ),
+      sync: (path) => step(() => files.sync(path)),
+      syncDirectory: (path) => step(() => files.syncDirectory(path)),
+      rename: (from, to) =>
+        step(
+          () => files.rename(from, to),
+          () => files.rename(from, to),
+        ),
+      makeDirectory: (path) =>
+        step(
+          () => files.makeDirectory(path),
+          () => files.makeDirectory(path),
+        ),
+      names: (path) => step(() => files.names(path)),
+      // Of a directory a part is gone.
+      remove: (path) =>
+        step(
+          () => files.remove(path),
+          () => files.remove(path.endsWith(run) ? join(path, 'outputs') : path),
+        ),
+      sleep: (ms) => step(() => files.sleep(ms)),
+    },
+  };
+}
+
+/** What somebody sees who comes later. */
+async function look(store: FileStore): Promise<string> {
+  const loaded = await store.load(run);
+  const ids = (await store.list()).map((info) => info.problem ?? info.run);
+  expect(ids).toEqual(loaded ? [run] : []);
+  return loaded ? `${loaded.version.seq} ${JSON.stringify(loaded.state.variables)}` : 'none';
+}
+
+/**
+ * Crashes at each call of `work` in turn: every time the run is as before or as after, and takes a further batch.
+ * Answers how many crashes there were.
+ */
+async function crashEverywhere(
+  prepare: (store: FileStore, directory: string) => Promise<unknown>,
+  work: (store: FileStore) => Promise<unknown>,
+  see = look,
+): Promise<number> {
+  const prepared = join(temporaryDirectory(), 'runs');
+  mkdirSync(prepared);
+  await prepare(openStore(prepared), prepared);
+  const copy = (): string => {
+    const directory = join(temporaryDirectory(), 'runs');
+    cpSync(prepared, directory, { recursive: true });
+    return directory;
+  };
+  const before = await see(openStore(copy()));
+  const done = copy();
+  await work(openStore(done));
+  const after = await see(openStore(done));
+  expect(after).not.toBe(before);
+  const seen = new Set<string>();
+  let crashes = 0;
+  for (const half of [false, true]) {
+    for (let at = 1; ; at += 1) {
+      const directory = copy();
+      const { files, died } = dying(at, half);
+      const outcome = await work(openStore(directory, { files })).catch(() => 'crashed');
+      // Time does not pass for who waits for the lock of the dead one.
+      const fresh = openStore(directory, { files: { ...unsyncedFiles(), sleep: async () => {} } });
+      const found = await see(fresh);
+      seen.add(found);
+      expect([before, after]).toContain(found);
+      if (outcome !== 'crashed') expect(found).toBe(after);
+      if ((await fresh.load(run).catch(() => undefined)) === undefined) {
+        if (found === 'none') expect(await begin(fresh, run)).toMatchObject({ seq: 1 });
+      } else expect(await note(fresh, run, 'further')).toMatchObject({ seq: expect.any(Number) });
+      if (!died()) break;
+      crashes += 1;
+    }
+  }
+  expect(seen).toEqual(new Set([before, after]));
+  return crashes;
+}
+
+test('[P6/9] a crash at any call of create leaves no run or the run, never anything else', async () => {
+  expect(
+    await crashEverywhere(
+      async () => {},
+      (store) => begin(store, run),
+    ),
+  ).toBeGreaterThan(20);
+});
+
+test('[P6/9] a crash at any call of create in a project without a directory for runs is the same', async () => {
+  const root = temporaryDirectory();
+  for (let at = 1; ; at += 1) {
+    const directory = join(root, `${at}`, '.stepfast', 'runs');
+    mkdirSync(dirname(dirname(directory)));
+    const { files, died } = dying(at, true);
+    await begin(openStore(directory, { files }), run).catch(() => 'crashed');
+    const fresh = openStore(directory, { files: { ...unsyncedFiles(), sleep: async () => {} } });
+    if ((await look(fresh)) === 'none') expect(await begin(fresh, run)).toMatchObject({ seq: 1 });
+    expect(await note(fresh, run, 'further')).toMatchObject({ seq: 2 });
+    if (!died()) break;
+  }
+});
+
+test('[P6/5] a crash at any call of append leaves the old state or the new one', async () => {
+  const crashes = await crashEverywhere(
+    async (store) => {
+      await begin(store, run);
+      await note(store, run, 'before');
+    },
+    (store) => note(store, run, 'after'),
+  );
+  expect(crashes).toBeGreaterThan(20);
+});
+
+test('[P6/8] a crash at any call of keep leaves the whole text or none', async () => {
+  const text = 'long '.repeat(1000);
+  let digest = '';
+  const crashes = await crashEverywhere(
+    (store) => begin(store, run),
+    async (store) => {
+      ({ digest } = await store.keep(run, text));
+    },
+    async (store) => {
+      const kept = digest === '' ? undefined : await store.text(run, digest);
+      expect([undefined, text]).toContain(kept);
+      return kept === undefined ? 'no text' : 'text';
+    },
+  );
+  expect(crashes).toBeGreaterThan(10);
+});
+
+test('[P6/6] a crash at any call of repair leaves the fork or the chosen branch', async () => {
+  let keep = '';
+  const crashes = await crashEverywhere(
+    async (store, directory) => {
+      await begin(store, run);
+      const { version } = await mustLoad(store, run);
+      await note(store, run, 'ours');
+      const line = { seq: 2, prev: version.hash, machine: 'there', nonce: 'n', now: 5, events: [] };
+      const { bytes, hash } = encodeLine(line);
+      await unsyncedFiles().append(join(directory, run, 'journal.jsonl'), bytes);
+      keep = hash.slice(0, 8);
+    },
+    (store) => store.repair(run, { keep }),
+    async (store) => {
+      const checked = await store.check(run);
+      if (!checked) return 'gone';
+      return checked.branches.length === 0 ? look(store) : 'forked';
+    },
+  );
+  expect(crashes).toBeGreaterThan(15);
+});
+
+test('a crash at any call of remove leaves the run with its texts or no run', async () => {
+  let digest = '';
+  const crashes = await crashEverywhere(
+    async (store) => {
+      await begin(store, run);
+      await note(store, run, 'one');
+      ({ digest } = await store.keep(run, 'text'));
+    },
+    (store) => store.remove(run),
+    async (store) => {
+      const seen = await look(store);
+      return seen === 'none' ? seen : `${seen} ${await store.text(run, digest)}`;
+    },
+  );
+  expect(crashes).toBeGreaterThan(10);
+});

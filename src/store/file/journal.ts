@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto';
+import { journalVersion, migrateLine } from '../migrations.ts';
+import type { Entry, Pinned } from '../store.ts';
+import { bufferOf } from './bytes.ts';
+
+/** One batch as it stands in the journal. */
+export interface Line extends Entry {
+  v: number;
+  seq: number;
+  /** The sum of the line before; of the first one, `genesis` of its run. */
+  prev: string;
+  machine: string;
+  /** Two writers never write the same bytes. */
+  nonce: string;
+  /** In the first line only. */
+  pinned?: Pinned;
+}
+
+/** Where a line stands in its file. */
+export interface Placed {
+  offset: number;
+  end: number;
+  /** Counted from 1 where the reading began at the file's first byte. */
+  number: number;
+}
+
+export type Parsed = Placed &
+  (
+    | { kind: 'line'; line: Line; hash: string }
+    | { kind: 'newer'; version: number; hash: string }
+    | { kind: 'bad' }
+  );
+export type FoundLine = Extract<Parsed, { kind: 'line' }>;
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const sumPattern = /^,"sum":"([0-9a-f]{32})"\}$/;
+const sumLength = ',"sum":""}'.length + 32;
+
+export const genesis = (run: string): string => sum(`stepfast run ${run}`);
+
+/** The bytes of one write: a torn line before it cannot swallow it. */
+export function encodeLine(line: Omit<Line, 'v'>, v = journalVersion): { bytes: Uint8Array; hash: string } {
+  const { seq, prev, machine, nonce, now, actor, session, key, reply, pinned, events } = line;
+  const ordered = { v, seq, prev, machine, nonce, now, actor, session, key, reply, pinned, events };
+  const body = JSON.stringify(ordered).slice(0, -1);
+  const lineSum = sum(body);
+  return { bytes: Buffer.from(`\n${body},"sum":"${lineSum}"}\n`), hash: lineSum };
+}
+
+/** Every line that is not blank; the last one may lack its newline. */
+export function parseLines(bytes: Uint8Array, start = 0): Parsed[] {
+  const buffer = bufferOf(bytes);
+  const lines: Parsed[] = [];
+  for (let from = 0, number = 1; from < buffer.length; number += 1) {
+    const found = buffer.indexOf(newline, from);
+    const end = found < 0 ? buffer.length : found;
+    const last = buffer[end - 1] === carriageReturn ? end - 1 : end;
+    const placed = { offset: start + from, end: start + last, number };
+    if (last > from) lines.push({ ...placed, ...parseLine(buffer.subarray(from, last)) });
+    from = end + 1;
+  }
+  return lines;
+}
+
+type Content<T> = T extends Placed ? Omit<T, keyof Placed> : never;
+
+function parseLine(bytes: Buffer): Content<Parsed> {
+  const bodyLength = bytes.length - sumLength;
+  if (bodyLength <= 0) return { kind: 'bad' };
+  const lineSum = sumPattern.exec(bytes.toString('latin1', bodyLength))?.[1];
+  const body = bytes.subarray(0, bodyLength);
+  if (lineSum === undefined || sum(body) !== lineSum) return { kind: 'bad' };
+  const content = parseJson(`${body.toString('utf8')}}`);
+  if (!content) return { kind: 'bad' };
+  const line = migrateLine(content);
+  if (!line) return { kind: 'newer', version: Number(content.v), hash: lineSum };
+  // Its checksum says that a Stepfast wrote it, its version which form it has.
+  return { kind: 'line', line: line as unknown as Line, hash: lineSum };
+}
+
+function parseJson(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const sum = (text: string | Uint8Array): string => hash('sha256', text, 'hex').slice(0, 32);

@@ -1,0 +1,96 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf, type Files } from './files.ts';
+
+/** The calls are synchronous inside: a small local file is quicker than a turn through the thread pool. */
+export function createNodeFiles({ windows = process.platform === 'win32', rename = renameSync } = {}): Files {
+  return {
+    async read(path, from = 0) {
+      return absent(() => withFile(path, 'r', (file) => readFrom(file, from)));
+    },
+    async size(path) {
+      return absent(() => statSync(path).size);
+    },
+    async append(path, bytes) {
+      return withFile(path, 'a', (file) => writeSync(file, bytes));
+    },
+    async create(path, bytes) {
+      return withFile(path, 'wx', (file) => writeSync(file, bytes));
+    },
+    async sync(path) {
+      withFile(path, 'r+', fdatasyncSync);
+    },
+    async syncDirectory(path) {
+      // Windows cannot open a directory for this, and makes names durable itself.
+      if (!windows) withFile(path, 'r', fsyncSync);
+    },
+    async rename(from, to) {
+      // On Windows a virus scanner or a reader may hold the target for a moment.
+      for (let waited = 0; ; waited += 20) {
+        try {
+          return rename(from, to);
+        } catch (error) {
+          const code = codeOf(error);
+          if (!windows || waited >= 1000 || !(code === 'EPERM' || code === 'EBUSY' || code === 'EACCES'))
+            throw error;
+        }
+        await sleep(20);
+      }
+    },
+    async makeDirectory(path) {
+      mkdirSync(path);
+    },
+    async names(path) {
+      return absent(() => readdirSync(path)) ?? [];
+    },
+    async remove(path) {
+      rmSync(path, { recursive: true, force: true, maxRetries: windows ? 10 : 0 });
+    },
+    async sleep(ms) {
+      await sleep(ms);
+    },
+  };
+}
+
+function withFile<T>(path: string, flags: string, action: (file: number) => T): T {
+  const file = openSync(path, flags);
+  try {
+    return action(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readFrom(file: number, from: number): Uint8Array {
+  const size = Math.max(0, fstatSync(file).size - from);
+  const bytes = Buffer.allocUnsafe(size);
+  let filled = 0;
+  while (filled < size) {
+    const taken = readSync(file, bytes, filled, size - filled, from + filled);
+    if (taken === 0) break;
+    filled += taken;
+  }
+  return bytes.subarray(0, filled);
+}
+
+function absent<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

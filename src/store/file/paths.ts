@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+
+/** Where the parts of a run are. */
+export function pathsOf(directory: string, run: string) {
+  const root = join(directory, run);
+  return {
+    root,
+    journal: join(root, 'journal.jsonl'),
+    state: join(root, 'state.json'),
+    workflow: join(root, 'workflow.json'),
+    outputs: join(root, 'outputs'),
+    lock: join(root, 'lock'),
+  };
+}
+
+export type RunPaths = ReturnType<typeof pathsOf>;

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { StepfastError } from '../../errors.ts';
+import type { Version } from '../store.ts';
+import { branchesOf, type Chain, historyOf, readChain, requireSound } from './chain.ts';
+import type { Files } from './files.ts';
+import type { FoundLine } from './journal.ts';
+import type { RunPaths } from './paths.ts';
+import { writeWhole } from './write.ts';
+
+export interface Repaired {
+  run: string;
+  /** The last batch of what was kept. */
+  kept: Version;
+  /** Lines of the old journal that are not in the new one. */
+  dropped: { line: number; seq?: number; machine?: string; now?: number; what: string[] }[];
+  /** The old journal; absent where the journal needed no repair. */
+  backup?: string;
+}
+
+/** The journal is the old one or the new one, wherever this is cut off. */
+export async function repairRun(
+  files: Files,
+  run: string,
+  paths: RunPaths,
+  { keep, nonce }: { keep: string | undefined; nonce: string },
+): Promise<Repaired> {
+  const bytes = await files.read(paths.journal);
+  const chain = bytes && readChain(run, bytes);
+  if (!chain)
+    throw new StepfastError('no_run', `there is no run '${run}': stepfast runs --all shows what there is`);
+  const lines = linesToKeep(run, chain, keep);
+  const last = lines.at(-1);
+  if (!last) {
+    const message = `nothing of run '${run}' is whole, its first line is lost: remove it with stepfast clean ${run}`;
+    throw new StepfastError('store_corrupt', message, { data: { run } });
+  }
+  const kept = { seq: last.line.seq, hash: last.hash };
+  const dropped = droppedLines(chain, lines);
+  await files.remove(paths.state);
+  await files.syncDirectory(paths.root);
+  if (dropped.length === 0) return { run, kept, dropped };
+  const backup = await backUp(files, paths, bytes);
+  const temporary = `${paths.journal}.${nonce}.tmp`;
+  const newline = Buffer.from('\n');
+  const text = lines.flatMap(({ offset, end }) => [newline, bytes.subarray(offset, end), newline]);
+  await writeWhole(files, temporary, Buffer.concat(text));
+  await files.sync(temporary);
+  await files.rename(temporary, paths.journal);
+  await files.syncDirectory(paths.root);
+  return { run, kept, dropped, backup };
+}
+
+function linesToKeep(run: string, chain: Chain, keep: string | undefined): FoundLine[] {
+  if (chain.newer.length > 0) requireSound(run, chain);
+  if (keep !== undefined) {
+    const lines = historyOf(chain, keep);
+    if (lines) return lines;
+    const ids = branchesOf(chain).map(({ id }) => id);
+    const there = ids.length === 0 ? 'it has only one history' : `it has ${ids.join(', ')}`;
+    throw new StepfastError('unknown_branch', `run '${run}' has no branch '${keep}': ${there}`, {
+      data: { run, keep, ids },
+    });
+  }
+  // Nobody but a person chooses between histories.
+  if (chain.forked.length > 0) requireSound(run, chain);
+  return chain.accepted;
+}
+
+function droppedLines(chain: Chain, kept: FoundLine[]): Repaired['dropped'] {
+  const hashes = new Set(kept.map((found) => found.hash));
+  const valid = [...chain.accepted, ...chain.races, ...chain.forked, ...chain.orphans]
+    .filter((found) => !hashes.has(found.hash))
+    .map(({ number, line: { seq, machine, now, events } }) => ({
+      line: number,
+      seq,
+      machine,
+      now,
+      what: [...new Set(events.map((event) => event.type))],
+    }));
+  const bad = chain.bad.map(({ number }) => ({ line: number, what: [] }));
+  return [...valid, ...bad].sort((a, b) => a.line - b.line);
+}
+
+/** `journal.1.bak.jsonl`, or the next number that is free. */
+async function backUp(files: Files, paths: RunPaths, bytes: Uint8Array): Promise<string> {
+  const taken = new Set(await files.names(paths.root));
+  let number = 1;
+  while (taken.has(`journal.${number}.bak.jsonl`)) number += 1;
+  const name = `journal.${number}.bak.jsonl`;
+  await writeWhole(files, join(paths.root, name), bytes);
+  await files.sync(join(paths.root, name));
+  return name;
+}

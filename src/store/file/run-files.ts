@@ -1,0 +1,209 @@
+import { dirname } from 'node:path';
+import { replay, type State } from '../../machine/index.ts';
+import { digestOf } from '../long-text.ts';
+import { mostKeys, rememberedKeys } from '../remembered-keys.ts';
+import type { Pinned } from '../store.ts';
+import { bufferOf } from './bytes.ts';
+import {
+  type Chain,
+  corrupt,
+  emptyTail,
+  readChain,
+  requireSound,
+  resumeChain,
+  type Tail,
+  tailOf,
+} from './chain.ts';
+import type { Files } from './files.ts';
+import { type FoundLine, parseLines } from './journal.ts';
+import { pathsOf, type RunPaths } from './paths.ts';
+import { encodeStateFile, type KeyUse, parseStateFile, type Snapshot } from './state-file.ts';
+import { replaceFile } from './write.ts';
+
+/** A run as it was read. */
+export interface Opened extends Pinned {
+  snapshot: Snapshot;
+}
+
+/** What is known of a run's last batch without its state. */
+export type Known = Omit<Snapshot, 'state'>;
+
+/** The files of runs as they are read, and what is made from the journal beside it. */
+export interface RunFiles {
+  at(run: string): RunPaths;
+  /** The whole journal; empty where there is none. */
+  journal(run: string): Promise<Chain>;
+  /** The end of the journal from a known line on, or all of it. */
+  chainFrom(run: string, tail: Tail): Promise<Chain>;
+  /** Everything in it is durable; undefined where there is no such run. */
+  open(run: string): Promise<Opened | undefined>;
+  /** What a key was answered before. */
+  repeated(run: string, key: string, keys: KeyUse[]): Promise<{ reply: unknown } | undefined>;
+  /** The names of a run and of what is above it outlast a power cut. */
+  makeNamesDurable(run: string): Promise<void>;
+  /** Writes `state.json`. It can be made again, so this fails nobody's call. */
+  projectState(run: string, opened: Opened): Promise<void>;
+  /** `workflow.json` too. */
+  projectAll(run: string, opened: Opened): Promise<void>;
+  /** The last durable batch that this process saw. */
+  known: Map<string, Known>;
+}
+
+export function createRunFiles({
+  directory,
+  files,
+  nonce,
+}: {
+  directory: string;
+  files: Files;
+  nonce: () => string;
+}): RunFiles {
+  const known = new Map<string, Known>();
+  let parentsDurable = false;
+  const at = (run: string): RunPaths => pathsOf(directory, run);
+
+  async function journal(run: string): Promise<Chain> {
+    return readChain(run, (await files.read(at(run).journal)) ?? new Uint8Array());
+  }
+
+  async function chainFrom(run: string, tail: Tail): Promise<Chain> {
+    if (tail.seq > 0) {
+      const end = await files.read(at(run).journal, tail.offset);
+      const resumed = end && resumeChain(end, tail);
+      if (resumed) return resumed;
+    }
+    return journal(run);
+  }
+
+  async function open(run: string): Promise<Opened | undefined> {
+    const bytes = await files.read(at(run).state);
+    const snapshot = parseStateFile(bytes);
+    const opened = (snapshot && (await openFrom(run, snapshot))) ?? (await openWhole(run, snapshot));
+    if (opened !== 'lost') {
+      if (opened) known.set(run, knownOf(opened.snapshot));
+      return opened;
+    }
+    // Unless the run was removed or repaired meanwhile.
+    const now = await files.read(at(run).state);
+    if (!now || !bytes || bufferOf(now).compare(bytes) !== 0) return open(run);
+    throw corrupt(run, `its journal no longer has batch ${snapshot?.seq}, which state.json names`);
+  }
+
+  async function openFrom(run: string, snapshot: Snapshot): Promise<Opened | undefined> {
+    const workflow = await files.read(at(run).workflow);
+    if (!workflow || digestOf(workflow) !== snapshot.pinned) return undefined;
+    const end = await files.read(at(run).journal, snapshot.offset);
+    const chain = end && resumeChain(end, snapshot);
+    if (!chain) return undefined;
+    // Its digest says that it is what `pinnedFile` wrote.
+    const { hash, definition } = JSON.parse(bufferOf(workflow).toString('utf8')) as Pinned;
+    const later = chain.accepted.slice(1);
+    if (later.length === 0) return { hash, definition, snapshot };
+    if (known.get(run)?.hash !== tailOf(run, chain).hash) await files.sync(at(run).journal);
+    const state = replay(definition, snapshot.state, eventsOf(later));
+    const opened = { hash, definition, snapshot: extend(snapshot, later, state) };
+    await projectState(run, opened);
+    return opened;
+  }
+
+  /** `lost`: a snapshot is written after its batch was durable, so the journal must have a batch that one names. */
+  async function openWhole(
+    run: string,
+    snapshot: Snapshot | undefined,
+  ): Promise<Opened | 'lost' | undefined> {
+    const chain = await journal(run);
+    requireSound(run, chain);
+    const named = snapshot?.state.run === run ? snapshot : undefined;
+    if (named && chain.accepted[named.seq - 1]?.hash !== named.hash) return 'lost';
+    const [first] = chain.accepted;
+    if (!first?.line.pinned) return undefined;
+    await files.sync(at(run).journal);
+    await makeNamesDurable(run);
+    const { definition, hash } = first.line.pinned;
+    const state = replay(definition, null, eventsOf(chain.accepted));
+    const opened = {
+      definition,
+      hash,
+      snapshot: extend(nothing(run, first.line.pinned), chain.accepted, state),
+    };
+    await projectAll(run, opened);
+    return opened;
+  }
+
+  async function makeNamesDurable(run: string): Promise<void> {
+    await files.syncDirectory(at(run).root);
+    await files.syncDirectory(directory);
+    if (parentsDurable) return;
+    await files.syncDirectory(dirname(directory));
+    await files.syncDirectory(dirname(dirname(directory)));
+    parentsDurable = true;
+  }
+
+  async function projectState(run: string, { definition, snapshot }: Opened): Promise<void> {
+    await tryReplace(at(run).state, () => encodeStateFile(definition, snapshot));
+  }
+
+  async function projectAll(run: string, opened: Opened): Promise<void> {
+    await tryReplace(at(run).workflow, () => pinnedFile(opened));
+    await projectState(run, opened);
+  }
+
+  async function tryReplace(path: string, encode: () => Uint8Array): Promise<void> {
+    try {
+      await replaceFile(files, { path, temporary: `${path}.${nonce()}.tmp`, durable: false }, encode());
+    } catch {
+      // The next reader makes it again.
+    }
+  }
+
+  async function repeated(run: string, key: string, keys: KeyUse[]): Promise<{ reply: unknown } | undefined> {
+    const use = keys.find((each) => each.key === key);
+    if (!use && keys.length < mostKeys) return undefined;
+    const bytes = await files.read(at(run).journal, use?.offset);
+    if (!bytes) return undefined;
+    if (use) {
+      const [found] = parseLines(bytes, use.offset);
+      if (found?.kind !== 'line') throw corrupt(run, `batch ${use.seq} of its journal cannot be read`);
+      return { reply: found.line.reply };
+    }
+    // Without the bytes of the key nothing needs to be parsed, and a new key is the rule.
+    if (!bufferOf(bytes).includes(`,"key":${JSON.stringify(key)},`)) return undefined;
+    const found = readChain(run, bytes).accepted.findLast(({ line }) => line.key === key);
+    return found && { reply: found.line.reply };
+  }
+
+  return { at, journal, chainFrom, open, repeated, makeNamesDurable, projectState, projectAll, known };
+}
+
+/** The same bytes for the same definition, so that a digest tells a swapped file. */
+export const pinnedFile = ({ hash, definition }: Pinned): Uint8Array =>
+  Buffer.from(`${JSON.stringify({ hash, definition }, null, 2)}\n`);
+
+/** A run before its first batch. */
+export const nothing = (run: string, pinned: Pinned): Known => ({
+  ...emptyTail(run),
+  pinned: digestOf(pinnedFile(pinned)),
+  keys: [],
+});
+
+export const knownOf = ({ state: _, ...known }: Snapshot): Known => known;
+
+const eventsOf = (lines: FoundLine[]) => lines.flatMap((found) => found.line.events);
+
+/** What is known after further batches. */
+export function extend(base: Known, lines: FoundLine[], state: State): Snapshot {
+  const last = lines.at(-1);
+  const uses = lines.map(({ line: { key, seq }, offset }) => ({
+    ...(key === undefined ? {} : { key }),
+    seq,
+    offset,
+  }));
+  return {
+    seq: last?.line.seq ?? base.seq,
+    hash: last?.hash ?? base.hash,
+    offset: last?.offset ?? base.offset,
+    pinned: base.pinned,
+    keys: rememberedKeys([...base.keys, ...uses]),
+    state,
+  };
+}

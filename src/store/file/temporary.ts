@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Files } from './files.ts';
+import { createNodeFiles } from './node-files.ts';
+import { createFileStore, type FileStore } from './store.ts';
+
+/** A directory that is gone after the test. */
+export function temporaryDirectory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'stepfast-store-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Without syncs: nobody pulls the plug in a unit test. */
+export function unsyncedFiles(): Files {
+  return { ...createNodeFiles(), sync: async () => {}, syncDirectory: async () => {} };
+}
+
+/** A store of its own over the directory, as another process would have. */
+export function openStore(
+  directory: string,
+  { files = unsyncedFiles(), machine = 'here' }: { files?: Files; machine?: string } = {},
+): FileStore {
+  const process = randomBytes(6).toString('hex');
+  let asked = 0;
+  const nonce = (): string => {
+    asked += 1;
+    return `${process}x${asked}`;
+  };
+  return createFileStore({ directory, files, machine, nonce });
+}

@@ -1,0 +1,13 @@
+export type { Branch } from './file/chain.ts';
+export type { Checked, Problem } from './file/check.ts';
+export type { Files } from './file/files.ts';
+export { isNetworkFileSystem } from './file/network.ts';
+export { createNodeFiles } from './file/node-files.ts';
+export type { Repaired } from './file/repair.ts';
+export { createFileStore, type FileStore, type FileStoreOptions } from './file/store.ts';
+export { longTextBytes } from './long-text.ts';
+export { createMemoryStore } from './memory.ts';
+export { projectState } from './projection.ts';
+export { isRunId } from './run-id.ts';
+export type { StateProjection } from './state-schema.ts';
+export type { Entry, Loaded, Pinned, RunInfo, Store, StoredEntry, Version } from './store.ts';

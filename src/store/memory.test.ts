@@ -1,0 +1,4 @@
+import { storeContract } from './contract.ts';
+import { createMemoryStore } from './index.ts';
+
+storeContract('memory', async () => ({ store: createMemoryStore() }));

@@ -1,0 +1,109 @@
+import { describeText } from './long-text.ts';
+import { newestFirst } from './newest-first.ts';
+import { requireRunId } from './run-id.ts';
+import type { Entry, Loaded, Pinned, Store, StoredEntry, Version } from './store.ts';
+
+interface Kept {
+  pinned: string;
+  state: string;
+  entries: string[];
+  watchers: Set<() => void>;
+}
+
+/** Everything as JSON text, so that it is what a file would give back and nobody shares it. */
+export function createMemoryStore(): Store {
+  const runs = new Map<string, Kept>();
+  const texts = new Map<string, Map<string, string>>();
+
+  const entriesOf = (kept: Kept): StoredEntry[] => kept.entries.map((entry) => JSON.parse(entry));
+  const versionOf = (kept: Kept): Version => ({
+    seq: kept.entries.length,
+    hash: String(kept.entries.length),
+  });
+
+  function write(kept: Kept, entry: Entry, state: Loaded['state']): Version {
+    const seq = kept.entries.length + 1;
+    const version = { seq, hash: String(seq) };
+    kept.entries.push(JSON.stringify({ ...version, ...entry }));
+    kept.state = JSON.stringify(state);
+    for (const wake of kept.watchers) wake();
+    return version;
+  }
+
+  return {
+    async create(run, pinned: Pinned, entry, state) {
+      requireRunId(run);
+      if (runs.has(run)) return 'taken';
+      const kept: Kept = { pinned: JSON.stringify(pinned), state: '', entries: [], watchers: new Set() };
+      runs.set(run, kept);
+      return write(kept, entry, state);
+    },
+
+    async load(run, key) {
+      const kept = runs.get(run);
+      if (!kept) return undefined;
+      const { definition, hash }: Pinned = JSON.parse(kept.pinned);
+      const loaded: Loaded = {
+        run,
+        definition,
+        hash,
+        state: JSON.parse(kept.state),
+        version: versionOf(kept),
+      };
+      if (key === undefined) return loaded;
+      const keyed = entriesOf(kept).findLast((entry) => entry.key === key);
+      return keyed ? { ...loaded, repeated: { reply: keyed.reply } } : loaded;
+    },
+
+    async append(loaded, entry, state) {
+      const kept = runs.get(loaded.run);
+      return kept?.entries.length === loaded.version.seq ? write(kept, entry, state) : 'conflict';
+    },
+
+    async entries(run, after = 0) {
+      const kept = runs.get(run);
+      return kept ? entriesOf(kept).slice(after) : [];
+    },
+
+    async ids() {
+      return [...runs.keys()];
+    },
+
+    async list() {
+      const infos = [...runs].map(([run, kept]) => ({ run, state: JSON.parse(kept.state) }));
+      return newestFirst(infos);
+    },
+
+    async remove(run) {
+      for (const wake of runs.get(run)?.watchers ?? []) wake();
+      runs.delete(run);
+      texts.delete(run);
+    },
+
+    async keep(run, text) {
+      requireRunId(run);
+      const { bytes, kept } = describeText(text);
+      const ofRun = texts.get(run) ?? new Map<string, string>();
+      texts.set(run, ofRun.set(kept.digest, Buffer.from(bytes).toString('utf8')));
+      return kept;
+    },
+
+    async text(run, digest) {
+      return texts.get(run)?.get(digest);
+    },
+
+    async watch(run, seq, ms) {
+      const kept = runs.get(run);
+      if (!kept || kept.entries.length > seq) return;
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          clearTimeout(timer);
+          kept.watchers.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, ms);
+        kept.watchers.add(wake);
+      });
+    },
+  };
+}

@@ -1,0 +1,5 @@
+import type { RunInfo } from './store.ts';
+
+/** By when they began; those that cannot be loaded come last. */
+export const newestFirst = (runs: RunInfo[]): RunInfo[] =>
+  runs.sort((a, b) => (b.state?.createdAt ?? -1) - (a.state?.createdAt ?? -1) || (a.run < b.run ? -1 : 1));

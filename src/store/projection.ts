@@ -1,0 +1,83 @@
+import { type Definition, type State, statusOf } from '../machine/index.ts';
+import type { StateProjection } from './state-schema.ts';
+
+const statuses = {
+  running: 'in_progress',
+  waiting: 'waiting',
+  complete: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const satisfies Record<State['status'], StateProjection['status']>;
+
+/** A run as `state.json` tells it: the state formats of seeds 002 and 004 together. */
+export function projectState(definition: Definition, state: State): StateProjection {
+  const { summary, adopted } = state;
+  const notes = (kind: string): string[] =>
+    state.notes.filter((note) => note.kind === kind).map((note) => note.text);
+  return {
+    run_id: state.run,
+    workflow_id: state.workflow,
+    workflow: summary === undefined || summary === '' ? state.workflow : `${state.workflow} (${summary})`,
+    workflow_type: definition.type ?? 'custom',
+    status: statuses[state.status],
+    phase: { ...statusOf(definition, state).phase, ...adopted?.phase },
+    required_reading: unique([
+      ...(definition.required_reading ?? []),
+      ...(adopted?.reading ?? []),
+      // Other notes of this kind say that something was read.
+      ...notes('reading').filter((text) => text.startsWith('@')),
+    ]).map((path) => (path.startsWith('@') ? path : `@${path}`)),
+    context: { ...definition.variables, ...state.inputs, ...state.variables },
+    key_reminders: unique([...(definition.key_reminders ?? []), ...notes('reminder')]),
+    created_at: time(state.createdAt),
+    updated_at: time(state.updatedAt),
+    sessions: projectSessions(state),
+    context_metadata: projectContext(definition, state),
+    artifacts: state.artifacts,
+  };
+}
+
+function projectSessions(state: State): StateProjection['sessions'] {
+  const sessions = Object.entries(state.sessions).sort(([, a], [, b]) => a.startedAt - b.startedAt);
+  const current = sessions.findLast(([, session]) => session.endedAt === undefined);
+  return {
+    current_session_id: current?.[0] ?? null,
+    session_history: sessions.map(([id, session]) => ({
+      session_id: id,
+      started_at: time(session.startedAt),
+      ...(session.endedAt === undefined ? {} : { ended_at: time(session.endedAt) }),
+      phases_completed: session.completed,
+      environment: session.environment ?? {},
+    })),
+  };
+}
+
+function projectContext(definition: Definition, state: State): StateProjection['context_metadata'] {
+  const briefings = Object.entries(state.briefings);
+  const last = Math.max(...briefings.map(([, briefing]) => briefing.now));
+  const { always_load = [], conditional_load = [] } = definition.critical_artifacts ?? {};
+  const ids = new Map(
+    [...always_load, ...conditional_load].map(({ id, path = '' }) => [
+      path.replaceAll('{run_id}', state.run),
+      id,
+    ]),
+  );
+  return {
+    last_artifact_reload: briefings.length === 0 ? null : time(last),
+    reload_count: briefings
+      .map(
+        ([session]) =>
+          1 + (Object.hasOwn(state.sessions, session) ? (state.sessions[session]?.resets ?? 0) : 0),
+      )
+      .reduce((sum, count) => sum + count, 0),
+    artifacts_in_context: Object.entries(state.reading).map(([path, { now }]) => ({
+      artifact_id: ids.get(path) ?? path,
+      loaded_at: time(now),
+      load_trigger: 'manual',
+    })),
+  };
+}
+
+const unique = (texts: string[]): string[] => [...new Set(texts)];
+
+const time = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+
+const time = z.iso.datetime();
+const count = z.int().min(0);
+
+const phase = z
+  .strictObject({
+    current: z.int().min(1).describe('The number of the phase, from 1.'),
+    total: z.int().min(1).describe('How many phases there are.'),
+    name: z.string().describe('The name of the phase.'),
+    status: z
+      .enum(['not_started', 'in_progress', 'completed', 'blocked'])
+      .describe('How far the phase has come.'),
+  })
+  .describe('The phase that the run is in.');
+
+const session = z
+  .strictObject({
+    session_id: z.string().describe('The id that the host gave the session.'),
+    started_at: time.describe('When the session began to work on the run.'),
+    ended_at: time.describe('When it ended; absent while it goes on.').exactOptional(),
+    phases_completed: z.array(z.string()).describe('Phases that were completed in this session.'),
+    environment: z
+      .record(z.string(), z.string())
+      .describe('Where it ran: hostname, platform, cwd, git_commit and the like.'),
+  })
+  .describe('A session that worked on the run.');
+
+const artifactInContext = z
+  .strictObject({
+    artifact_id: z.string().describe('The id of the critical artifact, or the path of the file.'),
+    loaded_at: time.describe('When it was loaded.'),
+    load_trigger: z.string().describe('Why it was loaded: one of the triggers of critical artifacts.'),
+  })
+  .describe('An artifact that the agent has in context.');
+
+/** The file `state.json` of a run. Only types of this file are used at run time: zod is not loaded there. */
+export const stateFileSchema = z.strictObject({
+  run_id: z.string().describe('The id of the run.'),
+  workflow_id: z.string().describe('The name that starts the workflow.'),
+  workflow: z.string().describe('The name of the workflow for people, with what the run is about.'),
+  workflow_type: z
+    .enum(['planning', 'qa-loop', 'implementation', 'custom'])
+    .describe('The kind of work, as the workflow says.'),
+  status: z
+    .enum(['in_progress', 'waiting', 'completed', 'failed', 'cancelled'])
+    .describe('Whether the run goes on, waits for somebody, or how it ended.'),
+  phase,
+  required_reading: z.array(z.string().regex(/^@/)).describe('Files that an agent must read, each with @.'),
+  context: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .describe('Context variables: of the workflow, the inputs of the run, and those set while it goes on.'),
+  key_reminders: z.array(z.string()).describe('Rules that must survive a compaction.'),
+  created_at: time.describe('When the run began; no update changes it.'),
+  updated_at: time.describe('When the run last changed.'),
+  sessions: z
+    .strictObject({
+      current_session_id: z.string().nullable().describe('The session that began last and has not ended.'),
+      session_history: z.array(session).describe('All sessions, in the order in which they began.'),
+    })
+    .describe('Who worked on the run, and where.'),
+  context_metadata: z
+    .strictObject({
+      last_artifact_reload: time.nullable().describe('When an agent last got its context.'),
+      reload_count: count.describe(
+        'How often an agent got its context: once a session and after every reset.',
+      ),
+      artifacts_in_context: z.array(artifactInContext).describe('What was loaded, when and why.'),
+    })
+    .describe('What agents were given to read.'),
+  artifacts: z
+    .record(z.string(), z.string())
+    .describe('Paths that the run recorded by name, for path_from_state.'),
+  snapshot: z
+    .looseObject({
+      v: z.int().describe('The version of this part.'),
+      seq: count.describe('The last batch of the journal that is in here.'),
+      hash: z.string().describe('The sum of its line.'),
+      offset: count.describe('Where its line begins in the journal.'),
+    })
+    .describe('What Stepfast starts from instead of the whole journal. Not for other programs.'),
+  sum: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .describe('A checksum: a file that was edited by hand is ignored and written anew.'),
+});
+
+/** What people and tools read. */
+export type StateProjection = Omit<z.infer<typeof stateFileSchema>, 'snapshot' | 'sum'>;
+
+/** JSON Schema draft-07 of `state.json`. */
+export function stateJsonSchema(): object {
+  const { $schema, ...rest } = z.toJSONSchema(stateFileSchema, { target: 'draft-07' });
+  return { $schema, title: 'Stepfast state', ...rest };
+}

@@ -1,0 +1,67 @@
+import type { Caller, Definition, Event, LongText, State } from '../machine/index.ts';
+
+/** The last accepted batch of a run. */
+export interface Version {
+  seq: number;
+  hash: string;
+}
+
+/** What one command leaves behind. */
+export interface Entry {
+  now: number;
+  actor?: NonNullable<Caller['actor']>;
+  session?: string;
+  events: Event[];
+  /** The caller's idempotency key, with what it was answered. */
+  key?: string;
+  reply?: unknown;
+}
+
+export interface StoredEntry extends Entry, Version {}
+
+/** The resolved definition that a run holds on to. */
+export interface Pinned {
+  definition: Definition;
+  hash: string;
+}
+
+export interface Loaded extends Pinned {
+  run: string;
+  state: State;
+  version: Version;
+  /** What the given key was answered before. */
+  repeated?: { reply: unknown };
+}
+
+/** A run in a list; `problem` where it cannot be loaded. */
+export interface RunInfo {
+  run: string;
+  state?: State;
+  problem?: string;
+}
+
+/**
+ * Where runs live. Below `execute` only: whoever holds a store decides for everybody.
+ * Every answer is durable before it is given. Throws StepfastError: `store_forked`, `store_corrupt`, `store_newer`,
+ * `store_failed` (the outcome is unknown: repeat the call with its handle or key).
+ */
+export interface Store {
+  /** Makes a run with its first batch; `taken` where the id exists. */
+  create(run: string, pinned: Pinned, entry: Entry, state: State): Promise<Version | 'taken'>;
+  /** undefined where there is no such run. */
+  load(run: string, key?: string): Promise<Loaded | undefined>;
+  /** `state` is what the events make of the loaded one. `conflict`: somebody else was first, nothing was written. */
+  append(loaded: Loaded, entry: Entry, state: State): Promise<Version | 'conflict'>;
+  /** Accepted batches after `seq`, in order, the whole chain verified. */
+  entries(run: string, after?: number): Promise<StoredEntry[]>;
+  /** Ids of all runs, in no order; cheap. */
+  ids(): Promise<string[]>;
+  /** All runs, newest first. */
+  list(): Promise<RunInfo[]>;
+  remove(run: string): Promise<void>;
+  /** Keeps a long text; durable before the batch that names it. */
+  keep(run: string, text: string): Promise<LongText>;
+  text(run: string, digest: string): Promise<string | undefined>;
+  /** Resolves when the run has moved beyond `seq`, or after `ms`. */
+  watch(run: string, seq: number, ms: number): Promise<void>;
+}

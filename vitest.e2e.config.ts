@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/e2e/**/*.test.ts'],
+    expect: { requireAssertions: true },
+    testTimeout: 60_000,
+  },
+});
