@@ -5,10 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const directory = mkdtempSync(join(tmpdir(), 'stepfast-package-'));
+const home = mkdtempSync(join(tmpdir(), 'stepfast-home-'));
 const maxBytes = 15 * 1024 * 1024;
 
+// What this machine's user trusts or configured has no say here.
+const env = { ...process.env, HOME: home, XDG_STATE_HOME: '', XDG_CONFIG_HOME: '' };
+
 function run(command: string, ...args: string[]): string {
-  return execFileSync(command, args, { cwd: directory, encoding: 'utf8' });
+  return execFileSync(command, args, { cwd: directory, env, encoding: 'utf8' });
 }
 
 function must(holds: boolean, what: string): void {
@@ -64,6 +68,28 @@ console.log(machine.advance('done').status, state.step);
 `,
   );
   must(run('node', 'library.ts').trim() === 'complete a', 'the library runs');
+
+  const manifest = { type: 'module', private: true, scripts: { test: 'node -e 0' } };
+  writeFileSync(join(directory, 'package.json'), JSON.stringify(manifest));
+  run('git', 'init', '-q');
+  must(stepfast('init', '--yes').includes('npm test'), 'init finds the test command');
+  stepfast('go', 'Try the package');
+  stepfast('advance', '--output', 'done');
+  must(stepfast('advance', '--output', 'checked').includes('complete'), 'a run goes through its gate');
+  must(stepfast('log').includes('npm test'), 'the log tells of the gate');
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'try', version: '1' } },
+  };
+  const answer = execFileSync(join('node_modules', '.bin', 'stepfast'), ['mcp'], {
+    cwd: directory,
+    env,
+    encoding: 'utf8',
+    input: `${JSON.stringify(initialize)}\n`,
+  });
+  must(JSON.parse(answer).result.serverInfo.name === 'stepfast', 'the MCP server answers');
 } finally {
-  rmSync(directory, { recursive: true, force: true });
+  for (const each of [directory, home]) rmSync(each, { recursive: true, force: true });
 }
