@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { hashDefinition } from '../definition/index.ts';
 import { StepfastError } from '../errors.ts';
 import { type Definition, type EventType, replay, type State } from '../machine/index.ts';
@@ -17,6 +18,8 @@ export interface Archive {
   entries: Entry[];
   /** Long texts by their digest. */
   texts: Record<string, string>;
+  /** Of everything else in the document. */
+  digest: string;
 }
 
 /** Complete by its type: what the machine does not know it would pass over in silence. */
@@ -70,8 +73,20 @@ export function archiveOf(
   texts: Record<string, string>,
 ): Archive {
   const bare = entries.map(({ seq: _, hash: __, ...entry }) => entry);
-  return { stepfast: 'run', version: 1, run, hash, definition, entries: bare, texts };
+  const archive = {
+    stepfast: 'run' as const,
+    version: 1 as const,
+    run,
+    hash,
+    definition,
+    entries: bare,
+    texts,
+  };
+  return { ...archive, digest: digestOf(archive) };
 }
+
+const digestOf = (document: object): string =>
+  `sha256:${createHash('sha256').update(JSON.stringify(document)).digest('hex')}`;
 
 /** Every long text that the entries name. */
 export function digestsIn(value: unknown): string[] {
@@ -93,7 +108,8 @@ export function readArchive(text: string, file: string): Archive {
     throw bad('is no exported run. Make one with: stepfast export');
   if (read.version !== 1)
     throw bad(`has version ${String(read.version)}, and 1 is known here: update Stepfast.`);
-  const { run, hash, definition, entries, texts } = read;
+  const { digest, ...document } = read;
+  const { run, hash, definition, entries, texts } = document;
   const whole =
     typeof run === 'string' &&
     typeof hash === 'string' &&
@@ -117,6 +133,7 @@ export function readArchive(text: string, file: string): Archive {
     throw bad(`tells of '${unknown.slice(0, 40)}', which is not known here: update Stepfast.`);
   const missing = digestsIn(entries).find((digest) => !Object.hasOwn(archive.texts, digest));
   if (missing !== undefined) throw bad(`lacks the text ${missing.slice(0, 19)}…: export the run again.`);
+  if (digest !== digestOf(document)) throw bad('was changed after it was written: export the run again.');
   return archive;
 }
 

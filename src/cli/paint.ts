@@ -1,14 +1,17 @@
 import { styleText } from 'node:util';
 import type { Output } from './io.ts';
-import { columnsOf, truncate } from './text.ts';
+import { columnsOf, printable, truncate } from './text.ts';
 
 export type Format = Parameters<typeof styleText>[0];
 
 /** A piece of a line: plain, or with a format. Kept apart from the text so that a line is cut before it is coloured. */
 export type Span = string | readonly [format: Format, text: string];
 
-/** One line for this output: coloured if it shows colours, cut to its width if it is a terminal. */
-export function renderLine(spans: readonly Span[], output: Output, ellipsis = '…'): string {
+/** One line for this output, safe to show whoever wrote its words: coloured if it shows colours, cut to its width if it is a terminal. */
+export function renderLine(words: readonly Span[], output: Output, ellipsis = '…'): string {
+  const spans = words.map(
+    (span): Span => (typeof span === 'string' ? printable(span) : [span[0], printable(span[1])]),
+  );
   let left = output.columns ?? Number.POSITIVE_INFINITY;
   const cut = widthOf(spans) > left;
   let line = '';

@@ -1,3 +1,4 @@
+import { opening, type Text } from '../machine/index.ts';
 import {
   type Answer,
   isRefused,
@@ -12,10 +13,13 @@ import { exit, usageError } from './exit.ts';
 import { createGateWatch, Detached } from './gate-watch.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
+import { runToName, withRun } from './run-name.ts';
 import { given, openRuntime, type PlaceValues } from './run-options.ts';
-import { printable, wrap } from './text.ts';
-import { suffixOf } from './view/next.ts';
-import { positionLines } from './view/position.ts';
+import { printable, printableJson, printableLines, wrap } from './text.ts';
+import { proofLines, proofOf } from './view/evidence.ts';
+import { createGateLogs } from './view/gate-log.ts';
+import { nextOf } from './view/next.ts';
+import { positionLines, waitingWords } from './view/position.ts';
 import { signsFor } from './view/signs.ts';
 
 export interface RunValues extends PlaceValues {
@@ -42,8 +46,12 @@ export async function perform(
   { runtime = openRuntime(io, values), who = callerOf(io), run = values.run }: PerformOptions = {},
 ): Promise<number> {
   const answer = await watchedCall(io, { ...values, run }, request, { runtime, who });
-  if (answer === 'detached') return detached(io, values);
+  if (answer === 'detached') return await detached(io, { ...values, run }, runtime);
   const gated = request.type === 'advance' || request.type === 'review';
+  if (request.type === 'advance' && request.at === undefined) {
+    const mistaken = await takenForRepeat(answer, request.output, runtime);
+    if (mistaken) return printRefusal(mistaken, io, values);
+  }
   return await printAnswer(answer, io, values, runtime, gated);
 }
 
@@ -69,32 +77,42 @@ export async function watchedCall(
 
 /** The answer for whoever reads it, and its exit status; red gates are a no to a `gated` call alone. */
 export async function printAnswer(
-  { run, reply, worktree, warning }: Answer,
+  { run, reply, worktree, warning, ignored }: Answer,
   io: Io,
   values: RunValues,
   runtime: Runtime,
   gated = false,
 ): Promise<number> {
-  if (isRefused(reply)) return printRefusal({ ...reply, ...(run === undefined ? {} : { run }) }, io, values);
-  const code = exitFor(reply, gated);
-  if (values.json) return printJson(io, { ...reply, ...given({ worktree, warning }) }, code);
+  const name = run === undefined ? undefined : await runToName(runtime, run);
+  if (isRefused(reply)) return printRefusal({ ...reply, ...given({ run }) }, io, values, name);
+  const code = ignored ? exit.no : exitFor(reply, gated);
   const view = run === undefined ? undefined : await runtime.engine.view(run);
+  const proof = view && reply.status === 'complete' ? proofOf(view.state) : undefined;
+  if (values.json)
+    return printJson(
+      io,
+      { ...reply, ...given({ worktree, warning, ignored, verified: proof && proof.length > 0 }) },
+      code,
+    );
+  if (ignored) return printRefusal(notTaken(reply, name, io), io, values);
   const definition = view?.definition ?? { name: '', description: '', steps: [] };
-  const name = values.run === undefined ? undefined : suffixOf(reply.run);
   const signs = signsFor(io);
   const lines = positionLines(reply, io, {
     definition,
     worker: !isPerson(io),
     brief: code === exit.no,
     run: name,
+    logOf: createGateLogs(runtime.project, reply),
+    nextSaid: proof?.length === 0,
   });
   const [look, sign] = {
     [exit.no]: ['red', signs.bad] as const,
     [exit.pending]: ['cyan', signs.here] as const,
   }[code] ?? ['green' as const, signs.done];
   const again = reply.replayed ? '  (already said: nothing changed)' : '';
+  const proven = proof ? proofLines(proof, definition, runtime.project.worktree, io) : [];
   io.stdout.write(
-    `${paint(io.stdout, look, sign)} ${paint(io.stdout, 'bold', reply.run)}  ${reply.status}${again}\n${lines.join('\n')}\n`,
+    `${paint(io.stdout, look, sign)} ${paint(io.stdout, 'bold', printable(reply.run))}  ${reply.status}${again}\n${[...proven, ...lines].join('\n')}\n`,
   );
   if (worktree !== undefined) io.stdout.write(`\nWork in ${printable(worktree)}\n`);
   if (warning !== undefined)
@@ -110,23 +128,32 @@ function exitFor({ checking, failed_gates, unstable_files, interrupted }: Told, 
 
 /** `no  message`, and what to do instead. */
 export function printRefusal(
-  refused: Refused & { run?: string; instructions?: string },
+  refusal: Refused & { run?: string; instructions?: string },
   io: Io,
   values: { json?: boolean | undefined; run?: string | undefined },
+  name?: string,
 ): number {
+  const refused = oneRemedy(refusal);
   const named = values.run !== undefined && refused.code === 'no_run';
   const code = named || refused.code === 'no_workflow' ? exit.notFound : exit.no;
-  if (values.json) return printJson(io, withoutEvents(refused), code);
+  const next = withRun(nextFor(refused, named), name);
+  if (values.json) return printJson(io, { ...withoutEvents(refused), next }, code);
   const label = (word: string, look: 'red' | 'dim', text: string): string =>
     wrap(printable(text), wrapWidth(io.stderr) - 6)
       .map((line, index) => `${index === 0 ? paint(io.stderr, look, word.padEnd(6)) : '      '}${line}`)
       .join('\n');
-  io.stderr.write(
-    `${label('no', 'red', refused.message)}\n${label('next', 'dim', nextFor(refused, named))}\n`,
-  );
+  io.stderr.write(`${label('no', 'red', refused.message)}\n${label('next', 'dim', next)}\n`);
   for (const run of refused.runs ?? []) io.stderr.write(`      ${printable(run)}\n`);
-  if (refused.instructions) io.stderr.write(`\n${refused.instructions.trimEnd()}\n`);
+  if (refused.instructions)
+    io.stderr.write(`\n${printableLines(refused.instructions.trimEnd()).join('\n')}\n`);
   return code;
+}
+
+/** The store's own words end with a remedy: it is the next step, and said once. */
+function oneRemedy<R extends Refused>(refused: R): R {
+  const [, message, remedy] =
+    /^(.+): (?:choose one with )?(stepfast repair [^:]+)$/.exec(refused.message) ?? [];
+  return message === undefined || remedy === undefined ? refused : { ...refused, message, next: remedy };
 }
 
 /** In the words of this program, where the runtime speaks to every kind of caller. */
@@ -145,12 +172,49 @@ function withoutEvents(refused: Refused & { events?: unknown }): object {
 }
 
 export function printJson(io: Io, document: object, code: number): number {
-  io.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
+  io.stdout.write(`${printableJson(JSON.stringify(document, undefined, 2))}\n`);
   return code;
 }
 
-function detached(io: Io, values: RunValues): number {
-  const which = values.run === undefined ? '' : ` --run ${values.run}`;
+/** The position waits for somebody, so nobody kept what was said. */
+function notTaken(reply: Told, run: string | undefined, io: Io): Refused {
+  const waits = reply.waiting ? waitingWords(reply.waiting) : 'waits';
+  const { say, type } = nextOf(reply, { run, worker: !isPerson(io) });
+  return {
+    code: 'waiting',
+    message: `${reply.at ?? reply.step} ${waits}; your words were not kept`,
+    next: [say, ...type.slice(0, 1)].join(' '),
+  };
+}
+
+/** The words of the position before: a repeat for the machine, maybe not for whoever said them. */
+async function takenForRepeat(
+  { run, reply }: Answer,
+  words: Text,
+  { engine }: Runtime,
+): Promise<Refused | undefined> {
+  if (run === undefined || isRefused(reply) || !reply.replayed) return undefined;
+  if (reply.at === undefined || reply.status !== 'running' || reply.checking) return undefined;
+  const outputs = Object.values((await engine.view(run))?.state.outputs ?? {}).sort((a, b) => b.now - a.now);
+  const said =
+    outputs.find(({ text }) =>
+      typeof text === 'string' ? text === words : opening(words).startsWith(text.opening),
+    ) ?? outputs[0];
+  if (!said || said.at === reply.at) return undefined;
+  return {
+    code: 'repeated',
+    message: `you said the same words at ${pathOf(said.at)} within a minute, so this was taken for a repeat`,
+    next: `to complete ${pathOf(reply.at)}: ${nextOf(reply, { worker: true }).type[0]}`,
+    at: reply.at,
+  };
+}
+
+const pathOf = (at: string): string => at.slice(at.indexOf(':') + 1);
+
+async function detached(io: Io, { run, at }: RunValues, runtime: Runtime): Promise<number> {
+  const found = await runtime.which({ run, at });
+  const name = 'run' in found ? await runToName(runtime, found.run) : undefined;
+  const which = name === undefined ? '' : ` --run ${name}`;
   io.stderr.write(`The gates go on without you. Look at them again: stepfast status --wait${which}\n`);
   return exit.pending;
 }

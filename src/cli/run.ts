@@ -6,7 +6,7 @@ import { exit, exitOf, usageError } from './exit.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
 import { paint } from './paint.ts';
-import { printable } from './text.ts';
+import { printable, printableJson, printableLines } from './text.ts';
 import { version } from './version.ts';
 
 /** Runs one command line and answers its exit status; never throws for what a user can cause. */
@@ -55,11 +55,14 @@ function fail(error: unknown, argv: readonly string[], io: Io): number {
   const code = exitOf(error);
   const [name] = argv;
   if (has(argv, '--json') && error instanceof StepfastError) {
-    io.stdout.write(`${JSON.stringify({ code: error.code, message: error.message }, undefined, 2)}\n`);
+    io.stdout.write(
+      `${printableJson(JSON.stringify({ code: error.code, message: error.message }, undefined, 2))}\n`,
+    );
     return code;
   }
   // A refusal may quote a workflow; a bug is shown with its stack.
-  const message = error instanceof StepfastError ? printable(error.message) : inspect(error);
+  const message =
+    error instanceof StepfastError ? printable(error.message) : printableLines(inspect(error)).join('\n');
   io.stderr.write(`${paint(io.stderr, ['red', 'bold'], 'error')} ${message}\n`);
   const usage = commands.find((one) => one.name === name)?.usage;
   if (code === exit.usage && usage !== undefined) io.stderr.write(`Usage: ${usage}\n`);

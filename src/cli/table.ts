@@ -20,4 +20,5 @@ export function table(head: readonly string[], rows: readonly (readonly Cell[])[
     .join('');
 }
 
-const textOf = (cell: Cell | undefined): string => (typeof cell === 'string' ? cell : (cell?.[1] ?? ''));
+export const textOf = (cell: Cell | undefined): string =>
+  typeof cell === 'string' ? cell : (cell?.[1] ?? '');

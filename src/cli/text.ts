@@ -12,6 +12,19 @@ const invisible = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 export const printable = (text: string): string =>
   text.replace(/[\t\r\n]+/g, ' ').replace(unprintable, '\ufffd');
 
+/** The same for a text of several lines, which keeps its lines and how far they are indented. */
+export const printableLines = (text: string): string[] =>
+  text.split(/\r?\n/).map((line) => {
+    const indent = /^[ \t]*/.exec(line)?.[0] ?? '';
+    return `${indent.replaceAll('\t', '    ')}${printable(line.slice(indent.length))}`.trimEnd();
+  });
+
+/** JSON in which no character steers a terminal; what it stands for stays the same. */
+export const printableJson = (json: string): string =>
+  json.replace(unprintable, (sign) =>
+    sign === '\n' ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 /** `1 step`, `2 steps`. */
 export const count = (number: number, noun: string, plural = `${noun}s`): string =>
   `${number} ${number === 1 ? noun : plural}`;

@@ -1,3 +1,4 @@
+export { gitEnvironment } from './environment.ts';
 export { runGates } from './run-gates.ts';
 export { type Tree, treeOf } from './tree.ts';
 export { withWorktree } from './worktree.ts';

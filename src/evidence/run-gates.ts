@@ -21,7 +21,6 @@ export interface GatesRequest {
   isRead: (path: string) => ReadState | Promise<ReadState>;
   /** Passes that hold again for the same command on the same tree. */
   passed?: readonly { what: string; tree?: string }[];
-  onGate?: (gate: number) => void;
   signal?: AbortSignal;
   treeBoundMs?: number;
   cacheDirectory?: string;
@@ -33,8 +32,6 @@ export interface GatesOutcome {
   tree?: string;
   /** Files that the gates changed both times. */
   unstable?: string[];
-  /** Why there is no tree; then nothing was reused. */
-  unknown?: string;
 }
 
 const defaultSeconds = 600;
@@ -104,7 +101,6 @@ async function runList(
       receipts.push({ gate: index, pass: false, tail: `not run: ${red.what} failed` });
       continue;
     }
-    request.onGate?.(index);
     const reused = gate.run !== undefined && tree !== undefined && mayReuse(request, gate.run, tree);
     const result = reused ? { pass: true, reused } : await check(request, gate, index);
     ranCommand ||= gate.run !== undefined && !reused;
@@ -186,10 +182,9 @@ function changed({ before, after }: Pass): boolean {
   return a !== undefined && b !== undefined && a !== b;
 }
 
+/** Without a tree where it was unknown before or after. */
 function outcome({ receipts, before, after }: Pass): GatesOutcome {
-  const unknown = after[0]?.unknown ?? before[0]?.unknown;
-  if (unknown !== undefined) return { receipts, unknown };
-  const tree = hashOf(after);
+  const tree = hashOf(before) === undefined ? undefined : hashOf(after);
   return { receipts, ...(tree === undefined ? {} : { tree }) };
 }
 

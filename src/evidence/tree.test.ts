@@ -19,7 +19,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { gitEnvironment } from './environment.ts';
 import { openFileTrees } from './file-tree.ts';
-import { createTreeWatch, describeTree, treeOf } from './tree.ts';
+import { createTreeWatch, treeOf } from './tree.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-trees-')));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -446,13 +446,6 @@ describe('a tree without git', () => {
     expect(await watch.changed(before?.hash ?? '', after?.hash ?? '')).toEqual(['a.txt', 'c.txt']);
     await watch.close();
   });
-});
-
-test('evidence is fresh on its own tree, stale on another, unknown without one', () => {
-  expect(describeTree('git:1', 'git:1')).toBe('fresh');
-  expect(describeTree('git:1', 'git:2')).toBe('stale');
-  expect(describeTree(undefined, 'git:2')).toBe('unknown');
-  expect(describeTree('git:1', undefined)).toBe('unknown');
 });
 
 /** False for one that is dead and not yet reaped. */

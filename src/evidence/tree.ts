@@ -94,15 +94,6 @@ export async function treeOf({
   }
 }
 
-/** Whether evidence made on one tree speaks of another. */
-export function describeTree(
-  made: string | undefined,
-  now: string | undefined,
-): 'fresh' | 'stale' | 'unknown' {
-  if (made === undefined || now === undefined) return 'unknown';
-  return made === now ? 'fresh' : 'stale';
-}
-
 function reasonOf(error: unknown): string {
   if (error instanceof StepfastError) return error.message;
   return `the worktree cannot be read: ${error instanceof Error ? error.message : String(error)}`;

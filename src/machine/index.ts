@@ -19,6 +19,7 @@ export { formatHandle, outputKey, parseHandle } from './handle.ts';
 export { findPlaceholders, plainPlaceholders, taskPlaceholders } from './placeholders.ts';
 export { isRefusal, type Refusal } from './refusal.ts';
 export { type Reply, type Response, respond } from './respond.ts';
+export { shortSummary } from './start.ts';
 export {
   type Cursor,
   ended,

@@ -51,7 +51,7 @@ function started(
 }
 
 /** Trimmed; longer than 100 characters becomes 97 and an ellipsis. */
-function shortSummary(summary: string | undefined): string | undefined {
+export function shortSummary(summary: string | undefined): string | undefined {
   const text = summary?.trim();
   if (!text) return undefined;
   return text.length > 100 ? `${text.slice(0, 97)}...` : text;

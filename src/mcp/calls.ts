@@ -1,4 +1,4 @@
-import { formatHandle, parseHandle, type TaskInput } from '../machine/index.ts';
+import type { TaskInput } from '../machine/index.ts';
 import {
   type Answer,
   type CallOptions,
@@ -6,13 +6,16 @@ import {
   type Refused,
   type Request,
   type Runtime,
-  type Told,
   type Who,
 } from '../runtime/index.ts';
+import { answered } from './answered.ts';
 import { type Arguments, badArgument, textIn } from './arguments.ts';
+import { asHolder, heldBySomebody } from './as-holder.ts';
 import { contextFor } from './context.ts';
 import { meantRun } from './find-run.ts';
-import { refusalAnswer, type StatusAnswer, statusAnswer } from './status-answer.ts';
+import { nextCall } from './next-call.ts';
+import { forTools, refusalAnswer } from './refusal-answer.ts';
+import type { StatusAnswer } from './status-answer.ts';
 import { noteKinds, verdicts } from './tools.ts';
 
 /** Who calls, and how long the call may wait for gates. */
@@ -22,7 +25,7 @@ export interface Caller {
 }
 
 export type ToolAnswer =
-  | { structured: StatusAnswer | { ok: true; id?: string } }
+  | { structured: StatusAnswer | { ok: true; id?: string; next?: string } }
   | { refused: Refused }
   | { text: string };
 
@@ -38,7 +41,7 @@ export async function callTool(
   const call = Object.hasOwn(calls, name) ? calls[name] : undefined;
   const answer = await call?.(given, runtime, caller);
   if (!answer) throw new Error(`the tool ${name} is listed but does nothing`);
-  return 'refused' in answer ? { refused: refusalAnswer(answer.refused) } : answer;
+  return 'refused' in answer ? { refused: refusalAnswer(forTools(answer.refused, runtime)) } : answer;
 }
 
 const calls: Record<string, Call> = {
@@ -58,28 +61,29 @@ const calls: Record<string, Call> = {
       ...(inputs === undefined ? {} : { inputs: inputs as Record<string, string> }),
       ...(run === undefined ? {} : { run }),
     };
-    return told(await runtime.start(request, who));
+    return await answered(runtime, await runtime.start(request, who), who);
   },
 
   workflow_status: async (given, runtime, caller) =>
-    told(await send(runtime, caller, { type: 'status', ...atIn(given) }, { over: true })),
+    await told(runtime, caller, { type: 'status', ...atIn(given) }, { over: true }),
 
   workflow_advance: async (given, runtime, caller) => {
     const output = textIn(given, 'output') ?? '';
     const verdict = verdicts.find((each) => each === given.verdict);
     if (verdict !== undefined) return await review(given, runtime, caller, verdict);
+    if (output.trim() === '') return { refused: blank(given.failed === true) };
     const request: Request =
       given.failed === true
         ? { type: 'fail', reason: output, ...atIn(given) }
         : { type: 'advance', output, ...atIn(given) };
-    return told(await send(runtime, caller, request, { over: true }));
+    return await told(runtime, caller, request, { over: true });
   },
 
   workflow_set_tasks: async (given, runtime, caller) => {
     const loop = textIn(given, 'loop_id') ?? '';
     // Their shape was checked against the schema.
     const tasks = (given.tasks as TaskInput[]).map(withoutNulls);
-    return told(await send(runtime, caller, { type: 'setTasks', loop, tasks }));
+    return await told(runtime, caller, { type: 'setTasks', loop, tasks });
   },
 
   workflow_claim: async (given, runtime, { who, options }) => {
@@ -90,7 +94,8 @@ const calls: Record<string, Call> = {
       ...(task === undefined ? {} : { task }),
     };
     const answer = await runtime.call(request, who, { ...options, run });
-    return told({ ...answer, worktree: answer.worktree ?? runtime.project.worktree });
+    const worktree = answer.worktree ?? runtime.project.worktree;
+    return await answered(runtime, { ...answer, worktree }, who);
   },
 
   workflow_context: async (given, runtime, { who }) => await contextFor(given, runtime, who.session),
@@ -105,7 +110,8 @@ const calls: Record<string, Call> = {
     const { run, reply } = await send(runtime, caller, request);
     if (isRefused(reply)) return { refused: reply };
     const id = run === undefined ? undefined : await keptAs(runtime, run, kind, text.trim());
-    return { structured: { ok: true, ...(id === undefined ? {} : { id }) } };
+    const next = kind === undefined ? { next: nextCall(reply, caller.who) } : {};
+    return { structured: { ok: true, ...(id === undefined ? {} : { id }), ...next } };
   },
 
   update_todo_list: async (given, runtime, caller) => {
@@ -118,13 +124,21 @@ const calls: Record<string, Call> = {
   },
 };
 
-const told = ({ reply, worktree }: Answer): ToolAnswer =>
-  isRefused(reply) ? { refused: reply } : { structured: statusAnswer(reply, worktree) };
-
 const atIn = (given: Arguments): { at?: string } => {
   const at = textIn(given, 'at');
   return at === undefined ? {} : { at };
 };
+
+async function told(
+  runtime: Runtime,
+  caller: Caller,
+  request: Request,
+  options: { run?: string; over?: boolean } = {},
+): Promise<ToolAnswer> {
+  const answer = await send(runtime, caller, request, options);
+  const named = 'at' in request && request.at !== undefined;
+  return await answered(runtime, answer, { session: caller.who.session, named });
+}
 
 /** `over`: the run may have ended. */
 async function send(
@@ -134,39 +148,21 @@ async function send(
   { run, over = false }: { run?: string; over?: boolean } = {},
 ): Promise<Answer> {
   const named = run === undefined ? {} : { run };
-  const answer = await runtime.call(request, who, { ...options, ...named });
   const at = 'at' in request ? request.at : undefined;
-  if (at !== undefined) return await asHolder(runtime, { who, options }, answer, at);
+  const held = await heldBySomebody(runtime, at, who.session);
+  const answer = await runtime.call(request, who, { ...options, ...named });
+  if (held) return await asHolder(runtime, { who, options }, answer, held);
+  if (at !== undefined) return answer;
   if (run !== undefined || !isRefused(answer.reply)) return answer;
   const meant = await meantRun(runtime, answer.reply, { session: who.session, over });
   return meant === undefined ? answer : await runtime.call(request, who, { ...options, run: meant });
 }
 
-/** A claimed task belongs to whoever has its handle: a server that was started anew has another session. */
-async function asHolder(
-  runtime: Runtime,
-  { who, options }: Caller,
-  answer: Answer,
-  at: string,
-): Promise<Answer> {
-  const { run, reply } = answer;
-  if (run === undefined || isRefused(reply) || reply.at !== undefined || !reply.held) return answer;
-  const [step, task] = parseHandle(at)?.path.split('/') ?? [];
-  const cursor = (await runtime.engine.view(run))?.state.cursors[`${step}/${task}`];
-  const session = cursor?.lease?.holder;
-  if (!cursor || session === undefined || session === who.session) return answer;
-  const request: Request = { type: 'status', at: formatHandle(run, cursor.path, cursor.visit) };
-  const own = await runtime.call(request, { ...who, session }, { ...options, run });
-  if (isRefused(own.reply) || !reply.replayed) return own;
-  const replayed: Told = { ...own.reply, replayed: true };
-  return { ...own, reply: replayed };
-}
-
-/** The verdict of the agent that the position waits for. */
+/** Without the reviewer's name: whoever calls could give it, and no session may approve its own work. */
 async function review(
   given: Arguments,
   runtime: Runtime,
-  caller: Caller,
+  { who, options }: Caller,
   verdict: (typeof verdicts)[number],
 ): Promise<ToolAnswer> {
   const refuse = (message: string, next: string): ToolAnswer => ({
@@ -175,16 +171,9 @@ async function review(
   if (given.failed === true) return refuse('a verdict cannot be failed', 'send either verdict or failed');
   const at = textIn(given, 'at');
   if (at === undefined) return refuse('a verdict needs at', 'add the handle of the position under review');
-  const found = await runtime.which({ at });
-  if (!('run' in found)) return { refused: found };
-  const { run } = found;
-  const cursors = Object.values((await runtime.engine.view(run))?.state.cursors ?? {});
-  const waiting = cursors.find((each) => formatHandle(run, each.path, each.visit) === at)?.waiting;
-  const name = waiting?.kind === 'review' && waiting.by !== 'human' ? waiting.by : undefined;
-  const actor = { kind: 'agent' as const, ...(name === undefined ? {} : { name }) };
   const feedback = textIn(given, 'output') ?? '';
-  const who = { ...caller.who, actor };
-  return told(await send(runtime, { ...caller, who }, { type: 'review', verdict, feedback, at }, { run }));
+  const request: Request = { type: 'review', verdict, feedback, at };
+  return await answered(runtime, await runtime.call(request, who, options), { ...who, named: true });
 }
 
 /** The id under which the words are kept. */
@@ -198,8 +187,13 @@ async function keptAs(
   if (!view) return undefined;
   const { questions, notes, noteCount } = view.state;
   if (kind === undefined) return questions.findLast((question) => text.startsWith(question.text))?.id;
-  return notes.findLast((note) => note.kind === kind && note.text === text)?.id ?? `n${noteCount}`;
+  const known = notes.findLast((note) => note.kind === kind && note.text === text)?.id;
+  // A file that was read is recorded as such, and is no note.
+  return known ?? (kind === 'reading' ? undefined : `n${noteCount}`);
 }
+
+const blank = (failed: boolean): Refused =>
+  badArgument('workflow_advance', 'output is blank', failed ? 'say why it failed' : 'say what was done');
 
 function badInputs(inputs: unknown): Refused | undefined {
   const scalars = ['string', 'number', 'boolean'];

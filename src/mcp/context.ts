@@ -3,6 +3,7 @@ import type { Refused, Runtime } from '../runtime/index.ts';
 import { type Arguments, textIn } from './arguments.ts';
 import { meantRun } from './find-run.ts';
 import { contextText, type SectionName } from './sections.ts';
+import { taskWorktree } from './task-worktree.ts';
 import { sectionNames } from './tools.ts';
 
 type Loaded = NonNullable<Awaited<ReturnType<Runtime['engine']['view']>>>;
@@ -40,9 +41,10 @@ export async function contextOf(
   const view = await runtime.engine.view(run);
   if (!view) return undefined;
   const { definition, state } = view;
-  const { section, artifacts } = options;
+  const { section, artifacts, session } = options;
   const cursor = cursorFor(view, options);
   const whole = section === 'outputs' || section === 'todo';
+  const worktree = taskWorktree(runtime, run, cursor?.task);
   const text = whole ? await textsOf(runtime, view, section) : {};
   return contextText(
     {
@@ -50,26 +52,26 @@ export async function contextOf(
       state,
       values: { project_root: runtime.project.root },
       ...(cursor ? { cursor } : {}),
+      ...(worktree === undefined ? {} : { worktree }),
+      ...(session === undefined ? {} : { session }),
       ...text,
     },
     { ...(section === undefined ? {} : { section }), ...(artifacts ? { artifacts } : {}) },
   );
 }
 
-/** The position of the handle or of its task; else the only open one. Nobody is told of somebody else's. */
+/** The position of the handle; else the task that it was of, or the only open one. Nobody is told of somebody else's. */
 function cursorFor(
   { run, state }: Loaded,
   { at, session }: { at?: string; session?: string },
 ): Cursor | undefined {
   const cursors = Object.values(state.cursors);
-  if (at !== undefined) {
-    const exact = cursors.find((each) => formatHandle(run, each.path, each.visit) === at);
-    const [step, task] = parseHandle(at)?.path.split('/') ?? [];
-    const same = exact ?? state.cursors[`${step}/${task}`];
-    if (same) return same;
-  }
+  const exact = cursors.find(({ path, visit }) => formatHandle(run, path, visit) === at);
+  if (exact) return exact;
   const own = cursors.filter(({ lease }) => lease === undefined || lease.holder === session);
-  return own.length === 1 ? own[0] : undefined;
+  const [step, task] = (at === undefined ? undefined : parseHandle(at))?.path.split('/') ?? [];
+  const same = own.find((each) => each.step === step && each.task === task);
+  return same ?? (own.length === 1 ? own[0] : undefined);
 }
 
 async function textsOf(runtime: Runtime, { run, state }: Loaded, section: 'outputs' | 'todo') {
@@ -84,5 +86,5 @@ async function textsOf(runtime: Runtime, { run, state }: Loaded, section: 'outpu
 export const gone = (run: string): Refused => ({
   code: 'no_run',
   message: `there is no run '${run.slice(0, 80)}'`,
-  next: 'ask for the status without a handle',
+  next: 'call workflow_status without a handle',
 });

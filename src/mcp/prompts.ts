@@ -1,6 +1,8 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import type { Runtime } from '../runtime/index.ts';
 import { contextFor } from './context.ts';
+import { forTools } from './refusal-answer.ts';
+import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 
 export const listedPrompts: readonly Prompt[] = [
   {
@@ -28,16 +30,18 @@ export async function getPrompt(
   runtime: Runtime,
   session: string,
 ): Promise<GetPromptResult | undefined> {
-  if (name === 'start') return said(startText(given));
+  if (name === 'start') return said(startText(given, runtime));
   if (name !== 'prime' && name !== 'status') return undefined;
   const answer = await contextFor(name === 'status' ? { section: 'status' } : given, runtime, session);
   if ('text' in answer) return said(answer.text);
-  return said(`Stepfast: ${answer.refused.message}; ${answer.refused.next}.`);
+  const { message, next } = forTools(answer.refused, runtime);
+  return said(`Stepfast: ${message}; ${next}.`);
 }
 
-function startText({ workflow, summary }: Readonly<Record<string, string>>): string {
+function startText({ workflow, summary }: Readonly<Record<string, string>>, runtime: Runtime): string {
   const given = { ...(workflow ? { workflow } : {}), ...(summary ? { summary } : {}) };
-  return `Call workflow_start with ${JSON.stringify(given)}. Do what its answer says, then report with workflow_advance and the answer's \`at\`, until the status is complete.`;
+  const offered = `The workflows with their inputs: ${namedWorkflows(offeredWorkflows(runtime))}.`;
+  return `Call workflow_start with ${JSON.stringify(given)} and the inputs that it needs. ${offered} Do what its answer says, then report with workflow_advance and the answer's \`at\`, until the status is complete.`;
 }
 
 const said = (text: string): GetPromptResult => ({

@@ -2,8 +2,10 @@ import type { ReadResourceResult, Resource, ResourceTemplateType } from '@modelc
 import { ended, statusOf } from '../machine/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { contextOf } from './context.ts';
+import { offeredWorkflows } from './workflows.ts';
 
 const all = 'stepfast://runs';
+const workflows = 'stepfast://workflows';
 const mostListed = 50;
 
 export const resourceTemplates: readonly ResourceTemplateType[] = [
@@ -21,10 +23,16 @@ export const resourceTemplates: readonly ResourceTemplateType[] = [
   },
 ];
 
-/** The list of runs, and each that is under way. */
+/** The lists of workflows and runs, and each run that is under way. */
 export async function listResources(runtime: Runtime): Promise<Resource[]> {
   const live = (await runtime.engine.runs()).filter(({ state }) => state && !ended(state));
   return [
+    {
+      uri: workflows,
+      name: 'workflows',
+      description: 'What can be started here, with its inputs',
+      mimeType: 'application/json',
+    },
     { uri: all, name: 'runs', description: 'All runs of this project', mimeType: 'application/json' },
     ...live.slice(0, mostListed).map(({ run, state }) => ({
       uri: `${all}/${run}`,
@@ -37,6 +45,7 @@ export async function listResources(runtime: Runtime): Promise<Resource[]> {
 
 /** undefined where there is no such resource. */
 export async function readResource(uri: string, runtime: Runtime): Promise<ReadResourceResult | undefined> {
+  if (uri === workflows) return json(uri, { workflows: offeredWorkflows(runtime) });
   if (uri === all) return json(uri, { runs: await runList(runtime) });
   const [, id, briefing] = /^stepfast:\/\/runs\/([^/]+)(\/briefing)?$/.exec(uri) ?? [];
   const found = id === undefined ? undefined : await runtime.which({ run: id });
@@ -49,9 +58,11 @@ export async function readResource(uri: string, runtime: Runtime): Promise<ReadR
   const view = await runtime.engine.view(run);
   if (!view) return undefined;
   const { definition, state } = view;
-  const [cursor, second] = Object.values(state.cursors);
-  const values = { project_root: runtime.project.root };
-  return json(uri, statusOf(definition, state, second ? { values } : { values, cursor }));
+  const [only, second] = Object.values(state.cursors);
+  const cursor = second || only?.lease ? undefined : only;
+  // Nobody in particular reads it: the handle of a held task is its holder's.
+  const reader = { values: { project_root: runtime.project.root }, session: '' };
+  return json(uri, statusOf(definition, state, { ...reader, cursor }));
 }
 
 async function runList(runtime: Runtime) {

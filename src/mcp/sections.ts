@@ -7,6 +7,8 @@ import {
   type State,
   statusOf,
 } from '../machine/index.ts';
+import { nextCall } from './next-call.ts';
+import { taskStates } from './task-states.ts';
 import { firstWithin } from './token-estimate.ts';
 import type { sectionNames } from './tools.ts';
 
@@ -17,6 +19,10 @@ export interface SectionSource {
   state: State;
   cursor?: Cursor;
   values: Record<string, string>;
+  /** Who asks. */
+  session?: string;
+  /** Where the files of the position's task are. */
+  worktree?: string;
   /** Whole texts, where their section is asked for. */
   todo?: string;
   outputs?: Record<string, string>;
@@ -69,8 +75,10 @@ const sections: Record<SectionName, (source: SectionSource, artifacts?: readonly
       .join('\n\n'),
 };
 
-function statusSection({ definition, state, cursor, values }: SectionSource): string {
-  const status = statusOf(definition, state, { cursor, values });
+function statusSection(source: SectionSource): string {
+  const { definition, state, cursor, values, worktree, session = '' } = source;
+  const status = statusOf(definition, state, { cursor, values, session });
+  const next = nextCall(status, { session, view: source });
   const { phase, task, ralphIteration, ralphTotal, waiting, contextAction } = status;
   const summary = state.summary === undefined ? '' : `: ${state.summary}`;
   const where = [
@@ -83,6 +91,7 @@ function statusSection({ definition, state, cursor, values }: SectionSource): st
     `Workflow '${state.workflow}'${summary}.`,
     `Run ${state.run} is ${state.status}, ${where.join(', ')}.`,
     ...(status.at === undefined ? [] : [`The handle of this position is ${status.at}.`]),
+    ...(worktree === undefined ? [] : [`The files of its task are in ${worktree}.`]),
     ...(status.agent === null ? [] : [`The position is for the agent '${status.agent}'.`]),
     ...(contextAction === undefined ? [] : [`The position opens with ${contextAction}. ${status.message}`]),
     ...(waiting ? [`It waits for a ${waiting.for} by ${waiting.by}: ${waiting.what}`] : []),
@@ -93,7 +102,7 @@ function statusSection({ definition, state, cursor, values }: SectionSource): st
     ...(status.unstable_files ? [`The gates kept changing ${status.unstable_files.join(', ')}.`] : []),
     ...(status.held ?? []).map(({ task: held, holder }) => `Task ${held} is held by ${holder ?? 'nobody'}.`),
     ...(status.ready?.length ? [`Ready to be claimed: ${status.ready.join(', ')}.`] : []),
-    `ACTION REQUIRED: ${status.next}`,
+    `ACTION REQUIRED: ${next}`,
   ];
   return titled('RUN', lines);
 }
@@ -157,16 +166,17 @@ function artifactsSection({ definition }: SectionSource, wanted?: readonly strin
   return titled('CRITICAL ARTIFACTS', lines);
 }
 
-function tasksSection({ state }: SectionSource): string {
+function tasksSection({ definition, state }: SectionSource): string {
   const lines = Object.entries(state.tasks).flatMap(([loop, { order, byId }]) => {
     const done = order.filter((id) => byId[id]?.end === 'done').length;
     // What is open comes first: what has ended is the longer part of a long list.
     const open = order.filter((id) => byId[id]?.end === undefined);
     const shown = [...open, ...order.filter((id) => byId[id]?.end !== undefined)].slice(0, mostTasks);
     const more = order.length - shown.length;
+    const states = taskStates(definition, state, loop);
     return [
       `${loop}: ${done} of ${order.length} done`,
-      ...shown.map((id) => `- ${id} (${byId[id]?.end ?? 'open'}): ${byId[id]?.title ?? ''}`),
+      ...shown.map((id) => `- ${id} (${states.get(id)}): ${byId[id]?.title ?? ''}`),
       ...(more > 0 ? [`- and ${more} more`] : []),
     ];
   });

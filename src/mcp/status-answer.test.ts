@@ -2,7 +2,8 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import type { Receipt } from '../machine/index.ts';
 import type { Told } from '../runtime/index.ts';
-import { refusalAnswer, statusAnswer } from './status-answer.ts';
+import { type Known, nextCall } from './next-call.ts';
+import { statusAnswer } from './status-answer.ts';
 
 const told = (more: Partial<Told> = {}): Told => ({
   run: 'implement-feature-20261114-k3f9x2ab',
@@ -21,6 +22,11 @@ const told = (more: Partial<Told> = {}): Told => ({
   next: 'Do what the instructions say, then advance k3f9x2ab:implementation/task-0417/verify-change#12.',
   ...more,
 });
+
+const withNext = (more: Partial<Told>): Told => {
+  const all = told(more);
+  return { ...all, next: nextCall(all, { session: 's' }) };
+};
 
 const gate = (tail: string, what = 'npm test'): Receipt => ({
   gate: 0,
@@ -54,27 +60,27 @@ describe('an answer stays within 300 tokens beside the instructions', () => {
   it.each(Object.entries(tails))('with failed gates whose output is %s', (_, tail) => {
     for (const count of [1, 2, 40]) {
       const failed = Array.from({ length: count }, (__, index) => gate(tail, `npm run check-${index}`));
-      const answer = statusAnswer(told({ failed_gates: failed, instructions: 'Verify it.' }));
+      const answer = statusAnswer(withNext({ failed_gates: failed, instructions: 'Verify it.' }));
       expect(tokensBeside(answer)).toBeLessThanOrEqual(300);
-      expect(answer.rest).toBe('workflow_context with section status');
+      expect(answer.more).toBe('the output in full: workflow_context, section status');
       expect(answer.failed_gates?.[0]).toMatchObject({ gate: 'npm run check-0', exit: 1 });
     }
   });
 
-  it('and shows the end of the output, whole where it fits', () => {
-    const end = '3 tests failed\nexit 1';
-    const long = statusAnswer(told({ failed_gates: [gate(`${tails.stack}${end}\n`)] }));
-    expect(long.failed_gates?.[0]?.tail).toMatch(/3 tests failed\nexit 1$/);
+  it('and shows the end of an output that names no failure, whole where it fits', () => {
+    const end = '3 tests are red\nexit 1';
+    const long = statusAnswer(told({ failed_gates: [gate(`${'compiling a file\n'.repeat(200)}${end}\n`)] }));
+    expect(long.failed_gates?.[0]?.tail).toMatch(/3 tests are red\nexit 1$/);
     const short = statusAnswer(told({ failed_gates: [gate(`${end}\n`)] }));
     expect(short).toMatchObject({ failed_gates: [{ tail: end }] });
-    expect(short.rest).toBeUndefined();
+    expect(short.more).toBeUndefined();
   });
 
   it('with everything at once that can be long', () => {
     const words = 'The parser reads past the end of the buffer when the header is short. '.repeat(40);
     const answer = statusAnswer(
-      told({
-        status: 'failed',
+      withNext({
+        status: 'waiting',
         reason: words,
         task: { index: 1, id: 'task-0417', title: words, total: 1000 },
         waiting: { for: 'question', by: 'human', what: words },
@@ -85,7 +91,11 @@ describe('an answer stays within 300 tokens beside the instructions', () => {
         failed_gates: [gate(words)],
         unstable_files: Array.from({ length: 500 }, (_, index) => `src/generated/file-${index}.ts`),
       }),
-      '/home/user/project/.stepfast/worktrees/implement-feature-20261114-k3f9x2ab/task-0417',
+      {
+        worktree: '/home/user/project/.stepfast/worktrees/implement-feature-20261114-k3f9x2ab/task-0417',
+        warning: words,
+        restored: true,
+      },
     );
     expect(tokensBeside(answer)).toBeLessThanOrEqual(300);
     expect(answer).toMatchObject({ checking: true, retry_after: 5, replayed: true, interrupted: true });
@@ -94,7 +104,8 @@ describe('an answer stays within 300 tokens beside the instructions', () => {
   it('with a context action, and with a thousand tasks to claim', () => {
     const at = told().at;
     const message = `Hand ${at} to a subagent, or end your turn. Please run \`/compact\` first, then call workflow_status again.`;
-    expect(tokensBeside(statusAnswer(told({ contextAction: '/compact', message })))).toBeLessThanOrEqual(300);
+    const action = withNext({ contextAction: '/compact', message });
+    expect(tokensBeside(statusAnswer(action))).toBeLessThanOrEqual(300);
     const { at: _, task: __, subStep: ___, ...list } = told();
     const held = Array.from({ length: 50 }, (____, index) => ({
       at: `k3f9x2ab:implementation/task-${index}/verify-change#1`,
@@ -105,7 +116,57 @@ describe('an answer stays within 300 tokens beside the instructions', () => {
     const listed = statusAnswer({ ...list, held, ready });
     expect(tokensBeside(listed)).toBeLessThanOrEqual(300);
     expect(listed.held?.length).toBeGreaterThan(0);
-    expect(listed.rest).toBeDefined();
+    expect(listed.more).toBeDefined();
+  });
+});
+
+describe('an answer with the longest that can be next stays within 300 tokens', () => {
+  const at = told().at ?? '';
+  const [path = '', visit] = at.slice('k3f9x2ab:'.length).split('#');
+  const cursor = {
+    path,
+    visit: Number(visit),
+    step: 'implementation',
+    task: 'task-0417',
+    boundary: { policy: 'require' },
+    waiting: { kind: 'review', by: 'reviewer', session: 's' },
+  };
+  const before = { at: 'k3f9x2ab:implementation/task-0416/verify-change#12' };
+  const ids = Array.from({ length: 30 }, (_, index) => `parse-the-header-of-format-${index}`);
+  const view = {
+    definition: {
+      agents: { reviewer: { description: 'Looks for mistakes. '.repeat(30), cannot: ids } },
+      steps: [{ id: 'implementation', type: 'loop', parallel: 4 }],
+    },
+    state: {
+      run: told().run,
+      cursors: { c: cursor },
+      last: { kind: 'advance', key: 'x' },
+      outputs: { x: before },
+      tasks: {
+        implementation: {
+          order: ids,
+          byId: Object.fromEntries(ids.map((id) => [id, { id, title: id, depends_on: ids }])),
+        },
+      },
+    },
+    // Only what the sentences look at.
+  } as unknown as NonNullable<Known['view']>;
+  const message = `Hand ${at} to a subagent, or end your turn. Please run \`/compact\` first, then call workflow_status again.`;
+  const { at: _, task: __, subStep: ___, ...list } = told();
+  const held = ids.slice(0, 4).map((task) => ({ task, holder: 'mcp-x8Kq2Zw1', at: `${at}${task}` }));
+
+  it.each<[string, Told]>([
+    ['a delegation', told()],
+    ['a context action after a repeat', told({ contextAction: '/compact', message, replayed: true })],
+    ['a review', told({ status: 'waiting', waiting: { for: 'review', by: 'reviewer', what: 'the review' } })],
+    ['a full loop', { ...list, held, ready: [] }],
+    ['many tasks to claim', { ...list, held: [], ready: ids.slice(0, 20) }],
+  ])('with %s', (____, all) => {
+    const next = nextCall(all, { session: 's', view });
+    const worktree = '/home/user/project/.stepfast/worktrees/implement-feature-20261114-k3f9x2ab/task-0417';
+    const answer = statusAnswer({ ...all, next }, all.task ? { worktree } : {});
+    expect(tokensBeside(answer)).toBeLessThanOrEqual(300);
   });
 });
 
@@ -127,22 +188,4 @@ it('instructions that a host would cut are cut here, visibly', () => {
   const { instructions = '' } = statusAnswer(told({ instructions: 'Do this and that. '.repeat(20_000) }));
   expect(encode(instructions).length).toBeLessThan(20_000);
   expect(instructions.endsWith('…')).toBe(true);
-});
-
-it('a refusal has its four keys and what comes with some', () => {
-  const refused = { code: 'stale_handle', message: 'it is over', next: 'ask', at: 'k:a#1', events: [] };
-  expect(refusalAnswer(refused)).toEqual({
-    code: 'stale_handle',
-    message: 'it is over',
-    next: 'ask',
-    at: 'k:a#1',
-  });
-  const long = refusalAnswer({
-    code: 'x',
-    message: 'words '.repeat(5000),
-    next: 'ask',
-    instructions: 'Build.',
-  });
-  expect(long.instructions).toBe('Build.');
-  expect(encode(JSON.stringify(long)).length).toBeLessThan(300);
 });

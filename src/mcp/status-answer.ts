@@ -1,15 +1,15 @@
 import type { Receipt, Status } from '../machine/index.ts';
-import type { Refused, Told } from '../runtime/index.ts';
-import { estimateTokens, firstWithin, lastWithin } from './token-estimate.ts';
+import type { Told } from '../runtime/index.ts';
+import { tellingLines } from './telling-lines.ts';
+import { bounded, estimateTokens, firstWithin } from './token-estimate.ts';
 
 /** Tokens that an answer may have beside its instructions. */
 const budget = 300;
 /** What the keys, numbers and punctuation of an answer cost, and what each further key does. */
 const skeleton = 88;
 const furtherKey = 7;
-const mostInstructions = 15_000;
 const mostGates = 3;
-const whereRest = 'workflow_context with section status';
+const whereMore = 'in full: workflow_context, section status';
 
 export interface StatusAnswer
   extends Omit<
@@ -22,29 +22,39 @@ export interface StatusAnswer
   /** Seconds. */
   retry_after?: number;
   failed_gates?: FailedGate[];
+  /** Where the files of the task are. */
   worktree?: string;
+  warning?: string;
+  /** The start went on with a run. */
+  restored?: true;
   /** Where to find what did not fit. */
-  rest?: string;
+  more?: string;
 }
 
 interface FailedGate {
   gate: string;
   exit?: number;
-  /** The end of its output. */
+  /** What its output says of the failure. */
   tail?: string;
 }
 
 /** Where the run stands, within the budget: what is long gives way, and the answer says where it is whole. */
-export function statusAnswer(told: Told, worktree?: string): StatusAnswer {
+export function statusAnswer(
+  told: Told,
+  { worktree, warning, restored }: Pick<StatusAnswer, 'worktree' | 'warning' | 'restored'> = {},
+): StatusAnswer {
   const { run, status, at, step, stepType, phase, task, subStep, ralphIteration, agent, delegate } = told;
   const { progress, contextAction, message, next } = told;
   const { reason, waiting, checking, replayed, interrupted, last_failure, unstable_files } = told;
   const further = [reason, waiting, waiting, checking, checking, replayed, interrupted, last_failure];
-  const keys = [...further, unstable_files, worktree].filter((value) => value !== undefined).length;
+  const keys = [...further, unstable_files, worktree, warning, restored].filter(
+    (value) => value !== undefined,
+  ).length;
   const purse = createPurse(budget - skeleton - keys * furtherKey);
   const known = [at, run, step, phase.name, task?.id, subStep, agent ?? undefined, message, next, worktree];
   for (const text of known) purse.spend(text);
-  const instructions = instructionsIn(told);
+  // Whoever is to wait for a person is not told to work.
+  const instructions = waiting?.by === 'human' ? undefined : instructionsIn(told);
   return {
     ...(at === undefined ? {} : { at }),
     run,
@@ -53,13 +63,15 @@ export function statusAnswer(told: Told, worktree?: string): StatusAnswer {
     step,
     stepType,
     phase,
-    ...(task ? { task: { ...task, title: purse.first(task.title, 30) } } : {}),
+    ...(task ? { task: { ...task, title: purse.short(task.title, 30) } } : {}),
     ...(subStep === undefined ? {} : { subStep }),
     ...(ralphIteration === undefined ? {} : { ralphIteration }),
     agent,
     ...(delegate ? { delegate } : {}),
     progress,
     ...(worktree === undefined ? {} : { worktree }),
+    ...(warning === undefined ? {} : { warning: purse.first(warning, 60) }),
+    ...(restored ? { restored } : {}),
     ...(instructions === undefined ? {} : { instructions }),
     ...(contextAction === undefined ? {} : { contextAction }),
     ...(message === undefined ? {} : { message }),
@@ -73,19 +85,9 @@ export function statusAnswer(told: Told, worktree?: string): StatusAnswer {
     ...(told.held ? { held: purse.items(told.held) } : {}),
     ...(told.ready ? { ready: purse.items(told.ready) } : {}),
     next,
-    ...(purse.cut() ? { rest: whereRest } : {}),
+    ...(purse.cut() ? { more: told.failed_gates ? `the output ${whereMore}` : whereMore } : {}),
   };
 }
-
-/** A refusal as a client sees it: the four keys, and the instructions or runs that come with some. */
-export const refusalAnswer = ({ code, message, next, at, instructions, runs }: Refused): Refused => ({
-  code,
-  message: firstWithin(message, 150),
-  next: firstWithin(next, 100),
-  ...(at === undefined ? {} : { at }),
-  ...(instructions === undefined ? {} : { instructions: bounded(instructions) }),
-  ...(runs ? { runs: runs.map((run) => firstWithin(run, 40)) } : {}),
-});
 
 /** What the position asks for, with the reviewer's words and the answers that belong to it. */
 function instructionsIn({ instructions, feedback, answers = [] }: Told): string | undefined {
@@ -94,10 +96,6 @@ function instructionsIn({ instructions, feedback, answers = [] }: Told): string 
   return bounded([...(feedback === undefined ? [] : [feedback]), instructions, ...told].join('\n\n'));
 }
 
-/** Hosts cut what is longer, and say nothing. */
-const bounded = (text: string): string =>
-  text.length < mostInstructions ? text : firstWithin(text, mostInstructions);
-
 function failedGates(receipts: readonly Receipt[], purse: Purse): FailedGate[] {
   const shown = receipts.slice(0, mostGates);
   if (shown.length < receipts.length) purse.leaveOut();
@@ -105,9 +103,9 @@ function failedGates(receipts: readonly Receipt[], purse: Purse): FailedGate[] {
     gate: purse.first(what, 20),
     ...(exit === undefined ? {} : { exit }),
   }));
-  // What is left goes to the ends of the outputs, in equal shares.
+  // What is left goes to the outputs, in equal shares.
   return heads.map((head, index) => {
-    const tail = purse.last(shown[index]?.tail ?? '', 1 / (heads.length - index));
+    const tail = purse.telling(shown[index]?.tail ?? '', 1 / (heads.length - index));
     return tail === '' ? head : { ...head, tail };
   });
 }
@@ -115,8 +113,10 @@ function failedGates(receipts: readonly Receipt[], purse: Purse): FailedGate[] {
 interface Purse {
   spend(text: string | undefined): void;
   first(text: string, most: number): string;
-  /** The end of a text within a share of what is left. */
-  last(text: string, share: number): string;
+  /** The same where the rest is no loss. */
+  short(text: string, most: number): string;
+  /** What an output says of a failure, within a share of what is left. */
+  telling(text: string, share: number): string;
   items<T>(items: readonly T[]): T[];
   leaveOut(): void;
   cut(): boolean;
@@ -129,18 +129,21 @@ function createPurse(tokens: number): Purse {
     left -= estimateTokens(JSON.stringify(text));
     return text;
   };
+  const short = (text: string, most: number): string =>
+    pay(firstWithin(text, Math.max(3, Math.min(most, left))));
   return {
     spend(text) {
       if (text !== undefined) pay(text);
     },
     first(text, most) {
-      const kept = firstWithin(text, Math.max(3, Math.min(most, left)));
+      const kept = short(text, most);
       cut ||= kept !== text;
-      return pay(kept);
+      return kept;
     },
-    last(text, share) {
+    short,
+    telling(text, share) {
       // The key of the tail and what says where the rest is cost something as well.
-      const kept = lastWithin(text, Math.floor(Math.max(0, (left - 15) * share)));
+      const kept = tellingLines(text, Math.floor(Math.max(0, (left - 15) * share)));
       cut ||= kept !== text.trimEnd();
       return pay(kept);
     },

@@ -46,6 +46,12 @@ export function firstWithin(text: string, tokens: number): string {
   return length === text.length ? text : `${text.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
+const mostInstructions = 15_000;
+
+/** Instructions as hosts take them whole: what is longer they cut, and say nothing. */
+export const bounded = (text: string): string =>
+  text.length < mostInstructions ? text : firstWithin(text, mostInstructions);
+
 function longestFit(length: number, tokens: number, piece: (size: number) => string): number {
   const fits = (size: number): boolean => estimateTokens(JSON.stringify(piece(size)).slice(1, -1)) <= tokens;
   // A token has hardly ever more than twelve characters.

@@ -55,7 +55,8 @@ const writes = { readOnlyHint: false, idempotentHint: true };
 export const tools: readonly ToolSpec[] = [
   {
     name: 'workflow_start',
-    description: 'Start a workflow run, or restore the one under way.',
+    description:
+      'Start a workflow run, or restore the one under way. Without a name: `go`, or that of --workflow-path.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -72,7 +73,8 @@ export const tools: readonly ToolSpec[] = [
     description:
       'Where the run stands and what to do now. Pass `at`, the handle of your last answer, wherever a tool takes it.',
     inputSchema: { type: 'object', properties: { at } },
-    // All it records is that the caller was told.
+    // True enough: it touches no file and no work. It records that the caller was told, which may end a context action
+    // that is only preferred. Hosts call what reads without asking, and an agent that had to ask would rather guess.
     annotations: reads,
   },
   {

@@ -22,6 +22,8 @@ export interface Answer {
   /** Where a claimed task is worked on. */
   worktree?: string;
   warning?: string;
+  /** The words of an advance or a failure were not taken: the position waits. */
+  ignored?: true;
   /** A start that went on with a run. */
   restored?: true;
 }
@@ -35,6 +37,7 @@ const mendable: Record<string, string> = {
   no_workflow: 'name a workflow of: stepfast list',
   invalid_workflow: 'mend it; stepfast validate shows every error',
   bad_config: 'mend it',
+  not_writable: 'run it where you may write',
   no_worktree: 'mend it, or let one agent do the tasks',
   busy: 'send the same call again',
   store_failed: 'send the same call again, with the same handle',

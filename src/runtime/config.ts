@@ -45,6 +45,18 @@ export function withConfig(definition: Definition, { server: _, ...defaults }: C
   return { ...defaults, ...definition };
 }
 
+/** The definition without what a project may set: none of it runs anything. */
+export function withoutConfig({
+  boundaries: _boundaries,
+  stop: _stop,
+  keep: _keep,
+  todo_path: _todo,
+  briefing: _briefing,
+  ...rest
+}: Definition): Definition {
+  return rest;
+}
+
 function parseOr(text: string, bad: (what: string) => StepfastError): unknown {
   try {
     return parse(text, { maxAliasCount: 0 });

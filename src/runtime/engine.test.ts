@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadWorkflowTemplateFromString } from '../definition/index.ts';
+import { hashDefinition, loadWorkflowTemplateFromString } from '../definition/index.ts';
 import type { Command, Status } from '../machine/index.ts';
 import { createMemoryStore, type Store } from '../store/index.ts';
 import { createEngine, type Engine } from './engine.ts';
@@ -15,8 +15,8 @@ steps:
 async function started(
   store: Store = createMemoryStore(),
 ): Promise<{ engine: Engine; run: string; at: string }> {
-  const engine = createEngine({ store, newRun: counted() });
-  const { run, reply } = await engine.begin({ definition, hash: 'sha256:1' }, { type: 'start', now: 1 });
+  const engine = createEngine({ store, newRun: counted(), hashOf: hashDefinition });
+  const { run, reply } = await engine.begin(definition, { type: 'start', now: 1 });
   return { engine, run, at: (reply as Status).at ?? '' };
 }
 
@@ -39,10 +39,10 @@ test('a run is advanced through the store, and every call loads it anew', async 
 
 test('a run id that is taken is drawn again', async () => {
   const store = createMemoryStore();
-  const first = createEngine({ store, newRun: counted() });
-  await first.begin({ definition, hash: 'h' }, { type: 'start', now: 1 });
-  const second = createEngine({ store, newRun: counted() });
-  const { run } = await second.begin({ definition, hash: 'h' }, { type: 'start', now: 1 });
+  const first = createEngine({ store, newRun: counted(), hashOf: hashDefinition });
+  await first.begin(definition, { type: 'start', now: 1 });
+  const second = createEngine({ store, newRun: counted(), hashOf: hashDefinition });
+  const { run } = await second.begin(definition, { type: 'start', now: 1 });
   expect(run).toBe('small-20261115-a1');
 });
 
@@ -75,7 +75,11 @@ test('of many calls at once with one handle exactly one advances', async () => {
 test('a conflict that never ends is given up with advice', async () => {
   const store = createMemoryStore();
   const { run, at } = await started(store);
-  const engine = createEngine({ store: { ...store, append: async () => 'conflict' }, newRun: counted() });
+  const engine = createEngine({
+    store: { ...store, append: async () => 'conflict' },
+    newRun: counted(),
+    hashOf: hashDefinition,
+  });
   await expect(engine.execute(run, advance(at, 'x'))).rejects.toMatchObject({ code: 'busy' });
 });
 
@@ -101,6 +105,7 @@ test('words beyond 256 KB are refused and not kept', async () => {
       },
     },
     newRun: counted(),
+    hashOf: hashDefinition,
   });
   const { reply } = await engine.execute(run, advance(at, 'x'.repeat(256 * 1024 + 1)));
   expect(reply).toMatchObject({ code: 'bad_output' });

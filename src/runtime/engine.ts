@@ -1,8 +1,11 @@
 import { StepfastError } from '../errors.ts';
 import {
   type Command,
+  type Cursor,
+  type Definition,
   type Effect,
   type Event,
+  type LongText,
   type Reply,
   type Response,
   respond,
@@ -10,7 +13,15 @@ import {
   type State,
   type Text,
 } from '../machine/index.ts';
-import type { Entry, Loaded, Pinned, RunInfo, Store, StoredEntry } from '../store/index.ts';
+import {
+  describeText,
+  type Entry,
+  type Loaded,
+  longTextBytes,
+  type RunInfo,
+  type Store,
+  type StoredEntry,
+} from '../store/index.ts';
 
 /** What a caller tells beside the command. */
 export interface Circumstances {
@@ -18,6 +29,8 @@ export interface Circumstances {
   facts?: SessionFacts;
   /** Placeholders that only the caller knows, such as `project_root`. */
   values?: Record<string, string>;
+  /** The gate run that a command with `runnerAlive` speaks of: of another it says nothing. */
+  check?: string;
 }
 
 export interface Executed {
@@ -25,6 +38,10 @@ export interface Executed {
   reply: Reply;
   /** For whoever has the tree: gates to run or to stop, a list to write. */
   effects: Effect[];
+  /** Something happened: a repeated call, or one that a waiting run does not take, changes nothing. */
+  changed: boolean;
+  /** Gates were given up with this call. */
+  interrupted: boolean;
 }
 
 type Opening = Extract<Command, { type: 'start' | 'adopt' | 'import' }>;
@@ -35,7 +52,8 @@ export type OpeningCommand = Opening extends infer C ? (C extends unknown ? Omit
  * Throws StepfastError: `no_run`, `busy`, and what a store throws.
  */
 export interface Engine {
-  begin(pinned: Pinned, command: OpeningCommand, circumstances?: Circumstances): Promise<Executed>;
+  /** Pins the definition by its hash, whatever the command says. */
+  begin(definition: Definition, command: OpeningCommand, circumstances?: Circumstances): Promise<Executed>;
   /** A repeated key gets the answer of the first call. */
   execute(run: string, command: Command, key?: string, circumstances?: Circumstances): Promise<Executed>;
   view(run: string): Promise<Loaded | undefined>;
@@ -52,29 +70,41 @@ interface EngineOptions {
   store: Store;
   /** A run id that is new with high probability; asked again where it is taken. */
   newRun(workflow: string, now: number): string;
+  hashOf(definition: Definition): string;
 }
 
 const maxConflicts = 64;
 const maxTaken = 8;
-const longText = 1024;
-const maxOutput = 256 * 1024;
+/** What the machine takes. */
+const maxWords = 256 * 1024;
 
-export function createEngine({ store, newRun }: EngineOptions): Engine {
-  return { begin, execute, view, ids, runs, entries, text, watch, remove };
+export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
+  return {
+    begin,
+    execute,
+    view: (run) => store.load(run),
+    ids: () => store.ids(),
+    runs: () => store.list(),
+    entries: (run, after) => store.entries(run, after),
+    text,
+    watch: (run, seq, ms) => store.watch(run, seq, ms),
+    remove: (run) => store.remove(run),
+  };
 
   async function begin(
-    pinned: Pinned,
+    definition: Definition,
     command: OpeningCommand,
     { facts, values }: Circumstances = {},
   ): Promise<Executed> {
+    const hash = hashOf(definition);
     for (let tries = 0; tries < maxTaken; tries += 1) {
-      const run = newRun(pinned.definition.name, command.now);
+      const run = newRun(definition.name, command.now);
       // A distributive Omit loses the link between `type` and the rest.
-      const opening = { ...command, run, ...(facts ? { facts } : {}) } as Opening;
-      const { events, state, reply, effects } = respond(pinned.definition, null, opening, values);
-      if (state === null) return { run, reply, effects };
-      const created = await store.create(run, pinned, entryOf(opening, events), state);
-      if (created !== 'taken') return { run, reply, effects };
+      const opening = { ...command, hash, run, ...(facts ? { facts } : {}) } as Opening;
+      const { events, state, reply, effects } = respond(definition, null, opening, values);
+      if (state === null) return { run, reply, effects, changed: state !== null, interrupted: false };
+      const created = await store.create(run, { definition, hash }, entryOf(opening, events), state);
+      if (created !== 'taken') return { run, reply, effects, changed: state !== null, interrupted: false };
     }
     throw new StepfastError('busy', `No free run id was found in ${maxTaken} tries. Try again.`);
   }
@@ -85,78 +115,77 @@ export function createEngine({ store, newRun }: EngineOptions): Engine {
     key?: string,
     circumstances: Circumstances = {},
   ): Promise<Executed> {
-    const given = await shortened(run, command);
+    const words = longWords(command);
+    const given = words ? withWords(command, words.kept) : command;
     for (let tries = 0; tries < maxConflicts; tries += 1) {
       const loaded = await store.load(run, key);
       if (!loaded) throw noRun(run);
       // What was stored under a key is what was answered.
-      if (loaded.repeated) return { run, reply: loaded.repeated.reply as Reply, effects: [] };
+      if (loaded.repeated)
+        return {
+          run,
+          reply: loaded.repeated.reply as Reply,
+          effects: [],
+          changed: false,
+          interrupted: false,
+        };
       const { events, state, reply, effects } = answer(loaded, given, circumstances);
-      if (state === null || events.length === 0) return { run, reply, effects };
+      const interrupted = events.some(({ type }) => type === 'gates.interrupted');
+      if (state === null || events.length === 0) return { run, reply, effects, changed: false, interrupted };
+      // Before the batch that names them, and only where there is one.
+      if (words) await store.keep(run, words.text);
       const entry = entryOf(given, events);
       if (key !== undefined) Object.assign(entry, { key, reply: { ...reply, replayed: true } });
       const version = await store.append(loaded, entry, state);
-      if (version !== 'conflict') return { run, reply, effects };
+      if (version !== 'conflict') return { run, reply, effects, changed: true, interrupted };
     }
     throw new StepfastError('busy', `${run} was changed by others ${maxConflicts} times. Try again.`);
   }
 
-  /** The session's binding and the command, as one batch. */
+  /** The session's binding and the command, as one batch; a refused command binds nobody. */
   function answer(
-    { definition, state }: { definition: Pinned['definition']; state: State },
-    command: Command,
-    { facts, values }: Circumstances,
+    { definition, state }: { definition: Definition; state: State },
+    sent: Command,
+    { facts, values, check }: Circumstances,
   ): Response {
+    const command = check === undefined || checkingIn(state, check) ? sent : withoutRunner(sent);
     const { session, now } = command;
     if (session === undefined || !facts || Object.hasOwn(state.sessions, session))
       return respond(definition, state, command, values);
     const binding = { now, session, type: 'session', event: { type: 'started', ...facts } } as const;
     const bound = respond(definition, state, binding, values);
     const response = respond(definition, bound.state, command, values);
+    if ('code' in response.reply && response.events.length === 0) return response;
     return { ...response, events: [...bound.events, ...response.events] };
-  }
-
-  /** Long words are kept before the batch that names them; what is too long is left for the machine to refuse. */
-  async function shortened(run: string, command: Command): Promise<Command> {
-    const keep = async (words: Text): Promise<Text> => {
-      if (typeof words !== 'string') return words;
-      const bytes = Buffer.byteLength(words);
-      return bytes <= longText || bytes > maxOutput ? words : await store.keep(run, words);
-    };
-    if (command.type === 'advance') return { ...command, output: await keep(command.output) };
-    if (command.type === 'todo') return { ...command, content: await keep(command.content) };
-    return command;
-  }
-
-  async function view(run: string): Promise<Loaded | undefined> {
-    return await store.load(run);
-  }
-
-  async function ids(): Promise<string[]> {
-    return await store.ids();
-  }
-
-  async function runs(): Promise<RunInfo[]> {
-    return await store.list();
-  }
-
-  async function entries(run: string, after?: number): Promise<StoredEntry[]> {
-    return await store.entries(run, after);
   }
 
   async function text(run: string, words: Text): Promise<string> {
     if (typeof words === 'string') return words;
     return (await store.text(run, words.digest)) ?? `${words.opening}…`;
   }
-
-  async function watch(run: string, seq: number, ms: number): Promise<void> {
-    await store.watch(run, seq, ms);
-  }
-
-  async function remove(run: string): Promise<void> {
-    await store.remove(run);
-  }
 }
+
+/** The words of a command that are too long for the journal; what is longer still is left for the machine to refuse. */
+function longWords(command: Command): { text: string; kept: LongText } | undefined {
+  const words = command.type === 'advance' ? command.output : command.type === 'todo' ? command.content : '';
+  if (typeof words !== 'string' || words.length > maxWords) return undefined;
+  const { bytes, kept } = describeText(words);
+  return bytes.length > longTextBytes && bytes.length <= maxWords ? { text: words, kept } : undefined;
+}
+
+function withWords(command: Command, kept: LongText): Command {
+  if (command.type === 'advance') return { ...command, output: kept };
+  return command.type === 'todo' ? { ...command, content: kept } : command;
+}
+
+function withoutRunner(command: Command): Command {
+  if (!('runnerAlive' in command)) return command;
+  const { runnerAlive: _, ...rest } = command;
+  return rest;
+}
+
+export const checkingIn = (state: State, id: string): Cursor['checking'] =>
+  Object.values(state.cursors).find((cursor) => cursor.checking?.id === id)?.checking;
 
 function entryOf({ now, actor, session }: Command, events: Event[]): Entry {
   return { now, ...(actor ? { actor } : {}), ...(session === undefined ? {} : { session }), events };

@@ -18,14 +18,18 @@ export function runNamed(ids: readonly string[], name: string, at?: string): { r
   };
 }
 
-/** The only live run of this worktree, else of the project; never a guess. */
-export function onlyLiveRun(runs: readonly RunInfo[], worktree: string): { run: string } | Refused {
+/** The only live run of this worktree, for a mere look else of the project; never a guess. */
+export function onlyLiveRun(
+  runs: readonly RunInfo[],
+  worktree: string,
+  changes: boolean,
+): { run: string } | Refused {
   const live = runs.filter(({ state }) => state && !ended(state));
   const here = live.filter(({ state }) => state && worksHere(state, worktree));
   const candidates = here.length > 0 ? here : live;
   const [only, second] = candidates;
   if (!only) return nothingHere(runs);
-  if (!second) return { run: only.run };
+  if (!second && (here.length > 0 || !changes)) return { run: only.run };
   const shown = candidates.map(({ run, state }) =>
     state?.summary === undefined ? run : `${run}: ${state.summary}`,
   );
@@ -35,12 +39,12 @@ export function onlyLiveRun(runs: readonly RunInfo[], worktree: string): { run: 
   );
 }
 
-/** Its latest session works in this worktree, or it has none that says where. */
+/** A session of it that has not ended works in this worktree, or none says where it does. */
 export function worksHere({ sessions }: State, worktree: string): boolean {
   const places = Object.values(sessions)
-    .sort((one, other) => one.startedAt - other.startedAt)
+    .filter(({ endedAt }) => endedAt === undefined)
     .flatMap((session) => session.worktree ?? []);
-  return places.length === 0 || places.at(-1) === worktree;
+  return places.length === 0 || places.includes(worktree);
 }
 
 /** A run that cannot be read may be the one that is meant. */
@@ -53,7 +57,8 @@ function nothingHere(runs: readonly RunInfo[]): Refused {
 
 const several = (ids: readonly string[], shown: readonly string[]): Refused => ({
   code: 'several_runs',
-  message: `${ids.length} runs could be meant`,
+  message:
+    ids.length === 1 ? 'the run of another worktree could be meant' : `${ids.length} runs could be meant`,
   next: `say which: ${ids.slice(0, mostListed).join(', ')}`,
   runs: shown.slice(0, mostListed),
 });

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Effect, State, Text } from '../machine/index.ts';
-import type { Engine } from './engine.ts';
+import { containedFile } from './contained.ts';
+import { checkingIn, type Engine } from './engine.ts';
 import { runRequested } from './gate-runner.ts';
 import { local, type Project } from './project.ts';
 import { taskWorktree } from './task-worktree.ts';
@@ -30,6 +31,8 @@ interface KeeperOptions {
   /** This machine and its boot. */
   host: string;
   runner: RunnerCommand;
+  /** Where hashes of files are remembered. */
+  cacheDirectory: string;
 }
 
 /** Performs what the machine asks for, and waits for gates without holding anything. */
@@ -45,7 +48,7 @@ export interface GateKeeper {
 
 const pollMs = 250;
 /** A runner that has not reported by then is asked for again. */
-const patienceMs = 10_000;
+const patienceMs = 5_000;
 
 export function createGateKeeper(options: KeeperOptions): GateKeeper {
   const { engine, project, clock, host, env, runner } = options;
@@ -61,6 +64,7 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
 
   /** Detached, in a process group of its own: it outlives the call, the server and the session. */
   async function startRunner(run: string, id: string, session: string | undefined): Promise<void> {
+    if (!isFirst(logsOf(run, id))) return;
     const view = await engine.view(run);
     const cursor = view && Object.values(view.state.cursors).find((each) => each.checking?.id === id);
     const worktree =
@@ -76,6 +80,16 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
     child.unref();
   }
 
+  /** Calls that attach ask for a runner that nobody has seen yet: one at a time is enough. */
+  function isFirst(logs: string): boolean {
+    const mark = join(logs, 'asked');
+    const asked = statSync(mark, { throwIfNoEntry: false })?.mtimeMs;
+    if (asked !== undefined && Math.abs(Date.now() - asked) < patienceMs) return false;
+    mkdirSync(logs, { recursive: true });
+    writeFileSync(mark, '');
+    return true;
+  }
+
   function stopRunner(process_: { pid: number; host: string } | undefined): void {
     if (process_?.host !== host) return;
     try {
@@ -89,8 +103,9 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
   async function writeTodo(run: string, content: Text): Promise<void> {
     const view = await engine.view(run);
     const path = view?.definition.todo_path;
-    const file =
-      path === undefined ? join(project.directory, 'runs', run, 'TODO.md') : join(project.worktree, path);
+    // Where it would leave the worktree it stays in the run.
+    const wanted = path === undefined ? undefined : containedFile(project.worktree, path);
+    const file = wanted ?? join(project.directory, 'runs', run, 'TODO.md');
     mkdirSync(dirname(file), { recursive: true });
     const temporary = `${file}.${process.pid}.tmp`;
     writeFileSync(temporary, await engine.text(run, content));
@@ -129,14 +144,11 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
 }
 
 /** The session's own worktree where this machine has it, else ours. */
-function worktreeOf(state: State, session: string | undefined, project: Project): string {
+export function worktreeOf(state: State, session: string | undefined, project: Project): string {
   const stored = session === undefined ? undefined : state.sessions[session]?.worktree;
   const path = stored === undefined ? project.worktree : local(stored, project.root);
   return existsSync(path) ? path : project.worktree;
 }
-
-export const checkingIn = (state: State, id: string) =>
-  Object.values(state.cursors).find((cursor) => cursor.checking?.id === id)?.checking;
 
 function isAlive(pid: number): boolean {
   try {

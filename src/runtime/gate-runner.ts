@@ -1,9 +1,18 @@
 import { type ConditionContext, compileCondition } from '../definition/index.ts';
+import { StepfastError } from '../errors.ts';
 import { runGates } from '../evidence/index.ts';
-import type { Cursor, Receipt, RequestedGate, State } from '../machine/index.ts';
+import {
+  type CommandOf,
+  type Cursor,
+  type Definition,
+  parseHandle,
+  type Receipt,
+  type RequestedGate,
+  type State,
+} from '../machine/index.ts';
 import { type Loaded, projectState } from '../store/index.ts';
 import type { Engine } from './engine.ts';
-import { excludedFrom } from './gates-in.ts';
+import { commandsOf, excludedFrom } from './gates-in.ts';
 import type { Project } from './project.ts';
 import { readState } from './reading.ts';
 import type { Trust } from './trust.ts';
@@ -16,16 +25,17 @@ interface RunnerOptions {
   env: Readonly<Record<string, string | undefined>>;
   host: string;
   logs: string;
+  cacheDirectory: string;
 }
 
 /** Runs the gates of one request and reports them; nothing where they are no longer wanted or another has them. */
 export async function runRequested(options: RunnerOptions, run: string, id: string): Promise<void> {
-  const { engine, project, trust, clock, env, host, logs } = options;
+  const { engine, project, trust, clock, env, host, logs, cacheDirectory } = options;
   const engineCaller = () => ({ now: clock(), actor: { kind: 'engine' as const } });
   const runner = { pid: process.pid, host };
   const view = await engine.view(run);
   // Looked at again, because this process may have been started by anybody.
-  if (!view || !trust.has(view.definition, view.hash)) return;
+  if (!view || !trust.has(view.definition)) return;
   const cursor = Object.values(view.state.cursors).find((each) => each.checking?.id === id);
   const checking = cursor?.checking;
   if (!cursor || !checking) return;
@@ -41,29 +51,43 @@ export async function runRequested(options: RunnerOptions, run: string, id: stri
   if ('code' in started.reply) return;
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
-  const contexts = await conditionContext(engine, view, cursor, checking.gates);
-  const { receipts, tree, unstable } = await runGates({
-    gates: checking.gates,
-    worktree: project.worktree,
-    root: project.root,
-    env: { ...inherited(env), ...variables(view.state, cursor) },
-    logDirectory: logs,
-    exclude: excludedFrom(view.definition),
-    condition: (expression) => holds(expression, contexts),
-    isRead: (path) => readState(view.state, path, project),
-    passed: passedBefore(view.state, cursor),
-    signal: stop.signal,
-  });
-  if (stop.signal.aborted) return;
-  await engine.execute(run, {
-    ...engineCaller(),
-    type: 'gatesFinished',
-    id,
-    runner,
-    receipts,
-    ...(tree === undefined ? {} : { tree }),
-    ...(unstable === undefined ? {} : { unstable }),
-  });
+  const report = (result: Omit<CommandOf<'gatesFinished'>, 'type' | 'id' | 'now'>) =>
+    engine.execute(run, { ...engineCaller(), type: 'gatesFinished', id, runner, ...result });
+  try {
+    mustBeTrusted(checking.gates, view.definition);
+    const context = await conditionContext(engine, view, cursor, checking.gates);
+    const { receipts, tree, unstable } = await runGates({
+      gates: checking.gates,
+      worktree: project.worktree,
+      root: project.root,
+      env: { ...inherited(env), ...variables(view.state, cursor) },
+      logDirectory: logs,
+      cacheDirectory,
+      exclude: excludedFrom(view.definition),
+      condition: (expression) => holds(expression, context),
+      isRead: (path) => readState(view.state, path, project),
+      passed: passedBefore(view.state, cursor),
+      signal: stop.signal,
+    });
+    if (stop.signal.aborted) return;
+    await report({
+      receipts,
+      ...(tree === undefined ? {} : { tree }),
+      ...(unstable === undefined ? {} : { unstable }),
+    });
+  } catch (error) {
+    // Somebody waits for an answer: that it could not be checked is one.
+    const tail = `could not be run: ${error instanceof Error ? error.message : String(error)}`;
+    await report({ receipts: [{ gate: 0, pass: false, tail: tail.slice(0, 4000) }] });
+  }
+}
+
+/** The request comes from the journal, trust is the definition's: no other command may slip in between. */
+function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition): void {
+  const trusted = commandsOf(definition);
+  const stranger = gates.find(({ gate }) => gate.run !== undefined && !trusted.includes(gate.run));
+  if (stranger)
+    throw new StepfastError('untrusted', `'${stranger.gate.run}' is no command of '${definition.name}'`);
 }
 
 /** Without the values of a run around this one. */
@@ -84,11 +108,11 @@ function variables(state: State, cursor: Cursor): Record<string, string> {
 }
 
 /** Passes of this run that hold again for the same command on the same tree; a task's never for another task. */
-function passedBefore({ outputs }: State, { step, task }: Cursor): Receipt[] {
-  const prefix = task === undefined ? undefined : `${step}.${task}.`;
-  return Object.entries(outputs)
-    .filter(([key]) => (prefix === undefined ? !/\..*\./.test(key) : key.startsWith(prefix)))
-    .flatMap(([, output]) => output.receipts.filter(({ pass }) => pass));
+function passedBefore({ outputs }: State, cursor: Cursor): Receipt[] {
+  const place = (path: string): string => (path.split('/').length > 2 ? path.split('/', 2).join('/') : '');
+  return Object.values(outputs)
+    .filter(({ at }) => place(parseHandle(at)?.path ?? '') === place(cursor.path))
+    .flatMap(({ receipts }) => receipts.filter(({ pass }) => pass));
 }
 
 function holds(expression: string, context: ConditionContext): { pass: boolean; why?: string } {

@@ -22,6 +22,7 @@ export {
   type Runtime,
   type RuntimeOptions,
   type StartRequest,
+  type Wanted,
   type Who,
 } from './runtime.ts';
 export { createTrust, type Trust, type TrustRecord } from './trust.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
 import type { State } from '../machine/index.ts';
+import { containedFile } from './contained.ts';
 import { type Project, portable } from './project.ts';
 
 export type ReadState = 'read' | 'unread' | 'changed' | 'missing';
@@ -9,7 +9,7 @@ export type ReadState = 'read' | 'unread' | 'changed' | 'missing';
 /** Whether a file of this worktree was read as it is now. `@` and `{project_root}/` may stand before its path. */
 export function readState({ reading }: State, path: string, project: Project): ReadState {
   const inner = innerPath(path, project);
-  const hash = fileHash(join(project.worktree, inner));
+  const hash = fileHash(inner, project);
   if (hash === undefined) return 'missing';
   const key = portable(inner, project.root);
   const known = Object.hasOwn(reading, key) ? reading[key] : undefined;
@@ -23,17 +23,25 @@ export function readCommand(
   project: Project,
 ): { type: 'read'; path: string; hash: string } | undefined {
   const inner = innerPath(path, project);
-  const hash = fileHash(join(project.worktree, inner));
+  const hash = fileHash(inner, project);
   return hash === undefined ? undefined : { type: 'read', path: portable(inner, project.root), hash };
 }
 
-function innerPath(path: string, { root }: Project): string {
+/** From the top of the worktree; an absolute path below the project's root means the same path in here. */
+function innerPath(path: string, { root, worktree }: Project): string {
   const bare = path.replace(/^@/, '').replace(/^\{project_root\}\/?/, '');
-  return bare.startsWith(`${root}/`) ? bare.slice(root.length + 1) : bare;
+  const base = [worktree, root].find((each) => bare.startsWith(`${each}/`));
+  return base === undefined ? bare : bare.slice(base.length + 1);
 }
 
-function fileHash(file: string): string | undefined {
+const maxBytes = 16 * 1024 * 1024;
+
+/** Of a plain file inside the worktree: a pipe would hold us, a device would never end. */
+function fileHash(inner: string, { worktree }: Project): string | undefined {
   try {
+    const file = containedFile(worktree, inner);
+    const stats = file === undefined ? undefined : statSync(file);
+    if (file === undefined || !stats?.isFile() || stats.size > maxBytes) return undefined;
     return `sha256:${createHash('sha256').update(readFileSync(file)).digest('hex')}`;
   } catch {
     return undefined;

@@ -145,12 +145,15 @@ describe('what a run leaves', () => {
     expect(readFileSync(join(project.root, 'TODO.md'), 'utf8')).toBe('in the tree');
   });
 
-  test('[002/4] a workflow that keeps nothing is gone when it is complete', async () => {
+  test('[002/4] a workflow that keeps nothing is gone some time after its end; until then a repeated call is answered', async () => {
     project.write({ '.stepfast/workflows/plain.yaml': `${plain}keep: false\n` });
     const runtime = project.runtime();
     const { at = '', run } = told(await runtime.start({ workflow: 'plain' }, one));
     const { at: last = '' } = told(await runtime.call({ type: 'advance', output: 'a', at }, one));
-    expect(told(await runtime.call({ type: 'advance', output: 'b', at: last }, one)).status).toBe('complete');
+    const end = () => runtime.call({ type: 'advance', output: 'b', at: last }, one);
+    expect(told(await end()).status).toBe('complete');
+    expect(told(await end())).toMatchObject({ status: 'complete', replayed: true });
+    await project.runtime({ clock: () => Date.now() + 7_200_000 }).start({ workflow: 'crowd' }, one);
     expect(existsSync(join(project.root, '.stepfast/runs', run))).toBe(false);
   });
 });

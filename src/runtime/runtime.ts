@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { hostname, platform, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { type Place, places } from '../definition/index.ts';
+import { hashDefinition, type Place, places } from '../definition/index.ts';
+import { StepfastError } from '../errors.ts';
 import { type Tree, treeOf } from '../evidence/index.ts';
 import {
   type Caller,
@@ -11,22 +12,32 @@ import {
   type CommandType,
   type Definition,
   ended,
+  formatHandle,
   parseHandle,
   type Scalar,
   type SessionFacts,
+  type State,
+  shortSummary,
   slug,
 } from '../machine/index.ts';
-import { createFileStore, type FileStore, type Loaded } from '../store/index.ts';
-import { type Answer, isRefused, type Refused, refusedBy } from './answer.ts';
+import { createFileStore, type FileStore, type Loaded, type RunInfo } from '../store/index.ts';
+import { type Answer, isRefused, type Refused, refusedBy, type Told } from './answer.ts';
 import { type Config, readConfig } from './config.ts';
-import { type Circumstances, createEngine, type Engine, type OpeningCommand } from './engine.ts';
+import { containedFile } from './contained.ts';
+import {
+  type Circumstances,
+  createEngine,
+  type Engine,
+  type Executed,
+  type OpeningCommand,
+} from './engine.ts';
 import { onlyLiveRun, runNamed, worksHere } from './find-run.ts';
-import { createGateKeeper, type GateProgress, type RunnerCommand } from './gate-keeper.ts';
+import { createGateKeeper, type GateProgress, type RunnerCommand, worktreeOf } from './gate-keeper.ts';
 import { commandsOf, excludedFrom, gatesOf } from './gates-in.ts';
 import { findProject, type Project, portable } from './project.ts';
 import { readCommand } from './reading.ts';
 import { type Resolved, resolveWorkflow } from './resolve.ts';
-import { makeTaskWorktree, taskWorktree } from './task-worktree.ts';
+import { makeTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
 import { createTrust, type Trust } from './trust.ts';
 import { bootId, machineId, stateDirectory } from './user.ts';
 
@@ -49,6 +60,13 @@ export interface StartRequest {
   run?: string;
 }
 
+export interface Wanted {
+  at?: string | undefined;
+  run?: string | undefined;
+  /** Not only a look: another worktree's run is never meant without a name. */
+  changes?: boolean;
+}
+
 export interface CallOptions {
   run?: string;
   key?: string;
@@ -69,7 +87,7 @@ export interface Runtime {
   start(request: StartRequest, who: Who): Promise<Answer>;
   call(request: Request, who: Who, options?: CallOptions): Promise<Answer>;
   /** The run that is meant, or why that is unclear. */
-  which(wanted: { at?: string | undefined; run?: string | undefined }): Promise<{ run: string } | Refused>;
+  which(wanted: Wanted): Promise<{ run: string } | Refused>;
   /** Throws `no_workflow` and WorkflowValidationError. */
   resolve(workflow: string): Resolved;
   /** What the detached process does: runs the gates of one request and reports them. */
@@ -92,6 +110,7 @@ export interface RuntimeOptions {
 }
 
 const defaultWaitMs = 45_000;
+const lingerMs = 3_600_000;
 /** What `.stepfast/.gitignore` holds. */
 export const ignored = 'runs/\nworktrees/\n';
 
@@ -106,14 +125,15 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const searchPath = places({ projectRoot: project.worktree, ...surroundings });
   const state = stateDirectory(surroundings);
   const machine = machineId(state);
+  const cacheDirectory = join(state, 'cache');
   const config = readConfig(join(project.worktree, '.stepfast'));
-  const trust = createTrust(state, { config, more: options.trusted ?? [] });
+  const trust = createTrust(state, options.trusted);
   const store = createFileStore({
     directory: join(project.directory, 'runs'),
     machine,
-    nonce: () => randomBytes(6).toString('base64url'),
+    nonce: () => randomBytes(6).toString('hex'),
   });
-  const engine = createEngine({ store, newRun });
+  const engine = createEngine({ store, newRun, hashOf: hashDefinition });
   const values = { project_root: project.root };
   const here = portable(project.worktree, project.root);
   const gates = createGateKeeper({
@@ -123,6 +143,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     clock,
     env,
     host: bootId(machine),
+    cacheDirectory,
     runner: options.runner,
   });
   return {
@@ -135,78 +156,117 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     which,
     resolve,
     start: (request, who) => refusing(() => start(request, who)),
-    call: (request, who, callOptions = {}) => refusing(() => call(reading(request), who, callOptions)),
+    call: (request, who, callOptions = {}) => refusing(() => call(request, who, callOptions)),
     runGates: gates.run,
   };
 
   async function start(request: StartRequest, who: Who): Promise<Answer> {
     if (request.run !== undefined) return await restore(request.run, who);
-    const resolved = resolve(request.workflow ?? options.workflowPath ?? 'go');
-    const known = await sameRun(resolved.definition.name, request, who);
+    const { definition } = resolve(request.workflow ?? options.workflowPath ?? 'go');
+    const known = await sameRun(definition.name, request, who);
     if (known !== undefined) return await restore(known, who);
-    const refused = untrusted(resolved.definition, resolved.hash, resolved.definition.name);
+    const refused = untrusted(definition, definition.name) ?? badTodoPath(definition);
     if (refused) return { reply: refused };
-    const { definition, hash } = resolved;
     const { summary, inputs } = request;
     const opening: OpeningCommand = {
-      ...caller(who, (await treeFor(definition, 'start'))?.hash),
+      ...caller(who, (await treeFor(definition, 'start', project.worktree))?.hash),
       type: 'start',
-      hash,
       ...(summary === undefined ? {} : { summary }),
       ...(inputs === undefined ? {} : { inputs }),
     };
     ignoreRuns(project);
-    const { run, reply, effects } = await engine.begin({ definition, hash }, opening, around(who));
+    const { run, reply, effects } = await engine.begin(definition, opening, around(who));
     await gates.perform(run, effects);
     return isRefused(reply) ? { reply } : { run, reply };
   }
 
   async function restore(run: string, who: Who): Promise<Answer> {
-    return { ...(await call({ type: 'status' }, who, { run })), restored: true };
+    const found = await which({ run });
+    if (!('run' in found)) return { reply: found };
+    const command: Command = { ...caller(who), type: 'status' };
+    const { reply, effects } = await engine.execute(found.run, command, undefined, around(who));
+    await gates.perform(found.run, effects);
+    return { run: found.run, reply, restored: true };
   }
 
-  /** A second start restores: the caller's own run, or one of this worktree with the same words. */
+  /** A second start restores: the caller's own run, or one of this worktree, with the same words. */
   async function sameRun(
     workflow: string,
-    request: StartRequest,
+    { summary, inputs = {} }: StartRequest,
     { session }: Who,
   ): Promise<string | undefined> {
-    const summary = request.summary?.trim();
-    const same = (await engine.runs()).filter(({ state: each }) => {
+    const runs = await engine.runs();
+    await sweep(runs);
+    const words = shortSummary(summary);
+    const same = runs.filter(({ state: each }) => {
       if (!each || ended(each) || each.workflow !== workflow) return false;
       const mine = session !== undefined && Object.hasOwn(each.sessions, session);
-      const alike = summary === each.summary || (mine && !summary);
-      return alike && (mine || worksHere(each, here));
+      const alike = words === each.summary || (mine && words === undefined);
+      const fits = Object.entries(inputs).every(([name, value]) => each.inputs[name] === value);
+      return alike && fits && (mine || worksHere(each, here));
     });
     return same.length === 1 ? same[0]?.run : undefined;
   }
 
-  async function call(request: Request, who: Who, callOptions: CallOptions): Promise<Answer> {
-    const at = 'at' in request ? request.at : undefined;
-    const found = await which({ at, run: callOptions.run });
+  /** Runs that keep nothing go some time after their end: until then a repeated call is answered. */
+  async function sweep(runs: readonly RunInfo[]): Promise<void> {
+    for (const { run, state: each, keep } of runs)
+      if (keep === false && each && ended(each) && clock() - each.updatedAt > lingerMs)
+        await engine.remove(run);
+  }
+
+  async function call(asked: Request, who: Who, callOptions: CallOptions): Promise<Answer> {
+    const at = 'at' in asked ? asked.at : undefined;
+    const found = await which({ at, run: callOptions.run, changes: asked.type !== 'status' });
     if (!('run' in found)) return { reply: found };
     const { run } = found;
+    const request = reading(asked);
     const checked = request.type === 'advance' || request.type === 'review';
     const view = checked ? await engine.view(run) : undefined;
-    const refused = view && untrusted(view.definition, view.hash, run);
+    const refused = view && untrusted(view.definition, run);
     if (refused) return { run, reply: at === undefined ? refused : { ...refused, at } };
-    const tree =
-      view && (await treeFor(view.definition, request.type, taskWorktree(project, run, taskAt(at))));
+    // A verdict is about the tree of whoever did the work.
+    const worker = view && request.type === 'review' ? workerOf(view.state, at) : undefined;
+    const worktree =
+      taskWorktree(project, run, taskAt(at)) ??
+      (view && worker !== undefined ? worktreeOf(view.state, worker, project) : project.worktree);
+    const tree = view && (await treeFor(view.definition, request.type, worktree));
     const warned = warning(view, tree);
+    const by = who.session === undefined && worker !== undefined ? { ...who, session: worker } : who;
     // The parts are those of exactly this request.
-    const command = { ...request, ...caller(who, tree?.hash) } as Command;
-    const executed = await engine.execute(run, command, callOptions.key, around(who));
+    const command = { ...request, ...caller(by, tree?.hash) } as Command;
+    // Whoever only looks around binds nothing; a handle says that it is meant.
+    const bound = request.type !== 'status' || at !== undefined ? around(who) : { values };
+    const executed = await engine.execute(run, command, callOptions.key, bound);
     await gates.perform(run, executed.effects);
-    const reply: Answer['reply'] = executed.reply;
-    if (request.type === 'claim' && !isRefused(reply))
-      return await withWorktree({ run, reply }, reply.task?.id);
-    if (isRefused(reply) || !reply.checking) return await finished({ run, reply });
+    const reply = toldBy(executed);
+    if (isRefused(reply)) return { run, reply };
+    if (request.type === 'claim') return await withWorktree({ run, reply }, reply.task?.id);
+    const own = request.type === 'status' && at === undefined ? onlyHeld(reply, who) : undefined;
+    if (own !== undefined) return await call({ type: 'status', at: own }, who, { ...callOptions, run });
+    if (!reply.checking) {
+      const speaks = request.type === 'advance' || request.type === 'fail';
+      const ignored = speaks && !executed.changed && !reply.replayed && reply.status === 'waiting';
+      return { ...about(run, reply), ...(ignored ? { ignored } : {}) };
+    }
     // Whoever only looks does not wait, but learns of a runner that is gone.
-    const waitMs = checked ? (callOptions.waitMs ?? defaultWaitMs) : 0;
+    const waitMs = callOptions.waitMs ?? (checked ? defaultWaitMs : 0);
+    const { id } = reply.checking;
     const { onProgress } = callOptions;
-    const settled = await gates.settle(run, reply.checking.id, { until: clock() + waitMs, onProgress });
+    const settled = await gates.settle(run, id, { until: clock() + waitMs, onProgress });
     if (settled === 'running') return { run, reply, ...warned };
-    return await finished({ run, reply: await afterGates(run, reply.at, settled, who), ...warned });
+    return { ...about(run, await afterGates(run, { id, at: reply.at, settled }, who)), ...warned };
+  }
+
+  /** With where a task's files are, or what is still only there. */
+  function about(run: string, reply: Answer['reply']): Answer & { run: string } {
+    if (isRefused(reply)) return { run, reply };
+    const worktree = taskWorktree(project, run, reply.task?.id);
+    if (worktree !== undefined) return { run, reply, worktree };
+    const branches = reply.held ? [] : unmergedBranches(project, run);
+    if (branches.length === 0) return { run, reply };
+    const warning = `work of this run is not in this tree yet; merge ${branches.join(', ')} before you go on`;
+    return { run, reply, warning };
   }
 
   /** That the tree is unknown is told with a run's first gates. */
@@ -230,8 +290,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   /** What the call has led to, as the caller's own status. */
   async function afterGates(
     run: string,
-    at: string | undefined,
-    settled: 'finished' | 'interrupted',
+    { id, at, settled }: { id: string; at: string | undefined; settled: 'finished' | 'interrupted' },
     who: Who,
   ): Promise<Answer['reply']> {
     const status: CommandOf<'status'> = {
@@ -240,18 +299,9 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       ...(at === undefined ? {} : { at }),
       ...(settled === 'interrupted' ? { runnerAlive: false } : {}),
     };
-    const executed = await engine.execute(run, status, undefined, around(who));
-    const reply: Answer['reply'] = executed.reply;
-    return settled === 'interrupted' && !isRefused(reply) ? { ...reply, interrupted: true } : reply;
-  }
-
-  /** A workflow that keeps nothing is gone with its last answer. */
-  async function finished(answer: Answer): Promise<Answer> {
-    const { run, reply } = answer;
-    if (run === undefined || isRefused(reply) || reply.status !== 'complete') return answer;
-    const view = await engine.view(run);
-    if (view?.definition.keep === false) await engine.remove(run);
-    return answer;
+    const executed = await engine.execute(run, status, undefined, { ...around(who), check: id });
+    await gates.perform(run, executed.effects);
+    return toldBy(executed);
   }
 
   /** A note that names a file as read says at which content. */
@@ -260,22 +310,19 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     return readCommand(request.text.trim(), project) ?? request;
   }
 
-  async function which(wanted: {
-    at?: string | undefined;
-    run?: string | undefined;
-  }): Promise<{ run: string } | Refused> {
+  async function which(wanted: Wanted): Promise<{ run: string } | Refused> {
     const suffix = wanted.at === undefined ? undefined : parseHandle(wanted.at)?.suffix;
     if (wanted.run !== undefined) return runNamed(await engine.ids(), wanted.run);
     if (suffix !== undefined) return runNamed(await engine.ids(), suffix, wanted.at);
-    return onlyLiveRun(await engine.runs(), here);
+    return onlyLiveRun(await engine.runs(), here, wanted.changes ?? false);
   }
 
   function resolve(workflow: string): Resolved {
     return resolveWorkflow(workflow, { searchPath, config, cwd });
   }
 
-  function untrusted(definition: Definition, hash: string, name: string): Refused | undefined {
-    if (trust.has(definition, hash)) return undefined;
+  function untrusted(definition: Definition, name: string): Refused | undefined {
+    if (trust.has(definition)) return undefined;
     const [first = '', ...more] = commandsOf(definition);
     const and = more.length === 0 ? '' : ` and ${more.length} more`;
     return {
@@ -283,6 +330,12 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       message: `'${definition.name}' would run commands that nobody trusts on this machine: ${first}${and}`,
       next: `a person reads and trusts them with: stepfast trust ${name}`,
     };
+  }
+
+  function badTodoPath({ todo_path }: Definition): Refused | undefined {
+    if (todo_path === undefined || containedFile(project.worktree, todo_path)) return undefined;
+    const message = `todo_path '${todo_path}' leads out of the project, or into .git or .stepfast`;
+    return { code: 'bad_config', message, next: 'name a file of the project' };
   }
 
   function caller({ actor, session }: Who, tree?: string): Caller {
@@ -308,13 +361,13 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   async function treeFor(
     definition: Definition,
     type: CommandType,
-    worktree = project.worktree,
+    worktree: string,
   ): Promise<Tree | undefined> {
     const work = [...definition.steps, ...Object.values(definition.loops ?? {}).flat()];
     const reads = work.some((step) => step.read_only);
     const checks = work.some((step) => gatesOf(step).length > 0 || ('review' in step && step.review));
     if (!reads && (!checks || type === 'start')) return undefined;
-    return await treeOf({ worktree, exclude: excludedFrom(definition) });
+    return await treeOf({ worktree, exclude: excludedFrom(definition), cacheDirectory });
   }
 }
 
@@ -325,6 +378,23 @@ export function newRun(workflow: string, now: number): string {
   return `${slug(workflow)}-${day}-${letters}`;
 }
 
+/** The session whose work waits for the verdict. */
+function workerOf(state: State, at: string | undefined): string | undefined {
+  const waiting = Object.values(state.cursors)
+    .filter((cursor) => at === undefined || formatHandle(state.run, cursor.path, cursor.visit) === at)
+    .flatMap((cursor) => (cursor.waiting?.kind === 'review' ? [cursor.waiting] : []));
+  return waiting.length === 1 ? waiting[0]?.session : undefined;
+}
+
+const toldBy = ({ reply, interrupted }: Executed): Answer['reply'] =>
+  interrupted && !('code' in reply) ? { ...reply, interrupted: true } : reply;
+
+/** The handle of the only task that the caller holds. */
+function onlyHeld({ held = [] }: Told, { session }: Who): string | undefined {
+  const mine = held.filter(({ holder }) => session !== undefined && holder === session);
+  return mine.length === 1 ? mine[0]?.at : undefined;
+}
+
 /** The task that a handle names. */
 function taskAt(at: string | undefined): string | undefined {
   const [, task, subStep] = (at === undefined ? undefined : parseHandle(at))?.path.split('/') ?? [];
@@ -333,11 +403,13 @@ function taskAt(at: string | undefined): string | undefined {
 
 /** Runs are never committed, also where nobody called `init`. */
 function ignoreRuns({ directory }: Project): void {
-  mkdirSync(directory, { recursive: true });
   try {
+    mkdirSync(directory, { recursive: true });
     writeFileSync(join(directory, '.gitignore'), ignored, { flag: 'wx' });
-  } catch {
-    // It has one already.
+  } catch (cause) {
+    if (existsSync(join(directory, '.gitignore'))) return;
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    throw new StepfastError('not_writable', `${directory} cannot be made (${why})`, { cause });
   }
 }
 

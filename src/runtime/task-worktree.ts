@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { StepfastError } from '../errors.ts';
+import { gitEnvironment } from '../evidence/index.ts';
 import type { Definition, State } from '../machine/index.ts';
 import type { Project } from './project.ts';
 
@@ -28,18 +29,54 @@ export function makeTaskWorktree(
     const message = `'${state.step}' has several agents at work, which needs git: each has a worktree`;
     throw new StepfastError('no_worktree', message);
   }
-  const branch = `stepfast/${state.run}/${task}`;
+  const branch = branchOf(state.run, task);
   try {
-    execFileSync('git', ['worktree', 'add', '-q', '-B', branch, path, 'HEAD'], {
-      cwd: project.worktree,
-      stdio: 'pipe',
-    });
+    // What was committed there before stays.
+    const known = git(project, 'branch', '--list', branch) !== '';
+    git(project, 'worktree', 'prune');
+    git(project, 'worktree', 'add', '-q', ...(known ? [path, branch] : ['-b', branch, path, 'HEAD']));
   } catch (cause) {
     const why = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : String(cause);
     throw new StepfastError('no_worktree', `git made no worktree for '${task}': ${why}`, { cause });
   }
   return path;
 }
+
+/** Branches of tasks whose work, committed or not, is not in this tree. */
+export function unmergedBranches(project: Project, run: string): string[] {
+  const folder = join(project.directory, 'worktrees', run);
+  if (!existsSync(folder)) return [];
+  try {
+    const ahead = git(
+      project,
+      'branch',
+      '--format=%(refname:short)',
+      '--no-merged',
+      'HEAD',
+      '--list',
+      `stepfast/${run}/*`,
+    );
+    const dirty = readdirSync(folder)
+      .filter((task) => git({ ...project, worktree: join(folder, task) }, 'status', '--porcelain') !== '')
+      .map((task) => branchOf(run, task));
+    return [...new Set([...ahead.split('\n').filter(Boolean), ...dirty])];
+  } catch {
+    // A worktree that somebody took away by hand.
+    return [];
+  }
+}
+
+/** A name that git takes for every id: `a.lock` is none of its own. */
+const branchOf = (run: string, task: string): string => `stepfast/${run}/${task.replaceAll('.', '%2E')}`;
+
+/** Without hooks: they are the repository's, and nobody has trusted them. */
+const git = (project: Project, ...args: string[]): string =>
+  execFileSync('git', ['-c', 'core.hooksPath=/dev/null', ...args], {
+    cwd: project.worktree,
+    env: gitEnvironment(process.env),
+    encoding: 'utf8',
+    stdio: 'pipe',
+  }).trim();
 
 function needsWorktree({ steps, loops = {} }: Definition, id: string): boolean {
   const step = steps.find((each) => each.id === id);

@@ -31,20 +31,20 @@ test('a workflow with commands is trusted only after somebody said so, and only 
   const trust = createTrust(directory);
   const known = workflow('npm test');
   const changed = workflow('curl evil.example');
-  expect(trust.has(known, hashDefinition(known))).toBe(false);
+  expect(trust.has(known)).toBe(false);
   trust.give({ hash: hashDefinition(known), workflow: 'feature', now: 1, by: 'person' });
-  expect(trust.has(known, hashDefinition(known))).toBe(true);
-  expect(trust.has(changed, hashDefinition(changed))).toBe(false);
+  expect(trust.has(known)).toBe(true);
+  expect(trust.has(changed)).toBe(false);
   expect(trust.list()).toMatchObject([{ workflow: 'feature', by: 'person' }]);
   expect(trust.take(hashDefinition(known))).toBe(true);
-  expect(trust.has(known, hashDefinition(known))).toBe(false);
+  expect(trust.has(known)).toBe(false);
 });
 
 test('a hash that a process was given counts for that process', () => {
   const known = workflow('npm test');
   const hash = hashDefinition(known);
-  expect(createTrust(directory, { more: [hash] }).has(known, hash)).toBe(true);
-  expect(createTrust(directory).has(known, hash)).toBe(false);
+  expect(createTrust(directory, [hash]).has(known)).toBe(true);
+  expect(createTrust(directory).has(known)).toBe(false);
 });
 
 test('a workflow without commands needs no trust', () => {
@@ -53,19 +53,26 @@ name: quiet
 description: d
 steps: [{ id: a, type: action, instructions: x, gate: [{ exists: PLAN.md }] }]
 `);
-  expect(createTrust(directory).has(none, hashDefinition(none))).toBe(true);
+  expect(createTrust(directory).has(none)).toBe(true);
 });
 
 test('bundled workflows are trusted as they are, also with what the project sets for all', () => {
   const bundled = places().find(({ kind }) => kind === 'bundled')?.directory ?? '';
   const release = loadWorkflowTemplate(join(bundled, 'release.yaml'));
   expect(commandsOf(release)).not.toEqual([]);
-  expect(createTrust(directory).has(release, hashDefinition(release))).toBe(true);
+  expect(createTrust(directory).has(release)).toBe(true);
   const config = { keep: false, stop: 'hold' } as const;
   const set = withConfig(release, config);
-  expect(createTrust(directory, { config }).has(set, hashDefinition(set))).toBe(true);
+  expect(createTrust(directory).has(set)).toBe(true);
   const tampered = { ...release, steps: [...workflow('curl evil.example').steps] };
-  expect(createTrust(directory).has(tampered, hashDefinition(tampered))).toBe(false);
+  expect(createTrust(directory).has(tampered)).toBe(false);
+});
+
+test('a definition that is said to have a trusted hash is looked at all the same', () => {
+  const trust = createTrust(directory);
+  const known = workflow('npm test');
+  trust.give({ hash: hashDefinition(known), workflow: 'feature', now: 1, by: 'person' });
+  expect(trust.has({ ...known, steps: workflow('curl evil.example').steps })).toBe(false);
 });
 
 test('commands are listed once each, `until` among them', () => {

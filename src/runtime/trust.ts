@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { findWorkflow, hashDefinition, loadWorkflowFile, places } from '../definition/index.ts';
 import type { Definition } from '../machine/index.ts';
-import { type Config, withConfig } from './config.ts';
+import { withoutConfig } from './config.ts';
 import { commandsOf } from './gates-in.ts';
 
 export interface TrustRecord {
@@ -14,25 +14,23 @@ export interface TrustRecord {
 
 /** Whose commands may run: per user and per hash of the resolved definition, kept outside every repository. */
 export interface Trust {
-  has(definition: Definition, hash: string): boolean;
+  /** Looks at the definition itself, never at a hash that somebody says it has. */
+  has(definition: Definition): boolean;
   give(record: TrustRecord): void;
   take(hash: string): boolean;
   list(): TrustRecord[];
 }
 
-/** `more` stands for a person, for this process only; `config` is what the project adds to every workflow. */
-export function createTrust(
-  stateDirectory: string,
-  { more = [], config = {} }: { more?: readonly string[]; config?: Config } = {},
-): Trust {
+/** `more` stands for a person, for this process only. */
+export function createTrust(stateDirectory: string, more: readonly string[] = []): Trust {
   const directory = join(stateDirectory, 'trust');
   const fileOf = (hash: string): string => join(directory, `${hash.replace(/[^a-z0-9]/g, '-')}.json`);
   return {
-    has: (definition, hash) =>
-      commandsOf(definition).length === 0 ||
-      more.includes(hash) ||
-      existsSync(fileOf(hash)) ||
-      isBundled(definition.name, hash, config),
+    has(definition) {
+      if (commandsOf(definition).length === 0) return true;
+      const hash = hashDefinition(definition);
+      return more.includes(hash) || existsSync(fileOf(hash)) || isBundled(definition);
+    },
     give(record) {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       writeFileSync(fileOf(record.hash), `${JSON.stringify(record)}\n`);
@@ -51,12 +49,14 @@ export function createTrust(
   };
 }
 
-/** What comes with Stepfast is trusted as far as it is unchanged. */
-function isBundled(name: string, hash: string, config: Config): boolean {
+/** What comes with Stepfast is trusted as far as it is unchanged, whatever a project sets for all workflows. */
+function isBundled(definition: Definition): boolean {
   const bundled = places().filter(({ kind }) => kind === 'bundled');
-  const found = findWorkflow(name, bundled);
+  const found = findWorkflow(definition.name, bundled);
   // A name that is a path would find a file of somebody else.
   if (found?.from !== 'bundled') return false;
-  const { definition } = loadWorkflowFile(found.file, { places: bundled });
-  return definition !== undefined && hashDefinition(withConfig(definition, config)) === hash;
+  const own = loadWorkflowFile(found.file, { places: bundled }).definition;
+  return (
+    own !== undefined && hashDefinition(withoutConfig(own)) === hashDefinition(withoutConfig(definition))
+  );
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { homedir, hostname, uptime } from 'node:os';
 import { join } from 'node:path';
 
@@ -37,11 +37,20 @@ export function machineId(directory: string): string {
   }
 }
 
-/** The machine and its boot: a process id means nothing after a restart. */
+/** The machine, its boot and its space of process ids: elsewhere a process id means nothing. */
 export function bootId(machine: string): string {
   const id = readOrEmpty('/proc/sys/kernel/random/boot_id').trim().slice(0, 8);
   // Elsewhere the time of the boot, to the minute: clocks drift.
-  return `${machine}@${id || Math.round((Date.now() / 1000 - uptime()) / 60)}`;
+  return `${machine}@${id || Math.round((Date.now() / 1000 - uptime()) / 60)}${pidSpace()}`;
+}
+
+/** A sandbox has process ids of its own. */
+function pidSpace(): string {
+  try {
+    return `/${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''}`;
+  } catch {
+    return '';
+  }
 }
 
 function readOrEmpty(file: string): string {

@@ -5,7 +5,7 @@ export { isNetworkFileSystem } from './file/network.ts';
 export { createNodeFiles } from './file/node-files.ts';
 export type { Repaired } from './file/repair.ts';
 export { createFileStore, type FileStore, type FileStoreOptions } from './file/store.ts';
-export { longTextBytes } from './long-text.ts';
+export { describeText, longTextBytes } from './long-text.ts';
 export { createMemoryStore } from './memory.ts';
 export { projectState } from './projection.ts';
 export { isRunId } from './run-id.ts';

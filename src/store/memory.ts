@@ -1,6 +1,6 @@
 import { describeText } from './long-text.ts';
-import { newestFirst } from './newest-first.ts';
 import { requireRunId } from './run-id.ts';
+import { infoOf, newestFirst } from './run-list.ts';
 import type { Entry, Loaded, Pinned, Store, StoredEntry, Version } from './store.ts';
 
 interface Kept {
@@ -70,8 +70,11 @@ export function createMemoryStore(): Store {
     },
 
     async list() {
-      const infos = [...runs].map(([run, kept]) => ({ run, state: JSON.parse(kept.state) }));
-      return newestFirst(infos);
+      return newestFirst(
+        [...runs].map(([run, kept]) =>
+          infoOf(run, JSON.parse(kept.pinned).definition, JSON.parse(kept.state)),
+        ),
+      );
     },
 
     async remove(run) {

@@ -37,6 +37,8 @@ export interface Loaded extends Pinned {
 export interface RunInfo {
   run: string;
   state?: State;
+  /** Whether its workflow keeps a run that has ended; absent means yes. */
+  keep?: boolean;
   problem?: string;
 }
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import {
   eras,
   type Project,
 } from '../mcp/kit.ts';
-import { gated, looped, noisy, plain } from '../mcp/workflows.ts';
+import { asking, gated, looped, noisy, plain, writers } from '../mcp/workflows.ts';
 
 const cleanups: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -58,25 +58,35 @@ it.each(eras)('the tools are eight in a stable order, and cheap to know (%s era)
 });
 
 it.each(eras)('prompts and resources tell of the runs and change nothing (%s era)', async (era) => {
-  const project = projectWith({ plain });
+  const project = projectWith({ asking, plain });
   const { client, call } = await connected(project, era);
   expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['prime', 'status', 'start']);
   const said = async (name: string, given: Record<string, string> = {}): Promise<string> => {
     const [message] = (await client.getPrompt({ name, arguments: given })).messages;
     return message?.content.type === 'text' ? message.content.text : '';
   };
-  expect(await said('prime')).toBe('Stepfast: no run is active here; start one.');
+  expect(await said('prime')).toBe('Stepfast: no run is active here; call workflow_start.');
   expect(await said('start', { workflow: 'plain' })).toContain('workflow_start with {"workflow":"plain"}');
+  expect(await said('start')).toMatch(/The workflows with their inputs: asking \{ task, where\? \}, plain\./);
   const { S } = await call('workflow_start', { workflow: 'plain', summary: 'login' });
   expect(await said('prime')).toContain('Write the plan of login.');
   expect(await said('status')).toContain(S.at);
   expect(await said('status')).not.toContain('Write the plan');
   const { resources } = await client.listResources();
-  expect(resources.map(({ uri }) => uri)).toEqual(['stepfast://runs', `stepfast://runs/${S.run}`]);
+  expect(resources.map(({ uri }) => uri)).toEqual([
+    'stepfast://workflows',
+    'stepfast://runs',
+    `stepfast://runs/${S.run}`,
+  ]);
   const read = async (uri: string): Promise<string> => {
     const [content] = (await client.readResource({ uri })).contents;
     return content && 'text' in content ? content.text : '';
   };
+  expect(JSON.parse(await read('stepfast://workflows')).workflows).toContainEqual({
+    name: 'plain',
+    description: 'Plan and build',
+    inputs: {},
+  });
   expect(JSON.parse(await read('stepfast://runs'))).toMatchObject({
     runs: [{ run: S.run, summary: 'login' }],
   });
@@ -160,6 +170,50 @@ it('[P5/2] with two runs a call without a handle means the one that this session
   expect(unclear.S.runs).toHaveLength(2);
 });
 
+it('where nothing is live, the run that ended last is told of only in its own worktree', async () => {
+  const project = projectWith({ plain });
+  const server = await connected(project);
+  const { S } = await server.call('workflow_start', { workflow: 'plain', summary: 'x' });
+  await server.call('workflow_status', { at: S.at });
+  await server.call('workflow_advance', { output: '1' });
+  await server.call('workflow_advance', { output: '2' });
+  const neighbour = await connected(project);
+  expect((await neighbour.call('workflow_status')).S).toMatchObject({ run: S.run, status: 'complete' });
+  const elsewhere = join(project.root, 'elsewhere');
+  mkdirSync(join(elsewhere, '.stepfast'), { recursive: true });
+  const args = ['--worktree', elsewhere, '--repo-root', project.root];
+  const stranger = await connected(project, '2025', { args });
+  expect((await stranger.call('workflow_status')).S).toMatchObject({ code: 'no_run' });
+});
+
+it('[P5/5] every answer about a task that has a worktree says where it is', async () => {
+  const project = projectWith({ writers });
+  const git = (cwd: string, ...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
+      cwd,
+      encoding: 'utf8',
+    });
+  git(project.root, 'init', '-q');
+  git(project.root, 'commit', '-q', '--allow-empty', '-m', 'first');
+  const server = await connected(project);
+  const { run } = (await server.call('workflow_start', { workflow: 'writers', summary: 'x' })).S;
+  const tasks = [{ id: 'a', title: 'A' }];
+  await server.call('workflow_set_tasks', { loop_id: 'write', tasks });
+  const claimed = (await server.call('workflow_claim', { run_id: run })).S;
+  const worktree = join(project.root, '.stepfast', 'worktrees', run, 'a');
+  expect(claimed).toMatchObject({ task: { id: 'a' }, worktree });
+  expect((await server.call('workflow_status')).S).toMatchObject({ at: claimed.at, worktree });
+  const polish = (await server.call('workflow_advance', { output: 'drafted', at: claimed.at })).S;
+  expect(polish).toMatchObject({ subStep: 'polish', worktree });
+  const { text } = await server.call('workflow_context', { at: polish.at });
+  expect(text).toContain(`The files of its task are in ${worktree}.`);
+  expect(text).toContain('- a (held by mcp-');
+  git(worktree, 'commit', '-q', '--allow-empty', '-m', 'work of a');
+  const merge = (await server.call('workflow_advance', { output: 'polished', at: polish.at })).S;
+  expect(merge).toMatchObject({ step: 'merge', warning: expect.stringContaining(`stepfast/${run}/a`) });
+  expect(merge).not.toHaveProperty('worktree');
+});
+
 it('[P3/2] gates run in a process of their own: a call attaches, and the run outlives the server', async () => {
   const project = projectWith({ gated });
   project.trust('gated');
@@ -207,7 +261,8 @@ it('a big run with a red gate is told in 300 tokens beside the instructions, and
     failed_gates: [
       { exit: 1, tail: expect.stringMatching(/header.ts:199\nline 200: expected 3 to be 4 .*:200$/) },
     ],
-    rest: 'workflow_context with section status',
+    more: 'the output in full: workflow_context, section status',
+    next: expect.stringMatching(/ failed \(exit 1\): mend it, then call workflow_advance with at /),
   });
   expect(tokens(red.S)).toBeLessThanOrEqual(300);
   const { text } = await server.call('workflow_context', { section: 'status' });

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import type { Job, Line } from './worker.ts';
+import type { Job, Line, Race } from './worker.ts';
 
 /** A worker in a process of its own; every line that it wrote before its death is told. */
 export interface Child {
-  tell(line: string): void;
+  tell(race: Race): void;
   kill(): void;
-  /** After its end and its last line. */
-  gone: Promise<void>;
+  /** After its end and its last line; false where it ended by itself. */
+  gone: Promise<boolean>;
 }
 
 /** The worker as it would be published: one file, so that a start costs what it costs a user. */
@@ -42,9 +42,11 @@ export function startChild(script: string, job: Job, told: (line: Line) => void)
     const parsed = parse(line);
     if (parsed) told(parsed);
   });
-  const gone = Promise.all([once(child, 'close'), once(lines, 'close')]).then(() => {});
+  const gone = Promise.all([once(child, 'close'), once(lines, 'close')]).then(
+    () => child.signalCode === 'SIGKILL',
+  );
   return {
-    tell: (line) => stdin.write(`${line}\n`),
+    tell: (race) => stdin.write(`${JSON.stringify(race)}\n`),
     kill: () => child.kill('SIGKILL'),
     gone,
   };

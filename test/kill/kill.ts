@@ -102,16 +102,17 @@ async function playRun({ script, directory, engine, dice, workers, most, report 
           answers.push({ sent: line.sent, reply: line.reply });
           answered();
         });
-        if (report.kills >= most) {
-          await child.gone;
-          continue;
+        if (report.kills < most) {
+          // Most deaths come while it works; some before it has said a word.
+          if (!dice.one(8)) await Promise.race([alive, child.gone]);
+          await Promise.race([sleep(dice.roll(dice.one(2) ? 60 : 400)), child.gone]);
+          child.kill();
         }
-        // Most deaths come while it works; some before it has said a word.
-        if (!dice.one(8)) await Promise.race([alive, child.gone]);
-        await Promise.race([sleep(dice.roll(60)), child.gone]);
-        if (!ended) report.kills += 1;
-        child.kill();
-        await child.gone;
+        if (await child.gone) report.kills += 1;
+        else if (!ended) {
+          report.findings.push({ kind: 'wrong', what: `worker ${worker} ended by itself` });
+          ended = true;
+        }
       }
     }),
   );
@@ -136,7 +137,7 @@ interface RunMaker extends Pick<Engine, 'entries' | 'view'> {
 /** Runs of so many equal steps. */
 export function openRuns(directory: string, run: string, n: number): RunMaker {
   const store = createFileStore({ directory, machine: 'kill', nonce: () => randomBytes(6).toString('hex') });
-  const engine = createEngine({ store, newRun: () => run });
+  const engine = createEngine({ store, newRun: () => run, hashOf: () => 'sha256:test' });
   const definition = {
     name: 'kill',
     description: 'Many equal steps',
@@ -144,8 +145,7 @@ export function openRuns(directory: string, run: string, n: number): RunMaker {
   };
   return {
     begin: async () =>
-      (await engine.begin({ definition, hash: 'kill' }, { type: 'start', now: Date.now(), session: 'w0' }))
-        .run,
+      (await engine.begin(definition, { type: 'start', now: Date.now(), session: 'w0' })).run,
     entries: engine.entries,
     view: engine.view,
   };

@@ -12,9 +12,9 @@ export interface RaceReport {
   failures: string[];
 }
 
-const stepsOfRun = 200;
+const stepsOfRun = 100;
 
-/** Many processes advance the same positions; each must be won by exactly one. */
+/** Many processes advance the same positions, without locks and with; each must be won by exactly one. */
 export async function raceWorkers({
   steps,
   workers = 16,
@@ -35,9 +35,16 @@ export async function raceWorkers({
       if (line.type === 'failed' || line.type === 'ended') ended();
     }),
   );
+  for (const { gone } of children) {
+    void gone.then((killed) => {
+      if (!killed) report.failures.push('a worker ended by itself');
+      ended();
+    });
+  }
   try {
     for (let round = 1; report.raceSteps < steps && report.failures.length === 0; round += 1) {
-      const n = Math.min(stepsOfRun, steps - report.raceSteps);
+      const locks = round % 2 === 0;
+      const n = Math.min(stepsOfRun, Math.ceil(steps / 2), steps - report.raceSteps);
       const maker = openRuns(runs, `race-1-r${round}`, n);
       const run = await maker.begin();
       let left = children.length;
@@ -46,7 +53,7 @@ export async function raceWorkers({
           left -= 1;
           if (left === 0 || report.failures.length > 0) resolve();
         };
-        for (const child of children) child.tell(run);
+        for (const child of children) child.tell({ run, locks });
       });
       const events = (await maker.entries(run)).flatMap((entry) => entry.events);
       for (const event of events) {

@@ -7,7 +7,7 @@ import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command, Reply } from '../../src/machine/index.ts';
 import { createEngine, type Engine } from '../../src/runtime/engine.ts';
-import { createFileStore } from '../../src/store/index.ts';
+import { createFileStore, createNodeFiles, type Files } from '../../src/store/index.ts';
 
 export interface Job {
   directory: string;
@@ -19,6 +19,12 @@ export interface Job {
   open?: Sent;
   /** Makes its words its own. */
   life: number;
+}
+
+/** A run to race for, with the lock or as if nobody ever got it. */
+export interface Race {
+  run: string;
+  locks: boolean;
 }
 
 export interface Sent {
@@ -38,9 +44,10 @@ const say = (line: Line): void => {
   writeSync(1, `${JSON.stringify(line)}\n`);
 };
 
-function openEngine({ directory }: Job): Engine {
-  const store = createFileStore({ directory, machine: 'kill', nonce: () => randomBytes(6).toString('hex') });
-  return createEngine({ store, newRun: () => 'never-1-new' });
+function openEngine({ directory }: Job, files: Files = createNodeFiles()): Engine {
+  const nonce = (): string => randomBytes(6).toString('hex');
+  const store = createFileStore({ directory, machine: 'kill', nonce, files });
+  return createEngine({ store, newRun: () => 'never-1-new', hashOf: () => 'sha256:test' });
 }
 
 /** Status, advance, note and again, until the run has ended. */
@@ -79,9 +86,16 @@ function next(words: string, { at }: Reply, caller: { now: number; session: stri
 
 /** Advances whatever position it sees, as fast as it can, and says which ones it took. */
 async function race(job: Job): Promise<void> {
-  const engine = openEngine(job);
+  const files = createNodeFiles();
+  const create: Files['create'] = (path, bytes) =>
+    path.endsWith('lock') ? Promise.reject(new Error('no locks')) : files.create(path, bytes);
+  const locked = openEngine(job, files);
+  const lockless = openEngine(job, { ...files, create });
   const { worker } = job;
-  for await (const run of createInterface({ input: process.stdin })) {
+  for await (const line of createInterface({ input: process.stdin })) {
+    // What raceWorkers sends.
+    const { run, locks } = JSON.parse(line) as Race;
+    const engine = locks ? locked : lockless;
     for (let turn = 0; ; turn += 1) {
       const caller = { now: Date.now(), session: `w${worker}` };
       const seen = (await engine.execute(run, { ...caller, type: 'status' })).reply;

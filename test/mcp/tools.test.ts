@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Connection, connect, createProject, eras, type Project } from './kit.ts';
-import { looped, parallel, plain, reviewed } from './workflows.ts';
+import { asking, looped, parallel, plain, reviewed } from './workflows.ts';
 
 describe.each(eras)('over stdio in the %s era', (era) => {
   let project: Project;
   let server: Connection;
 
   beforeAll(async () => {
-    project = createProject({ plain, looped, parallel, reviewed });
+    project = createProject({ asking, plain, looped, parallel, reviewed });
     server = await connect(project, era);
   });
   afterAll(async () => {
@@ -45,14 +45,23 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     const restored = await server.call('workflow_start', { run_id: S.run });
     expect(restored.S.at).toBe(S.at);
     const unknown = await server.call('workflow_start', { workflow: 'loopde' });
-    expect(unknown).toMatchObject({ isError: true, S: { code: 'no_workflow', next: expect.any(String) } });
+    expect(unknown).toMatchObject({ isError: true, S: { code: 'no_workflow' } });
+    expect(unknown.S.next).toMatch(/^call workflow_start with one of: asking \{ task, where\? \}, looped,/);
+    const without = await server.call('workflow_start', { workflow: 'asking', summary: 'x' });
+    expect(without.S).toMatchObject({
+      code: 'bad_input',
+      next: 'call workflow_start with inputs { task: "…" }',
+    });
     const badInputs = await server.call('workflow_start', { workflow: 'looped', inputs: { a: [1] } });
     expect(badInputs.S).toMatchObject({ code: 'bad_argument', message: expect.stringContaining('inputs.a') });
     await end(S.run);
   });
 
   it('[P5/2] workflow_status answers with and without a handle, and refuses what it does not know', async () => {
-    expect((await server.call('workflow_status')).S).toMatchObject({ code: 'no_run', next: 'start one' });
+    expect((await server.call('workflow_status')).S).toMatchObject({
+      code: 'no_run',
+      next: 'call workflow_start',
+    });
     const { run, at } = await start('looped');
     expect((await server.call('workflow_status', { at })).S).toMatchObject({ at, run });
     expect((await server.call('workflow_status', {})).S).toMatchObject({ at, run });
@@ -77,6 +86,8 @@ describe.each(eras)('over stdio in the %s era', (era) => {
       code: 'bad_argument',
       message: expect.stringContaining('output is missing'),
     });
+    const blank = await server.call('workflow_advance', { output: ' \n', at });
+    expect(blank).toMatchObject({ isError: true, S: { code: 'bad_argument', next: 'say what was done' } });
     const slip = await server.call('workflow_advance', { outputs: 'x', at });
     expect(slip.S).toMatchObject({ next: "write 'output'" });
     expect((await server.call('workflow_advance', { output: 'x', at })).S).toMatchObject({
@@ -106,32 +117,45 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     await end(run);
   });
 
-  it('[P5/3] a verdict is the review of the agent that the step names, and never a person', async () => {
+  it('[P5/3] a verdict is given by another session than the one that did the work, and never by a person', async () => {
     const { run, at } = await start('reviewed');
     const waiting = await server.call('workflow_advance', { output: 'written', at });
     expect(waiting.S).toMatchObject({ status: 'waiting', waiting: { for: 'review', by: 'critic' } });
-    expect((await server.call('workflow_advance', { output: 'ok', verdict: 'approve' })).S).toMatchObject({
+    expect(waiting.S.next).toContain(`Hand ${at} to the reviewer 'critic' in a session of its own`);
+    const verdict = { output: 'fine', verdict: 'approve' };
+    expect((await server.call('workflow_advance', verdict)).S).toMatchObject({
       code: 'bad_argument',
       next: expect.stringContaining('handle'),
     });
-    const revised = await server.call('workflow_advance', { output: 'too long', verdict: 'revise', at });
+    const own = await server.call('workflow_advance', { ...verdict, at });
+    expect(own).toMatchObject({ isError: true, S: { code: 'own_work', at } });
+    expect(own.S.next).toBe(`hand ${at} to 'critic', in a session of its own: your subagents count as you`);
+    const critic = await connect(project, era);
+    expect((await critic.call('workflow_status', { at })).S.next).toContain(
+      "If you are the reviewer 'critic'",
+    );
+    const revised = await critic.call('workflow_advance', { output: 'too long', verdict: 'revise', at });
     expect(revised.S.instructions).toBe('**[REVIEW_FEEDBACK]:** "too long"\n\nWrite it.');
     await server.call('workflow_advance', { output: 'shorter', at: revised.S.at });
-    const approved = await server.call('workflow_advance', {
+    const approved = await critic.call('workflow_advance', {
       output: '',
       verdict: 'approve',
       at: revised.S.at,
     });
     expect(approved.S).toMatchObject({ step: 'sign' });
     const view = await project.runtime().engine.view(run);
-    expect(view?.state.outputs.write?.reviewed).toBe('critic');
-    await server.call('workflow_advance', { output: 'signed', at: approved.S.at });
-    const alone = await server.call('workflow_advance', {
-      output: '',
-      verdict: 'approve',
-      at: approved.S.at,
-    });
-    expect(alone).toMatchObject({ isError: true, S: { code: 'person_only' } });
+    expect(view?.state.outputs.write?.reviewed).toBe('agent');
+    const sign = approved.S.at;
+    const signed = await server.call('workflow_advance', { output: 'signed', at: sign });
+    expect(signed.S.next).toBe('End your turn. The user decides with: stepfast approve');
+    expect(signed.S.instructions).toBeUndefined();
+    const unheard = await server.call('workflow_advance', { output: 'and more', at: sign });
+    expect(unheard.S.next).toMatch(/^Your words were not kept, because .*:sign#1 waits for a review\./);
+    for (const each of [server, critic]) {
+      const alone = await each.call('workflow_advance', { ...verdict, at: sign });
+      expect(alone).toMatchObject({ isError: true, S: { code: 'person_only' } });
+    }
+    await critic.close();
     const odd = await server.call('workflow_advance', { output: '', verdict: 'aprove', at });
     expect(odd.S).toMatchObject({ code: 'bad_argument', next: "write 'approve'" });
     await end(run);
@@ -182,6 +206,20 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     expect(status.S).toMatchObject({ at: S.at, instructions: 'Look at B.' });
     const told = await second.call('workflow_advance', { output: 'seen', at: S.at });
     expect(told.S).toMatchObject({ subStep: 'tell', instructions: 'Tell about B.' });
+    const { at: before } = S;
+    for (const [tool, given] of [
+      ['workflow_status', {}],
+      ['workflow_advance', { output: 'seen' }],
+      ['workflow_advance', { output: 'other' }],
+      ['workflow_context', {}],
+    ] as const) {
+      const { text } = await second.call(tool, { ...given, at: before });
+      expect(text).not.toContain(told.S.at);
+      expect(text).not.toContain('Tell about B.');
+    }
+    expect((await second.call('workflow_context', { section: 'tasks' })).text).toMatch(
+      /- a \(ready\): A\n- b \(held by mcp-.*\): B/,
+    );
     await second.close();
     expect((await server.call('workflow_claim', { run_id: 'nope' })).S.code).toBe('no_run');
     await end(run);
@@ -228,7 +266,11 @@ describe.each(eras)('over stdio in the %s era', (era) => {
       code: 'bad_argument',
     });
     const asked = await server.call('workflow_note', { kind: 'question', text: 'Which one?', at });
-    expect(asked.S).toEqual({ ok: true, id: 'q1' });
+    expect(asked.S).toEqual({
+      ok: true,
+      id: 'q1',
+      next: 'End your turn. The user decides with: stepfast answer "…"',
+    });
     const status = await server.call('workflow_status', { at });
     expect(status.S).toMatchObject({ status: 'waiting', waiting: { for: 'question', what: 'Which one?' } });
     await project
@@ -272,6 +314,7 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     const second = await server.call('workflow_status');
     expect(second.S).toMatchObject({ instructions: 'Write the plan of x.' });
     expect(second.S.contextAction).toBeUndefined();
+    expect(first.S.next).toContain('which you cannot make yourself');
     const third = await server.call('workflow_advance', { output: 'planned' });
     expect(third.S).toMatchObject({ step: 'build', instructions: 'Build it.' });
     await end(first.S.run);

@@ -9,6 +9,17 @@ steps:
   - { id: build, type: action, instructions: Build it. }
 `;
 
+/** Wants to know something first. */
+export const asking = `
+name: asking
+description: Needs an input
+inputs:
+  task: { type: string, required: true }
+  where: { type: string }
+steps:
+  - { id: do, type: action, instructions: 'Do {input.task}.' }
+`;
+
 /** A loop for one agent after a planning step. */
 export const looped = `
 name: looped
@@ -34,6 +45,19 @@ loops:
     - { id: tell, read_only: true, instructions: 'Tell about {task.title}.' }
 steps:
   - { id: read, type: loop, parallel: 2 }
+`;
+
+/** Several agents who write: each has a worktree. */
+export const writers = `
+name: writers
+description: Writers
+loops:
+  write:
+    - { id: draft, instructions: 'Draft {task.title}.' }
+    - { id: polish, instructions: 'Polish {task.title}.' }
+steps:
+  - { id: write, type: loop, parallel: 2 }
+  - { id: merge, type: action, instructions: Merge. }
 `;
 
 export const gated = `

@@ -85,7 +85,7 @@ function asked(reply: Reply | undefined, caller: Caller, id: number, dice: Dice)
   }
   if (at === undefined || reply.checking) return status;
   if (reply.stepType === 'loop' && !reply.task) {
-    const tasks = Array.from({ length: 1 + dice.roll(dice.one(3) ? 3 : 2) }, (_, index) => ({
+    const tasks = Array.from({ length: 1 + dice.roll(dice.one(4) ? 3 : 2) }, (_, index) => ({
       id: `t${index}`,
       title: `Task ${index}`,
       ...(index > 0 && dice.one(3) ? { depends_on: ['t0'] } : {}),

@@ -7,7 +7,7 @@ export const plants = [
   'no-sync',
   'no-sync-on-read',
   'no-directory-sync',
-  'no-leading-newline',
+  'torn-newline',
   'no-read-back',
   'no-version-check',
   'no-replay',
@@ -54,7 +54,7 @@ const builds: Record<Plant, Build> = {
     ...sound,
     store: (files, name) => open({ ...files, syncDirectory: async () => {} }, name),
   },
-  'no-leading-newline': { ...sound, store: (files, name) => open(withoutLeadingNewline(files), name) },
+  'torn-newline': { ...sound, store: (files, name) => open(takingTornLines(files), name) },
   'no-read-back': { ...sound, store: (files, name) => open(believing(files), name) },
   'no-version-check': { ...sound, store: (files, name) => careless(open(files, name)) },
   'no-replay': { ...sound, engine: withoutHandles },
@@ -77,12 +77,17 @@ function syncingOwn(files: Files): Files {
   };
 }
 
-/** Lines as `line\n`: one that is whole but for its newline merges with its successor. */
-const withoutLeadingNewline = (files: Files): Files => ({
+/** Lines as `line\n`, and one that is whole but for its newline counts: it merges with its successor. */
+const takingTornLines = (files: Files): Files => ({
   ...files,
   append: async (path, bytes) => {
     const leading = bytes[0] === 0x0a ? 1 : 0;
     return leading + (await files.append(path, bytes.subarray(leading)));
+  },
+  read: async (path, from) => {
+    const bytes = await files.read(path, from);
+    const torn = bytes && path.endsWith('.jsonl') && bytes.at(-1) !== 0x0a;
+    return torn ? Buffer.concat([bytes, Buffer.from('\n')]) : bytes;
   },
 });
 

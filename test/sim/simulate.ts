@@ -86,7 +86,7 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
   const crashed = (): number => machine.crashes.kills + machine.crashes.powerLosses;
   const over = (): boolean => ended || findings.length > 0;
   let calls = await scheduler.run(() => over() || crashed() >= mostCrashes, mostCalls);
-  if (ended) calls += await scheduler.run(() => crashed() >= mostCrashes, 100);
+  if (ended) calls += await scheduler.run(() => crashed() >= mostCrashes, 200);
   machine.faults = noFaults;
   for (const { agents } of hosts) for (const agent of agents) agent.skew = 0;
   calls += await scheduler.run(over, mostCalls);
@@ -173,10 +173,10 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
       beginnings += 1;
       return `sim-20261115-r${beginnings}`;
     };
-    const engine = createEngine({ store: watched.store, newRun });
+    const engine = createEngine({ store: watched.store, newRun, hashOf: () => 'sha256:test' });
     const command = { type: 'start', now: office.now(agent), session: agent.session } as const;
     try {
-      const begun = await engine.begin(pinned, command);
+      const begun = await engine.begin(pinned.definition, command);
       if (!process.alive) return;
       run = begun.run;
       watched.answered(begun.reply);
@@ -217,7 +217,9 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
     wish: Wish,
   ): Promise<boolean> {
     const watched = ledger.watched(store, wish);
-    const engine = planted(plant).engine(createEngine({ store: watched.store, newRun: () => run }));
+    const engine = planted(plant).engine(
+      createEngine({ store: watched.store, newRun: () => run, hashOf: () => 'sha256:test' }),
+    );
     const { type } = wish.command;
     try {
       const { reply } = await engine.execute(run, { ...wish.command, now: office.now(agent) }, wish.key);
@@ -233,13 +235,13 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
     }
   }
 
-  /** Only faults that were injected may be met, and only as what a store may throw. */
+  /** Only faults that were injected may be met, and only as what a store may throw; a call under way may tell of one later. */
   function failed(agent: Agent, process: Process, what: string, error: unknown): void {
     if (!process.alive) return;
     trace.answer(agent.number, what, told(error));
     if (error instanceof StepfastError) {
       if (error.code === 'busy') return;
-      if (error.code === 'store_failed' && isInjected(error, machine.faults)) return;
+      if (error.code === 'store_failed' && isInjected(error, faults)) return;
     }
     const kind = error instanceof StepfastError && error.code === 'no_run' ? 'lost' : 'wrong';
     findings.push({ kind, what: `${what} of agent ${agent.number} threw ${told(error)}` });
@@ -269,10 +271,10 @@ function gather(dice: Dice): Host[] {
 function randomFaults(dice: Dice): Faults {
   const broken = dice.one(2) ? { ioError: 40, shortWrite: 16, full: 200 } : {};
   const crashes = dice.pick([
-    { kill: 40, powerLoss: 0 },
-    { kill: 50, powerLoss: 250 },
-    { kill: 60, powerLoss: 200 },
-    { kill: 0, powerLoss: 80 },
+    { kill: 30, powerLoss: 0 },
+    { kill: 40, powerLoss: 220 },
+    { kill: 50, powerLoss: 150 },
+    { kill: 0, powerLoss: 70 },
   ]);
   return { ...noFaults, ...crashes, ...broken };
 }

@@ -4,7 +4,7 @@ import type { Dice } from '../properties/commands.ts';
 /** A small workflow: one to three steps of every kind, some with gates. */
 export function randomWorkflow(dice: Dice): Definition {
   const loops: Record<string, SubStep[]> = {};
-  const steps = Array.from({ length: 1 + dice.roll(3) }, (_, index): Step => {
+  const steps = Array.from({ length: 1 + dice.roll(dice.one(4) ? 3 : 2) }, (_, index): Step => {
     const id = `s${index}`;
     const common = { id, ...(dice.one(6) ? { context: 'compact' as const } : {}) };
     const work = { instructions: 'Work', on_fail: 'retry' as const, ...gates(dice) };

@@ -10,7 +10,13 @@ export const look: readonly Command[] = [
     usage: 'stepfast status [<run>] [--wait]',
     about:
       'Shows how far the run is, what is done on what evidence, what is next and who waits for whom. For an agent it tells the instructions; what a person reads changes nothing. With several live runs it lists them.',
-    options: [['-w, --wait', 'Wait for gates that are running'], atOption, runOption, ...placeOptions],
+    options: [
+      ['-w, --wait', 'Wait for gates that are running; exit status 4 where they still are'],
+      ['--as <name>', 'The position of the task that this name holds'],
+      atOption,
+      runOption,
+      ...placeOptions,
+    ],
     examples: ['stepfast status', 'stepfast status k3f9x2ab --json'],
     load: () => import('../look/status.ts'),
   },

@@ -18,19 +18,16 @@ export const setUp: readonly Command[] = [
     name: 'verify',
     group,
     summary: "Run a workflow's gates on what is committed",
-    usage: 'stepfast verify --workflow <name> [--trust sha256:...]',
+    usage: 'stepfast verify <workflow> [--trust sha256:...]',
     about:
       "For CI: runs every gate of a workflow on a temporary worktree of HEAD, as that commit has the workflow, without a run. What only a run can tell is left out. Nothing ignored by git is there, such as installed packages: a gate's command installs what it needs.",
     options: [
-      ['--workflow <workflow>', 'Whose gates'],
+      ['--workflow <workflow>', 'The same as the argument'],
       ['--trust <hash>', 'Stands for a person, for this call and this hash only'],
       ['-i, --input <name=value>', 'A value for an input; may be given several times'],
       ...placeOptions,
     ],
-    examples: [
-      'stepfast verify --workflow go',
-      'stepfast verify --workflow go --trust sha256:4f1a... --json',
-    ],
+    examples: ['stepfast verify go', 'stepfast verify go --trust sha256:4f1a... --json'],
     load: () => import('../setup/verify.ts'),
   },
   {

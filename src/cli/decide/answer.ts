@@ -4,6 +4,7 @@ import { person, personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
+import { sameOne, suffixOf } from '../run-name.ts';
 import { given, openRuntime, runOptions } from '../run-options.ts';
 import { printable } from '../text.ts';
 import { readText } from '../work/read-text.ts';
@@ -13,7 +14,7 @@ export const options = { ...runOptions, question: { type: 'string' } } as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'answer' });
-  const refused = personOnly(io, 'an answer', 'stepfast answer "your words"');
+  const refused = personOnly(io, 'an answer', sameOne('stepfast answer "your words"', values));
   if (refused) return printRefusal(refused, io, values);
   const text = await readText(positionals[0], io);
   const runtime = openRuntime(io, values);
@@ -24,18 +25,22 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   );
   const meant = open?.filter(({ id }) => values.question === undefined || id === values.question) ?? [];
   const [question, second] = meant;
-  if (!question || second) return printRefusal(whichQuestion(meant), io, values);
+  if (!question || second) return printRefusal(whichQuestion(meant, found.run), io, values);
   io.stderr.write(
-    `${question.id} at ${question.at}\n  ${printable(question.text)}\nYour answer\n  ${printable(text)}\n`,
+    `${printable(`${question.id} at ${question.at}`)}\n  ${printable(question.text)}\nYour answer\n  ${printable(text)}\n`,
   );
   if (!(await typed(io, question.id, 'send it'))) return declined(io, values);
   const request = { type: 'answer' as const, text, ...given({ question: question.id }) };
   return await perform(io, values, request, { runtime, who: person(io), run: found.run });
 }
 
-function whichQuestion(open: readonly { id: string; text: string }[]): Refused {
+function whichQuestion(open: readonly { id: string; text: string }[], run: string): Refused {
   if (open.length === 0)
-    return { code: 'no_question', message: 'no such question is open', next: 'see: stepfast status' };
+    return {
+      code: 'no_question',
+      message: 'no such question is open',
+      next: `see: stepfast status ${suffixOf(run)}`,
+    };
   const list = open.map(({ id, text }) => `${id}: ${text}`).join('; ');
   return {
     code: 'no_question',

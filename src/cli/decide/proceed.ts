@@ -3,7 +3,9 @@ import { person, personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
+import { sameOne, suffixOf } from '../run-name.ts';
 import { openRuntime, positionOptions } from '../run-options.ts';
+import { printable } from '../text.ts';
 import { handleOf } from './shown.ts';
 import { declined } from './verdict.ts';
 
@@ -11,7 +13,7 @@ export const options = positionOptions;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const refused = personOnly(io, 'letting a context action pass', 'stepfast proceed');
+  const refused = personOnly(io, 'letting a context action pass', sameOne('stepfast proceed', values));
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
   const found = await runtime.which(values);
@@ -25,10 +27,16 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   );
   if (!state || !cursor) {
     const message = `no position of ${found.run} waits for a context action`;
-    return printRefusal({ code: 'no_boundary', message, next: 'see: stepfast status' }, io, values);
+    return printRefusal(
+      { code: 'no_boundary', message, next: `see: stepfast status ${suffixOf(found.run)}` },
+      io,
+      values,
+    );
   }
   const at = handleOf(state, cursor);
-  io.stderr.write(`${at} opens with /${cursor.boundary?.action}. The agent would begin it without one.\n`);
+  io.stderr.write(
+    `${printable(`${at} opens with /${cursor.boundary?.action}`)}. The agent would begin it without one.\n`,
+  );
   if (!(await typed(io, cursor.path, 'let it pass'))) return declined(io, values);
   return await perform(io, values, { type: 'proceed', at }, { runtime, who: person(io), run: found.run });
 }

@@ -6,6 +6,7 @@ import { callerOf, isPerson, personOnly } from '../caller.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printAnswer, printRefusal, watchedCall } from '../perform.ts';
+import { sameOne } from '../run-name.ts';
 import { given, openRuntime, positionOptions } from '../run-options.ts';
 import { giveVerdict } from './verdict.ts';
 
@@ -45,7 +46,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (answer === 'detached') return exit.pending;
   const { reply } = answer;
   if (isRefused(reply) && reply.code === 'person_only')
-    return printRefusal({ ...reply, ...personOnly(io, 'this review', command) }, io, values);
+    return printRefusal({ ...reply, ...personOnly(io, 'this review', sameOne(command, values)) }, io, values);
   return await printAnswer(answer, io, values, runtime, true);
 }
 

@@ -5,6 +5,7 @@ import { person, personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
+import { sameOne } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { printable } from '../text.ts';
 import { declined } from './verdict.ts';
@@ -14,7 +15,7 @@ export const options = runOptions;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'step' });
   const [to = ''] = positionals;
-  const refused = personOnly(io, 'a rewind', `stepfast rewind ${to}`);
+  const refused = personOnly(io, 'a rewind', sameOne(`stepfast rewind ${to}`, values));
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
   const found = await runtime.which({ run: values.run });

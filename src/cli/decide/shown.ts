@@ -3,6 +3,7 @@ import type { Refused, Runtime } from '../../runtime/index.ts';
 import { ago } from '../age.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
+import { suffixOf } from '../run-name.ts';
 import { printable, wrap } from '../text.ts';
 import { redGate, sayGate } from '../view/evidence.ts';
 import { signsFor } from '../view/signs.ts';
@@ -51,7 +52,7 @@ export const handleOf = (state: State, { path, visit }: Cursor): string =>
 const nothingWaits = (run: string): Refused => ({
   code: 'not_waiting',
   message: `nothing of ${run} waits for a verdict`,
-  next: 'see what it waits for: stepfast status',
+  next: `see what it waits for: stepfast status ${suffixOf(run)}`,
 });
 
 const mostLines = 40;
@@ -83,12 +84,25 @@ export async function showDecision({ view, cursor, at }: Decidable, runtime: Run
   }
   if (cursor.output !== undefined && !cursor.receipts?.some(({ pass }) => pass))
     line(['dim', 'evidence  '], ['yellow', 'none: what follows is unverified']);
+  showTasks(view, cursor, line);
   if (cursor.output === undefined) return;
   const { output } = cursor;
   // Only long texts have a file of their own.
   const file =
     typeof output === 'string' ? '' : `: .stepfast/runs/${state.run}/outputs/${output.digest.slice(7)}.txt`;
   showText(await runtime.engine.text(state.run, output), file, line, io);
+}
+
+/** The tasks of the loops that come after the position: whoever approves a plan approves them. */
+function showTasks({ definition, state }: View, { step }: Cursor, line: (...spans: Span[]) => void): void {
+  const later = definition.steps.slice(definition.steps.findIndex(({ id }) => id === step) + 1);
+  for (const each of later) {
+    const list = each.type === 'loop' ? state.tasks[each.loop ?? each.id] : undefined;
+    if (!list) continue;
+    line(['dim', 'tasks     '], `${list.order.length} for ${each.id}`);
+    for (const id of list.order.slice(0, mostLines))
+      line('          ', ['bold', id], `  ${list.byId[id]?.title ?? ''}`);
+  }
 }
 
 function showText(text: string, file: string, line: (...spans: Span[]) => void, io: Io): void {

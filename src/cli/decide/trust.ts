@@ -1,6 +1,6 @@
 import { StepfastError } from '../../errors.ts';
 import type { Definition } from '../../machine/index.ts';
-import { commandsOf, type Runtime } from '../../runtime/index.ts';
+import { commandsOf, type Runtime, type TrustRecord } from '../../runtime/index.ts';
 import { ago } from '../age.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
@@ -38,7 +38,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (values.revoke) return await revoke(name, runtime, io, values);
   const { definition, hash, from, ...found } = await findTrusted(name, runtime, io);
   const commands = definition ? commandsOf(definition) : [];
-  if (!definition || runtime.trust.has(definition, hash)) {
+  if (!definition || runtime.trust.has(definition)) {
     const why = commands.length === 0 ? 'runs no commands' : 'is trusted already';
     if (values.json) return printJson(io, { workflow: found.name, hash, commands, trusted: true }, exit.ok);
     io.stdout.write(`'${printable(found.name)}' ${why}.\n`);
@@ -89,16 +89,21 @@ async function revoke(
       `Nothing by the name '${printable(name)}' is trusted. See: stepfast trust --list`,
     );
   for (const { hash } of known) runtime.trust.take(hash);
-  if (values.json) return printJson(io, { revoked: known }, exit.ok);
+  if (values.json) return printJson(io, { revoked: known.map(recordJson) }, exit.ok);
   io.stdout.write(
     `'${printable(name)}' is no longer trusted: ${count(known.length, 'version')} taken back.\n`,
   );
   return exit.ok;
 }
 
+const recordJson = ({ now, ...record }: TrustRecord): object => ({
+  ...record,
+  trusted_at: new Date(now).toISOString(),
+});
+
 function list(runtime: Runtime, io: Io, values: { json?: boolean | undefined }): number {
   const known = runtime.trust.list().sort((one, other) => other.now - one.now);
-  if (values.json) return printJson(io, { trusted: known }, exit.ok);
+  if (values.json) return printJson(io, { trusted: known.map(recordJson) }, exit.ok);
   if (known.length === 0)
     io.stderr.write('No workflow is trusted beside the bundled ones. Trust one: stepfast trust <workflow>\n');
   else {

@@ -5,6 +5,7 @@ import { typed } from '../confirm.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { perform, printJson, printRefusal, type RunValues } from '../perform.ts';
+import { runToName, sameOne, suffixOf } from '../run-name.ts';
 import { given, openRuntime } from '../run-options.ts';
 import { printable } from '../text.ts';
 import { type Decidable, decidable, showDecision } from './shown.ts';
@@ -23,13 +24,13 @@ export async function giveVerdict(
   decision: Decision,
   command: string,
 ): Promise<number> {
-  const refused = personOnly(io, 'a verdict', command);
+  const refused = personOnly(io, 'a verdict', sameOne(command, values));
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
   const found = await decidable(runtime, values);
   if ('code' in found) return printRefusal(found, io, values);
   const hopeless = wouldRefuse(found, decision);
-  if (hopeless) return printRefusal(hopeless, io, values);
+  if (hopeless) return printRefusal(hopeless, io, values, await runToName(runtime, found.view.run));
   await showDecision(found, runtime, io);
   if (decision.feedback !== undefined) io.stderr.write(`\nYour words: ${printable(decision.feedback)}\n`);
   if (!(await typed(io, found.word, purposeOf(decision)))) return declined(io, values);
@@ -46,7 +47,7 @@ const hasMoved = async ({ at, view }: Decidable, { engine }: Runtime): Promise<b
 const moved = ({ view }: Decidable): Refused => ({
   code: 'stale_handle',
   message: `${view.run} has moved on since it was shown`,
-  next: 'look again: stepfast status',
+  next: `look again: stepfast status ${suffixOf(view.run)}`,
 });
 
 /** What the machine would refuse after all: nobody should type a word for nothing. */

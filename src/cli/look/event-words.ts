@@ -1,6 +1,5 @@
 import type { Event } from '../../machine/index.ts';
 import type { Span } from '../paint.ts';
-import { printable } from '../text.ts';
 import { openingOf } from '../view/evidence.ts';
 import type { Signs } from '../view/signs.ts';
 
@@ -10,9 +9,9 @@ export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
   const path = 'at' in event && event.at !== undefined ? pathIn(event.at) : '';
   switch (event.type) {
     case 'run.started':
-      return [['bold', 'started'], ` ${printable(event.workflow)}`, ...said(event.summary)];
+      return [['bold', 'started'], ` ${event.workflow}`, ...said(event.summary)];
     case 'run.adopted':
-      return [['bold', 'adopted'], ` from ${printable(event.adopted.source)}`];
+      return [['bold', 'adopted'], ` from ${event.adopted.source}`];
     case 'run.imported':
       return [['bold', 'imported'], ' from a saved state'];
     case 'run.completed':
@@ -24,17 +23,17 @@ export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
     case 'run.blocked':
       return [['red', `${waits} stuck`], ...said(event.reason)];
     case 'run.rewound':
-      return [['yellow', 'rewound'], ` to ${printable(event.to)}`];
+      return [['yellow', 'rewound'], ` to ${event.to}`];
     case 'run.pivoted':
-      return [['magenta', 'pivot'], ` from ${printable(event.from)} to ${printable(event.to)}`];
+      return [['magenta', 'pivot'], ` from ${event.from} to ${event.to}`];
     case 'position.entered': {
       const place = [event.step, event.task ?? event.iteration, event.subStep].filter(
         (part) => part !== undefined,
       );
       const why = event.why === 'next' || event.why === 'claim' ? '' : `, ${event.why}`;
-      const holder = event.lease ? `, held by ${printable(event.lease.holder)}` : '';
+      const holder = event.lease ? `, held by ${event.lease.holder}` : '';
       return [
-        ['cyan', `${here} ${printable(place.join('/'))}`],
+        ['cyan', `${here} ${place.join('/')}`],
         ['dim', ` visit ${event.visit}${why}${holder}`],
       ];
     }
@@ -48,19 +47,15 @@ export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
     case 'position.blocked':
       return [['red', `${waits} ${path} is stuck`], ...said(event.reason)];
     case 'tasks.set':
-      return [
-        'tasks of ',
-        printable(event.loop),
-        ...said(event.tasks.map(({ id }) => id).join(', ') || 'none'),
-      ];
+      return ['tasks of ', event.loop, ...said(event.tasks.map(({ id }) => id).join(', ') || 'none')];
     case 'task.ended':
-      return event.end === 'done' ? undefined : [['yellow', `${printable(event.task)} ${event.end}`]];
+      return event.end === 'done' ? undefined : [['yellow', `${event.task} ${event.end}`]];
     case 'gates.requested':
       return [`gates of ${path}`, ['dim', '  unverified: '], openingOf(event.output)];
     case 'gates.finished':
       return event.receipts.flatMap((receipt, index): Span[] => [
         ...(index > 0 ? [', '] : []),
-        [receipt.pass ? 'green' : 'red', `${receipt.pass ? done : bad} ${printable(receipt.what)}`],
+        [receipt.pass ? 'green' : 'red', `${receipt.pass ? done : bad} ${receipt.what}`],
         ...(receipt.pass || receipt.exit === undefined ? [] : [` exit ${receipt.exit}`]),
       ]);
     case 'gates.interrupted':
@@ -68,16 +63,16 @@ export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
     case 'review.requested':
       return [
         ['yellow', `${waits} ${path} waits`],
-        ` for the review of ${event.by === 'human' ? 'a person' : printable(event.by)}`,
+        ` for the review of ${event.by === 'human' ? 'a person' : event.by}`,
       ];
     case 'review.decided':
-      return [['magenta', event.verdict], ` ${path} by ${printable(event.by)}`, ...said(event.feedback)];
+      return [['magenta', event.verdict], ` ${path} by ${event.by}`, ...said(event.feedback)];
     case 'budget.exhausted':
       return [['yellow', `${waits} the ${event.what} are used up`]];
     case 'budget.extended':
       return [
         ['magenta', 'budget raised'],
-        ` by ${printable(event.by)}: ${Object.entries(event.amount)
+        ` by ${event.by}: ${Object.entries(event.amount)
           .map(([what, more]) => `${more} ${what}`)
           .join(', ')}`,
       ];
@@ -86,10 +81,7 @@ export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
     case 'question.answered':
       return [['magenta', `answer to ${event.id}`], ...said(event.answer)];
     case 'note.added':
-      return [
-        `${event.kind}${event.key === undefined ? '' : ` ${printable(event.key)}`}`,
-        ...said(event.text),
-      ];
+      return [`${event.kind}${event.key === undefined ? '' : ` ${event.key}`}`, ...said(event.text)];
     case 'todo.replaced':
       return ['to-do list replaced'];
     case 'boundary.requested':
@@ -111,13 +103,10 @@ export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
           ];
     case 'session.started':
       return [
-        [
-          'dim',
-          `session ${printable(event.session)} joined${event.host === undefined ? '' : ` with ${printable(event.host)}`}`,
-        ],
+        ['dim', `session ${event.session} joined${event.host === undefined ? '' : ` with ${event.host}`}`],
       ];
     case 'session.ended':
-      return [['dim', `session ${printable(event.session)} ended`]];
+      return [['dim', `session ${event.session} ended`]];
     case 'stop.held':
       return [['yellow', 'a stop was held'], ` at ${path}`];
     default:
@@ -125,7 +114,7 @@ export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
   }
 }
 
-const pathIn = (at: string): string => printable(at.slice(at.indexOf(':') + 1));
+const pathIn = (at: string): string => at.slice(at.indexOf(':') + 1);
 
 const said = (text: string | undefined): Span[] =>
-  text === undefined || text === '' ? [] : ['  ', ['dim', printable(text)]];
+  text === undefined || text === '' ? [] : ['  ', ['dim', text]];

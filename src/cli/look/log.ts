@@ -4,9 +4,10 @@ import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { openRuntime, runOptions } from '../run-options.ts';
+import { given, openRuntime, runOptions } from '../run-options.ts';
 import { columnsOf, printable, truncate } from '../text.ts';
 import { signsFor } from '../view/signs.ts';
+import { damageOf } from './damage.ts';
 import { wordsFor } from './event-words.ts';
 
 export const options = runOptions;
@@ -22,10 +23,20 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const runtime = openRuntime(io, values);
   const found = await lastRun(runtime, named);
   if ('code' in found) return printRefusal(found, io, { ...values, run: named });
-  const entries = await runtime.engine.entries(found.run);
-  if (values.json) return printJson(io, { run: found.run, entries: entries.map(entryJson) }, exit.ok);
-  io.stdout.write(`${lines(entries, io).join('\n')}\n`);
-  return exit.ok;
+  const damage = await damageOf(runtime, found.run);
+  const entries = await runtime.engine.entries(found.run).catch((error: unknown) => {
+    if (!damage) throw error;
+    // Only a whole history can be told.
+    return [];
+  });
+  const code = damage && entries.length === 0 ? exit.no : exit.ok;
+  if (values.json) {
+    const more = given({ damage: damage?.message });
+    return printJson(io, { run: found.run, entries: entries.map(entryJson), ...more }, code);
+  }
+  for (const line of lines(entries, io)) io.stdout.write(`${line}\n`);
+  if (damage) printRefusal(damage, io, {});
+  return code;
 }
 
 /** Without a name and without a live run the newest is meant: what happened is asked for afterwards. */

@@ -2,8 +2,9 @@ import { ended, type State } from '../../machine/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { ago } from '../age.ts';
 import type { Io } from '../io.ts';
-import { type Cell, table } from '../table.ts';
-import { printable } from '../text.ts';
+import { renderLine } from '../paint.ts';
+import { type Cell, table, textOf } from '../table.ts';
+import { columnsOf, printable } from '../text.ts';
 import { standsAt, statusLook } from '../view/run-view.ts';
 
 type RunInfo = Awaited<ReturnType<Runtime['engine']['runs']>>[number];
@@ -22,6 +23,16 @@ export function runTable(runs: readonly RunInfo[], io: Io): string {
         ]
       : [['bold', run], '', ['red', 'broken'], '', printable(problem ?? '')],
   );
+  const needed = Math.max(...rows.map((cells) => 4 + columnsOf(cells.slice(0, 3).map(textOf).join(''))));
+  // Where a run stands is never cut: it gets a line of its own.
+  if (io.stdout.columns !== undefined && needed > io.stdout.columns)
+    return rows
+      .map(([name = '', workflow = '', stands = '', moved = '']) =>
+        [[name], ['  ', workflow, '  ', moved], ['  ', stands]]
+          .map((spans) => `${renderLine(spans, io.stdout)}\n`)
+          .join(''),
+      )
+      .join('');
   return table(['run', 'workflow', 'stands at', 'moved', 'summary'], rows, io);
 }
 

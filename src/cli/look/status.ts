@@ -1,5 +1,5 @@
 import { treeOf } from '../../evidence/index.ts';
-import { parseHandle, type State } from '../../machine/index.ts';
+import { formatHandle, parseHandle, type State } from '../../machine/index.ts';
 import { type Answer, excludedFrom, isRefused, type Runtime } from '../../runtime/index.ts';
 import { ago } from '../age.ts';
 import { readArgs } from '../args.ts';
@@ -8,13 +8,20 @@ import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal, type RunValues, watchedCall } from '../perform.ts';
+import { runToName, suffixOf } from '../run-name.ts';
 import { given, openRuntime, positionOptions } from '../run-options.ts';
-import { openingOf } from '../view/evidence.ts';
-import { suffixOf } from '../view/next.ts';
+import { printable } from '../text.ts';
+import { openingOf, proofLines, proofOf } from '../view/evidence.ts';
+import { createGateLogs } from '../view/gate-log.ts';
 import { runLines } from '../view/run-view.ts';
+import { damageOf } from './damage.ts';
 import { isLive, runJson, runTable } from './run-table.ts';
 
-export const options = { ...positionOptions, wait: { type: 'boolean', short: 'w' } } as const;
+export const options = {
+  ...positionOptions,
+  wait: { type: 'boolean', short: 'w' },
+  as: { type: 'string' },
+} as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
@@ -29,35 +36,67 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return printRefusal(found, io, { ...values, run: named });
   }
   const callValues: RunValues = { json: values.json, run: found.run, wait: values.wait ? undefined : '0' };
-  const request = { type: 'status' as const, ...given({ at: values.at }) };
-  const answer = await watchedCall(io, callValues, request, { runtime, who: callerOf(io) });
+  const request = {
+    type: 'status' as const,
+    ...given({ at: values.at ?? (await heldBy(values.as, found.run, runtime)) }),
+  };
+  const answer = await watchedCall(io, callValues, request, { runtime, who: callerOf(io, values.as) });
   if (answer === 'detached') {
-    io.stderr.write('The gates go on without you. Look at them again: stepfast status --wait\n');
+    io.stderr.write(
+      `The gates go on without you. Look at them again: stepfast status ${suffixOf(found.run)} --wait\n`,
+    );
     return exit.pending;
   }
   return await print(answer, named, runtime, io, values);
 }
 
 async function print(
-  { run, reply }: Answer,
+  { run, reply, worktree, warning }: Answer,
   named: string | undefined,
   runtime: Runtime,
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {
-  if (isRefused(reply)) return printRefusal(reply, io, { ...values, run: named });
+  const name = run === undefined ? undefined : await runToName(runtime, run);
+  if (isRefused(reply)) return printRefusal(reply, io, { ...values, run: named }, name);
   const view = run === undefined ? undefined : await runtime.engine.view(run);
   if (!view) return printJson(io, reply, exit.ok);
+  // What is loaded is sound; what lies further back is looked at where the run was asked for by name.
+  const damage = named === undefined ? undefined : await damageOf(runtime, view.run);
+  const code = damage ? exit.no : reply.checking ? exit.pending : exit.ok;
   const { definition, state } = view;
   const tree = await currentTree(runtime, state, definition);
   if (values.json) {
     const { workflow, summary = null } = state;
-    return printJson(io, { ...reply, workflow, summary, done: doneJson(state, tree) }, exit.ok);
+    const more = given({ worktree, warning, damage: damage?.message });
+    return printJson(io, { ...reply, workflow, summary, done: doneJson(state, tree), ...more }, code);
   }
-  const name = named === undefined ? undefined : suffixOf(state.run);
-  const lines = runLines({ definition, state, status: reply, tree, worker: !isPerson(io), name }, io);
+  const proof = state.status === 'complete' ? proofOf(state) : undefined;
+  const logOf = createGateLogs(runtime.project, reply);
+  const nextSaid = proof?.length === 0;
+  const lines = runLines(
+    { definition, state, status: reply, tree, worker: !isPerson(io), name, logOf, nextSaid },
+    io,
+  );
+  if (proof) lines.push('', ...proofLines(proof, definition, runtime.project.worktree, io));
+  if (worktree !== undefined) lines.push('', `Work in ${printable(worktree)}`);
   io.stdout.write(`${lines.join('\n')}\n`);
-  return exit.ok;
+  if (warning !== undefined)
+    io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(warning)}\n`);
+  if (damage) printRefusal(damage, io, {});
+  return code;
+}
+
+/** The position of the only task that somebody holds. */
+async function heldBy(
+  name: string | undefined,
+  run: string,
+  { engine }: Runtime,
+): Promise<string | undefined> {
+  const state = name === undefined ? undefined : (await engine.view(run))?.state;
+  const held = Object.values(state?.cursors ?? {}).filter(({ lease }) => lease?.holder === name);
+  const [only, second] = held;
+  return state && only && !second ? formatHandle(run, only.path, only.visit) : undefined;
 }
 
 /** Hashing costs a walk over the files: only where there is something to compare it with. */

@@ -11,6 +11,7 @@ import { isLive, runTable } from '../look/run-table.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
 import { count } from '../text.ts';
+import { leftBehind, sayLeft } from './task-trees.ts';
 
 export const options = {
   ...placeOptions,
@@ -33,7 +34,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if ('code' in old) return printRefusal(old, io, { ...values, run: named });
   const names = old.map(({ run: name }) => name);
   if (names.length === 0) {
-    if (values.json) return printJson(io, { removed: [] }, exit.ok);
+    if (values.json)
+      return printJson(io, values['dry-run'] ? { would_remove: [] } : { removed: [] }, exit.ok);
     const which = values.all ? 'has ended' : `ended more than ${age} ago`;
     io.stderr.write(`No run ${which}: there is nothing to remove.\n`);
     return exit.ok;
@@ -42,6 +44,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!values.json) io.stdout.write(runTable(old, io));
   if (values['dry-run']) {
     io.stderr.write(`${count(names.length, 'run')} would be removed.\n`);
+    sayLeft(
+      names.flatMap((name) => leftBehind(runtime.project, name)),
+      io,
+    );
     return exit.ok;
   }
   if (!values.yes && !isPerson(io)) {
@@ -55,8 +61,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!values.yes && !(await agreed(io, `Remove ${count(names.length, 'run')} for good?`)))
     return declined(io, values);
   for (const name of names) await engine.remove(name);
-  if (values.json) return printJson(io, { removed: names }, exit.ok);
+  const left = names.flatMap((name) => leftBehind(runtime.project, name));
+  if (values.json)
+    return printJson(io, { removed: names, ...(left.length > 0 ? { left_behind: left } : {}) }, exit.ok);
   io.stderr.write(`${count(names.length, 'run')} removed.\n`);
+  sayLeft(left, io);
   return exit.ok;
 }
 

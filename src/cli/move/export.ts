@@ -7,6 +7,7 @@ import type { Io } from '../io.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
 import { count } from '../text.ts';
+import { whyNot } from '../work/read-text.ts';
 
 export const options = { ...placeOptions, output: { type: 'string', short: 'o' } } as const;
 
@@ -37,9 +38,6 @@ function save(file: string, text: string, io: Io): void {
   try {
     writeFileSync(resolve(io.cwd, file), text);
   } catch (cause) {
-    throw notFound(
-      `The file '${file}' cannot be written: ${cause instanceof Error ? cause.message : cause}`,
-      cause,
-    );
+    throw notFound(`The file '${file}' ${whyNot(cause, 'written')}.`, cause);
   }
 }

@@ -5,8 +5,8 @@ import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
+import { suffixOf } from '../run-name.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { suffixOf } from '../view/next.ts';
 import { readText, readTextFile } from '../work/read-text.ts';
 
 export const options = placeOptions;

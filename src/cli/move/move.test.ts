@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exit } from '../exit.ts';
 import { createProject, type Project } from '../fake-io.ts';
+import { findingsOf, sayFinding } from './findings.ts';
 
 const files = {
   '.stepfast/workflows/w.yaml':
@@ -42,12 +44,18 @@ test.each<[string, (text: string) => string, string]>([
   ['is something else', () => '{}', 'is no exported run'],
   ['has another version', (text) => text.replace('"version":1', '"version":9'), 'update Stepfast'],
   ['has another workflow', (text) => text.replace('"instructions":"y"', '"instructions":"z"'), 'was edited'],
-  ['has another text', (text) => text.replace(/A long text\. A/g, 'A false text. A'), 'was edited'],
-  ['lacks a text', (text) => text.replace(/"texts":\{.*\}/, '"texts":{}}'), 'lacks the text'],
+  [
+    'has another text',
+    (text) => text.replace(/A long text\. A/g, 'A false text. A'),
+    'was changed after it was written',
+  ],
+  ['has other words', (text) => text.replace('"Moved"', '"Gone"'), 'was changed after it was written'],
+  ['has no digest', (text) => text.replace(/,"digest":"sha256:\w+"\}$/m, '}'), 'was changed after'],
+  ['lacks a text', (text) => text.replace(/"texts":\{.*?\}/, '"texts":{}'), 'lacks the text'],
   [
     'is another run',
     (text) => text.replace(/"run":"w-\d+-\w+"/, '"run":"w-20261115-other123"'),
-    'does not replay',
+    'was changed after it was written',
   ],
   [
     'has an event of its own',
@@ -132,4 +140,69 @@ test('repair looks for anybody, and mends only for a person who types it', async
   expect(person.stderr).toContain('damaged or lost');
   expect(person.code).toBe(exit.ok);
   expect((await here.run(['status', run, '--json'], { env })).code).toBe(exit.ok);
+});
+
+test('two histories are shown with what each has of its own, and only a known one can be kept', async () => {
+  const { project, run } = await started();
+  using here = project;
+  using there = createProject(files);
+  const journalOf = ({ root }: Project): string => join(root, '.stepfast/runs', run, 'journal.jsonl');
+  cpSync(join(here.root, '.stepfast/runs'), join(there.root, '.stepfast/runs'), { recursive: true });
+  await here.run(['note', 'decision', 'Said here'], { env });
+  await there.run(['note', 'decision', 'Said there\u001b[2J'], { env });
+  const other = readFileSync(journalOf(there), 'utf8').split('\n').filter(Boolean).at(-1);
+  writeFileSync(journalOf(here), `${readFileSync(journalOf(here), 'utf8')}\n${other}\n`);
+  const found = JSON.parse((await here.run(['repair', run, '--json'], { env })).stdout);
+  expect(found).toMatchObject({ code: 'store_forked', found: [{ histories: [{}, {}] }] });
+  const ids = found.found[0].histories.map(({ id }: { id: string }) => id);
+  const person = { env, terminal: true, input: ['repair'] };
+  const { stderr } = await here.run(['repair', run], person);
+  expect(stderr).toMatch(/decision {2}Said here/);
+  expect(stderr).toMatch(/decision {2}Said there\ufffd\[2J/);
+  for (const id of ids) expect(stderr).toContain(`--keep ${id}`);
+  const wrong = await here.run(['repair', run, '--keep', 'nope'], person);
+  expect(wrong.code).toBe(exit.no);
+  expect(wrong.stderr).toContain("has no history 'nope'");
+  expect(wrong.stderr).not.toContain('Type');
+  const kept = await here.run(['repair', run, '--keep', ids[0]], person);
+  expect(kept.stdout).toMatch(/It stands at b\. 1 batch left out: note\.added\./);
+});
+
+test('status and log of a run say what is damaged in what they did not need to read', async () => {
+  const { project, run } = await started();
+  using here = project;
+  const outputs = join(here.root, '.stepfast/runs', run, 'outputs');
+  for (const name of readdirSync(outputs)) writeFileSync(join(outputs, name), 'edited');
+  const { code, stdout, stderr } = await here.run(['status', run], { env });
+  expect(code).toBe(exit.no);
+  expect(stdout).toContain(run);
+  expect(stderr).toMatch(/^no +line \d+ of its journal is damaged: /);
+  expect(stderr).toContain(`stepfast repair ${run}`);
+  expect((await here.run(['log'], { env })).stderr).toContain('is damaged');
+});
+
+test('a lost line is one finding, however many follow on it', () => {
+  const lost = (line: number): Parameters<typeof findingsOf>[0][number] => ({
+    kind: 'corrupt',
+    line,
+    message: `batch ${line / 2} follows on something that is damaged or lost: stepfast repair drops it`,
+  });
+  const findings = findingsOf([lost(32), lost(34), lost(86)]);
+  expect(findings.map((finding) => sayFinding(finding, '–'))).toEqual([
+    'lines 32–86: follows on something that is damaged or lost',
+  ]);
+});
+
+test('clean tells of the worktrees and branches of tasks that it leaves', async () => {
+  const { project, run } = await started();
+  using here = project;
+  const git = (...args: string[]): void =>
+    void execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@y', ...args], { cwd: here.root });
+  git('init', '--quiet');
+  git('commit', '--quiet', '--allow-empty', '-m', 'one');
+  git('worktree', 'add', '-q', '-b', `stepfast/${run}/t1`, `.stepfast/worktrees/${run}/t1`);
+  await here.run(['cancel', '--run', run], { env });
+  const { stderr } = await here.run(['clean', run, '--yes'], { env });
+  expect(stderr).toContain(`git worktree remove .stepfast/worktrees/${run}/t1\n`);
+  expect(stderr).toContain(`git branch -d stepfast/${run}/t1\n`);
 });

@@ -64,3 +64,12 @@ test('a red gate, another hash and an unknown workflow are a no', async () => {
   });
   expect((await project.run(['verify', '--workflow', 'nope'], { env })).code).toBe(exit.notFound);
 }, 30_000);
+
+test('the workflow may be the argument, and a file outside the repository is none', async () => {
+  using project = committed({ '.stepfast/workflows/ci.yaml': workflow, 'file.txt': 'good\n' });
+  using outside = createProject({ 'ci.yaml': workflow });
+  expect((await project.run(['verify', 'ci'], { env })).stderr).toContain('nobody trusts');
+  const { code, stderr } = await project.run(['verify', join(outside.root, 'ci.yaml')], { env });
+  expect(code).toBe(exit.notFound);
+  expect(stderr).toContain('outside the repository');
+}, 30_000);

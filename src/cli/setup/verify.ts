@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { withWorktree } from '../../evidence/index.ts';
 import type { Definition } from '../../machine/index.ts';
 import { commandsOf, findProject, type Refused, type Runtime } from '../../runtime/index.ts';
@@ -30,9 +30,10 @@ interface Verified extends CheckedGates {
 }
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { values } = readArgs(args, options, { max: 0 });
-  const { workflow } = values;
-  if (workflow === undefined) throw usageError('Say which workflow: --workflow <name>');
+  const { values, positionals } = readArgs(args, options, { max: 1 });
+  if (positionals.length > 0 && values.workflow !== undefined) throw usageError('Name the workflow once.');
+  const workflow = positionals[0] ?? values.workflow;
+  if (workflow === undefined) throw usageError('Say which workflow: stepfast verify <name>');
   const project = findProject(io.cwd, given({ worktree: values.worktree, repoRoot: values['repo-root'] }));
   if (!project.git) throw notFound('There is no git repository here: verify looks at what is committed.');
   const below = relative(topOf(project.worktree), project.worktree);
@@ -45,9 +46,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       'HEAD',
       async (top, commit): Promise<Verified | Refused> => {
         const runtime = openRuntime({ ...io, cwd: join(top, below) }, {}, values.trust ?? []);
-        const { definition, hash, from } = runtime.resolve(workflow);
+        const { definition, hash, from, file } = runtime.resolve(workflow);
         if (from === 'user')
           throw notFound(`'${workflow}' is your own workflow, not one that is committed here.`);
+        if (from === 'file' && !isInside(top, file))
+          throw notFound(`'${workflow}' is outside the repository: verify looks at what is committed.`);
         const refused = untrusted(definition, hash, runtime);
         if (refused) return refused;
         const inputs = readInputs(definition, values.input ?? []);
@@ -64,13 +67,19 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 /** Here a hash on the command line may stand for a person. */
 function untrusted(definition: Definition, hash: string, { trust }: Runtime): Refused | undefined {
-  if (trust.has(definition, hash)) return undefined;
+  if (trust.has(definition)) return undefined;
   const commands = commandsOf(definition).join('; ');
   return {
     code: 'untrusted',
     message: `'${definition.name}' as it is committed would run commands that nobody trusts on this machine: ${commands}`,
     next: `read them, then add --trust ${hash}`,
   };
+}
+
+/** Also where a symbolic link leads out. */
+function isInside(top: string, file: string): boolean {
+  const way = relative(realpathSync(top), realpathSync(file));
+  return !way.startsWith('..') && !isAbsolute(way);
 }
 
 function topOf(directory: string): string {

@@ -1,8 +1,11 @@
-import type { Definition, Output, Receipt, Text } from '../../machine/index.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Definition, Output, Receipt, State, Text } from '../../machine/index.ts';
 import { ago, lasting } from '../age.ts';
-import type { Span } from '../paint.ts';
+import type { Io } from '../io.ts';
+import { renderLine, type Span } from '../paint.ts';
 import { printable } from '../text.ts';
-import type { Signs } from './signs.ts';
+import { type Signs, signsFor } from './signs.ts';
 
 interface Surroundings {
   definition: Definition;
@@ -27,6 +30,36 @@ export function evidenceOf(output: Output, { definition, tree, now }: Surroundin
         : ' on an older tree';
   const look = where === ' on an older tree' ? 'yellow' : 'green';
   return [[look, what], ['dim', ` ${age}`], [look, where], ...approved];
+}
+
+/** The gates that stand behind a run, each once, as it passed last. */
+export function proofOf({ outputs }: State): Receipt[] {
+  const passed = Object.values(outputs)
+    .sort((one, other) => one.now - other.now)
+    .flatMap(({ receipts }) => receipts.filter(({ pass, role }) => pass && role !== 'until'));
+  return [...new Map(passed.map((receipt) => [receipt.what, receipt])).values()];
+}
+
+/** How a complete run is proven, or that it is not and what would help. */
+export function proofLines(
+  proof: readonly Receipt[],
+  definition: Definition,
+  worktree: string,
+  io: Io,
+): string[] {
+  const signs = signsFor(io);
+  const line = (...spans: Span[]): string => renderLine(spans, io.stdout, signs.more);
+  if (proof.length > 0)
+    return proof.map((receipt) => {
+      const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
+      return line(['green', `${signs.done} ${sayGate(definition, receipt)}`], ['dim', took]);
+    });
+  const own = existsSync(join(worktree, '.stepfast/workflows/go.yaml'));
+  const help =
+    definition.name === 'go' && !own
+      ? 'stepfast init finds your test command'
+      : `give '${definition.name}' a gate: it has none that passed here`;
+  return [line(['yellow', 'complete, unverified: no gate stood behind it']), line(['dim', 'next  '], help)];
 }
 
 /** One gate in words: `npm test passed`, `PLAN.md exists`. */
@@ -54,20 +87,25 @@ function kindOf({ steps, loops = {} }: Definition, what: string): 'run' | 'exist
 
 const tailLines = 8;
 
-/** A red gate with the end of its output. */
-export function redGate(definition: Definition, receipt: Receipt, signs: Signs): Span[][] {
+/** A red gate with the end of its output, and where all of it is. */
+export function redGate(definition: Definition, receipt: Receipt, signs: Signs, log?: string): Span[][] {
   const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
   const lines = (receipt.tail ?? '')
     .trimEnd()
     .split('\n')
     .filter((line, index, all) => line.trim() !== '' || index < all.length - 1);
-  const shown = lines.slice(-tailLines).filter((line) => line !== '');
+  const said = sayGate(definition, receipt);
+  // What says the same again, such as `PLAN.md does not exist: write it`, stands for it.
+  const [only = '', second] = lines;
+  const same = second === undefined && only.startsWith(`${receipt.what} `) && receipt.exit === undefined;
+  const shown = same ? [] : lines.slice(-tailLines).filter((line) => line !== '');
   return [
     [
-      ['red', `${signs.bad} ${sayGate(definition, receipt)}`],
+      ['red', `${signs.bad} ${same ? only : said}`],
       ['dim', took],
     ],
     ...shown.map((line): Span[] => ['    ', ['dim', printable(line)]]),
+    ...(log === undefined ? [] : [['    ', ['dim', `all of it: ${log}`]] satisfies Span[]]),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { Status } from '../../machine/index.ts';
+import { suffixOf } from '../run-name.ts';
 
 export interface Next {
   /** Who has to act, and why. */
@@ -88,5 +89,3 @@ function withTasks({ ready, held, status }: Status, which: string): Next {
 }
 
 const amountIn = (what: string): string => /^the (turns|tokens|minutes) /.exec(what)?.[1] ?? 'turns';
-
-export const suffixOf = (run: string): string => run.slice(run.lastIndexOf('-') + 1);

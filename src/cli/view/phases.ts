@@ -1,17 +1,38 @@
 import type { Definition, State } from '../../machine/index.ts';
 import type { Format, Span } from '../paint.ts';
-import { printable } from '../text.ts';
+import { columnsOf, printable } from '../text.ts';
 import type { Signs } from './signs.ts';
 
-/** `✓ plan  ● build 2/7  ○ review`. */
-export function phaseLine(definition: Definition, state: State, signs: Signs): Span[] {
+/** `✓ plan  ● build 2/7  ○ review`, on as many lines as it needs: where a run stands is never cut. */
+export function phaseLines(
+  definition: Definition,
+  state: State,
+  signs: Signs,
+  columns = Number.POSITIVE_INFINITY,
+): Span[][] {
+  const lines: Span[][] = [];
+  let used = Number.POSITIVE_INFINITY;
+  for (const [look, text] of phasesOf(definition, state, signs)) {
+    const width = columnsOf(text);
+    if (used + 2 + width > columns || lines.length === 0) {
+      lines.push([[look, text]]);
+      used = width;
+    } else {
+      lines.at(-1)?.push('  ', [look, text]);
+      used += 2 + width;
+    }
+  }
+  return lines;
+}
+
+function phasesOf(definition: Definition, state: State, signs: Signs): [Format, string][] {
   const current = definition.steps.findIndex(({ id }) => id === state.step);
-  return definition.steps.flatMap((step, index): Span[] => {
+  return definition.steps.map((step, index) => {
     const where =
       state.status === 'complete' || index < current ? 'done' : index === current ? 'here' : 'open';
     const [look, sign] = lookOf(where, state, signs);
     const far = where === 'here' ? progressIn(definition, state) : '';
-    return [...(index > 0 ? ['  '] : []), [look, `${sign} ${printable(step.id)}${far}`]];
+    return [look, `${sign} ${printable(step.id)}${far}`];
   });
 }
 

@@ -1,7 +1,7 @@
-import type { Definition, Status } from '../../machine/index.ts';
+import type { Definition, Receipt, Status } from '../../machine/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { printable, wrap } from '../text.ts';
+import { printable, printableLines, wrap } from '../text.ts';
 import { redGate } from './evidence.ts';
 import { nextOf } from './next.ts';
 import { signsFor } from './signs.ts';
@@ -14,6 +14,10 @@ interface ViewOptions {
   brief?: boolean;
   /** Names the run in what to type, where several are live. */
   run?: string | undefined;
+  /** What comes next is said already. */
+  nextSaid?: boolean;
+  /** Where a gate's whole output is. */
+  logOf?(receipt: Receipt): string | undefined;
 }
 
 const openingLines = 3;
@@ -51,7 +55,8 @@ export function positionLines(
         .filter(Boolean)
         .join('  '),
     );
-  for (const receipt of status.failed_gates ?? []) lines.push(...redGate(options.definition, receipt, signs));
+  for (const receipt of status.failed_gates ?? [])
+    lines.push(...redGate(options.definition, receipt, signs, options.logOf?.(receipt)));
   if (status.unstable_files)
     labelled(
       'changed',
@@ -63,8 +68,16 @@ export function positionLines(
   return [
     ...rendered,
     ...(options.brief ? [] : instructionLines(status, options.worker, io)),
-    ...nextLines(status, options, io),
+    ...(options.nextSaid ? [] : nextLines(status, options, io)),
   ];
+}
+
+/** After a position's name: `waits for a person's review`. */
+export function waitingWords(waiting: NonNullable<Status['waiting']>): string {
+  if (waiting.for === 'review') return `waits ${waitingFor(waiting)}`;
+  return waiting.for === 'question'
+    ? `waits for an answer: ${waiting.what}`
+    : `waits for a person's decision: ${waiting.what}`;
 }
 
 function waitingFor({ for: what, by, what: words }: NonNullable<Status['waiting']>): string {
@@ -94,7 +107,7 @@ function instructionLines(status: Status, all: boolean, io: Io): string[] {
       ? undefined
       : status.instructions;
   if (text === undefined || text.trim() === '') return [];
-  const lines = text.trimEnd().split('\n').map(clean);
+  const lines = printableLines(text.trimEnd());
   const shown = all ? lines : lines.slice(0, openingLines);
   const more =
     lines.length > shown.length ? [renderLine([['dim', `  ${signsFor(io).more}`]], io.stdout)] : [];
@@ -102,18 +115,18 @@ function instructionLines(status: Status, all: boolean, io: Io): string[] {
     '',
     ...shown.map((line) => (all ? `  ${line}`.trimEnd() : renderLine(['  ', ['dim', line]], io.stdout))),
     ...more,
+    // The instructions speak to every kind of agent.
+    ...(/\bworkflow_(note|set_tasks)\b/.test(text)
+      ? ['', '  Here: stepfast ask, stepfast note, stepfast tasks.']
+      : []),
   ];
 }
 
-/** Keeps the layout of a line: only what steers a terminal is replaced. */
-const clean = (line: string): string => {
-  const indent = line.length - line.trimStart().length;
-  return `${' '.repeat(indent)}${printable(line.slice(indent))}`;
-};
-
 function nextLines(status: Status, { run, worker }: ViewOptions, io: Io): string[] {
   const { say, type } = nextOf(status, { run, worker });
-  const lines = [renderLine([['bold', 'next'], '     ', printable(say)], io.stdout)];
+  const lines = wrap(printable(say), wrapWidth(io.stdout) - 9).map((part, index) =>
+    renderLine([['bold', (index === 0 ? 'next' : '').padEnd(9)], part], io.stdout),
+  );
   const shell = { ...io.stdout, columns: undefined };
   return [
     '',

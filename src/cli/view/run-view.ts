@@ -3,15 +3,16 @@ import {
   formatHandle,
   type Output,
   parseHandle,
+  type Receipt,
   type State,
   type Status,
 } from '../../machine/index.ts';
 import { ago } from '../age.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { printable } from '../text.ts';
+import { count, printable } from '../text.ts';
 import { evidenceOf, openingOf } from './evidence.ts';
-import { phaseLine } from './phases.ts';
+import { phaseLines } from './phases.ts';
 import { positionLines } from './position.ts';
 import { signsFor } from './signs.ts';
 
@@ -24,6 +25,8 @@ interface RunView {
   worker: boolean;
   /** Names the run in what to type, where several are live. */
   name?: string | undefined;
+  logOf?(receipt: Receipt): string | undefined;
+  nextSaid?: boolean;
 }
 
 const mostDone = 12;
@@ -34,7 +37,7 @@ export function runLines(view: RunView, io: Io): string[] {
   const signs = signsFor(io);
   const now = io.now();
   const line = (spans: Span[]): string => renderLine(spans, io.stdout, signs.more);
-  const done = doneIn(state);
+  const done = doneIn(definition, state);
   const shown = done.slice(-mostDone);
   const width = Math.max(0, ...shown.map(({ path }) => path.length));
   const lines = [
@@ -46,31 +49,70 @@ export function runLines(view: RunView, io: Io): string[] {
     ]),
     ...(state.summary === undefined ? [] : [line([printable(state.summary)])]),
     '',
-    line(phaseLine(definition, state, signs)),
+    ...phaseLines(definition, state, signs, io.stdout.columns).map(line),
     ...(shown.length > 0 ? [''] : []),
     ...(done.length > shown.length
       ? [line([['dim', `${signs.more} ${done.length - shown.length} more before, see: stepfast log`]])]
       : []),
-    ...shown.flatMap(({ path, output }) => [
+    ...shown.flatMap(({ path, output, folded }) => [
       line([
         ['green', `${signs.done} `],
         printable(path).padEnd(width),
         '  ',
-        ...evidenceOf(output, { definition, tree, now }),
+        ...(folded ? foldedWords(folded, now) : evidenceOf(output, { definition, tree, now })),
       ]),
-      ...(openingOf(output.text) === '' ? [] : [line(['    ', ['dim', openingOf(output.text)]])]),
+      ...(folded || openingOf(output.text) === '' ? [] : [line(['    ', ['dim', openingOf(output.text)]])]),
     ]),
     '',
-    ...positionLines(status, io, { definition, worker: view.worker, run: view.name }),
+    ...positionLines(status, io, {
+      definition,
+      worker: view.worker,
+      run: view.name,
+      ...(view.logOf ? { logOf: view.logOf } : {}),
+      nextSaid: view.nextSaid ?? false,
+    }),
   ];
   return lines.filter((text, index) => text !== '' || lines[index - 1] !== '');
 }
 
-/** What was completed, oldest first; ids may hold dots, so paths are read from the handles. */
-function doneIn({ outputs }: State): { path: string; output: Output }[] {
-  return Object.values(outputs)
-    .map((output) => ({ path: parseHandle(output.at)?.path ?? output.at, output }))
-    .sort((one, other) => one.output.now - other.output.now);
+interface Done {
+  path: string;
+  /** The last one, where it stands for a whole loop. */
+  output: Output;
+  folded?: Output[];
+}
+
+/** What was completed, oldest first, a finished loop as one; ids may hold dots, so paths are read from the handles. */
+function doneIn({ steps }: Definition, state: State): Done[] {
+  const current = state.status === 'complete' ? steps.length : steps.findIndex(({ id }) => id === state.step);
+  const over = new Set(
+    steps.slice(0, Math.max(0, current)).flatMap(({ id, type }) => (type === 'action' ? [] : id)),
+  );
+  const done: Done[] = [];
+  const all = Object.values(state.outputs).sort((one, other) => one.now - other.now);
+  for (const output of all) {
+    const path = parseHandle(output.at)?.path ?? output.at;
+    const step = path.split('/', 1)[0] ?? '';
+    if (path === step || !over.has(step)) {
+      done.push({ path, output });
+      continue;
+    }
+    const known = done.find((each) => each.path === step && each.folded);
+    if (!known) done.push({ path: step, output, folded: [output] });
+    else {
+      known.output = output;
+      known.folded?.push(output);
+    }
+  }
+  return done;
+}
+
+/** `6 positions, all verified, 4 min ago`. */
+function foldedWords(outputs: readonly Output[], now: number): Span[] {
+  const bare = outputs.filter(({ receipts }) => !receipts.some(({ pass }) => pass)).length;
+  const proven: Span = bare === 0 ? ['green', 'all verified'] : ['yellow', `${bare} unverified`];
+  const age = ago(Math.max(...outputs.map((output) => output.now)), now);
+  return [`${count(outputs.length, 'position')}, `, proven, ['dim', `, ${age}`]];
 }
 
 export const statusLook = (status: State['status']): 'green' | 'yellow' | 'red' | 'cyan' =>

@@ -20,5 +20,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const file = values['output-file'];
   const output =
     file === undefined ? await readText(values.output ?? positionals[0], io) : readTextFile(file, io);
+  if (output.trim() === '') throw usageError('Say what was done: stepfast advance --output "what was done"');
   return await perform(io, values, { type: 'advance', output, ...given({ at: values.at }) });
 }

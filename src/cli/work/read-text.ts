@@ -12,9 +12,18 @@ export function readTextFile(file: string, io: Io): string {
   try {
     return readFileSync(resolve(io.cwd, file), 'utf8');
   } catch (cause) {
-    throw notFound(
-      `The file '${file}' cannot be read: ${cause instanceof Error ? cause.message : cause}`,
-      cause,
-    );
+    throw notFound(`The file '${file}' ${whyNot(cause)}.`, cause);
   }
+}
+
+/** An error of the file system in words. */
+export function whyNot(error: unknown, done = 'read'): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const known: Record<string, string> = {
+    ENOENT: done === 'read' ? 'does not exist' : 'has no directory to be in',
+    EISDIR: 'is a directory',
+    EACCES: `may not be ${done} by you`,
+    EPERM: `may not be ${done} by you`,
+  };
+  return known[code] ?? `cannot be ${done}${code === '' ? '' : ` (${code})`}`;
 }

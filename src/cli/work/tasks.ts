@@ -1,10 +1,16 @@
 import type { TaskInput } from '../../machine/index.ts';
+import { isRefused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
-import { usageError } from '../exit.ts';
+import { callerOf, isPerson } from '../caller.ts';
+import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { perform } from '../perform.ts';
-import { runOptions } from '../run-options.ts';
-import { count } from '../text.ts';
+import { paint, renderLine, type Span } from '../paint.ts';
+import { printAnswer } from '../perform.ts';
+import { runToName } from '../run-name.ts';
+import { openRuntime, runOptions } from '../run-options.ts';
+import { count, printable } from '../text.ts';
+import { nextOf } from '../view/next.ts';
+import { signsFor } from '../view/signs.ts';
 import { readChecklist } from './checklist.ts';
 import { readText, readTextFile } from './read-text.ts';
 
@@ -16,7 +22,25 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (values.from !== undefined && given.length > 0)
     throw usageError('Give the tasks once: with --from <file>, or after the loop.');
   const tasks = values.from === undefined ? await inlineTasks(given, io) : fromChecklist(values.from, io);
-  return await perform(io, values, { type: 'setTasks', loop, tasks });
+  const runtime = openRuntime(io, values);
+  const answer = await runtime.call(
+    { type: 'setTasks', loop, tasks },
+    callerOf(io),
+    values.run === undefined ? {} : { run: values.run },
+  );
+  if (values.json || isRefused(answer.reply)) return await printAnswer(answer, io, values, runtime);
+  const { reply, run: id = '' } = answer;
+  const line = (...spans: Span[]): void =>
+    io.stdout.write(`${renderLine(spans, io.stdout, signsFor(io).more)}\n`);
+  const list = tasks.map(({ title }) => title).join('; ');
+  line(
+    ['green', signsFor(io).done],
+    ` ${count(tasks.length, 'task')} for ${loop}${list === '' ? '' : `: ${list}`}`,
+  );
+  const { say, type } = nextOf(reply, { run: await runToName(runtime, id), worker: !isPerson(io) });
+  line(['bold', 'next'], '  ', say);
+  for (const command of type) io.stdout.write(`      ${paint(io.stdout, 'cyan', printable(command))}\n`);
+  return exit.ok;
 }
 
 /** One JSON list, or a title each. */
@@ -66,6 +90,7 @@ function fromChecklist(file: string, io: Io): TaskInput[] {
     const why = done.length > 0 ? 'has no open task, all are ticked' : 'has no checklist (- [ ] T001 Title)';
     throw usageError(`'${file}' ${why}. An empty list completes a loop: stepfast tasks <loop> '[]'`);
   }
-  if (done.length > 0) io.stderr.write(`${count(done.length, 'ticked task')} left out: ${done.join('; ')}\n`);
+  if (done.length > 0)
+    io.stderr.write(`${count(done.length, 'ticked task')} left out: ${printable(done.join('; '))}\n`);
   return tasks;
 }

@@ -5,6 +5,7 @@ import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printAnswer, printJson, printRefusal } from '../perform.ts';
 import { given, openRuntime, runOptions } from '../run-options.ts';
+import { printableLines } from '../text.ts';
 import { readText } from './read-text.ts';
 
 export const options = runOptions;
@@ -20,7 +21,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (values.json) return printJson(io, { run: found.run, content: content ?? null }, exit.ok);
     if (content === undefined)
       io.stderr.write('There is no to-do list yet. Write one: stepfast todo "- [ ] first point"\n');
-    else io.stdout.write(content.endsWith('\n') ? content : `${content}\n`);
+    else {
+      // A file gets what was written, a terminal what is safe.
+      const shown = io.stdout.columns === undefined ? content : printableLines(content).join('\n');
+      io.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
+    }
     return exit.ok;
   }
   const content = await readText(positionals[0], io);

@@ -48,7 +48,7 @@ export function encodeLine(line: Omit<Line, 'v'>, v = journalVersion): { bytes: 
   return { bytes: Buffer.from(`\n${body},"sum":"${lineSum}"}\n`), hash: lineSum };
 }
 
-/** Every line that is not blank; the last one may lack its newline. */
+/** Every line that is not blank. One without its newline does not count yet: a power cut may still spoil its end. */
 export function parseLines(bytes: Uint8Array, start = 0): Parsed[] {
   const buffer = bufferOf(bytes);
   const lines: Parsed[] = [];
@@ -57,7 +57,8 @@ export function parseLines(bytes: Uint8Array, start = 0): Parsed[] {
     const end = found < 0 ? buffer.length : found;
     const last = buffer[end - 1] === carriageReturn ? end - 1 : end;
     const placed = { offset: start + from, end: start + last, number };
-    if (last > from) lines.push({ ...placed, ...parseLine(buffer.subarray(from, last)) });
+    if (last > from)
+      lines.push({ ...placed, ...(found < 0 ? { kind: 'bad' } : parseLine(buffer.subarray(from, last))) });
     from = end + 1;
   }
   return lines;

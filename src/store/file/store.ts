@@ -1,7 +1,7 @@
 import { StepfastError } from '../../errors.ts';
 import type { State } from '../../machine/index.ts';
-import { newestFirst } from '../newest-first.ts';
 import { isRunId, requireRunId } from '../run-id.ts';
+import { infoOf, newestFirst } from '../run-list.ts';
 import type { Entry, Loaded, Pinned, RunInfo, Store, Version } from '../store.ts';
 import { emptyTail, entryOf, isSound, requireSound, type Tail, tailOf } from './chain.ts';
 import { type Checked, checkRun } from './check.ts';
@@ -134,7 +134,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     for (const run of await ids()) {
       try {
         const opened = await runs.open(run);
-        if (opened) infos.push({ run, state: opened.snapshot.state });
+        if (opened) infos.push(infoOf(run, opened.definition, opened.snapshot.state));
       } catch (error) {
         infos.push({ run, problem: error instanceof Error ? error.message : String(error) });
       }

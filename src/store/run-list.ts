@@ -1,4 +1,11 @@
+import type { Definition, State } from '../machine/index.ts';
 import type { RunInfo } from './store.ts';
+
+export const infoOf = (run: string, { keep }: Definition, state: State): RunInfo => ({
+  run,
+  state,
+  ...(keep === undefined ? {} : { keep }),
+});
 
 /** By when they began; those that cannot be loaded come last. */
 export const newestFirst = (runs: RunInfo[]): RunInfo[] =>

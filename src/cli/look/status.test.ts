@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createProject } from '../fake-io.ts';
+
+const env = { PATH: process.env.PATH };
+
+test('status waits for gates that run, and says with its exit status that they still do', async () => {
+  using project = createProject({
+    '.stepfast/workflows/w.yaml':
+      'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ run: "sleep 2; echo why; false" }] }\n',
+  });
+  // Also for the process that runs the gates.
+  const own = { ...env, XDG_STATE_HOME: join(project.root, 'state') };
+  await project.run(['trust', 'w'], { env: own, terminal: true, input: ['trust'] });
+  await project.run(['start', 'w'], { env: own });
+  expect((await project.run(['advance', 'done', '--wait', '0'], { env: own })).code).toBe(exit.pending);
+  expect((await project.run(['status'], { env: own })).code).toBe(exit.pending);
+  const { code, stdout } = await project.run(['status', '--wait'], { env: own });
+  expect(code).toBe(exit.ok);
+  expect(stdout).toMatch(/✗ .*exit 1/);
+  expect(stdout).toMatch(/all of it: \.stepfast\/runs\/w-\d+-\w+\/gates\/\S+\/gate-1\.log\n/);
+}, 20_000);
+
+test('status --as shows the task that a name holds', async () => {
+  using project = createProject({
+    '.stepfast/workflows/w.yaml':
+      'name: w\ndescription: x\nsteps:\n  - { id: build, type: loop, parallel: 2 }\nloops:\n  build:\n    - { id: look, instructions: "Look at {task.title}", read_only: true }\n',
+  });
+  await project.run(['start', 'w'], { env });
+  await project.run(['tasks', 'build', 'One', 'Two'], { env });
+  await project.run(['claim', '--as', 'ann'], { env });
+  await project.run(['claim', '--as', 'bob'], { env });
+  const { stdout } = await project.run(['status', '--as', 'bob'], { env });
+  expect(stdout).toContain('Look at Two');
+  expect(stdout).not.toContain('Look at One');
+});
+
+test('on a narrow terminal the step where the run stands is never cut', async () => {
+  const ids = ['understanding', 'specification', 'implementation', 'verification'];
+  using project = createProject({
+    '.stepfast/workflows/w.yaml': `name: w\ndescription: x\nsteps:\n${ids.map((id) => `  - { id: ${id}, type: action, instructions: x }\n`).join('')}`,
+  });
+  await project.run(['start', 'w'], { env });
+  for (const id of ids.slice(0, 3)) await project.run(['advance', id], { env });
+  const { stdout } = await project.run(['status'], { env, columns: 30 });
+  expect(stdout).toContain('● verification');
+  expect((await project.run(['runs'], { env, columns: 30 })).stdout).toMatch(/^ {2}verification$/m);
+});

@@ -1,0 +1,30 @@
+import type { Runtime } from '../runtime/index.ts';
+
+/** The end of a run's id, by which it may be named. */
+export const suffixOf = (run: string): string => run.slice(run.lastIndexOf('-') + 1);
+
+/** How the next commands must name the run; undefined where it is meant without a name. */
+export async function runToName({ which }: Runtime, run: string): Promise<string | undefined> {
+  const meant = await which({ changes: true });
+  return 'run' in meant && meant.run === run ? undefined : suffixOf(run);
+}
+
+/** The command that somebody else types, for the run or the position that was given. */
+export function sameOne(
+  command: string,
+  { run, at }: { run?: string | undefined; at?: string | undefined },
+): string {
+  if (at !== undefined) return `${command} --at ${at}`;
+  return run === undefined ? command : `${command} --run ${run}`;
+}
+
+const aboutOneRun =
+  /\bstepfast (?:advance|answer|approve|ask|cancel|claim|fail|note|proceed|reject|review(?: [a-z]+)?|rewind|status|tasks|todo)\b(?: "[^"]*"| --[\w-]+(?: (?:"[^"]*"|[\w.:#/<>-]+))?)*/g;
+
+/** Every command in a text names the run, unless it does already. */
+export const withRun = (text: string, name: string | undefined): string =>
+  name === undefined
+    ? text
+    : text.replace(aboutOneRun, (command) =>
+        / --(run|at)\b/.test(command) ? command : `${command} --run ${name}`,
+      );

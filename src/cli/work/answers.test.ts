@@ -1,0 +1,103 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createProject, type Project } from '../fake-io.ts';
+
+const env = { PATH: process.env.PATH };
+const withWorkflow = (steps: string, more = ''): Project =>
+  createProject({ '.stepfast/workflows/w.yaml': `name: w\ndescription: x\nsteps:\n${steps}${more}` });
+const two = '  - { id: a, type: action, instructions: x }\n  - { id: b, type: action, instructions: y }\n';
+
+test('an advance says what was done, or is refused', async () => {
+  using project = withWorkflow(two);
+  await project.run(['start', 'w'], { env });
+  expect(await project.run(['advance'], { env })).toMatchObject({ code: exit.usage });
+  expect(await project.run(['advance', ' \n'], { env })).toMatchObject({ code: exit.usage });
+  expect(await project.run(['advance', '-'], { env, input: [] })).toMatchObject({ code: exit.usage });
+});
+
+test('the same words at the next position are no silent success', async () => {
+  using project = withWorkflow(two);
+  await project.run(['start', 'w'], { env });
+  await project.run(['advance', 'done'], { env });
+  const { code, stderr } = await project.run(['advance', 'done'], { env });
+  expect(code).toBe(exit.no);
+  expect(stderr).toMatch(/said the same words at a#1/);
+  const command = /stepfast (advance --at \S+)/.exec(stderr)?.[1]?.split(' ') ?? [];
+  expect((await project.run([...command, '--output', 'done'], { env })).stdout).toContain('complete');
+});
+
+test('words for a position that waits are not kept, and that is said', async () => {
+  using project = withWorkflow('  - { id: a, type: action, instructions: x, review: { by: human } }\n');
+  await project.run(['start', 'w'], { env });
+  await project.run(['advance', 'one'], { env });
+  const { code, stderr } = await project.run(['advance', 'two'], { env });
+  expect(code).toBe(exit.no);
+  expect(stderr).toMatch(/a#1 waits for a person's review; your words were not kept/);
+  const { stdout } = await project.run(['advance', 'three', '--json'], { env });
+  expect(JSON.parse(stdout)).toMatchObject({ ignored: true, status: 'waiting' });
+});
+
+test('a complete run says how it is proven', async () => {
+  using bare = withWorkflow('  - { id: a, type: action, instructions: x }\n');
+  await bare.run(['start', 'w'], { env });
+  expect((await bare.run(['advance', 'done'], { env })).stdout).toContain('complete, unverified: no gate');
+  using checked = withWorkflow('  - { id: a, type: action, instructions: x, gate: [{ exists: x.txt }] }\n');
+  await checked.run(['start', 'w'], { env });
+  const red = await checked.run(['advance', 'done'], { env });
+  expect(red.stdout.match(/does not exist/g)).toHaveLength(1);
+  writeFileSync(join(checked.root, 'x.txt'), '');
+  const { stdout } = await checked.run(['advance', 'done'], { env });
+  expect(stdout).toContain('✓ x.txt exists');
+  expect(stdout).not.toContain('unverified');
+}, 20_000);
+
+test('tasks are confirmed, and an approval shows them', async () => {
+  using project = withWorkflow(
+    '  - { id: plan, type: action, instructions: Plan, review: { by: human } }\n  - { id: build, type: loop }\n',
+    'loops:\n  build:\n    - { id: implement, instructions: x }\n',
+  );
+  await project.run(['start', 'w'], { env });
+  const { stdout } = await project.run(['tasks', 'build', 'One', 'Two\u001b[2J'], { env });
+  expect(stdout).toMatch(/^✓ 2 tasks for build: One; Two\ufffd\[2J\n/);
+  await project.run(['advance', 'planned'], { env });
+  const { stderr } = await project.run(['approve'], { env, terminal: true, input: ['no'] });
+  expect(stderr).toMatch(/tasks +2 for build\n +task-1 {2}One\n/);
+});
+
+test('a missing input is refused with the command to type', async () => {
+  using project = withWorkflow(two, 'inputs:\n  request: { type: string, required: true }\n');
+  const { stderr } = await project.run(['start', 'w'], { env });
+  expect(stderr).toContain('stepfast start w --input request="..."');
+});
+
+test('where several runs are live, refusals and next commands name the run', async () => {
+  using project = withWorkflow('  - { id: a, type: action, instructions: x, review: { by: human } }\n');
+  const { stdout: first } = await project.run(['start', 'w', '--summary', 'one', '--json'], { env });
+  await project.run(['start', 'w', '--summary', 'two'], { env });
+  const { run, at } = JSON.parse(first);
+  const { stdout } = await project.run(['advance', '--at', at, 'done'], { env });
+  const name = run.split('-').at(-1);
+  expect(stdout).toContain(`stepfast approve --run ${name}`);
+  expect((await project.run(['advance', '--at', at, 'more'], { env })).stderr).toContain(`--run ${name}`);
+});
+
+test('no words of a workflow or an agent steer the terminal', async () => {
+  using project = withWorkflow(two.replace('instructions: x', 'instructions: "x\\e[2J\\n  y\\x9b"'));
+  const evil = '\u001b]0;owned\u0007\u202e';
+  const outputs = [
+    await project.run(['start', 'w', '--summary', `s${evil}`], { env }),
+    await project.run(['note', 'decision', `n${evil}`], { env }),
+    await project.run(['todo', `t${evil}`], { env }),
+    await project.run(['todo'], { env, terminal: true }),
+    await project.run(['advance', `o${evil}`], { env }),
+    await project.run(['status'], { env }),
+    await project.run(['status', '--json'], { env }),
+    await project.run(['log'], { env }),
+    await project.run(['log', '--json'], { env }),
+    await project.run(['runs'], { env }),
+    await project.run(['fail', `f${evil}`], { env }),
+  ];
+  for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
+});
