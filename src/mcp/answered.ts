@@ -1,7 +1,6 @@
-import { type Answer, isRefused, type Refused, type Runtime } from '../runtime/index.ts';
+import { type Answer, isRefused, type Refused, type Runtime, taskWorktree } from '../runtime/index.ts';
 import { type Known, needsView, nextCall } from './next-call.ts';
 import { type StatusAnswer, statusAnswer } from './status-answer.ts';
-import { taskWorktree } from './task-worktree.ts';
 
 /** The runtime's answer as the tools give it, with what to call next. */
 export async function answered(
@@ -13,7 +12,7 @@ export async function answered(
   if (isRefused(reply)) return { refused: reply };
   const view = needsView(reply) ? await runtime.engine.view(reply.run) : undefined;
   const next = nextCall(reply, { ...known, ignored, view });
-  const worktree = answer.worktree ?? taskWorktree(runtime, reply.run, reply.task?.id);
+  const worktree = answer.worktree ?? taskWorktree(runtime.project, reply.run, reply.task?.id);
   const around = {
     ...(worktree === undefined ? {} : { worktree }),
     ...(warning === undefined ? {} : { warning }),

@@ -1,9 +1,8 @@
 import { type Cursor, formatHandle, parseHandle } from '../machine/index.ts';
-import type { Refused, Runtime } from '../runtime/index.ts';
+import { type Refused, type Runtime, taskWorktree } from '../runtime/index.ts';
 import { type Arguments, textIn } from './arguments.ts';
 import { meantRun } from './find-run.ts';
 import { contextText, type SectionName } from './sections.ts';
-import { taskWorktree } from './task-worktree.ts';
 import { sectionNames } from './tools.ts';
 
 type Loaded = NonNullable<Awaited<ReturnType<Runtime['engine']['view']>>>;
@@ -44,7 +43,7 @@ export async function contextOf(
   const { section, artifacts, session } = options;
   const cursor = cursorFor(view, options);
   const whole = section === 'outputs' || section === 'todo';
-  const worktree = taskWorktree(runtime, run, cursor?.task);
+  const worktree = taskWorktree(runtime.project, run, cursor?.task);
   const text = whole ? await textsOf(runtime, view, section) : {};
   return contextText(
     {

@@ -10,14 +10,13 @@ export {
 } from './engine.ts';
 export type { GateProgress, RunnerCommand } from './gate-keeper.ts';
 export { commandsOf, excludedFrom } from './gates-in.ts';
+export { ignored } from './new-run.ts';
 export { agentMark, notAPerson } from './person.ts';
 export { findProject, local, type Project, portable } from './project.ts';
 export type { Resolved } from './resolve.ts';
 export {
   type CallOptions,
   createRuntime,
-  ignored,
-  newRun,
   type Request,
   type Runtime,
   type RuntimeOptions,
@@ -25,5 +24,6 @@ export {
   type Wanted,
   type Who,
 } from './runtime.ts';
+export { taskWorktree } from './task-worktree.ts';
 export { createTrust, type Trust, type TrustRecord } from './trust.ts';
 export { bootId, machineId, type Surroundings, stateDirectory } from './user.ts';

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { hostname, platform, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { hashDefinition, type Place, places } from '../definition/index.ts';
-import { StepfastError } from '../errors.ts';
 import { type Tree, treeOf } from '../evidence/index.ts';
 import {
   type Caller,
@@ -12,16 +10,13 @@ import {
   type CommandType,
   type Definition,
   ended,
-  formatHandle,
   parseHandle,
   type Scalar,
   type SessionFacts,
-  type State,
   shortSummary,
-  slug,
 } from '../machine/index.ts';
 import { createFileStore, type FileStore, type Loaded, type RunInfo } from '../store/index.ts';
-import { type Answer, isRefused, type Refused, refusedBy, type Told } from './answer.ts';
+import { type Answer, isRefused, type Refused, refusedBy } from './answer.ts';
 import { type Config, readConfig } from './config.ts';
 import { containedFile } from './contained.ts';
 import {
@@ -34,12 +29,14 @@ import {
 import { onlyLiveRun, runNamed, worksHere } from './find-run.ts';
 import { createGateKeeper, type GateProgress, type RunnerCommand, worktreeOf } from './gate-keeper.ts';
 import { commandsOf, excludedFrom, gatesOf } from './gates-in.ts';
+import { ignoreRuns, newRun } from './new-run.ts';
 import { findProject, type Project, portable } from './project.ts';
 import { readCommand } from './reading.ts';
 import { type Resolved, resolveWorkflow } from './resolve.ts';
 import { makeTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
 import { createTrust, type Trust } from './trust.ts';
 import { bootId, machineId, stateDirectory } from './user.ts';
+import { onlyHeld, taskAt, workerOf } from './whose.ts';
 
 type Bare<C> = C extends Command ? Omit<C, keyof Caller> : never;
 /** A command without what the runtime knows better: the moment, the caller and the tree. */
@@ -111,8 +108,6 @@ export interface RuntimeOptions {
 
 const defaultWaitMs = 45_000;
 const lingerMs = 3_600_000;
-/** What `.stepfast/.gitignore` holds. */
-export const ignored = 'runs/\nworktrees/\n';
 
 export function createRuntime(options: RuntimeOptions): Runtime {
   const { cwd, env = process.env, clock = Date.now } = options;
@@ -242,7 +237,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     const reply = toldBy(executed);
     if (isRefused(reply)) return { run, reply };
     if (request.type === 'claim') return await withWorktree({ run, reply }, reply.task?.id);
-    const own = request.type === 'status' && at === undefined ? onlyHeld(reply, who) : undefined;
+    const own = request.type === 'status' && at === undefined ? onlyHeld(reply, who.session) : undefined;
     if (own !== undefined) return await call({ type: 'status', at: own }, who, { ...callOptions, run });
     if (!reply.checking) {
       const speaks = request.type === 'advance' || request.type === 'fail';
@@ -371,47 +366,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   }
 }
 
-/** `feature-20261114-k3f9x2ab`. */
-export function newRun(workflow: string, now: number): string {
-  const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
-  const letters = Array.from(randomBytes(8), (byte) => (byte % 32).toString(32)).join('');
-  return `${slug(workflow)}-${day}-${letters}`;
-}
-
-/** The session whose work waits for the verdict. */
-function workerOf(state: State, at: string | undefined): string | undefined {
-  const waiting = Object.values(state.cursors)
-    .filter((cursor) => at === undefined || formatHandle(state.run, cursor.path, cursor.visit) === at)
-    .flatMap((cursor) => (cursor.waiting?.kind === 'review' ? [cursor.waiting] : []));
-  return waiting.length === 1 ? waiting[0]?.session : undefined;
-}
-
 const toldBy = ({ reply, interrupted }: Executed): Answer['reply'] =>
   interrupted && !('code' in reply) ? { ...reply, interrupted: true } : reply;
-
-/** The handle of the only task that the caller holds. */
-function onlyHeld({ held = [] }: Told, { session }: Who): string | undefined {
-  const mine = held.filter(({ holder }) => session !== undefined && holder === session);
-  return mine.length === 1 ? mine[0]?.at : undefined;
-}
-
-/** The task that a handle names. */
-function taskAt(at: string | undefined): string | undefined {
-  const [, task, subStep] = (at === undefined ? undefined : parseHandle(at))?.path.split('/') ?? [];
-  return subStep === undefined ? undefined : task;
-}
-
-/** Runs are never committed, also where nobody called `init`. */
-function ignoreRuns({ directory }: Project): void {
-  try {
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, '.gitignore'), ignored, { flag: 'wx' });
-  } catch (cause) {
-    if (existsSync(join(directory, '.gitignore'))) return;
-    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    throw new StepfastError('not_writable', `${directory} cannot be made (${why})`, { cause });
-  }
-}
 
 async function refusing(act: () => Promise<Answer>): Promise<Answer> {
   try {
