@@ -3,11 +3,10 @@ import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import type { Effect, State, Text } from '../machine/index.ts';
 import { containedFile } from './contained.ts';
-import { checkingIn, type Engine } from './engine.ts';
-import { runRequested } from './gate-runner.ts';
+import { checkingIn } from './engine.ts';
+import { type GateSurroundings, runRequested } from './gate-runner.ts';
 import { local, type Project } from './project.ts';
 import { taskWorktree } from './task-worktree.ts';
-import type { Trust } from './trust.ts';
 
 /** The program and its first arguments that start a gate runner. */
 export interface RunnerCommand {
@@ -22,17 +21,8 @@ export interface GateProgress {
   logs: string;
 }
 
-interface KeeperOptions {
-  engine: Engine;
-  project: Project;
-  trust: Trust;
-  clock(): number;
-  env: Readonly<Record<string, string | undefined>>;
-  /** This machine and its boot. */
-  host: string;
+interface KeeperOptions extends GateSurroundings {
   runner: RunnerCommand;
-  /** Where hashes of files are remembered. */
-  cacheDirectory: string;
 }
 
 /** Performs what the machine asks for, and waits for gates without holding anything. */
@@ -52,7 +42,7 @@ const patienceMs = 5_000;
 
 export function createGateKeeper(options: KeeperOptions): GateKeeper {
   const { engine, project, clock, host, env, runner } = options;
-  return { perform, settle, run: (run, id) => runRequested({ ...options, logs: logsOf(run, id) }, run, id) };
+  return { perform, settle, run: (run, id) => runRequested(options, logsOf(run, id), run, id) };
 
   async function perform(run: string, effects: readonly Effect[]): Promise<void> {
     for (const effect of effects) {

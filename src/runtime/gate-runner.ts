@@ -17,20 +17,26 @@ import type { Project } from './project.ts';
 import { readState } from './reading.ts';
 import type { Trust } from './trust.ts';
 
-interface RunnerOptions {
+/** What those who start gates and those who run them share. */
+export interface GateSurroundings {
   engine: Engine;
   project: Project;
   trust: Trust;
   clock(): number;
   env: Readonly<Record<string, string | undefined>>;
+  /** This machine, its boot and its space of process ids. */
   host: string;
-  logs: string;
+  /** Where hashes of files are remembered. */
   cacheDirectory: string;
 }
 
 /** Runs the gates of one request and reports them; nothing where they are no longer wanted or another has them. */
-export async function runRequested(options: RunnerOptions, run: string, id: string): Promise<void> {
-  const { engine, project, trust, clock, env, host, logs, cacheDirectory } = options;
+export async function runRequested(
+  { engine, project, trust, clock, env, host, cacheDirectory }: GateSurroundings,
+  logs: string,
+  run: string,
+  id: string,
+): Promise<void> {
   const engineCaller = () => ({ now: clock(), actor: { kind: 'engine' as const } });
   const runner = { pid: process.pid, host };
   const view = await engine.view(run);
@@ -91,7 +97,7 @@ function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition):
 }
 
 /** Without the values of a run around this one. */
-const inherited = (env: RunnerOptions['env']): RunnerOptions['env'] =>
+const inherited = (env: GateSurroundings['env']): GateSurroundings['env'] =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_)/.test(name)));
 
 /** Values reach a command as variables, never as part of its text. */
