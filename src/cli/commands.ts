@@ -1,9 +1,9 @@
+import { work } from './commands/act.ts';
 import type { Command } from './commands/command.ts';
 import { decide } from './commands/decide.ts';
 import { look } from './commands/look.ts';
 import { move } from './commands/move.ts';
 import { setUp } from './commands/setup.ts';
-import { work } from './commands/work.ts';
 import { workflows } from './commands/workflows.ts';
 
 export { type Command, groups } from './commands/command.ts';

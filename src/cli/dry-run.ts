@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { Command, Definition, Scalar, State } from '../machine/index.ts';
+import { readPair, readValue } from './act/inputs.ts';
 import { readArgs } from './args.ts';
 import { moveKeys, random, type ScriptedMove, scripted, smooth } from './dry-run/players.ts';
 import { createPrinter } from './dry-run/print.ts';
@@ -9,7 +10,6 @@ import { type Move, type Player, walk } from './dry-run/walk.ts';
 import { exit, notFound, usageError } from './exit.ts';
 import type { Io } from './io.ts';
 import { definitionOf } from './project.ts';
-import { readPair, readValue } from './work/inputs.ts';
 
 export function run(args: readonly string[], io: Io): number {
   const { values, positionals } = readArgs(

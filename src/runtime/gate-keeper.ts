@@ -129,9 +129,16 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
   }
 
   function logsOf(run: string, id: string): string {
-    return join(project.directory, 'runs', run, 'gates', id.replaceAll(/[^\w.-]+/g, '-'));
+    return join(logsDirectory(project, run), logsName(id));
   }
 }
+
+/** Where the output of a run's gates is kept, a directory for each gate run. */
+export const logsDirectory = (project: Project, run: string): string =>
+  join(project.directory, 'runs', run, 'gates');
+
+/** The directory of a gate run, by its id. */
+export const logsName = (id: string): string => id.replaceAll(/[^\w.-]+/g, '-');
 
 /** The session's own worktree where this machine has it, else ours. */
 export function worktreeOf(state: State, session: string | undefined, project: Project): string {

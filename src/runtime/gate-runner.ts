@@ -1,4 +1,4 @@
-import { type ConditionContext, compileCondition } from '../definition/index.ts';
+import type { ConditionContext } from '../definition/index.ts';
 import { StepfastError } from '../errors.ts';
 import { runGates } from '../evidence/index.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../machine/index.ts';
 import { type Loaded, projectState } from '../store/index.ts';
 import type { Engine } from './engine.ts';
+import { conditionHolds, inputVariables } from './gate-values.ts';
 import { commandsOf, excludedFrom } from './gates-in.ts';
 import type { Project } from './project.ts';
 import { readState } from './reading.ts';
@@ -70,7 +71,7 @@ export async function runRequested(
       logDirectory: logs,
       cacheDirectory,
       exclude: excludedFrom(view.definition),
-      condition: (expression) => holds(expression, context),
+      condition: (expression) => conditionHolds(expression, context),
       isRead: (path) => readState(view.state, path, project),
       passed: passedBefore(view.state, cursor),
       signal: stop.signal,
@@ -100,16 +101,11 @@ function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition):
 const inherited = (env: GateSurroundings['env']): GateSurroundings['env'] =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_)/.test(name)));
 
-/** Values reach a command as variables, never as part of its text. */
 function variables(state: State, cursor: Cursor): Record<string, string> {
-  const inputs = Object.entries(state.inputs).map(([name, value]) => [
-    `STEPFAST_INPUT_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`,
-    String(value),
-  ]);
   return {
     STEPFAST_RUN_ID: state.run,
     ...(cursor.task === undefined ? {} : { STEPFAST_TASK_ID: cursor.task }),
-    ...Object.fromEntries(inputs),
+    ...inputVariables(state.inputs),
   };
 }
 
@@ -119,16 +115,6 @@ function passedBefore({ outputs }: State, cursor: Cursor): Receipt[] {
   return Object.values(outputs)
     .filter(({ at }) => place(parseHandle(at)?.path ?? '') === place(cursor.path))
     .flatMap(({ receipts }) => receipts.filter(({ pass }) => pass));
-}
-
-function holds(expression: string, context: ConditionContext): { pass: boolean; why?: string } {
-  const condition = compileCondition(expression);
-  if (!condition.ok) return { pass: false, why: condition.message };
-  try {
-    return { pass: condition.evaluate(context) };
-  } catch (error) {
-    return { pass: false, why: error instanceof Error ? error.message : String(error) };
-  }
 }
 
 /** What conditions look at; long outputs are read whole only where one of them asks. */

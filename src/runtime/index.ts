@@ -8,7 +8,8 @@ export {
   noRun,
   type OpeningCommand,
 } from './engine.ts';
-export type { GateProgress, RunnerCommand } from './gate-keeper.ts';
+export { type GateProgress, logsDirectory, logsName, type RunnerCommand } from './gate-keeper.ts';
+export { conditionHolds, inputVariables } from './gate-values.ts';
 export { commandsOf, excludedFrom } from './gates-in.ts';
 export { ignored } from './new-run.ts';
 export { agentMark, notAPerson } from './person.ts';

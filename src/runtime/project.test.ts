@@ -99,10 +99,10 @@ test('[000/11] a worktree and a root that are given win', () => {
 });
 
 test('paths are stored the same on every machine', () => {
-  expect(portable('docs/a.md', '/work')).toBe('{project_root}/docs/a.md');
-  expect(portable('/work/docs/a.md', '/work')).toBe('{project_root}/docs/a.md');
-  expect(portable('/work', '/work')).toBe('{project_root}');
-  expect(portable('/work-2', '/work')).toBe('{project_root}/../work-2');
+  expect(portable('docs/a.md', '/repo')).toBe('{project_root}/docs/a.md');
+  expect(portable('/repo/docs/a.md', '/repo')).toBe('{project_root}/docs/a.md');
+  expect(portable('/repo', '/repo')).toBe('{project_root}');
+  expect(portable('/repo-2', '/repo')).toBe('{project_root}/../repo-2');
   expect(local('{project_root}/docs/a.md', '/home/b')).toBe(join('/home/b/docs/a.md'));
   expect(local('{project_root}', '/home/b')).toBe('/home/b');
 });

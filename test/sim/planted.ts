@@ -25,7 +25,7 @@ function open(files: Files, name: string): Store {
     asked += 1;
     return `${name}x${asked}`;
   };
-  return createFileStore({ directory: '/work/runs', files: withFixedPid(files), machine: 'sim', nonce });
+  return createFileStore({ directory: '/project/runs', files: withFixedPid(files), machine: 'sim', nonce });
 }
 
 const realPid = `"pid":${process.pid},`;

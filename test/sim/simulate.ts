@@ -40,7 +40,7 @@ interface Host {
   process?: Process;
 }
 
-const directory = '/work/runs';
+const directory = '/project/runs';
 const epoch = 1_760_000_000_000;
 const mostCalls = 60_000;
 
@@ -290,8 +290,8 @@ const withoutLock = (files: Files): Files => ({
 
 /** The project was there before. */
 function makeRoot({ disk }: Machine): void {
-  disk.makeDirectory('/work');
+  disk.makeDirectory('/project');
   disk.makeDirectory(directory);
-  disk.syncDirectory('/work');
+  disk.syncDirectory('/project');
   disk.syncDirectory('/');
 }

@@ -1,4 +1,5 @@
 import type { Refused } from '../../runtime/index.ts';
+import { readText } from '../act/read-text.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
@@ -7,7 +8,6 @@ import { perform, printRefusal } from '../perform.ts';
 import { sameOne, suffixOf } from '../run-name.ts';
 import { given, openRuntime, runOptions } from '../run-options.ts';
 import { printable } from '../text.ts';
-import { readText } from '../work/read-text.ts';
 import { declined } from './verdict.ts';
 
 export const options = { ...runOptions, question: { type: 'string' } } as const;

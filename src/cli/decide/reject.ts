@@ -1,7 +1,7 @@
+import { readText } from '../act/read-text.ts';
 import { readArgs } from '../args.ts';
 import type { Io } from '../io.ts';
 import { positionOptions } from '../run-options.ts';
-import { readText } from '../work/read-text.ts';
 import { giveVerdict } from './verdict.ts';
 
 export const options = positionOptions;

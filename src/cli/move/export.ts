@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { whyNot } from '../act/read-text.ts';
 import { archiveOf, digestsIn } from '../archive.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound } from '../exit.ts';
@@ -7,7 +8,6 @@ import type { Io } from '../io.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
 import { count } from '../text.ts';
-import { whyNot } from '../work/read-text.ts';
 
 export const options = { ...placeOptions, output: { type: 'string', short: 'o' } } as const;
 

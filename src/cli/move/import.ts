@@ -1,5 +1,6 @@
 import { StepfastError } from '../../errors.ts';
 import type { Runtime } from '../../runtime/index.ts';
+import { readText, readTextFile } from '../act/read-text.ts';
 import { type Archive, readArchive, replayArchive } from '../archive.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
@@ -7,7 +8,6 @@ import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
 import { suffixOf } from '../run-name.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { readText, readTextFile } from '../work/read-text.ts';
 
 export const options = placeOptions;
 

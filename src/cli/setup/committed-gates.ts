@@ -10,6 +10,7 @@ import {
   type Receipt,
   type Scalar,
 } from '../../machine/index.ts';
+import { conditionHolds, inputVariables } from '../../runtime/index.ts';
 import { createGateWatch } from '../gate-watch.ts';
 import type { Io } from '../io.ts';
 
@@ -35,6 +36,7 @@ export async function checkGates(
   io: Io,
 ): Promise<CheckedGates> {
   const all = gatesOf(definition);
+  const values = withDefaults(definition, inputs);
   const gates = all
     .filter(holdsWithoutRun)
     .map((gate) => ({ gate: rooted(gate), role: 'gate' as const, from: definition.name }));
@@ -49,9 +51,9 @@ export async function checkGates(
     const { receipts, unstable } = await runGates({
       gates,
       worktree,
-      env: { ...io.env, ...variables(definition, inputs) },
+      env: { ...io.env, ...inputVariables(values) },
       logDirectory: logs,
-      condition: (expression) => evaluate(expression, withDefaults(definition, inputs)),
+      condition: (expression) => conditionHolds(expression, { inputs: values }),
       isRead: () => 'unread',
       signal,
     });
@@ -90,30 +92,9 @@ const rooted = (gate: Gate): Gate =>
 const whatOf = (gate: Gate): string =>
   gate.run ?? gate.exists ?? gate.condition ?? gate.read?.join(', ') ?? '';
 
-function evaluate(expression: string, inputs: Record<string, Scalar>): { pass: boolean; why?: string } {
-  const condition = compileCondition(expression);
-  if (!condition.ok) return { pass: false, why: condition.message };
-  try {
-    return { pass: condition.evaluate({ inputs }) };
-  } catch (error) {
-    return { pass: false, why: error instanceof Error ? error.message : String(error) };
-  }
-}
-
 function withDefaults({ inputs = {} }: Definition, given: Record<string, Scalar>): Record<string, Scalar> {
   const defaults = Object.entries(inputs).flatMap(([name, input]) =>
     input.default === undefined ? [] : [[name, input.default] as const],
   );
   return { ...Object.fromEntries(defaults), ...given };
-}
-
-/** As in a run: values reach a command as variables. */
-function variables(definition: Definition, given: Record<string, Scalar>): Record<string, string> {
-  const values = Object.entries(withDefaults(definition, given));
-  return Object.fromEntries(
-    values.map(([name, value]) => [
-      `STEPFAST_INPUT_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`,
-      String(value),
-    ]),
-  );
 }

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, relative } from 'node:path';
 import { withWorktree } from '../../evidence/index.ts';
 import type { Definition } from '../../machine/index.ts';
 import { commandsOf, findProject, type Refused, type Runtime } from '../../runtime/index.ts';
+import { readInputs } from '../act/inputs.ts';
 import { lasting } from '../age.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound, usageError } from '../exit.ts';
@@ -13,7 +14,6 @@ import { given, openRuntime, placeOptions } from '../run-options.ts';
 import { count, printable } from '../text.ts';
 import { redGate, sayGate } from '../view/evidence.ts';
 import { signsFor } from '../view/signs.ts';
-import { readInputs } from '../work/inputs.ts';
 import { type CheckedGates, checkGates } from './committed-gates.ts';
 
 export const options = {

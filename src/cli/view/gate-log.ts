@@ -1,25 +1,25 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Receipt, Status } from '../../machine/index.ts';
-import type { Project } from '../../runtime/index.ts';
+import { logsDirectory, logsName, type Project } from '../../runtime/index.ts';
 
 /** Where the whole output of a gate of this position's last check is, as the user would type it. */
 export function createGateLogs(
-  { directory, root }: Project,
+  project: Project,
   { run, at }: Status,
 ): (receipt: Receipt) => string | undefined {
   if (at === undefined) return () => undefined;
-  const gates = join(directory, 'runs', run, 'gates');
+  const gates = logsDirectory(project, run);
   const last = lastCheck(gates, at);
   return ({ gate }) => {
     const file = join(gates, last ?? '', `gate-${gate + 1}.log`);
-    return last !== undefined && existsSync(file) ? relative(root, file) : undefined;
+    return last !== undefined && existsSync(file) ? relative(project.root, file) : undefined;
   };
 }
 
 /** Checks are counted: `k3f9x2ab:plan#1!2` has the directory `k3f9x2ab-plan-1-2`. */
 function lastCheck(gates: string, at: string): string | undefined {
-  const prefix = `${at.replaceAll(/[^\w.-]+/g, '-')}-`;
+  const prefix = logsName(`${at}!`);
   const number = (name: string): number => Number(name.slice(prefix.length));
   try {
     return readdirSync(gates)

@@ -12,7 +12,7 @@ export const work: readonly Command[] = [
       "Starts the workflow 'go' with a task in your own words; - reads it from what comes in. The project's own go comes before the bundled one. The same words again go on with the same run.",
     options: placeOptions,
     examples: ['stepfast go "fix the login bug"'],
-    load: () => import('../work/go.ts'),
+    load: () => import('../act/go.ts'),
   },
   {
     name: 'start',
@@ -31,7 +31,7 @@ export const work: readonly Command[] = [
       'stepfast start feature --summary "Dark mode"',
       'stepfast start bugfix --input bug="It crashes on save"',
     ],
-    load: () => import('../work/start.ts'),
+    load: () => import('../act/start.ts'),
   },
   {
     name: 'advance',
@@ -52,7 +52,7 @@ export const work: readonly Command[] = [
       'stepfast advance --at k3f9x2ab:plan#1 --output "The plan is in PLAN.md"',
       'git log -1 | stepfast advance -',
     ],
-    load: () => import('../work/advance.ts'),
+    load: () => import('../act/advance.ts'),
   },
   {
     name: 'fail',
@@ -62,7 +62,7 @@ export const work: readonly Command[] = [
     about: "What follows is the workflow's to say: another try, the next task, or the end of the run.",
     options: [atOption, runOption, ...placeOptions],
     examples: ['stepfast fail "The API has no such field"'],
-    load: () => import('../work/fail.ts'),
+    load: () => import('../act/fail.ts'),
   },
   {
     name: 'tasks',
@@ -80,7 +80,7 @@ export const work: readonly Command[] = [
       'stepfast tasks build "Parse the file" "Print the result"',
       'stepfast tasks build --from specs/001-albums/tasks.md',
     ],
-    load: () => import('../work/tasks.ts'),
+    load: () => import('../act/tasks.ts'),
   },
   {
     name: 'claim',
@@ -91,7 +91,7 @@ export const work: readonly Command[] = [
       'Takes a ready task, the first by default, and answers with its handle. Whoever claims needs a name: --as, or STEPFAST_SESSION.',
     options: [['--as <name>', 'Who holds it'], runOption, ...placeOptions],
     examples: ['stepfast claim --as worker-2', 'stepfast claim task-3'],
-    load: () => import('../work/claim.ts'),
+    load: () => import('../act/claim.ts'),
   },
   {
     name: 'ask',
@@ -101,7 +101,7 @@ export const work: readonly Command[] = [
     about: 'The position waits until a person answers with: stepfast answer',
     options: [atOption, runOption, ...placeOptions],
     examples: ['stepfast ask "Should old links keep working?"'],
-    load: () => import('../work/ask.ts'),
+    load: () => import('../act/ask.ts'),
   },
   {
     name: 'note',
@@ -120,7 +120,7 @@ export const work: readonly Command[] = [
       'stepfast note decision "Dates are UTC" --key dates',
       'stepfast note artefact docs/plan.md --key plan_path',
     ],
-    load: () => import('../work/note.ts'),
+    load: () => import('../act/note.ts'),
   },
   {
     name: 'todo',
@@ -130,6 +130,6 @@ export const work: readonly Command[] = [
     about: 'Without an argument it prints the list. With one it replaces the whole list.',
     options: [runOption, ...placeOptions],
     examples: ['stepfast todo', 'stepfast todo - < TODO.md'],
-    load: () => import('../work/todo.ts'),
+    load: () => import('../act/todo.ts'),
   },
 ];
