@@ -7,7 +7,7 @@ process.chdir(join(import.meta.dirname, '..'));
 rmSync('dist', { recursive: true, force: true });
 
 const { metafile } = await build({
-  entryPoints: { index: 'src/index.ts', cli: 'src/cli/main.ts' },
+  entryPoints: { index: 'src/index.ts', cli: 'src/cli/main.ts', context: 'src/context/library.ts' },
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
   bundle: true,

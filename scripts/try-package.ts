@@ -68,6 +68,19 @@ console.log(machine.advance('done').status, state.step);
 `,
   );
   must(run('node', 'library.ts').trim() === 'complete a', 'the library runs');
+  writeFileSync(
+    join(directory, 'window.ts'),
+    `import { createContextWindow, type ContextWindow } from 'stepfast/context';
+const window: ContextWindow = createContextWindow({ systemPrompt: 'You are a coder.' });
+for (let n = 0; n < 50; n++) window.append('user', 'message ' + n);
+const { compacted, after } = await window.compact(200);
+console.log(compacted, after <= 200, window.messages()[0]?.content, window.conversation().at(-1)?.content);
+`,
+  );
+  must(
+    run('node', 'window.ts').trim() === 'true true You are a coder. message 49',
+    'stepfast/context compacts a window',
+  );
 
   const manifest = { type: 'module', private: true, scripts: { test: 'node -e 0' } };
   writeFileSync(join(directory, 'package.json'), JSON.stringify(manifest));

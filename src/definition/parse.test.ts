@@ -340,7 +340,7 @@ steps:
     ['out_of_range', step('attempts: 0'), undefined],
     ['out_of_range', step('attempts: 101'), undefined],
     ['out_of_range', step('budget: { turns: 0 }'), undefined],
-    ['out_of_range', `${head}briefing: { budget: 499 }\nsteps: [${action}]`, undefined],
+    ['out_of_range', `${head}briefing: { budget: 2499 }\nsteps: [${action}]`, undefined],
     ['out_of_range', `${head}briefing: { budget: 100001 }\nsteps: [${action}]`, undefined],
     ['out_of_range', loop('parallel: 65'), undefined],
     ['out_of_range', `${head}steps: [{ id: a, type: ralph, n: 1001, instructions: Do }]`, undefined],

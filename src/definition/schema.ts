@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { leastBriefing } from '../machine/index.ts';
 
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const triggerPattern =
@@ -218,7 +219,12 @@ export const workflowSchema = z
       .exactOptional(),
     briefing: z
       .strictObject({
-        budget: z.int().min(500).max(100_000).describe('Estimated tokens for one briefing.').exactOptional(),
+        budget: z
+          .int()
+          .min(leastBriefing.tokens)
+          .max(100_000)
+          .describe('Estimated tokens for one briefing; what must always be told needs the least of them.')
+          .exactOptional(),
       })
       .describe('How large a briefing may be.')
       .exactOptional(),

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, realpath, rename, writeFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { StepfastError } from '../errors.ts';
+import { ownFiles } from './own-files.ts';
 import { createMatcher } from './path-matcher.ts';
 import type { Trees } from './tree.ts';
 
@@ -38,7 +39,7 @@ export async function openFileTrees(options: {
   const { maxFiles = 20_000 } = options;
   const root = await realpath(options.worktree);
   const inRoot = (path: string): string => relative(root, resolve(root, path)).split(sep).join('/');
-  const excluded = createMatcher(['.stepfast/runs', ...options.exclude].map(inRoot));
+  const excluded = createMatcher([...ownFiles, ...options.exclude].map(inRoot));
   const manifests = new Map<string, Map<string, string>>();
   const cache =
     options.cacheDirectory && join(options.cacheDirectory, `files-${digest(root).slice(0, 16)}.json`);

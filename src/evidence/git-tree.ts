@@ -5,6 +5,7 @@ import { StepfastError } from '../errors.ts';
 import { gitEnvironment } from './environment.ts';
 import { type GitResult, git } from './git.ts';
 import { indexFlags } from './index-flags.ts';
+import { ownFiles } from './own-files.ts';
 import type { Trees } from './tree.ts';
 
 interface Repository {
@@ -43,7 +44,7 @@ export async function openGitTrees(options: {
     GIT_OBJECT_DIRECTORY: join(directory, 'objects'),
     GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(repository.objects),
   });
-  const notCovered = ['.stepfast/runs', join(top, '.stepfast/runs'), ...options.exclude];
+  const notCovered = [...ownFiles, ...ownFiles.map((path) => join(top, path)), ...options.exclude];
   const excluded = [...new Set(notCovered.flatMap((path) => pathIn(top, worktree, path) ?? []))];
   const made = new Map<string, Made>();
   let copied = '';

@@ -242,6 +242,7 @@ describe('a tree in git', () => {
     const paths = [
       'ignored/x',
       '.stepfast/runs/r/journal',
+      '.stepfast/sessions/s.json',
       'TODO.md',
       'out/deep/x.log',
       '.stepfast/runs/old',
@@ -383,7 +384,13 @@ describe('a tree without git', () => {
     const before = await hashOf(root, options);
     expect(before).toMatch(/^files:[0-9a-f]{64}$/);
     utimesSync(join(root, 'a.txt'), 1, 1);
-    for (const path of ['node_modules/x/y.js', '.stepfast/runs/r', 'TODO.md', 'src/__pycache__/b.pyc'])
+    for (const path of [
+      'node_modules/x/y.js',
+      '.stepfast/runs/r',
+      '.stepfast/sessions/s',
+      'TODO.md',
+      'src/__pycache__/b.pyc',
+    ])
       put(root, path);
     expect(await hashOf(root, options)).toBe(before);
     const src = await hashOf(root, { paths: ['src'] });

@@ -10,7 +10,7 @@ export type Tree = { hash: string; unknown?: undefined } | { hash?: undefined; u
 
 export interface TreeOptions {
   worktree: string;
-  /** Paths and globs that do not count, from the worktree; `.stepfast/runs` never counts. */
+  /** Paths and globs that do not count, from the worktree; what Stepfast keeps for itself never counts. */
   exclude?: readonly string[];
   boundMs?: number;
   /** Where hashes of files are remembered when there is no git. */

@@ -1,28 +1,47 @@
+import type { Batch } from './batch.ts';
+import type { CommandOf } from './command.ts';
 import type { Definition } from './definition.ts';
-import { escapePlaceholders } from './placeholders.ts';
-import type { Adopted } from './state.ts';
+import { type Refusal, refuse } from './refusal.ts';
+import type { Adopted, State } from './state.ts';
 
-/** The one-step workflow that stands for work which was under way without Stepfast. */
-export function adoptedDefinition(name: string, adopted: Adopted): Definition {
-  const phase =
-    adopted.phase && `Phase ${adopted.phase.current}/${adopted.phase.total}: ${adopted.phase.name}.`;
+/** The one-step workflow that stands for work which was under way without Stepfast; what it is about is in the state. */
+export function adoptedDefinition(name: string, { source }: Adopted): Definition {
   return {
     name: slug(name),
-    description: `Adopted from ${adopted.source}`,
+    description: `Adopted from ${source}`,
     type: 'custom',
-    required_reading: adopted.reading ?? [],
-    steps: [
-      {
-        id: 'work',
-        type: 'action',
-        instructions: escapePlaceholders(
-          [phase, adopted.text, `Go on with the workflow that ${adopted.source} describes.`]
-            .filter((part) => part)
-            .join('\n\n'),
-        ),
-      },
-    ],
+    steps: [{ id: 'work', type: 'action' }],
   };
+}
+
+/** What its source said when it was last looked at. */
+export function adoptedInstructions({ phase, text, source }: Adopted): string {
+  const where = phase && `Phase ${phase.current}/${phase.total}: ${phase.name}.`;
+  return [where, text, `Go on with the workflow that ${source} describes.`]
+    .filter((part) => part)
+    .join('\n\n');
+}
+
+/** A second look at the source: changes what is known of it, or nothing. */
+export function adopt(batch: Batch, { adopted }: CommandOf<'adopt'>): Refusal | undefined {
+  const known = batch.state.adopted;
+  if (!known) {
+    const message = `${batch.state.run} runs a workflow of its own`;
+    return refuse('not_adopted', message, 'adopt into a new run');
+  }
+  if (JSON.stringify(known) !== JSON.stringify(adopted)) batch.emit('run.adopted', { adopted });
+  return undefined;
+}
+
+/** Files that an agent must read, each with `@` and once: the workflow's, the source's, and those noted since. */
+export function requiredReading(definition: Definition, { adopted, notes }: State): string[] {
+  const noted = notes.filter(({ kind, text }) => kind === 'reading' && text.startsWith('@'));
+  const paths = [
+    ...(definition.required_reading ?? []),
+    ...(adopted?.reading ?? []),
+    ...noted.map(({ text }) => text),
+  ];
+  return [...new Set(paths.map((path) => (path.startsWith('@') ? path : `@${path}`)))];
 }
 
 /** Lower case and hyphens, as directory and run names need it. */

@@ -72,6 +72,7 @@ export type Command = Caller &
     | { type: 'note'; kind: NoteKind; text: string; key?: string; at?: string }
     | { type: 'todo'; content: Text }
     | { type: 'read'; path: string; hash: string }
+    | { type: 'loaded'; trigger: string; artifacts: { id: string; hash?: string }[] }
     | { type: 'boundary'; by: ResetBy; saw: Saw; at?: string }
     | { type: 'proceed'; at?: string }
     | {

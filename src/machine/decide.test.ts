@@ -370,30 +370,33 @@ describe('notes, reading and sessions', () => {
 
   test('decisions, rejections and corrections are kept word for word within 3,000 characters', () => {
     const r = run();
-    for (let i = 0; i < 7; i += 1)
-      r.send({ type: 'note', kind: 'decision', key: `k${i}`, text: 'x'.repeat(400) });
-    expect(r.send({ type: 'note', kind: 'correction', text: 'y'.repeat(200) })).not.toHaveProperty('code');
+    const prose = (length: number) =>
+      'Sessions are stored in the database, never in browser storage. '
+        .repeat(20)
+        .slice(0, length - 1)
+        .concat('.');
+    for (let i = 0; i < 7; i += 1) r.send({ type: 'note', kind: 'decision', key: `k${i}`, text: prose(400) });
+    expect(r.send({ type: 'note', kind: 'correction', text: prose(200) })).not.toHaveProperty('code');
     const full = r.send({ type: 'note', kind: 'rejection', text: 'z' });
-    expect(full).toMatchObject({ code: 'notes_full' });
+    expect(full).toMatchObject({ code: 'notes_full', message: expect.stringContaining('3000 characters') });
     expect(full.next).toBe('replace one by its key: n1, n2, n3, n4, n5, n6, n7, n8');
     expect(r.send({ type: 'note', kind: 'reminder', text: 'z' })).not.toHaveProperty('code');
-    expect(r.send({ type: 'note', kind: 'decision', key: 'k0', text: 'w'.repeat(400) })).not.toHaveProperty(
-      'code',
+    const other = prose(399);
+    expect(r.send({ type: 'note', kind: 'decision', key: 'k0', text: other })).not.toHaveProperty('code');
+    expect(r.state.notes.filter((note) => note.key === 'k0')).toMatchObject([{ text: other, id: 'n10' }]);
+    const ids = ['n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8', 'n9', 'n10'];
+    expect(r.state.notes.map((note) => note.id)).toEqual(ids);
+  });
+
+  test('dense text has the room of its tokens: a briefing must hold every note', () => {
+    const r = run();
+    const dense = (index: number) => `${index}: ${'決定事項を記録する'.repeat(40)}`;
+    const answers = Array.from({ length: 8 }, (_, index) =>
+      r.send({ type: 'note', kind: 'decision', text: dense(index) }),
     );
-    expect(r.state.notes.filter((note) => note.key === 'k0')).toMatchObject([
-      { text: 'w'.repeat(400), id: 'n10' },
-    ]);
-    expect(r.state.notes.map((note) => note.id)).toEqual([
-      'n2',
-      'n3',
-      'n4',
-      'n5',
-      'n6',
-      'n7',
-      'n8',
-      'n9',
-      'n10',
-    ]);
+    expect(answers[0]).not.toHaveProperty('code');
+    expect(answers.at(-1)).toMatchObject({ code: 'notes_full', message: expect.stringContaining('tokens') });
+    expect(r.send({ type: 'note', kind: 'decision', key: 'n1', text: 'short' })).not.toHaveProperty('code');
   });
 
   test('a note supersedes only its own kind and key', () => {
@@ -426,7 +429,12 @@ describe('notes, reading and sessions', () => {
 
   test('reminders have their own room, artefacts and the to-do list have a limit', () => {
     const r = run();
-    for (let i = 0; i < 7; i += 1) r.send({ type: 'note', kind: 'reminder', text: `${i}`.repeat(400) });
+    for (let i = 0; i < 7; i += 1)
+      r.send({
+        type: 'note',
+        kind: 'reminder',
+        text: `${i} ${'is to be run with care '.repeat(18)}`.slice(0, 400),
+      });
     expect(r.send({ type: 'note', kind: 'reminder', text: 'x'.repeat(201) })).toMatchObject({
       code: 'notes_full',
     });
@@ -624,10 +632,7 @@ describe('adoption', () => {
       text: 'Keep {braces} as they are',
     };
     const definition = adoptedDefinition('Page Orchestration - Case Studies', adopted);
-    expect(definition).toMatchObject({
-      name: 'page-orchestration-case-studies',
-      required_reading: adopted.reading,
-    });
+    expect(definition).toMatchObject({ name: 'page-orchestration-case-studies' });
     const run = new Run(definition, { start: false });
     const reply = run.send({ type: 'adopt', run: 'x-1-a', adopted, summary: 'Case studies' });
     expect(reply.instructions).toContain('Phase 4/10: SEO Generation.');

@@ -1,3 +1,4 @@
+import { adopt } from './adopt.ts';
 import { advance, fail } from './advance.ts';
 import { Batch, given } from './batch.ts';
 import { offerBoundary, proceed, seeReset } from './boundary.ts';
@@ -8,7 +9,7 @@ import type { Event } from './event.ts';
 import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
 import { foreignHandle, locate } from './locate.ts';
 import { claim, renewLease, setTasks } from './loops.ts';
-import { answer, ask, note, read, session, todo } from './record-keeping.ts';
+import { answer, ask, loaded, note, read, session, todo } from './record-keeping.ts';
 import { type Decision, type Refusal, refuse } from './refusal.ts';
 import { byPerson, personOnly, repeatsApproval, review, rewindTo } from './review.ts';
 import { begin } from './start.ts';
@@ -54,8 +55,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
     case 'import':
       return status(batch, { ...command, type: 'status' });
     case 'adopt':
-      batch.emit('run.adopted', { adopted: command.adopted });
-      return undefined;
+      return adopt(batch, command);
     case 'status':
       return status(batch, command);
     case 'advance':
@@ -82,6 +82,8 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
       return todo(batch, command);
     case 'read':
       return read(batch, command);
+    case 'loaded':
+      return loaded(batch, command);
     case 'boundary':
       return seeReset(batch, command);
     case 'proceed':

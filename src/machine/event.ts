@@ -114,6 +114,12 @@ export type Event = { now: number } & (
   | { type: 'note.added'; id: string; kind: NoteKind; text: string; key?: string; at?: string }
   | { type: 'todo.replaced'; content: Text }
   | { type: 'file.read'; path: string; hash: string }
+  | {
+      type: 'artifacts.loaded';
+      trigger: string;
+      artifacts: { id: string; hash?: string }[];
+      session?: string;
+    }
   | { type: 'boundary.requested'; at: string; policy: BoundaryPolicy; session?: string; downgraded?: true }
   | { type: 'boundary.reset'; at: string; by: ResetBy; saw: Saw; session?: string }
   | { type: 'boundary.released'; at: string; how: 'reset' | 'skipped' | 'proceeded' }

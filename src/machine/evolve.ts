@@ -69,6 +69,8 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     }
     case 'step.entered': {
       const state = draft.root;
+      // The first step is entered from nowhere.
+      state.entered = { now: event.now, ...(state.entered ? { from: state.step } : {}) };
       state.step = event.step;
       state.cursors = {};
       state.budget = { turns: 0, tokens: 0, activeMs: 0, extra: {} };
@@ -235,6 +237,8 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'file.read':
       put(draft.edit('reading'), event.path, { hash: event.hash, now: event.now });
       return;
+    case 'artifacts.loaded':
+      return load(draft, event);
     case 'boundary.requested':
       draft.root.boundaryCount += 1;
       return draft.editBoundary(event.at, (boundary) => ({
@@ -267,12 +271,17 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       const known = own(draft.root.sessions, session);
       const { endedAt: _ended, ...live } = known ?? { startedAt: now, completed: [], resets: 0 };
       put(draft.edit('sessions'), session, { ...live, ...rest });
-      if (rest.from !== undefined) inherit(draft, rest.from, session);
+      if (rest.from !== undefined) {
+        inherit(draft, rest.from, session);
+        forgetLoads(draft, rest.from);
+      }
       return;
     }
     case 'session.ended':
+      forgetLoads(draft, event.session);
       return draft.editSession(event.session, (session) => ({ ...session, endedAt: event.now }));
     case 'session.reset':
+      forgetLoads(draft, event.session);
       return draft.editSession(event.session, (session) => ({
         ...session,
         resets: session.resets + 1,
@@ -376,6 +385,26 @@ function inherit(draft: Draft, from: string, session: string): void {
       ...(boundary?.session === from ? { boundary: { ...boundary, session } } : {}),
     };
   }
+}
+
+function load({ root }: Draft, { artifacts, trigger, now, session }: EventOf<'artifacts.loaded'>): void {
+  const known = { ...root.loads?.artifacts };
+  for (const { id, hash } of artifacts)
+    put(known, id, {
+      trigger,
+      now,
+      ...(hash === undefined ? {} : { hash }),
+      ...(session === undefined ? {} : { session }),
+    });
+  root.loads = { count: (root.loads?.count ?? 0) + 1, now, artifacts: known };
+}
+
+/** The session's context was emptied. */
+function forgetLoads({ root }: Draft, session: string): void {
+  const { loads } = root;
+  if (!loads) return;
+  const left = Object.entries(loads.artifacts).filter(([, each]) => each.session !== session);
+  root.loads = { ...loads, artifacts: Object.fromEntries(left) };
 }
 
 function addNote(draft: Draft, event: EventOf<'note.added'>): void {

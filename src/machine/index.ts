@@ -1,4 +1,5 @@
-export { adoptedDefinition, slug } from './adopt.ts';
+export { adoptedDefinition, requiredReading, slug } from './adopt.ts';
+export { criticalArtifacts, type DueArtifact, dueArtifacts } from './artifacts.ts';
 export type { Caller, Command, CommandOf, CommandType, TaskInput } from './command.ts';
 export { decide, settle } from './decide.ts';
 export {
@@ -6,6 +7,7 @@ export {
   type BoundaryPolicy,
   type Budget,
   type ContextAction,
+  type CriticalArtifact,
   type Definition,
   type Gate,
   type Scalar,
@@ -16,11 +18,13 @@ export type { Effect } from './effect.ts';
 export type { Event, EventType, Verdict } from './event.ts';
 export { evolve, replay } from './evolve.ts';
 export { formatHandle, outputKey, parseHandle } from './handle.ts';
-export { findPlaceholders, plainPlaceholders, taskPlaceholders } from './placeholders.ts';
+export { noteLine } from './notes.ts';
+export { expandPlaceholders, findPlaceholders, plainPlaceholders, taskPlaceholders } from './placeholders.ts';
 export { isRefusal, type Refusal } from './refusal.ts';
 export { type Reply, type Response, respond } from './respond.ts';
 export { shortSummary } from './start.ts';
 export {
+  type Adopted,
   type Cursor,
   ended,
   type GateResult,
@@ -36,5 +40,6 @@ export {
 } from './state.ts';
 export { instructionsFor, type Status, statusOf } from './status.ts';
 export { mayStop } from './stop.ts';
+export { estimateTokens, leastBriefing, lengthWithin } from './tokens.ts';
 export type { WorkflowState, WorkflowTask } from './workflow-state.ts';
 export { type MachineOptions, WorkflowStateMachine } from './workflow-state-machine.ts';

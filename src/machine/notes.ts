@@ -12,3 +12,7 @@ export const supersedes = (
   key !== undefined &&
   pool(other.kind) === pool(kind) &&
   (other.id === key || (other.kind === kind && other.key === key));
+
+/** As a briefing shows it; what a note costs is counted on this. */
+export const noteLine = ({ kind, key, id, text }: Pick<Note, 'kind' | 'key' | 'id' | 'text'>): string =>
+  `- ${kind} ${key ?? id}: ${text}`;

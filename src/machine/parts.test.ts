@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
 import {
+  type Adopted,
   adoptedDefinition,
   type Command,
   decide,
@@ -12,9 +13,10 @@ import {
   outputKey,
   parseHandle,
   replay,
+  requiredReading,
   WorkflowStateMachine,
 } from './index.ts';
-import { escapePlaceholders, expandPlaceholders } from './placeholders.ts';
+import { expandPlaceholders } from './placeholders.ts';
 
 const definitionOfLoop = workflow([loop('build')], { loops: { build: [{ id: 'code', instructions: 'C' }] } });
 
@@ -63,15 +65,15 @@ describe('placeholders', () => {
     const lookup = (name: string) => (Object.hasOwn(values, name) ? values[name] : undefined);
     expect(expandPlaceholders('{a} {b} {c} {{a}} {{c}}', lookup)).toBe('{b} B {c} {a} {c}');
   });
-
-  test('are escaped so that expanding gives the text back', () => {
-    for (const text of ['{a}', '{{a}}', 'x {a.b} { c } {{{a}}}', 'no braces', '{a}{b}']) {
-      expect(expandPlaceholders(escapePlaceholders(text), () => 'WRONG')).toBe(text);
-    }
-  });
 });
 
 describe('adoption', () => {
+  const adoptedRun = (adopted: Adopted): Run => {
+    const run = new Run(adoptedDefinition('work', adopted), { start: false });
+    run.send({ type: 'adopt', run: 'work-1-abcd', adopted });
+    return run;
+  };
+
   test('a definition with everything, and one with nothing', () => {
     const adopted = {
       source: 'CLAUDE.local.md',
@@ -83,19 +85,30 @@ describe('adoption', () => {
       name: 'my-work',
       description: 'Adopted from CLAUDE.local.md',
       type: 'custom',
-      required_reading: ['@a.md'],
-      steps: [
-        {
-          id: 'work',
-          type: 'action',
-          instructions:
-            'Phase 4/10: SEO.\n\nMind {{this}}.\n\nGo on with the workflow that CLAUDE.local.md describes.',
-        },
-      ],
+      steps: [{ id: 'work', type: 'action' }],
     });
-    const bare = adoptedDefinition('x', { source: 'PLAN.md' });
-    expect(bare.required_reading).toEqual([]);
-    expect(bare.steps[0]?.instructions).toBe('Go on with the workflow that PLAN.md describes.');
+    const run = adoptedRun(adopted);
+    expect(run.status()).toMatchObject({
+      instructions:
+        'Phase 4/10: SEO.\n\nMind {this}.\n\nGo on with the workflow that CLAUDE.local.md describes.',
+    });
+    expect(requiredReading(run.definition, run.state)).toEqual(['@a.md']);
+    const bare = adoptedRun({ source: 'PLAN.md' });
+    expect(bare.status()).toMatchObject({ instructions: 'Go on with the workflow that PLAN.md describes.' });
+    expect(requiredReading(bare.definition, bare.state)).toEqual([]);
+  });
+
+  test('[002/8] a second look at the source changes what the run says, or nothing', () => {
+    const adopted = { source: 'PLAN.md', phase: { current: 4, total: 10, name: 'SEO' } };
+    const run = adoptedRun(adopted);
+    expect(run.send({ type: 'adopt', run: 'x', adopted })).not.toHaveProperty('code');
+    expect(run.events.filter(({ type }) => type === 'run.adopted')).toHaveLength(1);
+    const later = { ...adopted, phase: { current: 5, total: 10, name: 'Links' }, reading: ['b.md', '@b.md'] };
+    run.send({ type: 'adopt', run: 'x', adopted: later });
+    expect(run.status().instructions).toMatch(/^Phase 5\/10: Links\./);
+    expect(requiredReading(run.definition, run.state)).toEqual(['@b.md']);
+    const own = new Run(workflow([action('a')]));
+    expect(own.send({ type: 'adopt', run: 'x', adopted })).toMatchObject({ code: 'not_adopted' });
   });
 });
 

@@ -20,9 +20,6 @@ export function findPlaceholders(text: string): PlaceholderUse[] {
   return uses;
 }
 
-/** The text so written that expanding it gives it back. */
-export const escapePlaceholders = (text: string): string => text.replaceAll(pattern, (whole) => `{${whole}}`);
-
 /** One pass: what a value contains is never expanded again. A name that `lookup` does not know stays as it is written. */
 export function expandPlaceholders(text: string, lookup: (name: string) => string | undefined): string {
   return text.replaceAll(pattern, (whole, literal: string | undefined, name: string | undefined) =>

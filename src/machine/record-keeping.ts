@@ -1,14 +1,21 @@
+import { criticalArtifacts } from './artifacts.ts';
 import { type Batch, given } from './batch.ts';
 import type { CommandOf } from './command.ts';
 import { foreignHandle, locate } from './locate.ts';
-import { pool, supersedes } from './notes.ts';
+import { noteLine, pool, supersedes } from './notes.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
+import { estimateTokens } from './tokens.ts';
 
 const maxNote = 400;
+/** Prose of so many characters fits; what is dense, such as hashes, is bounded by the tokens that a briefing has for it. */
 const maxPool = 3000;
+const maxPoolTokens = 1150;
+/** What the end of a line costs. */
+const lineBreak = 2;
 const maxKept = 1000;
 const maxPath = 1000;
+const maxTrigger = 200;
 const maxText = 2000;
 const maxTodo = 64 * 1024;
 const keyPattern = /^[A-Za-z0-9][\w.-]{0,63}$/;
@@ -82,18 +89,25 @@ function noRoom({ state }: Batch, { kind, key }: CommandOf<'note'>, text: string
   }
   if (kind === 'variable' && own(state.variables, key ?? '') === undefined)
     return many(state.variables, 'variables');
+  if (kind === 'variable' || kind === 'artefact') return undefined;
   const live = state.notes.filter(
     (other) => pool(other.kind) === pool(kind) && !supersedes({ kind, key }, other),
   );
-  const used = live.reduce((sum, other) => sum + other.text.length, 0);
-  if (used + text.length <= maxPool || kind === 'variable' || kind === 'artefact') return undefined;
+  const added = { kind, key: key ?? 'n', id: 'n', text };
+  const characters = sum([...live, added].map((each) => each.text.length));
+  const tokens = sum([...live, added].map((each) => estimateTokens(noteLine(each)) + lineBreak));
+  if (characters <= maxPool && tokens <= maxPoolTokens) return undefined;
   const keys = live.map((other) => (other.kind === kind ? (other.key ?? other.id) : other.id)).join(', ');
+  const full =
+    characters > maxPool ? `${maxPool} characters` : `about ${maxPoolTokens} tokens, however dense the text`;
   return refuse(
     'notes_full',
-    `the notes hold ${used} of ${maxPool} characters`,
+    `there is no room for it: notes of this kind hold ${full}`,
     `replace one by its key: ${keys}`,
   );
 }
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 export function todo(batch: Batch, command: CommandOf<'todo'>): Refusal | undefined {
   const { content } = command;
@@ -114,6 +128,16 @@ export function read(batch: Batch, { path, hash }: CommandOf<'read'>): Refusal |
     return refuse('notes_full', `${maxKept} files are kept as read`, 'read on: this one is not recorded');
   }
   batch.emit('file.read', { path, hash });
+  return undefined;
+}
+
+/** What an agent was given to read; ids that the workflow does not declare are left out. */
+export function loaded(batch: Batch, command: CommandOf<'loaded'>): Refusal | undefined {
+  const known = new Set(criticalArtifacts(batch.definition).map(({ id }) => id));
+  const artifacts = command.artifacts.filter(({ id }) => known.has(id));
+  if (artifacts.length === 0) return undefined;
+  const trigger = command.trigger.slice(0, maxTrigger);
+  batch.emit('artifacts.loaded', { trigger, artifacts, ...given({ session: command.session }) });
   return undefined;
 }
 

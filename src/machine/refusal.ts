@@ -22,6 +22,7 @@ export type RefusalCode =
   | 'bad_note'
   | 'notes_full'
   | 'missing_artifact'
+  | 'not_adopted'
   | 'tree_changed'
   | 'person_only'
   | 'engine_only'

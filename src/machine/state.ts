@@ -29,6 +29,8 @@ export interface State {
   boundaries: BoundaryPolicy;
   /** The main step; exactly one. */
   step: string;
+  /** When, and from which step: what critical artifacts are triggered by. */
+  entered?: { now: number; from?: string };
   /** The context action of the transition that led here, until a position takes it. */
   arrival?: ContextAction;
   /** Set by a pivot until a position takes it: the arrival wins over the step's own context. */
@@ -60,6 +62,23 @@ export interface State {
   /** The last briefing that was delivered to each session. */
   briefings: Record<string, { id: string; proven: Proof; now: number }>;
   adopted?: Adopted;
+  /** Critical artifacts that agents were given; absent until the first. */
+  loads?: Loads;
+}
+
+export interface Loads {
+  count: number;
+  now: number;
+  /** In some session's context now, by artifact: a reset takes its session's away. */
+  artifacts: Record<string, Load>;
+}
+
+export interface Load {
+  /** Of what was shown; absent for a slash command. */
+  hash?: string;
+  trigger: string;
+  now: number;
+  session?: string;
 }
 
 /** An open position. */

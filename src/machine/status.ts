@@ -1,3 +1,4 @@
+import { adoptedInstructions } from './adopt.ts';
 import { instructionsOpen, isFenced } from './boundary.ts';
 import type { Definition, Step } from './definition.ts';
 import { formatHandle, parseHandle } from './handle.ts';
@@ -110,6 +111,8 @@ export function phaseOf(definition: Definition, state: State): Phase {
     total: definition.steps.length,
     name: state.step,
     status: state.status === 'complete' ? 'completed' : blocked ? 'blocked' : 'in_progress',
+    // What was adopted counts its phases itself.
+    ...state.adopted?.phase,
   };
 }
 
@@ -199,7 +202,9 @@ export function instructionsFor(
   if (!instructionsOpen(state, cursor)) return '';
   const step = stepOf(definition, cursor.step);
   const text = workAt(definition, cursor).instructions ?? '';
-  const expanded = expandAt(definition, state, cursor, text, values);
+  const expanded = state.adopted
+    ? adoptedInstructions(state.adopted)
+    : expandAt(definition, state, cursor, text, values);
   if (!awaitsTasks(definition, cursor)) return expanded;
   const how = `Set the tasks of '${loopIdOf(step)}' with workflow_set_tasks; an empty list completes the step.`;
   return expanded === '' ? how : `${expanded.trimEnd()}\n\n${how}`;

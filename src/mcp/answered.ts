@@ -1,4 +1,12 @@
-import { type Answer, isRefused, type Refused, type Runtime, taskWorktree } from '../runtime/index.ts';
+import {
+  type Answer,
+  isRefused,
+  type Refused,
+  type Runtime,
+  taskWorktree,
+  type Who,
+} from '../runtime/index.ts';
+import { moreWords } from './context.ts';
 import { type Known, needsView, nextCall } from './next-call.ts';
 import { type StatusAnswer, statusAnswer } from './status-answer.ts';
 
@@ -6,17 +14,21 @@ import { type StatusAnswer, statusAnswer } from './status-answer.ts';
 export async function answered(
   runtime: Runtime,
   answer: Answer,
-  known: Pick<Known, 'session' | 'named'>,
+  known: Pick<Known, 'session' | 'named'> & Who,
 ): Promise<{ structured: StatusAnswer } | { refused: Refused }> {
-  const { reply, ignored = false, warning, restored } = answer;
+  const { reply, ignored = false, warning, restored, due = [] } = answer;
   if (isRefused(reply)) return { refused: reply };
   const view = needsView(reply) ? await runtime.engine.view(reply.run) : undefined;
   const next = nextCall(reply, { ...known, ignored, view });
   const worktree = answer.worktree ?? taskWorktree(runtime.project, reply.run, reply.task?.id);
+  // With a context action still to come, what is brought now would be lost with it.
+  const brings = due.length > 0 && reply.instructions !== undefined;
+  const artifacts = brings ? await runtime.memory.bring(reply.run, known, due, moreWords) : undefined;
   const around = {
     ...(worktree === undefined ? {} : { worktree }),
     ...(warning === undefined ? {} : { warning }),
     ...(restored ? { restored } : {}),
+    ...(artifacts === undefined ? {} : { artifacts }),
   };
   return { structured: statusAnswer({ ...reply, next }, around) };
 }

@@ -98,7 +98,7 @@ const calls: Record<string, Call> = {
     return await answered(runtime, { ...answer, worktree }, who);
   },
 
-  workflow_context: async (given, runtime, { who }) => await contextFor(given, runtime, who.session),
+  workflow_context: async (given, runtime, { who }) => await contextFor(given, runtime, who),
 
   workflow_note: async (given, runtime, caller) => {
     const [text = '', key] = [textIn(given, 'text'), textIn(given, 'key')];
@@ -137,7 +137,7 @@ async function told(
 ): Promise<ToolAnswer> {
   const answer = await send(runtime, caller, request, options);
   const named = 'at' in request && request.at !== undefined;
-  return await answered(runtime, answer, { session: caller.who.session, named });
+  return await answered(runtime, answer, { ...caller.who, named });
 }
 
 /** `over`: the run may have ended. */

@@ -23,7 +23,7 @@ export const listedPrompts: readonly Prompt[] = [
   },
 ];
 
-/** undefined where there is no such prompt. What a person asks for here changes nothing in the run. */
+/** undefined where there is no such prompt. What a person asks for here decides nothing. */
 export async function getPrompt(
   name: string,
   given: Readonly<Record<string, string>>,
@@ -32,7 +32,9 @@ export async function getPrompt(
 ): Promise<GetPromptResult | undefined> {
   if (name === 'start') return said(startText(given, runtime));
   if (name !== 'prime' && name !== 'status') return undefined;
-  const answer = await contextFor(name === 'status' ? { section: 'status' } : given, runtime, session);
+  const answer = await contextFor(name === 'status' ? { section: 'status' } : given, runtime, {
+    session,
+  });
   if ('text' in answer) return said(answer.text);
   const { message, next } = forTools(answer.refused, runtime);
   return said(`Stepfast: ${message}; ${next}.`);

@@ -1,7 +1,7 @@
-import type { Receipt, Status } from '../machine/index.ts';
+import { estimateTokens, type Receipt, type Status } from '../machine/index.ts';
 import type { Told } from '../runtime/index.ts';
 import { tellingLines } from './telling-lines.ts';
-import { bounded, estimateTokens, firstWithin } from './token-estimate.ts';
+import { bounded, firstWithin } from './token-estimate.ts';
 
 /** Tokens that an answer may have beside its instructions. */
 const budget = 300;
@@ -27,6 +27,8 @@ export interface StatusAnswer
   warning?: string;
   /** The start went on with a run. */
   restored?: true;
+  /** Critical artifacts that are due now. */
+  artifacts?: string;
   /** Where to find what did not fit. */
   more?: string;
 }
@@ -41,7 +43,12 @@ interface FailedGate {
 /** Where the run stands, within the budget: what is long gives way, and the answer says where it is whole. */
 export function statusAnswer(
   told: Told,
-  { worktree, warning, restored }: Pick<StatusAnswer, 'worktree' | 'warning' | 'restored'> = {},
+  {
+    worktree,
+    warning,
+    restored,
+    artifacts,
+  }: Pick<StatusAnswer, 'worktree' | 'warning' | 'restored' | 'artifacts'> = {},
 ): StatusAnswer {
   const { run, status, at, step, stepType, phase, task, subStep, ralphIteration, agent, delegate } = told;
   const { progress, contextAction, message, next } = told;
@@ -73,6 +80,7 @@ export function statusAnswer(
     ...(warning === undefined ? {} : { warning: purse.first(warning, 60) }),
     ...(restored ? { restored } : {}),
     ...(instructions === undefined ? {} : { instructions }),
+    ...(artifacts === undefined ? {} : { artifacts }),
     ...(contextAction === undefined ? {} : { contextAction }),
     ...(message === undefined ? {} : { message }),
     ...(waiting ? { waiting: { ...waiting, what: purse.first(waiting.what, 60) } } : {}),

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, it } from 'vitest';
-import { estimateTokens, firstWithin, lastWithin } from './token-estimate.ts';
+import { estimateTokens } from '../machine/index.ts';
+import { firstWithin, lastWithin } from './token-estimate.ts';
 
 const texts: Record<string, string> = {
   prose: readFileSync(new URL('../../AGENTS.md', import.meta.url), 'utf8'),

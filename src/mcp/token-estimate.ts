@@ -1,32 +1,4 @@
-/**
- * How many o200k tokens a text has at most, in practice: without the tokenizer, which is larger than all of this
- * program. Too high for prose (about 1.4 times), not too low for what logs hold.
- */
-export function estimateTokens(text: string): number {
-  let tokens = 0;
-  for (const [part] of text.matchAll(parts)) tokens += costOf(part);
-  return Math.ceil(tokens);
-}
-
-const parts = /[A-Z]?[a-z]+|[A-Z]+|\d{1,3}|[{}[\]":,]+|\n\s*| +|[ -~]|[^ -~]/gu;
-
-function costOf(part: string): number {
-  const code = part.charCodeAt(0);
-  if (code > 126) return code < 0x800 ? 0.7 : code < 0xd800 ? 1.6 : 3;
-  if (/^[A-Za-z]/.test(part)) return costOfLetters(part);
-  if (part === ' ') return 0;
-  if (/^[{}[\]":,]/.test(part)) return Math.ceil(part.length / 3);
-  return 1;
-}
-
-const longestWord = 12;
-
-/** Words are cheap; letters at random are not, and give themselves away by their length or by having no vowel. */
-function costOfLetters(part: string): number {
-  const random = !/[aeiou]/i.test(part);
-  const word = Math.min(part.length, random ? 0 : longestWord);
-  return Math.max(1, word / 4 + (part.length - word) * 0.7);
-}
+import { estimateTokens } from '../machine/index.ts';
 
 /** The end of a text within a number of tokens of JSON: whole lines where one fits, else the end of the last. */
 export function lastWithin(text: string, tokens: number): string {

@@ -1,5 +1,5 @@
 import { StepfastError } from '../errors.ts';
-import type { Status } from '../machine/index.ts';
+import type { DueArtifact, Status } from '../machine/index.ts';
 
 /** A "no" as data, from the machine or from what stands around it. */
 export interface Refused {
@@ -24,6 +24,8 @@ export interface Answer {
   warning?: string;
   /** The words of an advance or a failure were not taken: the position waits. */
   ignored?: true;
+  /** Critical artifacts that the caller's session must be given now. */
+  due?: readonly DueArtifact[];
   /** A start that went on with a run. */
   restored?: true;
 }

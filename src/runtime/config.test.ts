@@ -33,6 +33,7 @@ test.each([
   ['todo_path: ../TODO.md', 'a path inside the project'],
   ['todo_path: /etc/motd', 'a path inside the project'],
   ['briefing: { budget: many }', '{ budget: 2500 }'],
+  ['briefing: { budget: 2499 }', '{ budget: 2500 } or more'],
   ['server: not an address', 'an address'],
   ['- a', 'a list of keys'],
   ['a: [', 'not valid YAML'],

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { StepfastError } from '../errors.ts';
-import type { Definition } from '../machine/index.ts';
+import { type Definition, leastBriefing } from '../machine/index.ts';
 import { nearest } from '../suggest.ts';
 
 /** What `.stepfast/config.yaml` may set for every workflow of a project; a workflow's own words win. */
@@ -15,7 +15,7 @@ const checks: Record<keyof Config, { is: (value: unknown) => boolean; say: strin
   stop: { is: (value) => oneOf(value, ['allow', 'hold']), say: 'allow or hold' },
   keep: { is: (value) => typeof value === 'boolean', say: 'true or false' },
   todo_path: { is: isInnerPath, say: 'a path inside the project' },
-  briefing: { is: isBriefing, say: '{ budget: 2500 }' },
+  briefing: { is: isBriefing, say: '{ budget: 2500 } or more' },
   server: { is: (value) => typeof value === 'string' && URL.canParse(value), say: 'an address' },
 };
 
@@ -74,8 +74,11 @@ function isInnerPath(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && !/^([/\\]|[a-z]:)|(^|[/\\])\.\.([/\\]|$)/i.test(value);
 }
 
+const isBudget = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && value >= leastBriefing.tokens;
+
 function isBriefing(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const [key, ...more] = Object.keys(value);
-  return key === 'budget' && more.length === 0 && Number.isInteger((value as { budget: unknown }).budget);
+  return key === 'budget' && more.length === 0 && isBudget((value as { budget: unknown }).budget);
 }

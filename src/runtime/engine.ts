@@ -3,8 +3,11 @@ import {
   type Command,
   type Cursor,
   type Definition,
+  type DueArtifact,
+  dueArtifacts,
   type Effect,
   type Event,
+  ended,
   type LongText,
   type Reply,
   type Response,
@@ -42,6 +45,8 @@ export interface Executed {
   changed: boolean;
   /** Gates were given up with this call. */
   interrupted: boolean;
+  /** Critical artifacts that the caller's session must be given now. */
+  due: DueArtifact[];
 }
 
 type Opening = Extract<Command, { type: 'start' | 'adopt' | 'import' }>;
@@ -102,9 +107,10 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       // A distributive Omit loses the link between `type` and the rest.
       const opening = { ...command, hash, run, ...(facts ? { facts } : {}) } as Opening;
       const { events, state, reply, effects } = respond(definition, null, opening, values);
-      if (state === null) return { run, reply, effects, changed: state !== null, interrupted: false };
+      const begun = { run, reply, effects, changed: state !== null, interrupted: false };
+      if (state === null) return { ...begun, due: [] };
       const created = await store.create(run, { definition, hash }, entryOf(opening, events), state);
-      if (created !== 'taken') return { run, reply, effects, changed: state !== null, interrupted: false };
+      if (created !== 'taken') return { ...begun, due: dueFor(opening, definition, state) };
     }
     throw new StepfastError('busy', `No free run id was found in ${maxTaken} tries. Try again.`);
   }
@@ -128,16 +134,19 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
           effects: [],
           changed: false,
           interrupted: false,
+          due: [],
         };
       const { events, state, reply, effects } = answer(loaded, given, circumstances);
       const interrupted = events.some(({ type }) => type === 'gates.interrupted');
-      if (state === null || events.length === 0) return { run, reply, effects, changed: false, interrupted };
+      const due = state === null ? [] : dueFor(given, loaded.definition, state);
+      const executed = { run, reply, effects, interrupted, due };
+      if (state === null || events.length === 0) return { ...executed, changed: false };
       // Before the batch that names them, and only where there is one.
       if (words) await store.keep(run, words.text);
       const entry = entryOf(given, events);
       if (key !== undefined) Object.assign(entry, { key, reply: { ...reply, replayed: true } });
       const version = await store.append(loaded, entry, state);
-      if (version !== 'conflict') return { run, reply, effects, changed: true, interrupted };
+      if (version !== 'conflict') return { ...executed, changed: true };
     }
     throw new StepfastError('busy', `${run} was changed by others ${maxConflicts} times. Try again.`);
   }
@@ -177,6 +186,12 @@ function withWords(command: Command, kept: LongText): Command {
   if (command.type === 'advance') return { ...command, output: kept };
   return command.type === 'todo' ? { ...command, content: kept } : command;
 }
+
+const dueFor = ({ session }: Command, definition: Definition, state: State): DueArtifact[] =>
+  // Whoever only looks around works on nothing.
+  session === undefined || ended(state) || !Object.hasOwn(state.sessions, session)
+    ? []
+    : dueArtifacts(definition, state, session);
 
 function withoutRunner(command: Command): Command {
   if (!('runnerAlive' in command)) return command;

@@ -5,7 +5,7 @@ import type { Effect, State, Text } from '../machine/index.ts';
 import { containedFile } from './contained.ts';
 import { checkingIn } from './engine.ts';
 import { type GateSurroundings, runRequested } from './gate-runner.ts';
-import { local, type Project } from './project.ts';
+import { findProject, local, type Project } from './project.ts';
 import { taskWorktree } from './task-worktree.ts';
 
 /** The program and its first arguments that start a gate runner. */
@@ -140,11 +140,12 @@ export const logsDirectory = (project: Project, run: string): string =>
 /** The directory of a gate run, by its id. */
 export const logsName = (id: string): string => id.replaceAll(/[^\w.-]+/g, '-');
 
-/** The session's own worktree where this machine has it, else ours. */
+/** The session's own worktree where this machine has it, else ours: a run from elsewhere may name any place. */
 export function worktreeOf(state: State, session: string | undefined, project: Project): string {
   const stored = session === undefined ? undefined : state.sessions[session]?.worktree;
   const path = stored === undefined ? project.worktree : local(stored, project.root);
-  return existsSync(path) ? path : project.worktree;
+  const isOurs = existsSync(path) && findProject(path).root === project.root;
+  return isOurs ? path : project.worktree;
 }
 
 function isAlive(pid: number): boolean {

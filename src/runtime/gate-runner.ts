@@ -1,4 +1,3 @@
-import type { ConditionContext } from '../definition/index.ts';
 import { StepfastError } from '../errors.ts';
 import { runGates } from '../evidence/index.ts';
 import {
@@ -10,7 +9,7 @@ import {
   type RequestedGate,
   type State,
 } from '../machine/index.ts';
-import { type Loaded, projectState } from '../store/index.ts';
+import { conditionContext } from './condition-context.ts';
 import type { Engine } from './engine.ts';
 import { conditionHolds, inputVariables } from './gate-values.ts';
 import { commandsOf, excludedFrom } from './gates-in.ts';
@@ -62,7 +61,12 @@ export async function runRequested(
     engine.execute(run, { ...engineCaller(), type: 'gatesFinished', id, runner, ...result });
   try {
     mustBeTrusted(checking.gates, view.definition);
-    const context = await conditionContext(engine, view, cursor, checking.gates);
+    const context = await conditionContext(
+      engine,
+      view,
+      checking.gates.flatMap(({ gate }) => gate.condition ?? []),
+      cursor,
+    );
     const { receipts, tree, unstable } = await runGates({
       gates: checking.gates,
       worktree: project.worktree,
@@ -116,60 +120,3 @@ function passedBefore({ outputs }: State, cursor: Cursor): Receipt[] {
     .filter(({ at }) => place(parseHandle(at)?.path ?? '') === place(cursor.path))
     .flatMap(({ receipts }) => receipts.filter(({ pass }) => pass));
 }
-
-/** What conditions look at; long outputs are read whole only where one of them asks. */
-async function conditionContext(
-  engine: Engine,
-  { run, definition, state }: Loaded,
-  cursor: Cursor,
-  gates: readonly RequestedGate[],
-): Promise<ConditionContext> {
-  const asked = gates.map(({ gate }) => gate.condition).filter((each) => each !== undefined);
-  if (asked.length === 0) return {};
-  const outputs: Record<string, unknown> = {};
-  const texts = Object.entries(state.outputs).map(([key, { text }]) => [key, text] as const);
-  const own = cursor.checking ? [[cursor.path.replaceAll('/', '.'), cursor.checking.output] as const] : [];
-  for (const [key, text] of [...texts, ...own]) {
-    put(outputs, key.split('.'), await engine.text(run, text));
-  }
-  const { task, step } = cursor;
-  // In a loop a sub-step's name means the same task's.
-  const siblings = task === undefined ? undefined : dig(outputs, [step, task]);
-  const list =
-    task === undefined ? undefined : Object.values(state.tasks).find(({ byId }) => Object.hasOwn(byId, task));
-  return {
-    inputs: state.inputs,
-    outputs: { ...outputs, ...(typeof siblings === 'object' ? siblings : {}) },
-    ...(task === undefined ? {} : { task: list?.byId[task] }),
-    ...(cursor.iteration === undefined ? {} : { iteration: cursor.iteration }),
-    state: projectState(definition, state),
-  };
-}
-
-type Tree = { [key: string]: unknown };
-
-/** A text under its path; one that has parts of its own keeps them. */
-function put(target: Tree, [first = '', ...rest]: string[], value: string): void {
-  const known = Object.hasOwn(target, first) ? target[first] : undefined;
-  if (rest.length === 0) {
-    if (known === undefined) define(target, first, value);
-    return;
-  }
-  const inner: Tree = isTree(known) ? known : {};
-  if (inner !== known) define(target, first, inner);
-  put(inner, rest, value);
-}
-
-function dig(target: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (inner, key) => (isTree(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
-    target,
-  );
-}
-
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
-
-/** Ids are an agent's own words: `__proto__` is one of them. */
-const define = (target: Tree, key: string, value: unknown): void => {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-};

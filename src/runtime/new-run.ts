@@ -6,7 +6,7 @@ import { slug } from '../machine/index.ts';
 import type { Project } from './project.ts';
 
 /** What `.stepfast/.gitignore` holds. */
-export const ignored = 'runs/\nworktrees/\n';
+export const ignored = 'runs/\nsessions/\nworktrees/\n';
 
 /** `feature-20261114-k3f9x2ab`. */
 export function newRun(workflow: string, now: number): string {

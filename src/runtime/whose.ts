@@ -1,4 +1,4 @@
-import { formatHandle, parseHandle, type State } from '../machine/index.ts';
+import { type Cursor, formatHandle, parseHandle, type State } from '../machine/index.ts';
 import type { Told } from './answer.ts';
 
 /** The session whose work waits for the verdict. */
@@ -19,4 +19,18 @@ export function onlyHeld({ held = [] }: Told, session: string | undefined): stri
 export function taskAt(at: string | undefined): string | undefined {
   const [, task, subStep] = (at === undefined ? undefined : parseHandle(at))?.path.split('/') ?? [];
   return subStep === undefined ? undefined : task;
+}
+
+/** The position of the handle; else the task that it was of, or the only open one. Nobody is told of somebody else's. */
+export function cursorFor(
+  { run, state }: { run: string; state: State },
+  { at, session }: { at?: string | undefined; session?: string | undefined },
+): Cursor | undefined {
+  const cursors = Object.values(state.cursors);
+  const exact = cursors.find(({ path, visit }) => formatHandle(run, path, visit) === at);
+  if (exact) return exact;
+  const own = cursors.filter(({ lease }) => lease === undefined || lease.holder === session);
+  const [step, task] = (at === undefined ? undefined : parseHandle(at))?.path.split('/') ?? [];
+  const same = own.find((each) => each.step === step && each.task === task);
+  return same ?? (own.length === 1 ? own[0] : undefined);
 }

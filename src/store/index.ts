@@ -1,3 +1,11 @@
+export {
+  type Carried,
+  type CarriedLine,
+  encodeCarried,
+  parseCarried,
+  type Relation,
+  relate,
+} from './file/carried.ts';
 export type { Branch } from './file/chain.ts';
 export type { Checked, Problem } from './file/check.ts';
 export type { Files } from './file/files.ts';
@@ -5,7 +13,8 @@ export { isNetworkFileSystem } from './file/network.ts';
 export { createNodeFiles } from './file/node-files.ts';
 export type { Repaired } from './file/repair.ts';
 export { createFileStore, type FileStore, type FileStoreOptions } from './file/store.ts';
-export { describeText, longTextBytes } from './long-text.ts';
+export { createFileTransfer, type FileTransfer, type Texts } from './file/transfer.ts';
+export { describeText, digestOf, longTextBytes } from './long-text.ts';
 export { createMemoryStore } from './memory.ts';
 export { projectState } from './projection.ts';
 export { isRunId } from './run-id.ts';

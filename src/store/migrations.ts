@@ -5,7 +5,7 @@ import { StepfastError } from '../errors.ts';
  * (`v` first, `sum` last, over the bytes before it) is for ever: only so can a newer line be told from a damaged one.
  */
 export const journalVersion = 1;
-export const stateFileVersion = 1;
+export const stateFileVersion = 2;
 
 type Migration = (old: Record<string, unknown>) => Record<string, unknown>;
 

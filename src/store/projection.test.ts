@@ -21,6 +21,7 @@ const definition = workflow([action('frame'), action('architect'), action('build
   required_reading: ['@CLAUDE/PlanWorkflow.md'],
   key_reminders: ['Follow existing auth patterns'],
   variables: { plan_number: 1, feature_name: 'user-auth' },
+  critical_artifacts: { always_load: [{ id: 'spec', type: 'markdown', path: 'docs/spec.md' }] },
 });
 
 test('[004/9] the published state.schema.json is current, is draft-07 and describes every key', () => {
@@ -89,7 +90,8 @@ test('[004/4] sessions of two machines stand in the history with what they compl
   run.send({ type: 'session', session: 'A', event: { type: 'ended' } });
   run.send({ type: 'session', session: 'B', event: { type: 'started', environment: { hostname: 'two' } } });
   run.send({ type: 'session', session: 'B', event: { type: 'delivered', briefing: 'b1', proven: 'handle' } });
-  run.send({ type: 'read', path: 'docs/spec.md', hash: 'h', session: 'B' });
+  const loaded = { trigger: 'session_start', artifacts: [{ id: 'spec', hash: 'h' }, { id: 'unknown' }] };
+  run.send({ type: 'loaded', ...loaded, session: 'B' });
   const { sessions, context_metadata, status } = projectState(definition, run.state);
   expect(status).toBe('in_progress');
   expect(sessions.current_session_id).toBe('B');
@@ -101,7 +103,13 @@ test('[004/4] sessions of two machines stand in the history with what they compl
   expect(context_metadata).toEqual({
     last_artifact_reload: now,
     reload_count: 1,
-    artifacts_in_context: [{ artifact_id: 'docs/spec.md', loaded_at: now, load_trigger: 'manual' }],
+    artifacts_in_context: [{ artifact_id: 'spec', loaded_at: now, load_trigger: 'session_start' }],
+  });
+  run.send({ type: 'boundary', by: 'hook', saw: 'compact', session: 'B' });
+  expect(projectState(definition, run.state).context_metadata).toMatchObject({
+    last_artifact_reload: now,
+    reload_count: 1,
+    artifacts_in_context: [],
   });
 });
 

@@ -1,4 +1,4 @@
-import { type Definition, type State, statusOf } from '../machine/index.ts';
+import { type Definition, requiredReading, type State, statusOf } from '../machine/index.ts';
 import type { StateProjection } from './state-schema.ts';
 
 const statuses = {
@@ -11,7 +11,7 @@ const statuses = {
 
 /** A run as `state.json` tells it: the state formats of seeds 002 and 004 together. */
 export function projectState(definition: Definition, state: State): StateProjection {
-  const { summary, adopted } = state;
+  const { summary } = state;
   const notes = (kind: string): string[] =>
     state.notes.filter((note) => note.kind === kind).map((note) => note.text);
   return {
@@ -20,19 +20,14 @@ export function projectState(definition: Definition, state: State): StateProject
     workflow: summary === undefined || summary === '' ? state.workflow : `${state.workflow} (${summary})`,
     workflow_type: definition.type ?? 'custom',
     status: statuses[state.status],
-    phase: { ...statusOf(definition, state).phase, ...adopted?.phase },
-    required_reading: unique([
-      ...(definition.required_reading ?? []),
-      ...(adopted?.reading ?? []),
-      // Other notes of this kind say that something was read.
-      ...notes('reading').filter((text) => text.startsWith('@')),
-    ]).map((path) => (path.startsWith('@') ? path : `@${path}`)),
+    phase: statusOf(definition, state).phase,
+    required_reading: requiredReading(definition, state),
     context: { ...definition.variables, ...state.inputs, ...state.variables },
     key_reminders: unique([...(definition.key_reminders ?? []), ...notes('reminder')]),
     created_at: time(state.createdAt),
     updated_at: time(state.updatedAt),
     sessions: projectSessions(state),
-    context_metadata: projectContext(definition, state),
+    context_metadata: projectContext(state),
     artifacts: state.artifacts,
   };
 }
@@ -52,28 +47,14 @@ function projectSessions(state: State): StateProjection['sessions'] {
   };
 }
 
-function projectContext(definition: Definition, state: State): StateProjection['context_metadata'] {
-  const briefings = Object.entries(state.briefings);
-  const last = Math.max(...briefings.map(([, briefing]) => briefing.now));
-  const { always_load = [], conditional_load = [] } = definition.critical_artifacts ?? {};
-  const ids = new Map(
-    [...always_load, ...conditional_load].map(({ id, path = '' }) => [
-      path.replaceAll('{run_id}', state.run),
-      id,
-    ]),
-  );
+function projectContext({ loads }: State): StateProjection['context_metadata'] {
   return {
-    last_artifact_reload: briefings.length === 0 ? null : time(last),
-    reload_count: briefings
-      .map(
-        ([session]) =>
-          1 + (Object.hasOwn(state.sessions, session) ? (state.sessions[session]?.resets ?? 0) : 0),
-      )
-      .reduce((sum, count) => sum + count, 0),
-    artifacts_in_context: Object.entries(state.reading).map(([path, { now }]) => ({
-      artifact_id: ids.get(path) ?? path,
+    last_artifact_reload: loads ? time(loads.now) : null,
+    reload_count: loads?.count ?? 0,
+    artifacts_in_context: Object.entries(loads?.artifacts ?? {}).map(([id, { now, trigger }]) => ({
+      artifact_id: id,
       loaded_at: time(now),
-      load_trigger: 'manual',
+      load_trigger: trigger,
     })),
   };
 }

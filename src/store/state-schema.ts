@@ -28,7 +28,7 @@ const session = z
 
 const artifactInContext = z
   .strictObject({
-    artifact_id: z.string().describe('The id of the critical artifact, or the path of the file.'),
+    artifact_id: z.string().describe('The id of the critical artifact.'),
     loaded_at: time.describe('When it was loaded.'),
     load_trigger: z.string().describe('Why it was loaded: one of the triggers of critical artifacts.'),
   })
@@ -61,10 +61,10 @@ export const stateFileSchema = z.strictObject({
     .describe('Who worked on the run, and where.'),
   context_metadata: z
     .strictObject({
-      last_artifact_reload: time.nullable().describe('When an agent last got its context.'),
-      reload_count: count.describe(
-        'How often an agent got its context: once a session and after every reset.',
-      ),
+      last_artifact_reload: time
+        .nullable()
+        .describe('When critical artifacts were last loaded for an agent.'),
+      reload_count: count.describe('How often critical artifacts were loaded for an agent.'),
       artifacts_in_context: z.array(artifactInContext).describe('What was loaded, when and why.'),
     })
     .describe('What agents were given to read.'),

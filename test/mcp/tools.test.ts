@@ -231,10 +231,11 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     const before = await project.runtime().engine.view(run);
     const all = await server.call('workflow_context', {});
     expect(all.S).toEqual({});
-    expect(all.text).toContain(`The handle of this position is ${at}.`);
+    expect(all.text).toMatch(/^RUN\nBriefing b-\w{8} of run plain-/);
+    expect(all.text).toContain(at);
     expect(all.text).toContain('Write the plan of login.');
     expect(all.text).toContain('decision n1: use sessions');
-    expect(all.text).toContain('REQUIRED READING\n- @docs/conventions.md (not yet read)');
+    expect(all.text).toContain('REQUIRED READING\n- @docs/conventions.md (missing)');
     expect(all.text).toContain('KEY REMINDERS\n- Run the tests');
     expect((await project.runtime().engine.view(run))?.version).toEqual(before?.version);
     const one = await server.call('workflow_context', { at, section: 'notes' });
@@ -242,7 +243,7 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     await server.call('workflow_status', { at });
     await server.call('workflow_advance', { output: 'the plan', at });
     expect((await server.call('workflow_context', { section: 'done' })).text).toContain(
-      'DONE\n- plan (unverified): the plan',
+      'DONE\n- plan (unverified; just now): the plan',
     );
     expect((await server.call('workflow_context', { section: 'outputs' })).text).toBe(
       'OUTPUT plan\nthe plan',

@@ -188,7 +188,8 @@ function randomNote(dice: Dice, caller: CallerParts, text: string): Command {
     case 0:
       return { ...caller, type: 'todo', content: text };
     case 1:
-      return { ...caller, type: 'read', path: 'docs/a.md', hash: text };
+      if (dice.one(2)) return { ...caller, type: 'read', path: 'docs/a.md', hash: text };
+      return { ...caller, type: 'loaded', trigger: 'manual', artifacts: [{ id: 'spec', hash: text }] };
     default: {
       const kinds = [
         'decision',

@@ -70,6 +70,7 @@ export const workflow: fc.Arbitrary<Definition> = fc
       name: 'random',
       description: 'A random workflow',
       agents: { reviewer: { description: 'Reviews' } },
+      critical_artifacts: { always_load: [{ id: 'spec', type: 'markdown', path: 'spec.md' }] },
       loops: Object.fromEntries(steps.flatMap(({ step, loop }) => (loop ? [[step.id, loop]] : []))),
       steps: steps.map(({ step }) => step),
       boundaries,

@@ -34,6 +34,17 @@ export const work: readonly Command[] = [
     load: () => import('../act/start.ts'),
   },
   {
+    name: 'adopt',
+    group,
+    summary: 'Make a run of work that is under way without Stepfast',
+    usage: 'stepfast adopt [<file>] [--force]',
+    about:
+      'Finds workflows that are kept in notes: CLAUDE.local.md with "WORKFLOW STATE", "workflow:" and "Phase:", or CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". The run takes its name, its phase and the files to read (@path) from there; called again, it is brought up to date.',
+    options: [['--force', 'Also beside a run that is live in this worktree'], ...placeOptions],
+    examples: ['stepfast adopt', 'stepfast adopt CLAUDE/Plan/001-user-auth/PLAN.md'],
+    load: () => import('../act/adopt.ts'),
+  },
+  {
     name: 'advance',
     group,
     summary: 'Say that a position is done; its gates decide',

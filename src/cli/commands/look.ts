@@ -1,6 +1,21 @@
-import { atOption, type Command, placeOptions, runOption } from './command.ts';
+import { atOption, type Command, type Option, placeOptions, runOption } from './command.ts';
 
 const group = 'Look';
+
+const briefingOptions: readonly Option[] = [
+  ['--run-id <run>', 'The run, by its id or the end of it; the only live one by default'],
+  ['--artifacts <ids>', 'Only these critical artifacts, in full'],
+  ['--force', 'Also what the session was given before'],
+  ['--section <name>', 'One section in full: status, instructions, notes, done, reading, artifacts, ...'],
+  ['--budget <tokens>', 'Estimated tokens, at least 2500; as the workflow says by default'],
+  ['--characters <number>', 'At least 9000'],
+  ['--markdown', 'With Markdown headings'],
+  ['--explain', 'Show where the tokens go'],
+  ['-o, --output <file>', 'With --explain: draw it into this .svg'],
+  atOption,
+  runOption,
+  ...placeOptions,
+];
 
 export const look: readonly Command[] = [
   {
@@ -40,5 +55,43 @@ export const look: readonly Command[] = [
     options: [runOption, ...placeOptions],
     examples: ['stepfast log', 'stepfast log k3f9x2ab --json'],
     load: () => import('../look/log.ts'),
+  },
+  {
+    name: 'sessions',
+    group,
+    summary: 'Tell which sessions worked on a run, where and when',
+    usage: 'stepfast sessions [<run>]',
+    about:
+      'Every session with its host, machine and commit, when it began and ended, and the phases that were completed in it.',
+    options: [runOption, ...placeOptions],
+    examples: ['stepfast sessions', 'stepfast sessions k3f9x2ab --json'],
+    load: () => import('../look/sessions.ts'),
+  },
+  {
+    name: 'prime',
+    group,
+    summary: 'Tell an agent all that it must know',
+    usage: 'stepfast prime [<run>] [--artifacts a,b] [--force]',
+    about:
+      'Loads the critical artifacts of a run and prints its briefing: where it stands, what is next, the instructions, what was decided, what is done on what evidence, what must be read. Sized to a budget; what does not fit is named with the way to it. With --explain it shows where the tokens go.',
+    options: briefingOptions,
+    examples: [
+      'stepfast prime',
+      'stepfast prime --artifacts plan,specification',
+      'stepfast prime --section notes',
+      'stepfast prime --explain --output briefing.svg',
+    ],
+    load: () => import('../prime/prime.ts'),
+  },
+  {
+    name: 'resume',
+    group,
+    summary: 'Go on with a run in another session or on another machine',
+    usage: 'stepfast resume [<run>]',
+    about:
+      'What prime does, for somebody who was not there before: also tells who worked on the run and where, and what is not here as it was: the commit, missing files, evidence of another tree, reading that changed.',
+    options: briefingOptions,
+    examples: ['stepfast resume', 'stepfast resume k3f9x2ab'],
+    load: () => import('../prime/resume.ts'),
   },
 ];

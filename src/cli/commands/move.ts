@@ -2,7 +2,44 @@ import { type Command, placeOptions, runOption, yesOption } from './command.ts';
 
 const group = 'Move and mend';
 
+const remoteOption = ['--remote <name>', 'The git remote; origin by default'] as const;
+
 export const move: readonly Command[] = [
+  {
+    name: 'push',
+    group,
+    summary: 'Send a run to your git remote',
+    usage: 'stepfast push [<run>] [--remote origin] [--all]',
+    about:
+      'Sends the journal, the workflow and the long texts of a run, or of the only live one, as refs/stepfast/runs/<run>, after showing what leaves this machine. What the remote has is never overwritten: where both sides went on, a person chooses with stepfast pull --keep. Files and branches travel by git as ever.',
+    options: [
+      remoteOption,
+      ['--all', 'Every run of the project'],
+      ['--with-secrets', 'Send it though something in it looks like a secret'],
+      yesOption,
+      runOption,
+      ...placeOptions,
+    ],
+    examples: ['stepfast push', 'stepfast push k3f9x2ab --remote backup --yes'],
+    load: () => import('../move/push.ts'),
+  },
+  {
+    name: 'pull',
+    group,
+    summary: 'Bring runs from your git remote',
+    usage: 'stepfast pull [<run>] [--remote origin] [--all] [--keep theirs|mine]',
+    about:
+      'Brings a run, or every one that is here already or still goes on. All of it is verified before anything is written, and a run here only ever grows: where both sides went on, nothing is changed until a person at a terminal chooses with --keep and types it. The commands of its workflow run here only after: stepfast trust <run>',
+    options: [
+      remoteOption,
+      ['--all', 'Also runs that have ended and are not here'],
+      ['--keep <theirs|mine>', 'Which history holds where both sides went on; the other is set aside'],
+      ['--run <run>', 'The run, by its id or the end of it'],
+      ...placeOptions,
+    ],
+    examples: ['stepfast pull', 'stepfast pull k3f9x2ab --keep theirs'],
+    load: () => import('../move/pull.ts'),
+  },
   {
     name: 'export',
     group,

@@ -84,6 +84,8 @@ export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
       return [`${event.kind}${event.key === undefined ? '' : ` ${event.key}`}`, ...said(event.text)];
     case 'todo.replaced':
       return ['to-do list replaced'];
+    case 'artifacts.loaded':
+      return [['dim', `loaded ${event.artifacts.map(({ id }) => id).join(', ')} (${event.trigger})`]];
     case 'boundary.requested':
       return [
         ['cyan', 'context action asked for'],

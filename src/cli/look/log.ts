@@ -40,7 +40,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** Without a name and without a live run the newest is meant: what happened is asked for afterwards. */
-async function lastRun(runtime: Runtime, named: string | undefined): ReturnType<Runtime['which']> {
+export async function lastRun(runtime: Runtime, named: string | undefined): ReturnType<Runtime['which']> {
   const found = await runtime.which({ run: named });
   if ('run' in found || named !== undefined || found.code !== 'no_run') return found;
   const [newest] = await runtime.engine.runs();

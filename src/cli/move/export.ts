@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { digestsIn } from '../../runtime/index.ts';
 import { whyNot } from '../act/read-text.ts';
-import { archiveOf, digestsIn } from '../archive.ts';
+import { archiveOf } from '../archive.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';

@@ -1,0 +1,148 @@
+import { realpathSync } from 'node:fs';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import {
+  type Adoption,
+  adopt,
+  findInformal,
+  type Informal,
+  isRefusedAdoption,
+  type Lost,
+  lostSources,
+  markers,
+  type Project,
+  portable,
+  type Refused,
+  readInformal,
+  sessionEnvironment,
+} from '../../runtime/index.ts';
+import { readArgs } from '../args.ts';
+import { callerOf } from '../caller.ts';
+import { exit, notFound } from '../exit.ts';
+import { type Io, wrapWidth } from '../io.ts';
+import { renderLine, type Span } from '../paint.ts';
+import { printJson, printRefusal } from '../perform.ts';
+import { suffixOf } from '../run-name.ts';
+import { given, openRuntime, placeOptions } from '../run-options.ts';
+import { count, printable, wrap } from '../text.ts';
+import { signsFor } from '../view/signs.ts';
+
+export const options = { ...placeOptions, force: { type: 'boolean' } } as const;
+
+const example = `# Current Workflow State
+
+Workflow: Page Orchestration - Case Studies
+Phase: 4/10 - SEO Generation
+
+@CLAUDE/PageOrchestration.md`;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { max: 1 });
+  const { engine, project } = openRuntime(io, values);
+  const place = { engine, project, clock: io.now };
+  const found = findInformal(project);
+  const lost = await lostSources(place, found);
+  const chosen = choose(positionals[0], found, project, io);
+  if ('code' in chosen) {
+    const code = values.json ? printJson(io, { ...chosen, lost }, exit.no) : printRefusal(chosen, io, values);
+    if (!values.json) hint(chosen, lost, io);
+    return code;
+  }
+  const { actor, session } = callerOf(io);
+  const facts =
+    session === undefined
+      ? undefined
+      : {
+          worktree: portable(project.worktree, project.root),
+          environment: sessionEnvironment(project, io.env),
+        };
+  const made = await adopt(place, chosen, given({ actor, session, facts, force: values.force }));
+  if (isRefusedAdoption(made)) {
+    const code = printRefusal(made, io, values);
+    if (!values.json) tellLost(lost, io);
+    return code;
+  }
+  if (values.json) return printJson(io, documentOf(chosen, made, lost), exit.ok);
+  for (const line of lines(chosen, made, io)) io.stdout.write(`${line}\n`);
+  tellLost(lost, io);
+  return exit.ok;
+}
+
+/** The file that was named, or the only one that was found. Throws not_found. */
+function choose(
+  named: string | undefined,
+  found: readonly Informal[],
+  project: Project,
+  io: Io,
+): Informal | (Refused & { found: object[] }) {
+  if (named !== undefined)
+    return found.find(({ source }) => source === named) ?? fileNamed(named, project, io);
+  const [only, second] = found;
+  if (only && !second) return only;
+  if (only)
+    return {
+      code: 'several_found',
+      message: `${count(found.length, 'workflow')} are under way here`,
+      next: 'say which: stepfast adopt <file>',
+      found: found.map(({ source, name, phase }) => ({ source, name, phase: phase ?? null })),
+      runs: found.map(({ source, name }) => `${source}: ${name}`),
+    };
+  return {
+    code: 'nothing_found',
+    message: 'no workflow is under way here without Stepfast',
+    next: 'describe it in CLAUDE.local.md, or name its file: stepfast adopt <file>',
+    found: [],
+  };
+}
+
+function fileNamed(named: string, project: Project, io: Io): Informal {
+  const path = relative(project.worktree, resolve(realpathSync(io.cwd), named));
+  if (path === '' || isAbsolute(path) || path.split(sep)[0] === '..')
+    throw notFound(`'${printable(named)}' is no file of this project.`);
+  const read = readInformal(project, path);
+  if ('why' in read) throw notFound(`'${printable(named)}' ${read.why}.`);
+  return read;
+}
+
+function hint({ found }: { found: object[] }, lost: readonly Lost[], io: Io): void {
+  if (found.length === 0) {
+    const signs = markers.map((marker) => `"${marker}"`).join(', ');
+    const looked = `Looked for CLAUDE.local.md with ${signs}, and CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". For example:`;
+    const text = [...wrap(looked, wrapWidth(io.stderr)), '', example.replaceAll(/^(?=.)/gm, '  ')];
+    io.stderr.write(`\n${text.join('\n')}\n`);
+  }
+  tellLost(lost, io);
+}
+
+function lines({ name, source, phase, reading }: Informal, { run, how }: Adoption, io: Io): string[] {
+  const signs = signsFor(io);
+  const say = { adopted: 'adopted from', updated: 'brought up to date from', unchanged: 'as before, from' }[
+    how
+  ];
+  const line = (...spans: Span[]): string => renderLine(spans, io.stdout, signs.more);
+  const field = (label: string, text: string): string => line(['dim', label.padEnd(9)], printable(text));
+  const whole = { ...io.stdout, columns: undefined };
+  return [
+    renderLine([['green', signs.done], ' ', ['bold', run], `  ${say} ${printable(source)}`], whole),
+    field('workflow', name),
+    field('phase', phase ? `${phase.current}/${phase.total} ${phase.name}` : 'not told in numbers'),
+    ...reading.map((path, index) => field(index === 0 ? 'reading' : '', path)),
+    '',
+    line(['bold', 'next'.padEnd(9)], 'Go on with it; every briefing tells where it stands.'),
+    renderLine(['         ', ['cyan', `stepfast status ${suffixOf(run)}`]], whole),
+  ];
+}
+
+function tellLost(lost: readonly Lost[], io: Io): void {
+  for (const { run, source, why } of lost) {
+    const said = why === 'complete' ? 'says that it is complete' : 'describes it no more';
+    io.stderr.write(
+      `${printable(source)} ${said}, and ${run} is still live. End it: stepfast advance "done" --run ${suffixOf(run)}\n`,
+    );
+  }
+}
+
+const documentOf = (
+  { name, source, phase, reading }: Informal,
+  { run, how }: Adoption,
+  lost: readonly Lost[],
+): object => ({ run, how, name, source, phase: phase ?? null, reading, lost });

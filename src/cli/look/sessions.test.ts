@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { createProject } from '../fake-io.ts';
+
+const workflow = `name: w
+description: Two steps
+steps:
+  - { id: plan, type: action, instructions: Plan. }
+  - { id: build, type: action, instructions: Build. }
+`;
+const as = (session: string) => ({ env: { STEPFAST_AGENT: '1', STEPFAST_SESSION: session } });
+
+test('[004/4] the sessions of a run are told with what was completed in each', async () => {
+  using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  await project.run(['start', 'w'], as('monday'));
+  await project.run(['advance', 'planned'], as('monday'));
+  await project.run(['advance', 'built'], as('tuesday'));
+  const { code, stdout } = await project.run(['sessions'], as('tuesday'));
+  expect(code).toBe(0);
+  const [head, monday, tuesday, ...more] = stdout.trimEnd().split('\n');
+  expect(head).toMatch(/^session +host +machine +began +ended +commit +phases completed$/);
+  expect(monday).toMatch(/^monday .* just now +live +plan$/);
+  expect(tuesday).toMatch(/^tuesday .* live +build$/);
+  expect(more).toEqual([]);
+  const { run, sessions } = JSON.parse((await project.run(['sessions', '--json'], as('x'))).stdout);
+  expect(run).toMatch(/^w-/);
+  expect(sessions).toMatchObject([
+    {
+      session: 'monday',
+      ended_at: null,
+      phases_completed: ['plan'],
+      environment: { platform: process.platform },
+    },
+    { session: 'tuesday', phases_completed: ['build'] },
+  ]);
+});
+
+test('a run that nobody worked on says so, and one that is not there is not found', async () => {
+  using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  await project.run(['start', 'w'], { terminal: true });
+  const none = await project.run(['sessions']);
+  expect(none).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringContaining('No session has worked'),
+  });
+  expect(await project.run(['sessions', 'nope'])).toMatchObject({ code: 3 });
+});

@@ -1,0 +1,58 @@
+import type { Fork, Refused, Side } from '../../runtime/index.ts';
+import { ago } from '../age.ts';
+import type { Io } from '../io.ts';
+import { renderLine, type Span } from '../paint.ts';
+import { suffixOf } from '../run-name.ts';
+import { count } from '../text.ts';
+import { standsAt } from '../view/run-view.ts';
+import { signsFor } from '../view/signs.ts';
+
+/** Where two histories part, and what each has come to. */
+export function showFork(run: string, fork: Fork, remote: string, io: Io): void {
+  const { common, here, there } = fork;
+  const signs = signsFor(io);
+  const since = common
+    ? `since batch ${common.seq}, ${ago(common.now, io.now())}`
+    : 'from the first batch on';
+  const width = Math.max('here'.length, remote.length);
+  const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);
+  const side = (name: string, { batches, seq, now, who, machine, state }: Side): void => {
+    line(
+      ['bold', `  ${name.padEnd(width)}`],
+      `  ${count(batches, 'batch', 'batches')}, the last one ${seq}, ${ago(now, io.now())}`,
+    );
+    line(`  ${' '.repeat(width)}  at ${standsAt(state)}`);
+    line(`  ${' '.repeat(width)}  by ${who} on ${machine}`);
+  };
+  line(['bold', run], `  two histories ${since}`);
+  side('here', here);
+  side(remote, there);
+}
+
+/** A run and its remote as the next command names them. */
+export const addressed = (run: string, remote: string): string =>
+  `${suffixOf(run)}${remote === 'origin' ? '' : ` --remote ${remote}`}`;
+
+export function diverged(run: string, remote: string): Refused {
+  const name = addressed(run, remote);
+  return {
+    code: 'diverged',
+    message: `${run} went on here and on '${remote}', and only a person can say which history holds`,
+    next: `stepfast pull ${name} --keep theirs, which sets the one here aside, or stepfast pull ${name} --keep mine and then stepfast push ${name}`,
+  };
+}
+
+export const forkJson = ({ common, here, there }: Fork): object => ({
+  common: common ? { seq: common.seq, now: new Date(common.now).toISOString() } : null,
+  here: sideJson(here),
+  there: sideJson(there),
+});
+
+export const sideJson = ({ batches, seq, now, who, machine, state }: Side): object => ({
+  batches,
+  seq,
+  now: new Date(now).toISOString(),
+  who,
+  machine,
+  stands_at: standsAt(state),
+});

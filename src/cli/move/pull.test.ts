@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createTwoClones } from './two-clones.ts';
+
+test('pull brings what goes on or is here, says where it stands and what to type', async () => {
+  using clones = await createTwoClones();
+  const { a, b, run, env } = clones;
+  expect((await b.run(['pull'], { env })).stderr).toContain('has no run that goes on');
+  await a.run(['push', '--yes'], { env });
+  const first = await b.run(['pull'], { env });
+  expect(first.code, first.stderr).toBe(exit.ok);
+  expect(first.stdout).toContain(`${run}  running  1 batch from origin`);
+  expect(first.stdout).toMatch(/stands at a, just now by agent on /);
+  expect(first.stdout).toContain(`stepfast resume ${run.slice(-8)}`);
+  expect((await b.run(['pull'], { env })).stdout).toContain('up to date');
+  await b.run(['advance', 'done', '--run', run], { env });
+  expect((await b.run(['pull'], { env })).stdout).toContain('stepfast push sends 1 batch');
+  await b.run(['push', run, '--yes'], { env });
+  const again = JSON.parse((await a.run(['pull', run.slice(-8), '--json'], { env })).stdout);
+  expect(again).toMatchObject({ run, did: 'continued', batches: 1, ahead: 0, there: { stands_at: 'b' } });
+});
+
+test('pull leaves ended runs where they are, unless they are asked for', async () => {
+  using clones = await createTwoClones();
+  const { a, b, run, env } = clones;
+  await a.run(['cancel', '--run', run], { env });
+  await a.run(['push', run, '--yes'], { env });
+  expect((await b.run(['pull'], { env })).stderr).toContain(
+    '1 run there that has ended: stepfast pull --all',
+  );
+  expect((await b.run(['pull', '--all'], { env })).stdout).toContain(`${run}  cancelled`);
+});
+
+test('pull says what it does not find or understand', async () => {
+  using clones = await createTwoClones();
+  const { a, b, run, env } = clones;
+  await a.run(['push', '--yes'], { env });
+  const missing = await b.run(['pull', 'nothing1'], { env });
+  expect(missing.code).toBe(exit.notFound);
+  expect(missing.stderr).toContain(`It has ${run}`);
+  expect((await b.run(['pull', run, '--keep', 'both'], { env })).code).toBe(exit.usage);
+  expect((await b.run(['pull', '--keep', 'mine'], { env })).code).toBe(exit.usage);
+  expect(readdirSync(b.root)).not.toContain('.stepfast');
+});
+
+test('[P6/10] a person chooses between two histories by typing it, and the other one is set aside', async () => {
+  using clones = await createTwoClones();
+  const { a, run, env } = clones;
+  await clones.diverge();
+  const folder = join(a.root, '.stepfast/runs', run);
+  const journal = (): string => readFileSync(join(folder, 'journal.jsonl'), 'utf8');
+  const before = journal();
+  const told = await a.run(['pull'], { env });
+  expect(told.code).toBe(exit.no);
+  expect(told.stderr).toMatch(/here +1 batch, the last one 2/);
+  expect(told.stderr).toMatch(/origin +1 batch, the last one 2/);
+  const keep = ['pull', run, '--keep', 'theirs'];
+  expect(JSON.parse((await a.run([...keep, '--json'], { env })).stdout)).toMatchObject({
+    code: 'person_only',
+  });
+  const agent = { ...env, CLAUDECODE: '1' };
+  expect((await a.run(keep, { env: agent, terminal: true, input: ['theirs'] })).code).toBe(exit.no);
+  expect((await a.run(keep, { env, terminal: true, input: ['yes'] })).code).toBe(exit.no);
+  expect(journal()).toBe(before);
+  const kept = await a.run(keep, { env, terminal: true, input: ['theirs'] });
+  expect(kept.code, kept.stderr).toBe(exit.ok);
+  expect(journal()).toContain('Said on B');
+  expect(journal()).not.toContain('Said on A');
+  const aside = /was here: (\S+)/.exec(kept.stdout)?.[1] ?? '';
+  expect(readFileSync(join(a.root, aside), 'utf8')).toContain('Said on A');
+});
+
+test('[P6/10] a run that was imported elsewhere has another first batch, and is not mixed with its original', async () => {
+  using clones = await createTwoClones();
+  const { a, b, run, env } = clones;
+  await a.run(['push', '--yes'], { env });
+  await a.run(['export', run, '-o', join(b.root, 'run.json')], { env });
+  await b.run(['import', 'run.json'], { env });
+  const told = await b.run(['pull', run], { env });
+  expect(told.code).toBe(exit.no);
+  expect(told.stderr).toContain('two histories from the first batch on');
+  const person = { env, terminal: true };
+  const mine = await b.run(['pull', run, '--keep', 'mine'], { ...person, input: ['mine'] });
+  expect(mine.code, mine.stderr).toBe(exit.ok);
+  expect((await b.run(['push', run], { ...person, input: ['n'] })).stderr).toContain('Send it?');
+  const kept = await b.run(['pull', run, '--keep', 'theirs'], { ...person, input: ['theirs'] });
+  expect(kept.code, kept.stderr).toBe(exit.ok);
+  expect((await b.run(['pull', run], { env })).stdout).toContain('up to date');
+});

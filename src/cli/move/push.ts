@@ -1,0 +1,181 @@
+import { StepfastError } from '../../errors.ts';
+import {
+  createTransfer,
+  type Outgoing,
+  type Refused,
+  type Remote,
+  type Runtime,
+} from '../../runtime/index.ts';
+import { ago } from '../age.ts';
+import { readArgs } from '../args.ts';
+import { isPerson } from '../caller.ts';
+import { agreed } from '../confirm.ts';
+import { declined } from '../decide/verdict.ts';
+import { exit, usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { paint, renderLine } from '../paint.ts';
+import { printJson, printRefusal } from '../perform.ts';
+import { suffixOf } from '../run-name.ts';
+import { openRuntime, runOptions } from '../run-options.ts';
+import { count, printable } from '../text.ts';
+import { openingOf } from '../view/evidence.ts';
+import { standsAt } from '../view/run-view.ts';
+import { signsFor } from '../view/signs.ts';
+import { addressed, diverged, forkJson, showFork } from './fork-picture.ts';
+import { sayNotes, travelNotes } from './travel-notes.ts';
+
+export const options = {
+  ...runOptions,
+  remote: { type: 'string' },
+  all: { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y' },
+  'with-secrets': { type: 'boolean' },
+} as const;
+
+/** What became of one run. */
+type Outcome = { run: string } & (
+  | { is: 'sent' | 'equal' | 'ready'; outgoing: Outgoing }
+  | { is: 'refused'; refused: Refused; outgoing?: Outgoing }
+);
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { max: 1 });
+  const named = positionals[0] ?? values.run;
+  if (positionals.length > 0 && values.run !== undefined) throw usageError('Name the run once.');
+  if (named !== undefined && values.all) throw usageError('Name a run or say --all, not both.');
+  const runtime = openRuntime(io, values);
+  const { project, engine } = runtime;
+  const found = values.all ? undefined : await runtime.which({ run: named });
+  if (found && 'code' in found) return printRefusal(found, io, { ...values, run: named });
+  const runs = found ? [found.run] : await engine.ids();
+  const transfer = createTransfer({ project, ids: engine.ids, env: io.env, home: io.home });
+  const remote = await transfer.remote(values.remote ?? 'origin');
+  const outcomes: Outcome[] = [];
+  for (const id of runs) outcomes.push(await prepared(id, remote, values['with-secrets'] ?? false));
+  const ready = outcomes.flatMap((outcome) => (outcome.is === 'ready' ? outcome.outgoing : []));
+  if (!values.json || !values.yes) for (const outgoing of ready) await show(outgoing, remote, runtime, io);
+  if (ready.length > 0 && !values.yes) {
+    const what = `${count(ready.length, 'run')} would be sent to ${remote.pushUrl}`;
+    const next = 'say it with --yes; it holds what agents and people said';
+    if (!isPerson(io)) return printRefusal({ code: 'not_confirmed', message: what, next }, io, values);
+    if (!(await agreed(io, ready.length === 1 ? 'Send it?' : `Send ${count(ready.length, 'run')}?`)))
+      return declined(io, values);
+  }
+  const done: Outcome[] = [];
+  for (const outcome of outcomes) done.push(outcome.is === 'ready' ? await sent(outcome.outgoing) : outcome);
+  return report(done, remote, io, values);
+
+  async function prepared(id: string, to: Remote, withSecrets: boolean): Promise<Outcome> {
+    try {
+      const outgoing = await transfer.prepare(id, to);
+      if (outgoing.is === 'equal') return { run: id, is: 'equal', outgoing };
+      const refused = whyNot(outgoing, to, withSecrets);
+      return refused ? { run: id, is: 'refused', refused, outgoing } : { run: id, is: 'ready', outgoing };
+    } catch (error) {
+      // Of several, one that is damaged keeps no other from being sent.
+      if (!values.all || !(error instanceof StepfastError)) throw error;
+      const next = `look at it: stepfast status ${suffixOf(id)}`;
+      return { run: id, is: 'refused', refused: { code: error.code, message: error.message, next } };
+    }
+  }
+
+  async function sent(outgoing: Outgoing): Promise<Outcome> {
+    if ((await transfer.send(outgoing, remote)) === 'sent')
+      return { run: outgoing.run, is: 'sent', outgoing };
+    const message = `somebody pushed ${outgoing.run} to '${remote.name}' at the same moment, so nothing was sent`;
+    const refused = { code: 'moved', message, next: `stepfast pull ${addressed(outgoing.run, remote.name)}` };
+    return { run: outgoing.run, is: 'refused', refused };
+  }
+}
+
+function whyNot(
+  { run, is, fork, secrets }: Outgoing,
+  remote: Remote,
+  withSecrets: boolean,
+): Refused | undefined {
+  if (is === 'diverged' || is === 'foreign') return diverged(run, remote.name);
+  if (is === 'behind') {
+    const more = count(fork?.there.batches ?? 0, 'more batch', 'more batches');
+    const message = `'${remote.name}' has ${more} of ${run}, and nothing here is new`;
+    return { code: 'behind', message, next: `stepfast pull ${addressed(run, remote.name)}` };
+  }
+  if (secrets.length === 0 || withSecrets) return undefined;
+  const places = secrets.slice(0, 5).map(({ rule, where }) => `${rule} in ${where}`);
+  const more = secrets.length > places.length ? `, and ${secrets.length - places.length} more` : '';
+  return {
+    code: 'secrets_found',
+    message: `${run} would carry ${count(secrets.length, 'secret')} away: ${places.join('; ')}${more}`,
+    next: `nothing can be taken out of a journal: make the secret worthless first, or say that it is none: stepfast push ${addressed(run, remote.name)} --with-secrets`,
+  };
+}
+
+/** Before anything leaves this machine. */
+async function show(outgoing: Outgoing, remote: Remote, { engine }: Runtime, io: Io): Promise<void> {
+  const { run: id, is, batches, further, texts, bytes, last } = outgoing;
+  const line = (name: string, text: string): void =>
+    io.stderr.write(`${renderLine([['dim', `  ${name.padEnd(8)}`], text], io.stderr, signsFor(io).more)}\n`);
+  const part = further < batches ? ` of ${batches}` : '';
+  // Never cut: where it goes must be seen.
+  io.stderr.write(`${paint(io.stderr, 'bold', id)} to ${printable(`${remote.name}, ${remote.pushUrl}`)}\n`);
+  line(
+    'sends',
+    `${further}${part} ${further === 1 ? 'batch' : 'batches'}, ${count(texts, 'long text')}, ${sizeOf(bytes)}`,
+  );
+  line('stands', `${standsAt(last.state)}, ${ago(last.now, io.now())} by ${last.who} on ${last.machine}`);
+  const [output] = Object.values(last.state.outputs).sort((one, other) => other.now - one.now);
+  if (output) line('said', openingOf(output.text));
+  if (is === 'chosen')
+    line('over', `the history of ${outgoing.fork?.there.machine}, which stays in the commit before`);
+  const view = await engine.view(id);
+  if (view) sayNotes(travelNotes(view.definition, last.state, io.now()), io);
+}
+
+function report(
+  outcomes: readonly Outcome[],
+  remote: Remote,
+  io: Io,
+  values: { json?: boolean | undefined; all?: boolean | undefined },
+): number {
+  const code = outcomes.some(({ is }) => is === 'refused') ? exit.no : exit.ok;
+  if (values.json) {
+    const documents = outcomes.map((outcome) => outcomeJson(outcome, remote));
+    const [only] = documents;
+    return printJson(io, values.all || !only ? { runs: documents } : only, code);
+  }
+  if (outcomes.length === 0)
+    io.stderr.write('There is no run to send. Start one: stepfast go "what to do"\n');
+  for (const outcome of outcomes) {
+    const { run: id, outgoing } = outcome;
+    if (outcome.is === 'refused') {
+      if (outgoing?.fork && outgoing.is !== 'behind') showFork(id, outgoing.fork, remote.name, io);
+      printRefusal(outcome.refused, io, {});
+      continue;
+    }
+    const sent = count(outgoing?.further ?? 0, 'batch', 'batches');
+    const what = outcome.is === 'sent' ? `${sent} sent to ${remote.name}` : `${remote.name} is up to date`;
+    io.stdout.write(`${paint(io.stdout, 'green', signsFor(io).done)} ${id}  ${what}\n`);
+    if (outcome.is === 'sent')
+      io.stdout.write(
+        `  On the other machine: ${paint(io.stdout, 'cyan', `stepfast pull ${addressed(id, remote.name)}`)}\n`,
+      );
+  }
+  return code;
+}
+
+const outcomeJson = ({ run: id, outgoing, ...outcome }: Outcome, remote: Remote): object => ({
+  run: id,
+  remote: remote.name,
+  url: remote.pushUrl,
+  ...('refused' in outcome ? outcome.refused : { did: outcome.is === 'sent' ? 'sent' : 'nothing' }),
+  ...(outgoing
+    ? { batches: outgoing.further, texts: outgoing.texts, bytes: outgoing.bytes, secrets: outgoing.secrets }
+    : {}),
+  ...(outgoing?.fork ? forkJson(outgoing.fork) : {}),
+});
+
+const sizeOf = (bytes: number): string =>
+  bytes < 1024
+    ? `${bytes} bytes`
+    : bytes < 1024 * 1024
+      ? `${Math.round(bytes / 1024)} KB`
+      : `${(bytes / 1024 / 1024).toFixed(1)} MB`;

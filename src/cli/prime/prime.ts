@@ -1,0 +1,185 @@
+import { writeFileSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
+import {
+  type Briefing,
+  briefingJson,
+  briefingSection,
+  type Cap,
+  compileBriefing,
+  sectionNames,
+} from '../../context/index.ts';
+import { criticalArtifacts, leastBriefing, statusOf } from '../../machine/index.ts';
+import { cursorFor, type Runtime, type Who } from '../../runtime/index.ts';
+import { didYouMean } from '../../suggest.ts';
+import { readArgs } from '../args.ts';
+import { callerOf } from '../caller.ts';
+import { exit, notFound, usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { printJson, printRefusal } from '../perform.ts';
+import { shown } from '../project.ts';
+import { runToName, suffixOf } from '../run-name.ts';
+import { given, openRuntime, type PlaceValues, positionOptions } from '../run-options.ts';
+import { printableLines } from '../text.ts';
+import { nextOf } from '../view/next.ts';
+import { explainTable } from './explain.ts';
+import { reloadedJson, reloadedLines } from './reloaded.ts';
+
+export const options = {
+  ...positionOptions,
+  'run-id': { type: 'string' },
+  artifacts: { type: 'string' },
+  force: { type: 'boolean' },
+  section: { type: 'string' },
+  budget: { type: 'string' },
+  characters: { type: 'string' },
+  markdown: { type: 'boolean' },
+  explain: { type: 'boolean' },
+  output: { type: 'string', short: 'o' },
+} as const;
+
+type Values = PlaceValues & {
+  [name in keyof Omit<typeof options, 'json' | 'repo-root' | 'worktree'>]?:
+    | ((typeof options)[name] extends { type: 'boolean' } ? boolean : string)
+    | undefined;
+};
+
+export const run = (args: readonly string[], io: Io): Promise<number> => prime(args, io, 'reloaded');
+
+type Loaded = NonNullable<Awaited<ReturnType<Runtime['engine']['view']>>>;
+
+/** `restored` also says what is not here as it was. */
+export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 'restored'): Promise<number> {
+  const { values, positionals } = readArgs(args, options, { max: 1 });
+  const names = [positionals[0], values['run-id'], values.run].filter((name) => name !== undefined);
+  if (names.length > 1) throw usageError('Name the run once.');
+  const runtime = openRuntime(io, values);
+  const found = await runtime.which({ run: names[0], at: values.at });
+  if ('code' in found) return printRefusal(found, io, { ...values, run: names[0] });
+  const view = await runtime.engine.view(found.run);
+  if (!view) throw notFound(`There is no run '${found.run}'.`);
+  const who = callerOf(io);
+  const only = artifactsIn(values.artifacts, view);
+  const section = only ? 'artifacts' : sectionIn(values.section);
+  const source = await runtime.memory.gather(view, {
+    ...(await telling(view, runtime, who, { at: values.at, run: names[0] })),
+    artifacts: only,
+    force: values.force === true || section !== undefined,
+    section,
+  });
+  if (section !== undefined && only === undefined) {
+    io.stdout.write(`${printableLines(briefingSection(source, section)).join('\n')}\n`);
+    return exit.ok;
+  }
+  const briefing = compileBriefing(source, capOf(values, view));
+  if (values.explain) return await explain(briefing, capOf(values, view), io, values);
+  const text = only
+    ? briefingSection(source, 'artifacts')
+    : values.markdown
+      ? briefing.markdown
+      : briefing.text;
+  const inlined = source.artifacts.filter(({ id }) => only !== undefined || briefing.inlined.includes(id));
+  const commands = source.artifacts.filter(({ content }) => content.state === 'command');
+  if (who.session !== undefined)
+    await runtime.call({ type: 'session', event: { type: 'seen' } }, who, { run: view.run });
+  await runtime.memory.record(view, who, [...inlined, ...commands], 'manual');
+  const reloaded = {
+    what,
+    view,
+    artifacts: source.artifacts,
+    inlined: inlined.map(({ id }) => id),
+    differences: what === 'restored' ? await runtime.memory.differences(view, who.session) : [],
+  };
+  // The session may have been bound just now.
+  const bound = who.session === undefined || Object.hasOwn(view.state.sessions, who.session);
+  const after = bound ? view : ((await runtime.engine.view(view.run)) ?? view);
+  if (values.json) {
+    return printJson(
+      io,
+      { ...reloadedJson({ ...reloaded, view: after }), briefing: briefingJson(briefing) },
+      exit.ok,
+    );
+  }
+  io.stdout.write(`${reloadedLines({ ...reloaded, view: after }, io).join('\n')}\n\n`);
+  io.stdout.write(`${printableLines(text).join('\n')}\n`);
+  return exit.ok;
+}
+
+async function telling(
+  view: Loaded,
+  runtime: Runtime,
+  { session }: Who,
+  { at, run }: { at: string | undefined; run: string | undefined },
+) {
+  const cursor = cursorFor(view, { at, session });
+  const status = statusOf(view.definition, view.state, {
+    cursor,
+    session,
+    values: { project_root: runtime.project.root },
+  });
+  // What was found without a name needs none.
+  const name = run === undefined && at === undefined ? undefined : await runToName(runtime, view.run);
+  const { say, type } = nextOf(status, { run: name, worker: true });
+  const more = `stepfast prime ${suffixOf(view.run)} --section {section}`;
+  return { session, cursor, next: [say, ...type.slice(0, 1)].join(' '), more };
+}
+
+function artifactsIn(text: string | undefined, { definition }: Loaded): string[] | undefined {
+  if (text === undefined) return undefined;
+  const known = criticalArtifacts(definition).map(({ id }) => id);
+  const ids = text.split(',').map((id) => id.trim());
+  const unknown = ids.find((id) => !known.includes(id));
+  if (unknown === undefined) return ids;
+  const hint =
+    known.length === 0
+      ? `'${definition.name}' declares none.`
+      : (didYouMean(unknown, known) ?? `It has ${known.join(', ')}.`);
+  throw usageError(`There is no critical artifact '${unknown}'. ${hint}`);
+}
+
+function sectionIn(text: string | undefined) {
+  if (text === undefined) return undefined;
+  const section = sectionNames.find((name) => name === text);
+  if (section) return section;
+  throw usageError(
+    `There is no section '${text}'. ${didYouMean(text, sectionNames) ?? `Use one of: ${sectionNames.join(', ')}.`}`,
+  );
+}
+
+/** The budget of the workflow, unless somebody asks for another. */
+function capOf({ budget, characters }: Values, { definition }: Loaded): Cap {
+  const cap = given({
+    tokens: numberIn('budget', budget, leastBriefing.tokens),
+    characters: numberIn('characters', characters, leastBriefing.characters),
+  });
+  if (cap.tokens !== undefined || cap.characters !== undefined) return cap;
+  return { tokens: definition.briefing?.budget ?? leastBriefing.tokens };
+}
+
+function numberIn(name: string, text: string | undefined, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,7}$/.test(text) && Number(text) >= least) return Number(text);
+  throw usageError(`--${name} takes a number of at least ${least}, not '${text}'.`);
+}
+
+/** Where the tokens go: a table, or a picture in a file. */
+async function explain(briefing: Briefing, cap: Cap, io: Io, { output, json }: Values): Promise<number> {
+  if (json) return printJson(io, { ...briefingJson(briefing), cap }, exit.ok);
+  if (output === undefined) {
+    io.stdout.write(explainTable(briefing, cap, io));
+    return exit.ok;
+  }
+  if (extname(output).toLowerCase() !== '.svg')
+    throw usageError(`'${output}' is to be a picture: end it in .svg.`);
+  const { explainSvg } = await import('./explain-svg.ts');
+  const file = resolve(io.cwd, output);
+  try {
+    writeFileSync(file, explainSvg(briefing, cap));
+  } catch (cause) {
+    throw notFound(
+      `The file ${file} cannot be written: ${cause instanceof Error ? cause.message : ''}`,
+      cause,
+    );
+  }
+  io.stderr.write(`Wrote ${shown(file, io)}\n`);
+  return exit.ok;
+}

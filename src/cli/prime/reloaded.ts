@@ -1,0 +1,102 @@
+import type { Artifact } from '../../context/index.ts';
+import type { Definition, State } from '../../machine/index.ts';
+import { statusOf } from '../../machine/index.ts';
+import type { Difference } from '../../runtime/index.ts';
+import { ago } from '../age.ts';
+import type { Io } from '../io.ts';
+import { renderLine, type Span } from '../paint.ts';
+import { count } from '../text.ts';
+import { signsFor } from '../view/signs.ts';
+
+export interface Reloaded {
+  what: 'reloaded' | 'restored';
+  view: { run: string; definition: Definition; state: State };
+  artifacts: readonly Artifact[];
+  /** Those whose text is in the briefing. */
+  inlined: readonly string[];
+  differences: readonly Difference[];
+}
+
+/** What an agent has now, a line each, and what it has not. */
+export function reloadedLines({ what, view, artifacts, inlined, differences }: Reloaded, io: Io): string[] {
+  const { definition, state } = view;
+  const signs = signsFor(io);
+  const { phase } = statusOf(definition, state);
+  const good = (name: string, about: string): Span[] => [
+    ['green', `  ${signs.done} `],
+    name.padEnd(width),
+    ['dim', about],
+  ];
+  const width = Math.min(24, Math.max(15, ...artifacts.map(({ id }) => id.length))) + 2;
+  const lines: Span[][] = [
+    [
+      ['green', `${signs.done} Context ${what}: `],
+      ['bold', view.run],
+    ],
+    good('State', `phase ${phase.current}/${phase.total} ${phase.name}, ${state.status}`),
+    good('Workflow', `${definition.name}${state.hash === undefined ? '' : `, ${state.hash.slice(0, 19)}`}`),
+    ...artifacts.map((artifact): Span[] => artifactLine(artifact, inlined.includes(artifact.id), width, io)),
+    good('Session history', historyOf(state)),
+    ...differences.map(({ what: said }): Span[] => [['yellow', `  ! ${said}`]]),
+  ];
+  return lines.map((line) => renderLine(line, { ...io.stdout, columns: undefined }));
+}
+
+function artifactLine(artifact: Artifact, inlined: boolean, width: number, io: Io): Span[] {
+  const { id, required, content } = artifact;
+  const signs = signsFor(io);
+  const line = (look: 'green' | 'yellow' | 'red' | 'dim', sign: string, about: string): Span[] => [
+    [look, `  ${sign} `],
+    id.padEnd(width),
+    ['dim', about],
+  ];
+  switch (content.state) {
+    case 'loaded': {
+      const warnings = content.warnings.map((each) => `; ${each}`).join('');
+      return inlined
+        ? line('green', signs.done, `${content.source}${warnings}`)
+        : line('yellow', signs.open, `${content.source}: no room for it, named only${warnings}`);
+    }
+    case 'kept':
+      return line(
+        'dim',
+        signs.done,
+        `${content.source}: loaded ${ago(content.since, io.now())}; --force loads it again`,
+      );
+    case 'command':
+      return content.done
+        ? line('green', signs.done, `brought by ${content.command}`)
+        : line('yellow', signs.waits, `the agent runs ${content.command}, then notes it (reading, ${id})`);
+    case 'not_needed':
+      return line('dim', signs.open, 'not needed: its condition does not hold');
+    default:
+      return line(
+        required ? 'red' : 'yellow',
+        required ? signs.bad : '!',
+        `${required ? 'required: ' : ''}${content.why}`,
+      );
+  }
+}
+
+function historyOf({ sessions }: State): string {
+  const history = Object.values(sessions);
+  const machines = new Set(history.map(({ environment }) => environment?.hostname ?? 'unknown'));
+  return history.length === 0
+    ? 'no session yet'
+    : `${count(history.length, 'session')} (${[...machines].join(', ')})`;
+}
+
+export function reloadedJson({ what, view, artifacts, inlined, differences }: Reloaded): object {
+  return {
+    [what]: artifacts.map(({ id, type, required, content }) => {
+      const { text: _, ...rest } = 'text' in content ? content : { ...content, text: '' };
+      return { id, type, required, inlined: inlined.includes(id), ...rest };
+    }),
+    run: view.run,
+    sessions: Object.entries(view.state.sessions).map(([session, { environment }]) => ({
+      session,
+      environment,
+    })),
+    differences,
+  };
+}

@@ -1,0 +1,54 @@
+import { deniedPath } from '../secrets/denied-path.ts';
+
+/** What nobody means when they ask for a listing. */
+export const leftOut: ReadonlySet<string> = new Set([
+  '.git',
+  '.hg',
+  '.svn',
+  '.DS_Store',
+  '.cache',
+  '.next',
+  '.nuxt',
+  '.turbo',
+  '.venv',
+  '.pytest_cache',
+  '.mypy_cache',
+  '__pycache__',
+  'bower_components',
+  'coverage',
+  'node_modules',
+  'venv',
+]);
+
+const ownFiles = new Set(['state.json', 'workflow.json', 'todo.md', 'outputs']);
+
+/** Why this place of the project is not shown, if it is not: git's and other runs' files, and files of secrets. */
+export function placeProblem(segments: readonly string[], run: string, listing: boolean): string | undefined {
+  // Case and what Windows drops from a name make no other file.
+  const names = segments.map((segment) =>
+    segment
+      .normalize('NFKC')
+      .toLowerCase()
+      .replace(/[. ]{1,255}$/, ''),
+  );
+  if (names.some((name) => name === '.git' || name.startsWith('.git:') || name === 'git~1'))
+    return "belongs to git: use the type git_info, or name one of the project's own files";
+  for (const [index, name] of names.entries()) {
+    if (name !== '.stepfast' && name !== 'stepfa~1') continue;
+    const [part, id, file] = names.slice(index + 1);
+    if (part !== 'runs' && part !== 'worktrees') continue;
+    const own = index === 0 && part === 'runs' && id === run.toLowerCase() && ownFiles.has(file ?? '');
+    if (!own)
+      return 'belongs to a run: only state.json, workflow.json, TODO.md and outputs/ of this run are shown';
+  }
+  if (!listing && deniedPath(segments.join('/')))
+    return 'is a kind of file that holds secrets: name another file, or one without the secrets (.env.example)';
+  return undefined;
+}
+
+/** Whether the path is a file of the run's own folder, which is shared by all worktrees. */
+export const isOwnRunFile = (segments: readonly string[], run: string): boolean =>
+  segments[0] === '.stepfast' && segments[1] === 'runs' && segments[2] === run && segments.length > 3;
+
+export const isOwnState = (segments: readonly string[], run: string): boolean =>
+  isOwnRunFile(segments, run) && segments.length === 4 && segments[3] === 'state.json';

@@ -1,0 +1,53 @@
+import { leftOut } from './allowed-place.ts';
+import type { Failure, Place } from './contained.ts';
+import type { ArtifactFiles, Entry } from './files.ts';
+import { printable, sizeText } from './wording.ts';
+
+const maxDepth = 2;
+const maxLines = 200;
+const maxEntries = 5_000;
+
+/** Names and sizes below a directory, two levels deep; never what is in a file, never through a link. */
+export async function listDirectory(
+  files: ArtifactFiles,
+  place: Place,
+): Promise<{ text: string; whole: boolean } | Failure> {
+  const lines: string[] = [];
+  let rest = 0;
+  const top = await files.list(place, maxEntries);
+  if (!('entries' in top)) return top;
+
+  const add = async (
+    { entries, more }: { entries: Entry[]; more: boolean },
+    segments: readonly string[],
+  ): Promise<void> => {
+    const indent = '  '.repeat(segments.length - place.segments.length);
+    for (const entry of sorted(entries)) {
+      const inner = [...segments, entry.name];
+      if (leftOut.has(entry.name) || place.problem(inner) !== undefined) continue;
+      if (lines.length >= maxLines) {
+        rest++;
+        continue;
+      }
+      lines.push(`${indent}${lineOf(entry)}`);
+      if (entry.kind !== 'directory' || inner.length - place.segments.length >= maxDepth) continue;
+      const below = await files.list({ ...place, segments: inner }, maxEntries);
+      if ('entries' in below) await add(below, inner);
+    }
+    if (more) lines.push(`${indent}… more than ${maxEntries} entries`);
+  };
+  await add(top, place.segments);
+  if (rest > 0) lines.push(`… ${rest} more`);
+  return { text: lines.length === 0 ? '(empty)' : lines.join('\n'), whole: rest === 0 && !top.more };
+}
+
+const sorted = (entries: Entry[]): Entry[] =>
+  entries.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+
+function lineOf({ name, kind, size }: Entry): string {
+  const shown = printable(name);
+  if (kind === 'directory') return `${shown}/`;
+  return kind === 'file'
+    ? `${shown}  ${sizeText(size)}`
+    : `${shown}  (${kind === 'link' ? 'link' : 'no file'})`;
+}

@@ -1,0 +1,64 @@
+import type { CriticalArtifact, Definition, State } from '../../machine/index.ts';
+import { redactQuickly } from '../secrets/redact.ts';
+import type { Artifact, Content } from './artifact.ts';
+import { type ArtifactFiles, createArtifactFiles } from './files.ts';
+import type { Git } from './git-info.ts';
+import { loadContent } from './load-content.ts';
+import { expand } from './origin.ts';
+import { printable } from './wording.ts';
+
+export interface ArtifactRequest {
+  definition: Definition;
+  state: State;
+  /** The object of `state.json`. */
+  projection: unknown;
+  /** The directory whose `.stepfast` holds the runs. */
+  root: string;
+  /** Where the project's files are read: relative paths and `{project_root}` mean this directory. */
+  worktree: string;
+  /** `why` only where the expression could not be evaluated. */
+  condition(expression: string): { pass: boolean; why?: string };
+  git: Git;
+  /** The ids to load; all when absent. */
+  only?: readonly string[];
+  files?: ArtifactFiles;
+}
+
+/** The critical artifacts of a run in the order of the workflow, as they are now. Never rejects for what is on disk. */
+export async function loadArtifacts(request: ArtifactRequest): Promise<Artifact[]> {
+  const { always_load = [], conditional_load = [] } = request.definition.critical_artifacts ?? {};
+  const files = request.files ?? createArtifactFiles();
+  const artifacts: Artifact[] = [];
+  for (const entry of [...always_load, ...conditional_load]) {
+    if (request.only && !request.only.includes(entry.id)) continue;
+    artifacts.push({
+      id: entry.id,
+      type: entry.type,
+      description: redactQuickly(expand(entry.description ?? entry.id, request)),
+      required: entry.required ?? false,
+      triggers: entry.reload_triggers ?? ['session_start'],
+      content: await contentOf(entry, { ...request, files }),
+    });
+  }
+  return artifacts;
+}
+
+async function contentOf(
+  entry: CriticalArtifact,
+  request: ArtifactRequest & { files: ArtifactFiles },
+): Promise<Content> {
+  const { condition, command } = entry;
+  if (condition !== undefined) {
+    const { pass, why } = request.condition(condition);
+    if (why !== undefined) {
+      const reason = redactQuickly(printable(why)).slice(0, 200);
+      return { state: 'refused', why: `The condition of '${entry.id}' cannot be evaluated: ${reason}` };
+    }
+    if (!pass) return { state: 'not_needed' };
+  }
+  if (command !== undefined) {
+    const done = request.state.notes.some(({ kind, key }) => kind === 'reading' && key === entry.id);
+    return { state: 'command', command: redactQuickly(printable(expand(command, request))), done };
+  }
+  return loadContent(entry, request);
+}

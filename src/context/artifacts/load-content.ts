@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import type { CriticalArtifact } from '../../machine/index.ts';
+import { redactSecrets } from '../secrets/redact.ts';
+import { isOwnRunFile, isOwnState, placeProblem } from './allowed-place.ts';
+import type { Content } from './artifact.ts';
+import type { Failure, Place } from './contained.ts';
+import type { ArtifactFiles } from './files.ts';
+import { type Git, gitInfo } from './git-info.ts';
+import { listDirectory } from './list-directory.ts';
+import { type Known, originOf } from './origin.ts';
+import { shortenJson } from './shorten-json.ts';
+import { decodeText, withoutCutEnd } from './text.ts';
+import { quoted, sizeText } from './wording.ts';
+
+export interface Sources extends Known {
+  root: string;
+  worktree: string;
+  git: Git;
+  files: ArtifactFiles;
+}
+
+const maxTextBytes = 256 * 1024;
+const maxJsonBytes = 2 * 1024 * 1024;
+const maxJsonCharacters = 8 * 1024;
+const largeBytes = 32 * 1024;
+
+/** What was found for an artifact, before secrets are removed from it. */
+interface Found {
+  text: string;
+  /** What the hash is of. */
+  hashed: string | Buffer;
+  bytes: number;
+  warnings: string[];
+}
+
+/** What an artifact that is no command holds now. */
+export async function loadContent(entry: CriticalArtifact, sources: Sources): Promise<Content> {
+  if (entry.type === 'git_info') {
+    const text = await gitInfo(sources.git);
+    if (text !== undefined) return shown('git', found(text));
+    return {
+      state: 'missing',
+      source: 'git',
+      why: `'${entry.id}' needs git, which tells nothing of this folder: run git init, or take it out of the workflow.`,
+    };
+  }
+  const origin = originOf(entry, sources);
+  if ('why' in origin) {
+    const { state, path, why } = origin;
+    return { state, why: `'${entry.id}' ${path === undefined ? '' : `(${quoted(path)}) `}${why}.` };
+  }
+  const { segments } = origin;
+  const name = `${segments.join('/')}${entry.type === 'directory' ? '/' : ''}`;
+  const source = `@${quoted(name).slice(1, -1)}`;
+  const result = await find(entry, segments, sources);
+  if ('text' in result) return shown(source, result);
+  return { state: result.state, source, why: `${quoted(name)} of '${entry.id}' ${result.why}.` };
+}
+
+async function find(
+  entry: CriticalArtifact,
+  segments: readonly string[],
+  sources: Sources,
+): Promise<Found | Failure> {
+  const { state, root, worktree, files, projection } = sources;
+  const listing = entry.type === 'directory';
+  const own = isOwnRunFile(segments, state.run);
+  // The run as it is, not as it was when the file was written.
+  if (!listing && isOwnState(segments, state.run))
+    return foundJson(projection, 'state.json', found(JSON.stringify(projection ?? null, undefined, 2)));
+  const place: Place = {
+    base: own ? root : worktree,
+    segments,
+    problem: (parts) =>
+      isOwnState(parts, state.run)
+        ? "is the run's own state by another name: use its own path"
+        : placeProblem(parts, state.run, listing),
+  };
+  const wrong = place.problem(segments);
+  if (wrong !== undefined) return { state: 'refused', why: wrong };
+  if (listing) {
+    const list = await listDirectory(files, place);
+    return 'text' in list ? found(list.text, list.whole ? [] : ['Not all of the directory is listed']) : list;
+  }
+  const name = segments.at(-1) ?? '';
+  if (entry.type === 'json') return findJson(place, name, files);
+  const text = await findText(place, name, files);
+  if (entry.type !== 'skill' || !('found' in text)) return text;
+  return findText({ ...place, segments: [...segments, 'SKILL.md'] }, 'SKILL.md', files);
+}
+
+async function findText(place: Place, name: string, files: ArtifactFiles): Promise<Found | Failure> {
+  const read = await files.read(place, maxTextBytes);
+  if (!('bytes' in read)) return read;
+  const { bytes, size } = read;
+  const whole = bytes.length >= size;
+  const text = decodeText(bytes, whole);
+  if (text === undefined) return { state: 'refused', why: 'is no UTF-8 text: name a text file' };
+  if (whole) {
+    const warnings =
+      size > largeBytes ? [`${quoted(name)} has ${sizeText(size)}, which is large for a briefing`] : [];
+    return { text, hashed: bytes, bytes: size, warnings };
+  }
+  const opening = withoutCutEnd(text);
+  return {
+    text: `${opening}\n… ${sizeText(size - Buffer.byteLength(opening))} more`,
+    hashed: bytes,
+    bytes: size,
+    warnings: [
+      `${quoted(name)} has ${sizeText(size)}: ${sizeText(Buffer.byteLength(opening))} of it are shown`,
+    ],
+  };
+}
+
+async function findJson(place: Place, name: string, files: ArtifactFiles): Promise<Found | Failure> {
+  const read = await files.read(place, maxJsonBytes);
+  if (!('bytes' in read)) return read;
+  const { bytes, size } = read;
+  if (bytes.length < size)
+    return {
+      state: 'refused',
+      why: `has ${sizeText(size)}, and at most ${sizeText(maxJsonBytes)} of JSON are read: name a smaller file`,
+    };
+  const text = decodeText(bytes, true);
+  if (text === undefined) return { state: 'refused', why: 'is no UTF-8 text: name a JSON file' };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { state: 'refused', why: 'is no valid JSON: mend it, or use the type markdown' };
+  }
+  return foundJson(value, name, { text, hashed: bytes, bytes: size, warnings: [] });
+}
+
+function foundJson(value: unknown, name: string, whole: Found): Found {
+  const short = shortenJson(value, maxJsonCharacters);
+  const warnings = short.whole
+    ? []
+    : [
+        `${quoted(name)} has ${sizeText(whole.bytes)}: ${sizeText(Buffer.byteLength(short.text))} of it are shown`,
+      ];
+  return { ...whole, text: short.text, warnings };
+}
+
+const found = (text: string, warnings: string[] = []): Found => ({
+  text,
+  hashed: text,
+  bytes: Buffer.byteLength(text),
+  warnings,
+});
+
+async function shown(source: string, { text, hashed, bytes, warnings }: Found): Promise<Content> {
+  const clean = await redactSecrets(text);
+  const marks = [...clean.text.matchAll(/\[secret removed: ([\w-]{1,40})\]/g)];
+  const rules = new Set(marks.map(([, rule]) => rule));
+  return {
+    state: 'loaded',
+    source,
+    text: clean.text,
+    hash: `sha256:${createHash('sha256').update(hashed).digest('hex')}`,
+    bytes,
+    warnings:
+      rules.size === 0 ? warnings : [...warnings, `Secrets were removed: ${[...rules].sort().join(', ')}`],
+  };
+}

@@ -1,0 +1,89 @@
+import {
+  type CriticalArtifact,
+  type Definition,
+  expandPlaceholders,
+  opening,
+  type State,
+} from '../../machine/index.ts';
+import { partProblem, portablePath } from './portable-path.ts';
+
+export interface Known {
+  definition: Definition;
+  state: State;
+  /** The object of `state.json`. */
+  projection: unknown;
+}
+
+export type Origin =
+  | { segments: readonly string[] }
+  | { state: 'missing' | 'refused'; path?: string; why: string };
+
+/** The path that an artifact names, filled in and checked word by word. */
+export function originOf({ path, path_from_state: from }: CriticalArtifact, known: Known): Origin {
+  if (path !== undefined) return resolve(path, known, everyName);
+  if (from === undefined)
+    return { state: 'refused', why: 'names no path: give it path, path_from_state or command' };
+  const value = valueAt(known.projection, from);
+  if (value === undefined)
+    return {
+      state: 'missing',
+      why: `needs ${from} of state.json, which has no value: note it, kind artefact`,
+    };
+  if (typeof value !== 'string' || value === '')
+    return { state: 'refused', why: `needs a path in ${from} of state.json, which holds something else` };
+  return resolve(value, known, portableNames);
+}
+
+/** What the run knows is filled in, once; what it does not know stays. */
+export const expand = (text: string, known: Known): string =>
+  expandPlaceholders(text, (name) => (name === 'project_root' ? '.' : everyName(name, known)));
+
+type Lookup = (name: string, known: Known) => string | undefined;
+
+function resolve(path: string, known: Known, lookup: Lookup): Origin {
+  let problem: string | undefined;
+  const expanded = expandPlaceholders(path, (name) => {
+    // It means the place, not the text: only the beginning of a path may be it.
+    if (name === 'project_root') return '{project_root}';
+    const value = lookup(name, known);
+    if (value !== undefined) {
+      const wrong = partProblem(value);
+      if (wrong !== undefined) problem ??= `{${name}} ${wrong}`;
+    }
+    return value;
+  });
+  if (problem !== undefined) return { state: 'refused', path, why: `cannot be filled in: ${problem}` };
+  const checked = portablePath(expanded);
+  if ('why' in checked) return { state: 'refused', path: expanded, why: checked.why };
+  return checked;
+}
+
+const everyName: Lookup = (name, { definition, state }) => {
+  const dot = name.indexOf('.');
+  const [root, part] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)];
+  if (root === 'input') return own(definition.inputs, part) && String(own(state.inputs, part) ?? '');
+  if (root === 'outputs') return opening(own(state.outputs, part)?.text ?? '');
+  if (name === 'summary') return state.summary ?? '';
+  if (name === 'iteration') return String(Object.values(state.cursors)[0]?.iteration ?? '');
+  return portableNames(name, { definition, state, projection: undefined });
+};
+
+/** Those that a path in `state.json` may hold. */
+const portableNames: Lookup = (name, { definition, state }) => {
+  if (name === 'run_id') return state.run;
+  if (name !== 'plan_id') return undefined;
+  return own(state.variables, name) ?? String(own(definition.variables, name) ?? '');
+};
+
+/** The value at a dotted path, by own properties only. */
+function valueAt(value: unknown, path: string): unknown {
+  let at = value;
+  for (const key of path.split('.')) {
+    if (typeof at !== 'object' || at === null) return undefined;
+    at = Object.getOwnPropertyDescriptor(at, key)?.value ?? undefined;
+  }
+  return at;
+}
+
+const own = <T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
+  record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;

@@ -1,0 +1,118 @@
+import { opening } from '../../machine/index.ts';
+import { artifactsPart, inlinable } from './artifacts-part.ts';
+import { item, onDemand } from './bounds.ts';
+import { donePart, newestOutputs } from './done-part.ts';
+import { feedbackIn, tagged } from './feedback.ts';
+import { instructionsIn } from './instructions-part.ts';
+import { questionsPart, remindersPart, variablesPart } from './kept-parts.ts';
+import { costOf, firstWithin, fits, type Measure, minus, sum } from './measure.ts';
+import { noteLines } from './notes-part.ts';
+import { readingPart } from './reading-part.ts';
+import { createSaid } from './said.ts';
+import type { BriefingSource, SectionName } from './source.ts';
+import { statusParts } from './status-parts.ts';
+import { tasksPart } from './tasks-part.ts';
+import { clean, oneLine } from './words.ts';
+
+/** More of them than fit. */
+const most = 5000;
+const long: Measure = { tokens: 2000, characters: 8000 };
+
+/** One section in full, as far as a host takes a text whole; it says so where that is not all. */
+export function briefingSection(
+  source: BriefingSource,
+  name: SectionName,
+  { artifacts }: { artifacts?: readonly string[] } = {},
+): string {
+  const wanted = artifacts
+    ? { ...source, artifacts: source.artifacts.filter(({ id }) => artifacts.includes(id)) }
+    : source;
+  const blocks = sections[name](wanted).filter(({ lines }) => lines.length > 0);
+  return blocks.length === 0 ? `This run has nothing under '${name}'.` : within(blocks, onDemand);
+}
+
+interface Block {
+  title: string;
+  lines: readonly string[];
+}
+
+const sections: Record<SectionName, (source: BriefingSource) => Block[]> = {
+  status: (source) =>
+    statusParts(source, { room: { tokens: 10_000, characters: 40_000 }, detail: long, gates: 20 }).map(
+      ({ title, text }) => ({ title, lines: [text] }),
+    ),
+  instructions: (source) => [block('INSTRUCTIONS', [instructionsIn(source)])],
+  notes: (source) => {
+    const said = createSaid();
+    return [
+      block('FEEDBACK', feedback(source)),
+      block('NOTES', noteLines(source, onDemand, said)),
+      block('KEY REMINDERS', remindersPart(source, said, long).items),
+      block('CONTEXT VARIABLES', variablesPart(source, { most: long, all: true }).items),
+      block('QUESTIONS AND ANSWERS', questionsPart(source, { quote: long, all: true }).items),
+    ];
+  },
+  done: (source) => [block('DONE', donePart(source, createSaid(), most).items)],
+  reading: (source) => [block('REQUIRED READING', readingPart(source).items)],
+  artifacts: (source) => {
+    const texts = inlinable(source);
+    const inlined = new Set(texts.map(({ line }) => line));
+    const lines = [...artifactsPart(source).items].filter((line) => !inlined.has(line));
+    return [block('CRITICAL ARTIFACTS', [...lines, ...texts.map(({ text }) => text())])];
+  },
+  tasks: (source) => [block('TASKS', tasksPart(source).items)],
+  todo: ({ state, todo }) => [block('TO-DO LIST', [clean(todo ?? opening(state.todo ?? ''))])],
+  outputs: (source) => [
+    ...newestOutputs(source.state, most).map(([key, { text }]) =>
+      block(`OUTPUT ${oneLine(key)}`, [clean(source.outputs?.[key] ?? opening(text))]),
+    ),
+    block(
+      'ARTEFACTS',
+      source.state.artefacts.map((path) => firstWithin(`- ${oneLine(path)}`, item)),
+    ),
+  ],
+};
+
+const block = (title: string, lines: Iterable<string>): Block => ({
+  title,
+  lines: [...lines].filter((line) => line !== ''),
+});
+
+/** All that reviewers said, the newest first, with what each pivot kept. */
+function feedback(source: BriefingSource): string[] {
+  const { pivots } = source.state;
+  const last = pivots.at(-1)?.feedback;
+  const open = feedbackIn(source).filter(({ text }) => text !== last);
+  return [
+    ...open.map(tagged),
+    ...pivots
+      .toReversed()
+      .flatMap(({ tag, feedback: text, from, to, plan }) => [
+        tagged({ tag, text }),
+        `The run went back from '${from}' to '${to}'.`,
+        ...(plan === undefined ? [] : [`The plan before it:\n${clean(opening(plan))}`]),
+      ]),
+  ];
+}
+
+const cut = 'The text ends here: a section holds about 15,000 tokens.';
+
+function within(blocks: readonly Block[], room: Measure): string {
+  const free = minus(room, costOf(`\n${cut}`));
+  const parts: string[] = [];
+  let spent: Measure = { tokens: 0, characters: 0 };
+  for (const { title, lines } of blocks) {
+    for (const [index, line] of lines.entries()) {
+      const text = index === 0 ? `${parts.length === 0 ? '' : '\n'}${title}\n${line}` : line;
+      const next = sum(spent, costOf(text));
+      if (!fits(next, free)) {
+        // A text that stands alone is cut; a line of many is left out.
+        const rest = lines.length === 1 ? [firstWithin(text, minus(free, spent))] : [];
+        return [...parts, ...rest, `\n${cut}`].join('\n');
+      }
+      parts.push(text);
+      spent = next;
+    }
+  }
+  return parts.join('\n');
+}

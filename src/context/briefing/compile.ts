@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { estimateTokens, formatHandle } from '../../machine/index.ts';
+import { artifactsPart, inlinable } from './artifacts-part.ts';
+import { donePart } from './done-part.ts';
+import { fill } from './fill.ts';
+import { instructionsPart } from './instructions-part.ts';
+import { questionsPart, remindersPart, variablesPart } from './kept-parts.ts';
+import { costOf, type Measure, minus, sum } from './measure.ts';
+import { notesPart } from './notes-part.ts';
+import { onDemandPart } from './on-demand-part.ts';
+import type { ListedPart, Part, PartName, WholePart } from './part.ts';
+import { readingPart } from './reading-part.ts';
+import { createSaid } from './said.ts';
+import type { BriefingSource, SectionName } from './source.ts';
+import { idPlaceholder, statusParts } from './status-parts.ts';
+import { tasksPart } from './tasks-part.ts';
+import { askFor } from './words.ts';
+
+/** Where a host or a workflow draws the line; absent means no line. */
+export interface Cap {
+  /** Estimated. */
+  tokens?: number;
+  characters?: number;
+}
+
+/** What an agent is told. Plain data; `text` and `markdown` are within the cap. */
+export interface Briefing {
+  /** `b-` and eight characters of a hash over everything else. */
+  id: string;
+  run: string;
+  /** The handle of the position. */
+  at?: string;
+  /** Estimated, of the markdown form, which is the larger one. */
+  tokens: number;
+  characters: number;
+  sections: BriefingSection[];
+  /** The critical artifacts whose text is in it. */
+  inlined: string[];
+  text: string;
+  markdown: string;
+}
+
+export interface BriefingSection {
+  name: PartName;
+  title: string;
+  /** The section that tells it in full on demand. */
+  ask: SectionName;
+  text: string;
+  tokens: number;
+  characters: number;
+  /** Of its items; a section that is always whole is one. */
+  shown: number;
+  total: number;
+}
+
+/**
+ * Same source and cap, same bytes. Never fails: with a cap below `leastBriefing` what must be whole is whole all the
+ * same, and the cost tells.
+ */
+export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
+  const { state, cursor, more } = source;
+  const { whole, listed } = partsOf(source);
+  const closing = `Any section in full: ${askFor(more, 'NAME')}.`;
+  const first = whole.map((part) => ({ part, text: part.text, cost: costOf(part.text), shown: 1, total: 1 }));
+  const empty = [...whole, ...listed].map((part) => ({ part, text: '' }));
+  const frame = sum(costOf(render(empty, [closing], markdownTitle)), ...first.map(({ cost }) => cost));
+  const { tokens = Infinity, characters = Infinity } = cap;
+  const filled = fill(listed, inlinable(source), minus({ tokens, characters }, frame));
+  const unnamed = [
+    ...first,
+    ...filled.map(({ lines, ...rest }) => ({ ...rest, text: lines.join('\n'), total: rest.part.total })),
+  ];
+  const last = unnamed.some(
+    ({ part, text, shown, total }) => shown < total || part.name === 'artifacts' || text.includes('…'),
+  )
+    ? [closing]
+    : [];
+  const id = idOf(render(unnamed, last, markdownTitle));
+  const shown = unnamed.map((each) => ({ ...each, text: named(each, id) }));
+  const markdown = render(shown, last, markdownTitle);
+  return {
+    id,
+    run: state.run,
+    ...(cursor ? { at: formatHandle(state.run, cursor.path, cursor.visit) } : {}),
+    tokens: estimateTokens(markdown),
+    characters: markdown.length,
+    sections: shown.map(section),
+    inlined: filled.flatMap((each) => each.inlined),
+    text: render(shown, last, (title) => title),
+    markdown,
+  };
+}
+
+/** All that there is to say, in the order of its weight. */
+function partsOf(source: BriefingSource): { whole: WholePart[]; listed: ListedPart[] } {
+  const said = createSaid();
+  const [run, action] = statusParts(source);
+  const notes = notesPart(source, said);
+  const instructions = instructionsPart(source, costOf(notes.text), said);
+  const listed = [
+    donePart(source, said),
+    readingPart(source),
+    remindersPart(source, said),
+    variablesPart(source),
+    questionsPart(source),
+    artifactsPart(source),
+    tasksPart(source),
+    onDemandPart(source),
+  ];
+  return {
+    whole: [run, action, instructions, notes].filter(({ text }) => text !== ''),
+    listed: listed.filter(({ total }) => total > 0),
+  };
+}
+
+interface Shown {
+  part: Part;
+  text: string;
+  cost: Measure;
+  shown: number;
+  total: number;
+}
+
+const markdownTitle = (title: string): string => `## ${title}`;
+
+const render = (
+  sections: readonly Pick<Shown, 'part' | 'text'>[],
+  last: readonly string[],
+  title: (text: string) => string,
+): string => [...sections.map(({ part, text }) => `${title(part.title)}\n${text}`), ...last].join('\n\n');
+
+const named = ({ part, text }: Shown, id: string): string =>
+  part.name === 'run' ? text.replace(idPlaceholder, id) : text;
+
+const section = ({ part, text, cost, shown, total }: Shown): BriefingSection => ({
+  name: part.name,
+  title: part.title,
+  ask: part.ask,
+  text,
+  tokens: cost.tokens,
+  characters: text.length,
+  shown,
+  total,
+});
+
+const digits = 'abcdefghijklmnopqrstuvwxyz234567';
+
+function idOf(content: string): string {
+  const bytes = createHash('sha256').update(content).digest();
+  const letters = Array.from(bytes.subarray(0, 8), (byte) => digits.charAt(byte % digits.length));
+  return `b-${letters.join('')}`;
+}

@@ -1,0 +1,87 @@
+import { type Output, opening, type State } from '../../machine/index.ts';
+import { firstRound, item, label, phrase } from './bounds.ts';
+import { firstWithin, lineWithin } from './measure.ts';
+import type { ListedPart } from './part.ts';
+import type { Said } from './said.ts';
+import type { BriefingSource } from './source.ts';
+import { age, oneLine } from './words.ts';
+
+/** More of them no budget shows. */
+const mostOutputs = 100;
+const mostFailed = 50;
+const mostGates = 3;
+const mostDigits = 8;
+
+/** What was lost first, then what is done, the newest first: each with its evidence and its age. */
+export function donePart(source: BriefingSource, said: Said, most = mostOutputs): ListedPart {
+  const { failed, count } = failedTasks(source.state, most === mostOutputs ? mostFailed : most);
+  return {
+    name: 'done',
+    title: 'DONE',
+    ask: 'done',
+    total: count + Object.keys(source.state.outputs).length,
+    first: firstRound.done,
+    items: (function* () {
+      yield* failed;
+      for (const [key, output] of newestOutputs(source.state, most))
+        yield doneLine(source, key, output, said);
+    })(),
+  };
+}
+
+function failedTasks({ tasks }: State, most: number): { failed: string[]; count: number } {
+  const failed: string[] = [];
+  let count = 0;
+  for (const [loop, { order, byId }] of Object.entries(tasks)) {
+    for (const id of order) {
+      const task = Object.hasOwn(byId, id) ? byId[id] : undefined;
+      if (task?.end !== 'failed' && task?.end !== 'skipped') continue;
+      count += 1;
+      if (failed.length >= most) continue;
+      failed.push(firstWithin(`- ${loop}.${id} ${task.end}: ${oneLine(task.title)}`, item));
+    }
+  }
+  return { failed, count };
+}
+
+/** In one pass: what is older is thrown away as the list grows. */
+export function newestOutputs({ outputs }: State, most: number): [key: string, output: Output][] {
+  let kept: { at: number; key: string; output: Output }[] = [];
+  const newest = () =>
+    kept.sort((one, other) => other.output.now - one.output.now || other.at - one.at).slice(0, most);
+  for (const [at, key] of Object.keys(outputs).entries()) {
+    const output = outputs[key];
+    if (output) kept.push({ at, key, output });
+    if (kept.length >= 2 * most) kept = newest();
+  }
+  return newest().map(({ key, output }) => [key, output]);
+}
+
+function doneLine(source: BriefingSource, key: string, output: Output, said: Said): string {
+  const facts = [
+    evidence(source, output),
+    ...(output.reviewed === undefined ? [] : [`approved by ${short(output.reviewed)}`]),
+    age(output.now, source.now),
+  ];
+  const words = lineWithin(opening(output.text), phrase);
+  const told = words !== '' && said.first(words) ? `: ${words}` : '';
+  return firstWithin(`- ${oneLine(key)} (${facts.join('; ')})${told}`, item);
+}
+
+function evidence({ tree }: BriefingSource, output: Output): string {
+  const passed = output.receipts.filter(({ pass, role }) => pass && role !== 'until');
+  if (passed.length === 0) return 'unverified';
+  const gates = passed
+    .slice(0, mostGates)
+    .map(({ what, exit }) => `'${short(what)}'${exit === undefined ? '' : ` with exit ${exit}`}`);
+  const rest = passed.length > mostGates ? ` and ${passed.length - mostGates} more` : '';
+  return `passed ${gates.join(', ')}${rest} ${onTree(output.tree, tree)}`;
+}
+
+function onTree(then: string | undefined, now: string | undefined): string {
+  if (then === undefined || now === undefined) return 'on a tree that is unknown now';
+  if (then === now) return 'on this tree';
+  return `on tree ${then.slice(0, mostDigits)}, which has changed since`;
+}
+
+const short = (text: string): string => lineWithin(text, label);

@@ -1,0 +1,103 @@
+import type { Inlinable } from './artifacts-part.ts';
+import { costOf, fits, type Measure, sum } from './measure.ts';
+import type { ListedPart, PartName } from './part.ts';
+
+export interface Filled {
+  part: ListedPart;
+  lines: string[];
+  shown: number;
+  cost: Measure;
+  /** The artifacts whose text is shown. */
+  inlined: string[];
+}
+
+interface Step {
+  part: PartName;
+  text: string;
+  cost: Measure;
+  /** The artifact whose text it is, instead of its line. */
+  artifact?: Inlinable;
+}
+
+/**
+ * One order for every budget, and a budget shows a beginning of it: so a larger one never shows less. First each part
+ * up to its share, then artifacts, then what is left of each part. The pointer of a part is paid until all of it is
+ * shown.
+ */
+export function fill(parts: readonly ListedPart[], artifacts: readonly Inlinable[], room: Measure): Filled[] {
+  const shown = new Map(parts.map(({ name }) => [name, 0]));
+  const taken: Step[] = [];
+  let best = 0;
+  let spent: Measure = { tokens: 0, characters: 0 };
+  for (const step of inOrder(parts, artifacts)) {
+    spent = sum(spent, step.cost);
+    if (!fits(spent, room)) break;
+    taken.push(step);
+    if (step.artifact === undefined) shown.set(step.part, (shown.get(step.part) ?? 0) + 1);
+    const pointers = parts.filter(({ name, total }) => (shown.get(name) ?? 0) < total).map(pointerCost);
+    if (fits(sum(spent, ...pointers), room)) best = taken.length;
+  }
+  return parts.map((part) => filled(part, taken.slice(0, best)));
+}
+
+function* inOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[]): Generator<Step> {
+  const queues = parts.map((part) => ({ part, queue: createQueue(part) }));
+  for (const { part, queue } of queues) {
+    let spent: Measure = { tokens: 0, characters: 0 };
+    for (let step = queue.peek(); step; step = queue.peek()) {
+      spent = sum(spent, step.cost);
+      if (!fits(spent, part.first)) break;
+      yield step;
+      queue.drop();
+    }
+  }
+  for (const artifact of artifacts) {
+    const text = artifact.text();
+    yield { part: 'artifacts', text, cost: costOf(text), artifact };
+  }
+  for (const { queue } of queues) {
+    for (let step = queue.peek(); step; step = queue.peek()) {
+      yield step;
+      queue.drop();
+    }
+  }
+}
+
+function createQueue({ name, items }: ListedPart): { peek(): Step | undefined; drop(): void } {
+  const iterator = items[Symbol.iterator]();
+  let head: { step?: Step } | undefined;
+  return {
+    peek() {
+      if (!head) {
+        const { done, value } = iterator.next();
+        head = done ? {} : { step: { part: name, text: value, cost: costOf(value) } };
+      }
+      return head.step;
+    },
+    drop() {
+      head = undefined;
+    },
+  };
+}
+
+function filled(part: ListedPart, steps: readonly Step[]): Filled {
+  const own = steps.filter((step) => step.part === part.name);
+  const texts = own.filter((step) => step.artifact !== undefined);
+  const replaced = new Set(texts.map((step) => step.artifact?.line));
+  const items = own.filter((step) => step.artifact === undefined);
+  const lines = items.filter(({ text }) => !replaced.has(text));
+  const left = part.total - items.length;
+  const pointers = left === 0 ? [] : [pointerLine(part, left)];
+  return {
+    part,
+    lines: [...lines.map(({ text }) => text), ...pointers, ...texts.map(({ text }) => text)],
+    shown: items.length,
+    cost: sum(...[...lines, ...texts].map(({ cost }) => cost), ...pointers.map(costOf)),
+    inlined: texts.flatMap(({ artifact }) => (artifact ? [artifact.id] : [])),
+  };
+}
+
+export const pointerLine = ({ ask }: ListedPart, left: number): string => `- ${left} more: section ${ask}`;
+
+/** As much as any number of items left. */
+export const pointerCost = (part: ListedPart): Measure => costOf(pointerLine(part, part.total));

@@ -1,0 +1,8 @@
+import type { Briefing } from './compile.ts';
+
+/** A briefing without its texts in one piece. */
+type BriefingJson = Pick<Briefing, 'id' | 'run' | 'at' | 'tokens' | 'characters' | 'sections'>;
+
+export function briefingJson({ id, run, at, tokens, characters, sections }: Briefing): BriefingJson {
+  return { id, run, ...(at === undefined ? {} : { at }), tokens, characters, sections };
+}

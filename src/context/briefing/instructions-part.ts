@@ -1,0 +1,71 @@
+import { type Cursor, instructionsFor, parseHandle, type State } from '../../machine/index.ts';
+import { bounds, phrase, workRoom } from './bounds.ts';
+import { feedbackIn } from './feedback.ts';
+import { costOf, firstWithin, fits, least, type Measure, minus } from './measure.ts';
+import type { WholePart } from './part.ts';
+import type { Said } from './said.ts';
+import type { BriefingSource } from './source.ts';
+import { askFor, clean, oneLine, passage } from './words.ts';
+
+/** What the position asks for, and what it was told when it last asked. `beside` is what the notes cost. */
+export function instructionsPart(source: BriefingSource, beside: Measure, said: Said): WholePart {
+  const room = minus(workRoom, beside);
+  const answer = answerLine(source, least(bounds.answers, { ...room, tokens: Math.floor(room.tokens / 2) }));
+  const left = answer === '' ? room : minus(room, costOf(answer));
+  const text = withinRoom(instructionsIn(source), least(left, bounds.instructions), source.more);
+  said.add(text);
+  return {
+    name: 'instructions',
+    title: 'INSTRUCTIONS',
+    ask: 'instructions',
+    text: [text, answer].filter((part) => part !== '').join('\n'),
+  };
+}
+
+/** Whole, as far as the machine lets the position know them. */
+export function instructionsIn(source: BriefingSource): string {
+  const { definition, state, cursor, values } = source;
+  if (!cursor) return '';
+  const text = passage(instructionsFor(definition, state, cursor, values));
+  if (text === '') return cursor.boundary ? 'They are told when the fresh context has been seen.' : '';
+  // Feedback stands under its tag.
+  return feedbackIn(source).reduce((all, { tag, text: words }) => {
+    const repeated = clean(words).trim();
+    if (repeated.length < shortestRepeat) return all;
+    return all.replaceAll(repeated, (whole, offset: number) =>
+      /\w/.test(all.charAt(offset + whole.length)) ? whole : `[${tag}]`,
+    );
+  }, text);
+}
+
+const shortestRepeat = 24;
+
+function withinRoom(text: string, room: Measure, more: string): string {
+  if (fits(costOf(text), room)) return text;
+  const pointer = `This is the opening of ${text.length} characters; in full: ${askFor(more, 'instructions')}.`;
+  return `${firstWithin(text, minus(room, costOf(pointer)))}\n${pointer}`;
+}
+
+/** The last answer that this position was given. */
+export function answeredHere(
+  state: State,
+  cursor: Cursor | undefined,
+): State['questions'][number] | undefined {
+  if (!cursor) return undefined;
+  return state.questions.findLast(
+    ({ at, answer }) => answer !== undefined && parseHandle(at)?.path === cursor.path,
+  );
+}
+
+function answerLine({ state, cursor, more }: BriefingSource, room: Measure): string {
+  const found = answeredHere(state, cursor);
+  if (!found) return '';
+  const question = firstWithin(
+    oneLine(found.text),
+    least(phrase, { ...room, tokens: Math.floor(room.tokens / 3) }),
+  );
+  const line = `This position asked: "${question}" It was answered: "${oneLine(found.answer ?? '')}"`;
+  if (fits(costOf(line), room)) return line;
+  const pointer = ` (in full: ${askFor(more, 'notes')})`;
+  return `${firstWithin(line, minus(room, costOf(pointer)))}${pointer}`;
+}

@@ -1,0 +1,73 @@
+import { estimateTokens, lengthWithin } from '../../machine/index.ts';
+import { oneLine } from './words.ts';
+
+/** What a text costs, or what there is room for. */
+export interface Measure {
+  tokens: number;
+  characters: number;
+}
+
+/** Of a text with the line break after it: the sum is never below the cost of the whole. */
+export const costOf = (text: string): Measure => ({
+  tokens: estimateTokens(text) + lineBreak,
+  characters: text.length + 1,
+});
+
+const lineBreak = 2;
+
+export const sum = (...all: readonly Measure[]): Measure => ({
+  tokens: all.reduce((total, { tokens }) => total + tokens, 0),
+  characters: all.reduce((total, { characters }) => total + characters, 0),
+});
+
+export const minus = (one: Measure, other: Measure): Measure => ({
+  tokens: Math.max(0, one.tokens - other.tokens),
+  characters: Math.max(0, one.characters - other.characters),
+});
+
+export const least = (one: Measure, other: Measure): Measure => ({
+  tokens: Math.min(one.tokens, other.tokens),
+  characters: Math.min(one.characters, other.characters),
+});
+
+export const fits = (cost: Measure, room: Measure): boolean =>
+  cost.tokens <= room.tokens && cost.characters <= room.characters;
+
+/** The beginning of a text that fits, and `…` where that is not all. */
+export function firstWithin(text: string, room: Measure): string {
+  if (text.length < room.characters && fits(costOf(text), room)) return text;
+  const free = minus(room, costOf('…'));
+  const length = lengthWithin(text.slice(0, free.characters), free.tokens);
+  return `${text
+    .slice(0, length)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd()}…`;
+}
+
+/** A text of any length in one line that fits. */
+export function lineWithin(text: string, room: Measure): string {
+  const head = text.slice(0, 4 * room.characters);
+  return firstWithin(oneLine(head.length < text.length ? `${head}…` : head), room);
+}
+
+/** The end of a text that fits, from the beginning of a line where that loses little. */
+export function lastWithin(text: string, room: Measure): string {
+  if (text.length < room.characters && fits(costOf(text), room)) return text;
+  const length = longest(Math.min(text.length, room.characters), (size) =>
+    fits(costOf(`…${text.slice(text.length - size)}`), room),
+  );
+  const kept = text.slice(text.length - length).replace(/^[\udc00-\udfff]/, '');
+  const line = kept.indexOf('\n');
+  return `…${line >= 0 && line < kept.length / 2 ? kept.slice(line + 1) : kept}`;
+}
+
+function longest(most: number, ok: (size: number) => boolean): number {
+  let low = 0;
+  let high = most;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (ok(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,37 @@
+import type { Measure } from './measure.ts';
+import type { SectionName } from './source.ts';
+
+/** A section of a briefing, before anything is known of the budget. */
+export interface Part {
+  name: PartName;
+  title: string;
+  /** What tells it in full. */
+  ask: SectionName;
+}
+
+export type PartName =
+  | 'run'
+  | 'action'
+  | 'instructions'
+  | 'notes'
+  | 'done'
+  | 'reading'
+  | 'reminders'
+  | 'variables'
+  | 'questions'
+  | 'artifacts'
+  | 'tasks'
+  | 'kept';
+
+/** Always shown, as it is. */
+export interface WholePart extends Part {
+  text: string;
+}
+
+/** Shown as far as the budget goes. Items are made when they are asked for, so that a long history costs nothing. */
+export interface ListedPart extends Part {
+  total: number;
+  items: Iterable<string>;
+  /** What it may take before every other part has had its turn. */
+  first: Measure;
+}

@@ -1,0 +1,31 @@
+import { firstRound, item } from './bounds.ts';
+import { firstWithin } from './measure.ts';
+import type { ListedPart } from './part.ts';
+import type { BriefingSource, ReadingFile } from './source.ts';
+import { oneLine } from './words.ts';
+
+const states = ['changed', 'unread', 'missing', 'read'] as const;
+const words: Record<ReadingFile['state'], string> = {
+  changed: 'changed since it was read',
+  unread: 'not yet read',
+  missing: 'missing',
+  read: 'read',
+};
+
+/** What is still to be read comes first. */
+export function readingPart({ reading }: BriefingSource): ListedPart {
+  const byPath = new Map(reading.map((file) => [file.path, file.state]));
+  const lines = states.flatMap((state) =>
+    [...byPath].flatMap(([path, each]) =>
+      each === state ? [firstWithin(`- ${oneLine(path)} (${words[state]})`, item)] : [],
+    ),
+  );
+  return {
+    name: 'reading',
+    title: 'REQUIRED READING',
+    ask: 'reading',
+    total: lines.length,
+    first: firstRound.reading,
+    items: lines,
+  };
+}

@@ -1,0 +1,81 @@
+import type { Cursor, Definition, State } from '../../machine/index.ts';
+import { firstRound, item, label } from './bounds.ts';
+import { firstWithin } from './measure.ts';
+import type { ListedPart } from './part.ts';
+import type { BriefingSource } from './source.ts';
+import { oneLine } from './words.ts';
+
+type TaskList = State['tasks'][string];
+
+/** Tasks of the loops, this step's first: what is open, then what is done. Failed ones stand among what is done. */
+export function tasksPart({ definition, state, cursor }: BriefingSource): ListedPart {
+  const here = definition.steps.find(({ id }) => id === state.step);
+  const names = Object.keys(state.tasks);
+  const current = names.filter((loop) => loop === (here?.loop ?? here?.id));
+  const lists = [...current, ...names.filter((loop) => !current.includes(loop))].map((loop) =>
+    split(loop, state.tasks[loop], current.includes(loop) ? cursor?.task : undefined),
+  );
+  return {
+    name: 'tasks',
+    title: 'TASKS',
+    ask: 'tasks',
+    total: lists.reduce((sum, { open, done }) => sum + 1 + open.length + done.length, 0),
+    first: firstRound.tasks,
+    items: (function* () {
+      for (const { loop, open, done, total } of lists) {
+        yield firstWithin(`- ${oneLine(loop)}: ${done.length} of ${total} done`, item);
+        const held = holders(definition, state, loop);
+        for (const id of open) yield taskLine(state.tasks[loop], id, openState(state.tasks[loop], id, held));
+        for (const id of done) yield taskLine(state.tasks[loop], id, 'done');
+      }
+    })(),
+  };
+}
+
+/** The position's own task is told with the position. */
+function split(loop: string, list: TaskList | undefined, own: string | undefined) {
+  const open: string[] = [];
+  const done: string[] = [];
+  for (const id of list?.order ?? []) {
+    const end = taskIn(list, id)?.end;
+    if (end === 'done') done.push(id);
+    else if (end === undefined && id !== own) open.push(id);
+  }
+  return { loop, open, done, total: list?.order.length ?? 0 };
+}
+
+const taskIn = (list: TaskList | undefined, id: string) =>
+  list !== undefined && Object.hasOwn(list.byId, id) ? list.byId[id] : undefined;
+
+function holders({ steps }: Definition, { cursors }: State, loop: string): Map<string, Cursor> {
+  const users = steps.filter((step) => (step.loop ?? step.id) === loop).map(({ id }) => id);
+  return new Map(
+    Object.values(cursors).flatMap((cursor) =>
+      cursor.task !== undefined && users.includes(cursor.step) ? [[cursor.task, cursor] as const] : [],
+    ),
+  );
+}
+
+function openState(list: TaskList | undefined, id: string, held: Map<string, Cursor>): string {
+  const cursor = held.get(id);
+  if (cursor) return heldState(cursor);
+  const needs = taskIn(list, id)?.depends_on ?? [];
+  const missing = needs.filter((each) => taskIn(list, each)?.end !== 'done');
+  return missing.length === 0 ? 'ready' : firstWithin(`waits for ${missing.join(', ')}`, label);
+}
+
+function heldState({ waiting, lease }: Cursor): string {
+  switch (waiting?.kind) {
+    case 'review':
+      return `waits for a review by ${waiting.by === 'human' ? 'a person' : `'${waiting.by}'`}`;
+    case 'question':
+      return 'waits for an answer';
+    case 'blocked':
+      return 'is stuck and waits for a person';
+    default:
+      return lease ? `held by ${oneLine(lease.holder)}` : 'under way';
+  }
+}
+
+const taskLine = (list: TaskList | undefined, id: string, state: string): string =>
+  firstWithin(`- ${id} (${firstWithin(state, label)}): ${oneLine(taskIn(list, id)?.title ?? '')}`, item);

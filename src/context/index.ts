@@ -1,0 +1,16 @@
+export type { Artifact } from './artifacts/artifact.ts';
+export { loadArtifacts } from './artifacts/load-artifacts.ts';
+export {
+  artifactsText,
+  type Briefing,
+  type BriefingSection,
+  type BriefingSource,
+  briefingJson,
+  briefingSection,
+  type Cap,
+  compileBriefing,
+  linesThatTell,
+  type SectionName,
+  sectionNames,
+} from './briefing/index.ts';
+export { redactSecrets } from './secrets/redact.ts';

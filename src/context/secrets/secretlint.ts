@@ -1,0 +1,50 @@
+import type { SecretLintRuleContext, SecretLintSourceCode } from '@secretlint/types';
+
+export interface Finding {
+  rule: string;
+  from: number;
+  to: number;
+}
+
+/**
+ * The rules of secretlint's recommended preset over one text. They are called directly: `@secretlint/core` would obey
+ * `secretlint-disable` comments in the text, print it where DEBUG is set, and cannot be bundled as an ES module.
+ */
+export async function secretlintFindings(text: string): Promise<Finding[]> {
+  const { rules } = await import('@secretlint/secretlint-rule-preset-recommend');
+  const findings: Finding[] = [];
+  const source = sourceOf(text);
+  for (const { meta, create } of rules) {
+    const reads = meta.supportedContentTypes.some((type) => type === 'text' || type === 'all');
+    if (!reads || meta.id.endsWith('-filter-comments')) continue;
+    const context: SecretLintRuleContext = {
+      sharedOptions: {},
+      createTranslator: () => (messageId) => ({ message: '', messageId: String(messageId), data: {} }),
+      ignore: () => {},
+      report: ({ range: [from, to] }) => findings.push({ rule: shortName(meta.id), from, to }),
+    };
+    await create(context, {}).file?.(source);
+  }
+  return findings;
+}
+
+/** A text without a file: no name and no extension that a rule would open one for. */
+function sourceOf(text: string): SecretLintSourceCode {
+  const nowhere = { line: 1, column: 0 };
+  return {
+    content: text,
+    hasBOM: false,
+    filePath: 'text',
+    physicalFilePath: undefined,
+    contentType: 'text',
+    ext: '',
+    getFilePath: () => 'text',
+    getPhysicalFilePath: () => undefined,
+    indexToPosition: () => nowhere,
+    positionToIndex: () => 0,
+    locationToRange: () => [0, 0],
+    rangeToLocation: () => ({ start: nowhere, end: nowhere }),
+  };
+}
+
+const shortName = (id: string): string => id.replace(/^.*secretlint-rule-/, '');

@@ -1,0 +1,159 @@
+import {
+  type Compaction,
+  type CompactionInfo,
+  type CompactionProblem,
+  failed,
+  leftOut,
+  overLimit,
+  summaryTooLong,
+} from './compaction.ts';
+import type { Content } from './content.ts';
+import { earlierMessage, shorterForms } from './earlier.ts';
+import type { TextMessage, WindowMessage } from './message.ts';
+
+export interface Compacting<M extends WindowMessage> {
+  content: Content<M>;
+  count(message: WindowMessage): number;
+  countText(text: string): number;
+  summarise: ((messages: readonly (M | TextMessage)[]) => Promise<string>) | undefined;
+  onCompacted: ((info: CompactionInfo<M>) => string | undefined | Promise<string | undefined>) | undefined;
+}
+
+/** How much of the limit a compaction leaves filled: one that leaves no room would come again at once. */
+const keptShare = 0.5;
+const summaryShare = 0.25;
+
+export async function compact<M extends WindowMessage>(
+  compacting: Compacting<M>,
+  limit: number,
+): Promise<Compaction> {
+  const { content, summarise } = compacting;
+  const problems: CompactionProblem[] = [];
+  const before = totalOf(compacting);
+  const result = { compacted: false, summarised: false, limit, before, after: before, dropped: 0, problems };
+  if (before <= limit) return result;
+
+  const { clearings } = content;
+  let dropped = oldest(compacting, limit * (summarise ? keptShare - summaryShare : keptShare));
+  const summary = await summaryOf(compacting, dropped, limit, problems);
+  if (content.clearings !== clearings) return { ...result, after: totalOf(compacting) };
+  if (summarise && summary === undefined) dropped = oldest(compacting, limit * keptShare);
+  const told = summary ?? content.earlier()?.summary;
+  const info = { limit, before, dropped, summary: told };
+  const state = dropped.length === 0 ? content.earlier()?.state : await stateFor(compacting, info, problems);
+  if (content.clearings !== clearings) return { ...result, after: totalOf(compacting) };
+
+  drop(content, dropped);
+  const earlier = content.earlier();
+  if (earlier) content.setEarlier({ ...earlier, summary: told, state });
+  const more = fitInto(compacting, limit);
+  const after = totalOf(compacting);
+  const shown = content.earlier();
+  if (told !== undefined && shown?.summary === undefined) problems.push(leftOut('summary', limit));
+  if (state !== undefined && shown?.state === undefined) problems.push(leftOut('state', limit));
+  if (after > limit) problems.push(overLimit(after, limit));
+  const summarised = summary !== undefined && shown?.summary === summary;
+  return { ...result, compacted: true, summarised, after, dropped: dropped.length + more };
+}
+
+export function totalOf<M extends WindowMessage>({ content, count }: Compacting<M>): number {
+  const note = content.earlierMessage();
+  return count(content.systemPrompt()) + (note ? count(note) : 0) + sum(content.rest().map(count));
+}
+
+/** Where the last two messages and what belongs to them begin. */
+function mustStay<M extends WindowMessage>(content: Content<M>): number {
+  return content.groups().findLast((start) => start <= content.rest().length - 2) ?? 0;
+}
+
+/** The messages that have to go so that this many tokens are left; groups go whole. */
+function oldest<M extends WindowMessage>(
+  { content, count }: Compacting<M>,
+  target: number,
+): (M | TextMessage)[] {
+  const costs = content.rest().map(count);
+  let first = mustStay(content);
+  let left = target - count(content.systemPrompt()) - sum(costs.slice(first));
+  for (const start of content
+    .groups()
+    .filter((each) => each < first)
+    .reverse()) {
+    left -= sum(costs.slice(start, first));
+    if (left < 0) break;
+    first = start;
+  }
+  return content.rest().slice(0, first);
+}
+
+function drop<M extends WindowMessage>(content: Content<M>, messages: readonly (M | TextMessage)[]): void {
+  if (messages.length === 0) return;
+  content.remove(messages);
+  const earlier = content.earlier();
+  content.setEarlier({ ...earlier, messages: (earlier?.messages ?? 0) + messages.length });
+}
+
+/** The fullest index 1 that leaves room for what must stay; then the oldest messages go, group by group. */
+function fitInto<M extends WindowMessage>(compacting: Compacting<M>, limit: number): number {
+  const { content, count } = compacting;
+  const tail = content.rest().slice(mustStay(content));
+  const needed = count(content.systemPrompt()) + sum(tail.map(count));
+  shorten(content, (note) => needed + (note ? count(note) : 0) <= limit);
+  let dropped = 0;
+  while (totalOf(compacting) > limit && mustStay(content) > 0) {
+    const group = content.rest().slice(0, content.groups()[1]);
+    drop(content, group);
+    dropped += group.length;
+  }
+  // What went away since has to be told too.
+  shorten(content, () => totalOf(compacting) <= limit);
+  return dropped;
+}
+
+function shorten<M extends WindowMessage>(
+  content: Content<M>,
+  fits: (note: TextMessage | undefined) => boolean,
+): void {
+  const earlier = content.earlier();
+  if (!earlier) return;
+  for (const form of shorterForms(earlier)) {
+    content.setEarlier(form);
+    if (fits(content.earlierMessage())) return;
+  }
+}
+
+async function summaryOf<M extends WindowMessage>(
+  { content, summarise, countText }: Compacting<M>,
+  dropped: readonly (M | TextMessage)[],
+  limit: number,
+  problems: CompactionProblem[],
+): Promise<string | undefined> {
+  if (!summarise || dropped.length === 0) return undefined;
+  const earlier = content.earlier();
+  const before = earlier?.summary === undefined ? [] : [earlierMessage({ ...earlier, state: undefined }, '')];
+  try {
+    const summary = (await summarise([...before, ...dropped])).trim();
+    if (summary === '') throw new Error('the summariser gave an empty text');
+    const room = Math.floor(limit * summaryShare);
+    const tokens = countText(summary);
+    if (tokens <= room) return summary;
+    problems.push(summaryTooLong(tokens, room));
+  } catch (cause) {
+    problems.push(failed('summary', cause));
+  }
+  return undefined;
+}
+
+async function stateFor<M extends WindowMessage>(
+  { onCompacted }: Compacting<M>,
+  info: CompactionInfo<M>,
+  problems: CompactionProblem[],
+): Promise<string | undefined> {
+  try {
+    return (await onCompacted?.(info))?.trim() || undefined;
+  } catch (cause) {
+    problems.push(failed('state', cause));
+    return undefined;
+  }
+}
+
+export const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

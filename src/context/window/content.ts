@@ -1,0 +1,131 @@
+import { type Earlier, earlierMessage } from './earlier.ts';
+import type { TextMessage, WindowMessage } from './message.ts';
+import { pointerFor, renderSystemPrompt } from './repetition.ts';
+import { groupStarts, sendable } from './tool-pairs.ts';
+
+/** What a window holds and how it looks to a provider. Everything is computed anew after a change. */
+export interface Content<M extends WindowMessage> {
+  /** How often it was cleared. */
+  readonly clearings: number;
+  readonly pins: ReadonlyMap<string, string>;
+  systemPrompt(): { role: 'system'; content: string };
+  /** Index 1, once messages went away. */
+  earlierMessage(): TextMessage | undefined;
+  /** The conversation without that. */
+  rest(): readonly (M | TextMessage)[];
+  /** Indices of `rest` where it may be cut. */
+  groups(): readonly number[];
+  setPrompt(text: string): void;
+  pin(key: string, text: string): void;
+  unpin(key: string): boolean;
+  earlier(): Earlier | undefined;
+  setEarlier(earlier: Earlier | undefined): void;
+  push(messages: readonly M[]): void;
+  sync(messages: readonly (M | TextMessage)[]): void;
+  /** Messages of `rest`. */
+  remove(messages: readonly (M | TextMessage)[]): void;
+  clear(): void;
+}
+
+interface View<M extends WindowMessage> {
+  systemPrompt: { role: 'system'; content: string };
+  note: TextMessage | undefined;
+  rest: (M | TextMessage)[];
+  groups: number[];
+}
+
+export function createContent<M extends WindowMessage>(systemPrompt: string): Content<M> {
+  const pins = new Map<string, string>();
+  let prompt = systemPrompt;
+  let taken: M[] = [];
+  let earlier: Earlier | undefined;
+  let clearings = 0;
+  let view: View<M> | undefined;
+
+  // What was taken in and what was handed out, so that `sync` knows it again.
+  const seen = new WeakSet<object>();
+  const written = new WeakSet<object>();
+  const origins = new WeakMap<object, M>();
+
+  function look(): View<M> {
+    if (view) return view;
+    const content = renderSystemPrompt(prompt, pins);
+    const note = earlier && earlierMessage(earlier, content);
+    if (note) written.add(note);
+    const rest = sendable(taken, origins).map((message) => {
+      const pointer = pointerFor(message, content);
+      if (pointer) origins.set(pointer, origins.get(message) ?? message);
+      return pointer ?? message;
+    });
+    view = { systemPrompt: { role: 'system', content }, note, rest, groups: groupStarts(rest) };
+    return view;
+  }
+
+  /** Every change goes through here. */
+  function change(make: () => void): void {
+    make();
+    view = undefined;
+  }
+
+  const push = (messages: readonly M[]): void =>
+    change(() => {
+      for (const each of messages) {
+        // Said again, so that one of them can go without the other.
+        const message = seen.has(each) ? { ...each } : each;
+        seen.add(message);
+        taken.push(message);
+      }
+    });
+
+  const clear = (): void =>
+    change(() => {
+      taken = [];
+      earlier = undefined;
+      clearings += 1;
+    });
+
+  return {
+    get clearings() {
+      return clearings;
+    },
+    pins,
+    systemPrompt: () => look().systemPrompt,
+    earlierMessage: () => look().note,
+    rest: () => look().rest,
+    groups: () => look().groups,
+    setPrompt: (text) =>
+      change(() => {
+        prompt = text;
+      }),
+    pin: (key, text) => change(() => pins.set(key, text)),
+    unpin(key) {
+      const known = pins.has(key);
+      change(() => pins.delete(key));
+      return known;
+    },
+    earlier: () => earlier,
+    setEarlier: (next) =>
+      change(() => {
+        earlier = next;
+      }),
+    push,
+    sync(messages) {
+      const fresh = messages.filter((each) => !written.has(each) && !origins.has(each) && !seen.has(each));
+      if (fresh.length > 0 && fresh.length === messages.length) clear();
+      // The window wrote none of them, so they are the loop's own.
+      push(fresh as M[]);
+    },
+    remove(messages) {
+      const originsOf = (all: readonly (M | TextMessage)[]): Set<unknown> =>
+        new Set(all.map((message) => origins.get(message) ?? message));
+      const gone = originsOf(messages);
+      const visible = originsOf(look().rest);
+      const last = taken.findLastIndex((message) => gone.has(message));
+      change(() => {
+        // What no provider would take goes with what stood around it.
+        taken = taken.filter((message, at) => !gone.has(message) && (at > last || visible.has(message)));
+      });
+    },
+    clear,
+  };
+}

@@ -1,0 +1,390 @@
+import { describe, expect, test } from 'vitest';
+import { type ContextWindowOptions, createContextWindow } from './context-window.ts';
+import type { WindowMessage } from './message.ts';
+
+/** One token for four characters: what a test says is what it means. */
+const countTokens = (text: string): number => Math.ceil(text.length / 4);
+const create = (options: Partial<ContextWindowOptions> = {}) =>
+  createContextWindow({ systemPrompt: 'You are a coder.', countTokens, ...options });
+const long = (text: string): string => `${text} ${'x'.repeat(395 - text.length)}.`;
+
+describe('[003/1] the system prompt and the conversation', () => {
+  test('the prompt is at index 0, what was appended follows in order', () => {
+    const window = create();
+    window.append('user', 'Add an export');
+    window.append('assistant', 'Which format?');
+    window.append('tool', 'ls: src');
+    window.append('system', 'Tests are red');
+    expect(window.systemPrompt()).toEqual({ role: 'system', content: 'You are a coder.' });
+    expect(window.conversation().map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'system']);
+    expect(window.messages()).toEqual([window.systemPrompt(), ...window.conversation()]);
+  });
+
+  test('a reset replaces index 0 and keeps the conversation', () => {
+    const window = create();
+    window.append('user', 'Add an export');
+    window.resetSystemPrompt('You are coding.');
+    expect(window.messages()).toEqual([
+      { role: 'system', content: 'You are coding.' },
+      { role: 'user', content: 'Add an export' },
+    ]);
+  });
+
+  test('a clear forgets the conversation, not the prompt and what is pinned', () => {
+    const window = create();
+    window.pin('PLAN', 'First the parser, then the writer.');
+    window.append('user', 'Add an export');
+    window.clear();
+    expect(window.messages()).toEqual([
+      { role: 'system', content: 'You are a coder.\n\n**[PLAN]:** First the parser, then the writer.' },
+    ]);
+  });
+
+  test('a compaction keeps index 0 and the last two messages, and drops the oldest', async () => {
+    const window = create();
+    for (let n = 1; n <= 9; n++) window.append(n % 2 ? 'user' : 'assistant', long(`message ${n}`));
+    const result = await window.compact(500);
+    expect(result).toMatchObject({
+      compacted: true,
+      summarised: false,
+      dropped: 7,
+      before: 944,
+      problems: [],
+    });
+    expect(result.after).toBe(window.tokens().total);
+    const [prompt, note, ...rest] = window.messages();
+    expect(prompt).toEqual({ role: 'system', content: 'You are a coder.' });
+    expect(note).toEqual({ role: 'user', content: '[Earlier conversation: 7 messages, left out]' });
+    expect(rest.map(({ content }) => content)).toEqual([long('message 8'), long('message 9')]);
+  });
+
+  test('the same object pushed again is another message', async () => {
+    const window = create();
+    const again = { role: 'user' as const, content: long('go on') };
+    for (let n = 1; n <= 9; n++) window.push(again);
+    expect(await window.compact(500)).toMatchObject({ dropped: 7 });
+    expect(window.conversation()).toHaveLength(1 + 2);
+  });
+
+  test('within the limit nothing changes', async () => {
+    const window = create({ summarise: () => Promise.reject(new Error('never asked')) });
+    window.append('user', 'Add an export');
+    const before = window.messages();
+    expect(await window.compact(1000)).toMatchObject({ compacted: false, dropped: 0, problems: [] });
+    expect(window.messages()).toEqual(before);
+  });
+
+  test('where the part that must stay is too large alone, the result says so and nothing of it is lost', async () => {
+    const window = create();
+    window.pin('STORY', long('the story'));
+    for (let n = 1; n <= 5; n++) window.append('user', long(`message ${n}`));
+    const { after, problems } = await window.compact(250);
+    expect(problems).toMatchObject([{ code: 'over_limit' }]);
+    expect(problems[0]?.message).toContain(`need ${after} tokens, ${after - 250} more than 250`);
+    expect(window.systemPrompt().content).toContain(long('the story'));
+    expect(window.conversation().map(({ content }) => content)).toEqual([
+      long('message 4'),
+      long('message 5'),
+    ]);
+  });
+
+  test('a limit that is no number is an error, not a reason to forget everything', async () => {
+    const window = create();
+    window.append('user', 'Add an export');
+    await expect(window.compact(Number.NaN)).rejects.toThrow('maxTokens is NaN');
+    expect(window.conversation()).toHaveLength(1);
+  });
+});
+
+describe('pinned entries', () => {
+  test('the same key replaces, and unpin takes away', () => {
+    const window = create();
+    window.pin('PLAN', 'First the parser.');
+    window.pin('PLAN', 'First the writer.');
+    expect(window.systemPrompt().content).toBe('You are a coder.\n\n**[PLAN]:** First the writer.');
+    expect([...window.pins()]).toEqual([['PLAN', 'First the writer.']]);
+    expect(window.unpin('PLAN')).toBe(true);
+    expect(window.unpin('PLAN')).toBe(false);
+    expect(window.systemPrompt().content).toBe('You are a coder.');
+  });
+
+  test('what the prompt says already is not said again, until the prompt no longer says it', () => {
+    const window = create({ systemPrompt: 'Story: Add a CSV export. Be brief.' });
+    window.pin('STORY', 'Add a CSV export.');
+    expect(window.systemPrompt().content).toBe('Story: Add a CSV export. Be brief.');
+    window.resetSystemPrompt('You are coding.');
+    expect(window.systemPrompt().content).toBe('You are coding.\n\n**[STORY]:** Add a CSV export.');
+  });
+
+  test('an entry that another one contains is said once', () => {
+    const window = create();
+    window.pin('A', 'Use the streaming writer.');
+    window.pin('B', 'Decided: Use the streaming writer. Not the DOM.');
+    window.pin('C', 'Use the streaming writer.');
+    expect(window.systemPrompt().content.match(/Use the streaming writer/g)).toHaveLength(1);
+  });
+
+  test('a short entry is not mistaken for a part of a word', () => {
+    const window = create({ systemPrompt: 'You know the interchangeable formats.' });
+    window.pin('VERDICT', 'no');
+    window.pin('FORMAT', 'interchangeable format');
+    expect(window.systemPrompt().content).toContain('**[VERDICT]:** no');
+    expect(window.systemPrompt().content).toContain('**[FORMAT]:** interchangeable format');
+  });
+});
+
+describe('[003/2] no text is in the prompt and in the conversation', () => {
+  const story =
+    'As an accountant I want to export every report as CSV with a header line, in the encoding of my locale.';
+  const template = (data: { story: string; plan: string }): string =>
+    `You are in CODING.\n\n## Story\n${data.story}\n\n## Plan\n${data.plan}`;
+
+  test('a message that the rendered template says becomes one line, and comes back with the next prompt', () => {
+    const window = create({ systemPrompt: 'You are in PLANNING.' });
+    window.append('user', story);
+    window.append('assistant', 'I shall plan it.');
+    expect(window.conversation()[0]).toEqual({ role: 'user', content: story });
+    window.resetSystemPrompt(template({ story, plan: 'Writer, then command.' }));
+    expect(window.conversation()[0]).toEqual({
+      role: 'user',
+      content: '[In the system prompt: "As an accountant I want to export every …"]',
+    });
+    window.resetSystemPrompt('You are in PLANNING.');
+    expect(window.conversation()[0]).toEqual({ role: 'user', content: story });
+  });
+
+  test('so does one that is pinned, and one that is said after it', () => {
+    const window = create();
+    window.append('user', story);
+    window.pin('STORY', story);
+    window.append('system', story);
+    expect(JSON.stringify(window.messages()).split(story)).toHaveLength(2);
+    expect(window.conversation()).toHaveLength(2);
+  });
+
+  test('the words of a model or a tool, and short answers, are never taken for a repetition', () => {
+    const window = create({ systemPrompt: `${story} Go on.` });
+    window.append('assistant', story);
+    window.append('tool', story);
+    window.append('user', 'Go on.');
+    expect(window.conversation().map(({ content }) => content)).toEqual([story, story, 'Go on.']);
+  });
+
+  test('the conversation is never rendered into the prompt', async () => {
+    const window = create({ onCompacted: () => 'Position: coding' });
+    for (let n = 0; n < 20; n++) window.append(n % 2 ? 'assistant' : 'user', long(`message ${n}`));
+    await window.compact(600);
+    expect(window.systemPrompt().content).toBe('You are a coder.');
+  });
+});
+
+describe('the summary', () => {
+  const fill = (window: ReturnType<typeof create>, from: number, to: number): void => {
+    for (let n = from; n <= to; n++) window.append(n % 2 ? 'user' : 'assistant', long(`message ${n}`));
+  };
+
+  test('stands at index 1; the next one is made of it and takes its place', async () => {
+    const asked: string[][] = [];
+    const window = create({
+      summarise: async (messages) => {
+        asked.push(messages.map(({ content }) => String(content).slice(0, 60)));
+        return `Summary ${asked.length}`;
+      },
+    });
+    fill(window, 1, 9);
+    expect(await window.compact(800)).toMatchObject({ summarised: true, dropped: 7 });
+    expect(window.conversation()[0]?.content).toBe(
+      '[Earlier conversation: 7 messages, summarised]\nSummary 1',
+    );
+    fill(window, 10, 15);
+    expect(await window.compact(800)).toMatchObject({ summarised: true, dropped: 6 });
+    expect(window.conversation()[0]?.content).toBe(
+      '[Earlier conversation: 13 messages, summarised]\nSummary 2',
+    );
+    expect(asked[1]?.[0]).toBe('[Earlier conversation: 7 messages, summarised]\nSummary 1');
+    expect(asked[1]).toHaveLength(7);
+    expect(JSON.stringify(window.messages())).not.toContain('Summary 1');
+  });
+
+  test.each([
+    ['fails', 'summary_failed', () => Promise.reject(new Error('overloaded'))],
+    [
+      'throws at once',
+      'summary_failed',
+      () => {
+        throw new Error('overloaded');
+      },
+    ],
+    ['says nothing', 'summary_failed', () => Promise.resolve('  ')],
+    ['says too much', 'summary_too_long', () => Promise.resolve('word '.repeat(300))],
+  ])('where the summariser %s, the window slides and the result says why', async (_, code, summarise) => {
+    const window = create({ summarise });
+    fill(window, 1, 9);
+    const result = await window.compact(800);
+    expect(result).toMatchObject({ compacted: true, summarised: false, problems: [{ code }] });
+    expect(result.after).toBeLessThanOrEqual(800);
+    expect(window.conversation()[0]?.content).toBe(
+      `[Earlier conversation: ${result.dropped} messages, left out]`,
+    );
+    expect(window.conversation()).toHaveLength(1 + 9 - result.dropped);
+  });
+
+  test('an earlier summary outlives a summariser that fails', async () => {
+    let works = true;
+    const window = create({
+      summarise: () =>
+        works ? Promise.resolve('The parser is done.') : Promise.reject(new Error('overloaded')),
+    });
+    fill(window, 1, 9);
+    await window.compact(800);
+    works = false;
+    fill(window, 10, 15);
+    expect(await window.compact(800)).toMatchObject({
+      summarised: false,
+      problems: [{ code: 'summary_failed' }],
+    });
+    expect(window.conversation()[0]?.content).toContain('The parser is done.');
+  });
+
+  test('what is appended while the summariser works stays', async () => {
+    const window = create({
+      summarise: async () => {
+        window.append('user', 'And one more thing');
+        return 'Summary';
+      },
+    });
+    fill(window, 1, 9);
+    await window.compact(800);
+    expect(window.conversation().at(-1)?.content).toBe('And one more thing');
+    expect(window.conversation()).toHaveLength(1 + 2 + 1);
+  });
+
+  test('a clear while the summariser works wins', async () => {
+    let told = 0;
+    const window = create({
+      summarise: async () => {
+        window.clear();
+        return 'Summary of what was cleared';
+      },
+      onCompacted: () => {
+        told += 1;
+        return 'State of what was cleared';
+      },
+    });
+    fill(window, 1, 9);
+    expect(await window.compact(800)).toMatchObject({ compacted: false });
+    expect(window.messages()).toEqual([window.systemPrompt()]);
+    expect(told).toBe(0);
+  });
+
+  test('two compactions at the same time are one', async () => {
+    let asked = 0;
+    const window = create({ summarise: async () => `Summary ${++asked}` });
+    fill(window, 1, 9);
+    const [first, second] = await Promise.all([window.compact(800), window.compact(800)]);
+    expect([first?.compacted, second?.compacted, asked]).toEqual([true, false, 1]);
+  });
+});
+
+describe('the state that is re-injected', () => {
+  test('is added once and replaced by the next', async () => {
+    let step = 1;
+    const window = create({
+      onCompacted: ({ dropped }) => `Step ${step++}, after ${dropped.length} messages`,
+    });
+    for (let round = 0; round < 3; round++) {
+      for (let n = 0; n < 9; n++) window.append(n % 2 ? 'assistant' : 'user', long(`message ${round}.${n}`));
+      await window.compact(800);
+    }
+    const states = JSON.stringify(window.messages()).match(/Step \d/g);
+    expect(states).toEqual(['Step 3']);
+  });
+
+  test('is not said where the prompt says it', async () => {
+    const state = `Position: coding. ${'Every test of the writer has to pass before the review begins. '.repeat(2)}`;
+    const window = create({ systemPrompt: `You are a coder.\n${state}`, onCompacted: () => state });
+    for (let n = 0; n < 9; n++) window.append('user', long(`message ${n}`));
+    await window.compact(800);
+    expect(window.conversation()[0]?.content).toBe('[Earlier conversation: 6 messages, left out]');
+  });
+
+  test('is left out where it does not fit, and the result says so', async () => {
+    const window = create({ onCompacted: () => 'state '.repeat(1000) });
+    for (let n = 0; n < 9; n++) window.append('user', long(`message ${n}`));
+    const result = await window.compact(800);
+    expect(result.problems).toMatchObject([{ code: 'state_left_out' }]);
+    expect(result.after).toBeLessThanOrEqual(800);
+    expect(window.conversation().length).toBeGreaterThan(3);
+  });
+
+  test('takes the place of old messages where there is not enough for both, to the last token', async () => {
+    const state = 's'.repeat(250);
+    const prompt = 4 + 'You are a coder.'.length;
+    const lastTwo = 2 * (4 + 'message 21'.length);
+    const whole = 4 + `[Earlier conversation: 18 messages, left out]\n\n${state}`.length;
+    for (let limit = 200; limit < 600; limit++) {
+      const window = create({ countTokens: (text) => text.length, onCompacted: () => state });
+      // The first are long, so that few of them make room and more have to follow.
+      for (let n = 2; n <= 21; n++) window.append('user', `message ${n}`.padEnd(n < 10 ? 56 : 10));
+      const { after, problems } = await window.compact(limit);
+      expect(after, `limit ${limit}`).toBeLessThanOrEqual(limit);
+      const fits = prompt + lastTwo + whole <= limit;
+      expect(problems.length === 0, `limit ${limit}`).toBe(fits);
+    }
+  });
+
+  test('takes the place of a call only together with its result', async () => {
+    const window = createContextWindow<WindowMessage>({
+      systemPrompt: 'You are a coder.',
+      countTokens,
+      onCompacted: () => 's'.repeat(2400),
+    });
+    for (let n = 1; n <= 8; n++) window.append('user', long(`message ${n}`));
+    window.append('assistant', [{ type: 'tool-call', toolCallId: 'a', toolName: 'read', input: {} }]);
+    const output = { type: 'text', value: long('the file').repeat(2) };
+    window.append('tool', [{ type: 'tool-result', toolCallId: 'a', toolName: 'read', output }]);
+    window.append('assistant', long('message 9'));
+    window.append('user', long('message 10'));
+    expect(await window.compact(1000)).toMatchObject({ dropped: 10, problems: [] });
+    expect(String(window.conversation()[0]?.content)).toMatch(
+      /^\[Earlier conversation: 10 messages, left out\]/,
+    );
+  });
+
+  test('outlives a summary where only one of them fits', async () => {
+    const window = create({ summarise: async () => 'Summary '.repeat(20), onCompacted: () => 'Step 1' });
+    for (let n = 0; n < 9; n++) window.append('user', long(`message ${n}`));
+    await window.compact(800);
+    const result = await window.compact(window.tokens().total - 1);
+    expect(result).toMatchObject({ compacted: true, dropped: 0, problems: [{ code: 'summary_left_out' }] });
+    expect(window.conversation()[0]?.content).toBe('[Earlier conversation: 7 messages, left out]\n\nStep 1');
+  });
+
+  test('a callback that fails costs the state, not the compaction', async () => {
+    const window = create({ onCompacted: () => Promise.reject(new Error('no run')) });
+    for (let n = 0; n < 9; n++) window.append('user', long(`message ${n}`));
+    const result = await window.compact(800);
+    expect(result).toMatchObject({
+      compacted: true,
+      problems: [{ code: 'state_failed', message: 'There is no state: no run' }],
+    });
+  });
+});
+
+describe('tokens', () => {
+  test('are counted for prompt and conversation', () => {
+    const window = create();
+    window.append('user', 'x'.repeat(40));
+    expect(window.tokens()).toEqual({ total: 22, systemPrompt: 8, conversation: 14 });
+  });
+
+  test('are estimated where nobody counts, rather too high, and higher for Chinese', () => {
+    const window = createContextWindow({ systemPrompt: '' });
+    window.append('user', 'The quick brown fox jumps over the lazy dog');
+    const english = window.tokens().conversation;
+    expect(english).toBeGreaterThan(9);
+    expect(english).toBeLessThan(25);
+    window.append('user', '敏捷的棕色狐狸跳过懒狗');
+    expect(window.tokens().conversation - english).toBeGreaterThan(10);
+  });
+});

@@ -1,0 +1,54 @@
+import { field, type WindowMessage } from './message.ts';
+
+/** What role and separators of a message cost. */
+const perMessage = 4;
+
+const files = ['file', 'image', 'reasoning-file', 'media', 'file-data', 'image-data', 'document'];
+
+/** Counts each message once: a message that was taken in must not be changed. */
+export function createMessageCounter(
+  count: (text: string) => number,
+  fileTokens: number,
+): (message: WindowMessage) => number {
+  const known = new WeakMap<WindowMessage, number>();
+
+  function ofPart(part: object): number {
+    const type = field(part, 'type');
+    const text = field(part, 'text');
+    if ((type === 'text' || type === 'reasoning') && typeof text === 'string') return count(text);
+    const output = field(part, 'output');
+    if (type === 'tool-result' && isObject(output)) {
+      const value = field(output, 'value');
+      if (typeof value === 'string') return count(`${field(part, 'toolName')} ${value}`);
+    }
+    return ofStructure(part);
+  }
+
+  /** As JSON; bytes have no text, and cost what a file costs. */
+  function ofStructure(part: object): number {
+    let attached = 0;
+    const json = JSON.stringify(part, (key, value: unknown) => {
+      if (key === 'providerOptions') return undefined;
+      if (typeof value === 'bigint') return String(value);
+      if (!isObject(value) || !files.includes(String(field(value, 'type')))) return value;
+      const data = field(value, 'data');
+      if (isObject(data) && field(data, 'type') === 'text') return data;
+      attached += fileTokens;
+      return field(value, 'type');
+    });
+    return attached + count(json);
+  }
+
+  return (message) => {
+    const before = known.get(message);
+    if (before !== undefined) return before;
+    const { content } = message;
+    const tokens =
+      perMessage +
+      (typeof content === 'string' ? count(content) : content.reduce((sum, part) => sum + ofPart(part), 0));
+    known.set(message, tokens);
+    return tokens;
+  };
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

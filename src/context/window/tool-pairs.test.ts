@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import type { WindowMessage } from './message.ts';
+import { groupStarts, sendable } from './tool-pairs.ts';
+
+const user = (content: string): WindowMessage => ({ role: 'user', content });
+const says = (...content: object[]): WindowMessage => ({ role: 'assistant', content });
+const tool = (...content: object[]): WindowMessage => ({ role: 'tool', content });
+const text = { type: 'text', text: 'Let me look.' };
+const call = (toolCallId: string) => ({ type: 'tool-call', toolCallId, toolName: 'read', input: {} });
+const result = (toolCallId: string) => ({
+  type: 'tool-result',
+  toolCallId,
+  toolName: 'read',
+  output: { type: 'text', value: 'x' },
+});
+
+test('what a provider takes stays as it is, object for object', () => {
+  const messages = [
+    user('Hi'),
+    says(text, call('a'), call('b')),
+    tool(result('a')),
+    tool(result('b')),
+    says(text),
+  ];
+  const sent = sendable(messages);
+  expect(sent).toHaveLength(5);
+  sent.forEach((message, index) => {
+    expect(message).toBe(messages[index]);
+  });
+});
+
+test('a result without a call is left out, and its message where nothing else is in it', () => {
+  expect(sendable([user('Hi'), tool(result('gone')), says(text)])).toEqual([user('Hi'), says(text)]);
+  expect(sendable([says(call('a')), tool(result('gone'), result('a'))])).toEqual([
+    says(call('a')),
+    tool(result('a')),
+  ]);
+});
+
+test('a second result of the same call is left out', () => {
+  expect(sendable([says(call('a')), tool(result('a')), tool(result('a'))])).toEqual([
+    says(call('a')),
+    tool(result('a')),
+  ]);
+});
+
+test('what somebody said while a tool ran follows its results', () => {
+  const messages = [
+    says(call('a'), call('b')),
+    tool(result('a')),
+    user('Hurry'),
+    tool(result('b')),
+    says(text),
+  ];
+  expect(sendable(messages)).toEqual([
+    says(call('a'), call('b')),
+    tool(result('a')),
+    tool(result('b')),
+    user('Hurry'),
+    says(text),
+  ]);
+});
+
+test('a call that was never answered is left out once the conversation went on', () => {
+  expect(sendable([says(text, call('a')), user('Stop')])).toEqual([says(text), user('Stop')]);
+  expect(sendable([says(call('a')), user('Stop'), says(text)])).toEqual([user('Stop'), says(text)]);
+  expect(sendable([says(call('a'), call('b')), tool(result('b')), says(text), tool(result('a'))])).toEqual([
+    says(call('b')),
+    tool(result('b')),
+    says(text),
+  ]);
+});
+
+test('a reasoning goes with the only call that it led to', () => {
+  const reasoning = { type: 'reasoning', text: 'I should read it.' };
+  expect(sendable([user('Hi'), says(reasoning, call('a')), user('Stop')])).toEqual([
+    user('Hi'),
+    user('Stop'),
+  ]);
+});
+
+test('a call at the end may still be answered, also by an approval', () => {
+  const request = { type: 'tool-approval-request', approvalId: '1', toolCallId: 'a' };
+  const response = { type: 'tool-approval-response', approvalId: '1', approved: true };
+  const messages = [user('Hi'), says(call('a'), request), tool(response)];
+  expect(sendable(messages)).toEqual(messages);
+  expect(groupStarts(messages)).toEqual([0, 1]);
+});
+
+test('what a provider executed itself may be answered in the same message or in a later one', () => {
+  const own = { ...call('a'), providerExecuted: true };
+  const messages = [says(own), user('And?'), says(result('a'), text)];
+  expect(sendable(messages)).toEqual(messages);
+  expect(groupStarts(messages)).toEqual([0]);
+  expect(sendable([says(call('a'), result('a')), user('And?')])).toEqual([
+    says(call('a'), result('a')),
+    user('And?'),
+  ]);
+});
+
+test('calls and all their results are one group; an id that is used again belongs to its last call', () => {
+  const messages = [
+    user('Hi'),
+    says(call('a'), call('b')),
+    tool(result('a')),
+    tool(result('b')),
+    user('Again'),
+    says(call('a')),
+    tool(result('a')),
+  ];
+  expect(sendable(messages)).toEqual(messages);
+  expect(groupStarts(messages)).toEqual([0, 1, 4, 5]);
+});
+
+test('a plain tool message belongs to what stands before it', () => {
+  const plain: WindowMessage = { role: 'tool', content: '3 tests passed' };
+  expect(groupStarts([user('Hi'), says(text), plain, plain, user('Good')])).toEqual([0, 1, 4]);
+});
+
+test("Anthropic's own parts are pairs too", () => {
+  const use = says({ type: 'tool_use', id: 'a', name: 'read', input: {} });
+  const answer: WindowMessage = {
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }],
+  };
+  expect(groupStarts([user('Hi'), use, answer, user('Good')])).toEqual([0, 1, 3]);
+  expect(sendable([user('Hi'), answer])).toEqual([user('Hi')]);
+});

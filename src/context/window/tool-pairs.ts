@@ -1,0 +1,104 @@
+import { field, type WindowMessage } from './message.ts';
+
+/** The AI SDK's parts, and Anthropic's own. */
+const callIdOf: Record<string, string> = { 'tool-call': 'toolCallId', tool_use: 'id' };
+const resultIdOf: Record<string, string> = { 'tool-result': 'toolCallId', tool_result: 'tool_use_id' };
+
+/**
+ * The messages as a provider takes them: each result directly after its call, no result without a call, no call that
+ * was left unanswered. What came between a call and its results follows them. Calls at the very end may still be open.
+ * `origins` learns which message a shortened one was made of.
+ */
+export function sendable<M extends WindowMessage>(
+  messages: readonly M[],
+  origins: WeakMap<object, M> = new WeakMap(),
+): M[] {
+  const sent: (M | undefined)[] = [];
+  const open = new Map<string, number>();
+  const byProvider = new Set<string>();
+  let held: M[] = [];
+
+  const release = (): void => {
+    sent.push(...held);
+    held = [];
+  };
+  const shorten = (message: M, drops: (part: object) => boolean): M | undefined => {
+    const shorter = without(message, drops);
+    if (shorter && shorter !== message) origins.set(shorter, origins.get(message) ?? message);
+    return shorter;
+  };
+  const abandon = (): void => {
+    for (const index of new Set(open.values())) {
+      const message = sent[index];
+      sent[index] = message && shorten(message, (part) => open.has(idIn(part, callIdOf) ?? ''));
+    }
+    open.clear();
+    release();
+  };
+
+  for (const each of messages) {
+    const message = shorten(each, (part) => {
+      const id = idIn(part, resultIdOf);
+      return id !== undefined && !open.has(id) && !byProvider.has(id) && !callsIn(each).includes(id);
+    });
+    if (!message) continue;
+    const results = resultsIn(message);
+    const answers = results.filter((id) => open.delete(id)).length > 0;
+    if (!answers && open.size > 0) {
+      if (message.role === 'user' || message.role === 'system') {
+        held.push(message);
+        continue;
+      }
+      if (message.role === 'assistant') abandon();
+    }
+    sent.push(message);
+    if (open.size === 0) release();
+    for (const part of partsOf(message)) {
+      const id = idIn(part, callIdOf);
+      if (id === undefined || results.includes(id)) continue;
+      if (field(part, 'providerExecuted') === true) byProvider.add(id);
+      else open.set(id, sent.length - 1);
+    }
+  }
+  if (held.length > 0) abandon();
+  return sent.filter((message) => message !== undefined);
+}
+
+/** Where the window may be cut: the index of the first message of each group that belongs together. */
+export function groupStarts(messages: readonly WindowMessage[]): number[] {
+  const starts: number[] = [];
+  const calledAt = new Map<string, number>();
+  messages.forEach((message, index) => {
+    for (const id of callsIn(message)) calledAt.set(id, index);
+    const partners = resultsIn(message).map((id) => calledAt.get(id) ?? index);
+    const first = Math.min(message.role === 'tool' ? Math.max(0, index - 1) : index, ...partners);
+    if (first === index) starts.push(index);
+    else while ((starts.at(-1) ?? 0) > first) starts.pop();
+  });
+  return starts;
+}
+
+/** The message without those parts; undefined where nothing is left that could be sent. */
+function without<M extends WindowMessage>(message: M, drops: (part: object) => boolean): M | undefined {
+  const parts = partsOf(message);
+  const kept = parts.filter((part) => !drops(part));
+  if (kept.length === parts.length) return message;
+  if (kept.every((part) => field(part, 'type') === 'reasoning')) return undefined;
+  // The same message with fewer of its own parts.
+  return { ...message, content: kept } as M;
+}
+
+const partsOf = ({ content }: WindowMessage): readonly object[] =>
+  typeof content === 'string' ? [] : content;
+
+const callsIn = (message: WindowMessage): string[] => idsIn(message, callIdOf);
+const resultsIn = (message: WindowMessage): string[] => idsIn(message, resultIdOf);
+const idsIn = (message: WindowMessage, names: Record<string, string>): string[] =>
+  partsOf(message).flatMap((part) => idIn(part, names) ?? []);
+
+function idIn(part: object, names: Record<string, string>): string | undefined {
+  const type = field(part, 'type');
+  const name = typeof type === 'string' && Object.hasOwn(names, type) ? names[type] : undefined;
+  const id = name === undefined ? undefined : field(part, name);
+  return typeof id === 'string' ? id : undefined;
+}

@@ -1,0 +1,145 @@
+import { adoptedDefinition, type Caller, ended, type SessionFacts, type State } from '../../machine/index.ts';
+import type { RunInfo } from '../../store/index.ts';
+import { type Answer, isRefused, type Refused } from '../answer.ts';
+import type { Engine } from '../engine.ts';
+import { worksHere } from '../find-run.ts';
+import { ignoreRuns } from '../new-run.ts';
+import { type Project, portable } from '../project.ts';
+import { findInformal, type Informal } from './find.ts';
+
+export interface AdoptionPlace {
+  engine: Engine;
+  project: Project;
+  clock(): number;
+}
+
+/** On whose behalf; `force`: also beside a run that is live here. */
+export interface AdoptOptions {
+  actor?: NonNullable<Caller['actor']>;
+  session?: string;
+  facts?: SessionFacts;
+  force?: boolean;
+}
+
+export interface Adoption {
+  run: string;
+  /** `unchanged`: its run knew all of it. */
+  how: 'adopted' | 'updated' | 'unchanged';
+  reply: Answer['reply'];
+}
+
+/** A run whose source says no more what it is about. */
+export interface Lost {
+  run: string;
+  source: string;
+  why: 'complete' | 'gone';
+}
+
+/** Makes a run of an informal workflow, or brings the one that was made of the same source up to date. */
+export async function adopt(
+  place: AdoptionPlace,
+  informal: Informal,
+  options: AdoptOptions = {},
+): Promise<Adoption | Refused> {
+  const { engine, project, clock } = place;
+  const { actor, session, facts, force = false } = options;
+  if (informal.complete) return complete(informal);
+  const adopted = adoptedOf(informal);
+  const caller: Caller = { now: clock(), ...(actor ? { actor } : {}), ...(session ? { session } : {}) };
+  const around = { values: { project_root: project.root }, ...(facts ? { facts } : {}) };
+  const live = liveStates(await engine.runs());
+  const known = live.find((state) => state.adopted?.source === informal.source);
+  if (known) return await update(known);
+  const real = force ? undefined : live.find((state) => !state.adopted && isHere(state, project));
+  if (real) return occupied(real, informal);
+  ignoreRuns(project);
+  const definition = adoptedDefinition(informal.name, adopted);
+  const { run, reply } = await engine.begin(
+    definition,
+    { ...caller, type: 'adopt', adopted, summary: informal.name },
+    around,
+  );
+  if (isRefused(reply)) return reply;
+  const first = await firstOf(engine, informal.source);
+  if (!first || first.run === run) return { run, how: 'adopted', reply };
+  await engine.remove(run);
+  return await update(first);
+
+  async function update(state: State): Promise<Adoption | Refused> {
+    const command = { ...caller, type: 'adopt', run: state.run, adopted } as const;
+    const { reply: told } = await engine.execute(state.run, command, undefined, around);
+    const same = JSON.stringify(state.adopted) === JSON.stringify(adopted);
+    return isRefused(told) ? told : { run: state.run, how: same ? 'unchanged' : 'updated', reply: told };
+  }
+}
+
+/** Of those who adopted the same at the same moment. */
+async function firstOf(engine: Engine, source: string): Promise<State | undefined> {
+  const [first] = liveStates(await engine.runs())
+    .filter(({ adopted }) => adopted?.source === source)
+    .sort((a, b) => a.createdAt - b.createdAt || (a.run < b.run ? -1 : 1));
+  return first;
+}
+
+/**
+ * A second look before a context is emptied: brings adopted runs up to date, and adopts the first informal workflow
+ * where nothing else is live in this worktree. Costs two looks at the file system where there is none. Never throws.
+ */
+export async function rescan(place: AdoptionPlace, options: AdoptOptions = {}): Promise<Adoption[]> {
+  try {
+    const found = findInformal(place.project).filter(({ complete: over }) => !over);
+    if (found.length === 0) return [];
+    const live = liveStates(await place.engine.runs());
+    const sources = new Set(live.map(({ adopted }) => adopted?.source));
+    const idle = !live.some((state) => isHere(state, place.project));
+    const known = found.filter(({ source }) => sources.has(source));
+    const fresh = idle ? found.slice(0, 1) : [];
+    const done: Adoption[] = [];
+    for (const informal of new Set([...known, ...fresh])) {
+      const adoption = await adopt(place, informal, options);
+      if (!isRefusedAdoption(adoption)) done.push(adoption);
+    }
+    return done;
+  } catch {
+    // A compaction goes on, whatever is wrong with a file.
+    return [];
+  }
+}
+
+/** Adopted runs whose source says that it is over, or says nothing any more: a person ends them. */
+export async function lostSources(
+  { engine, project }: AdoptionPlace,
+  found: readonly Informal[],
+): Promise<Lost[]> {
+  return liveStates(await engine.runs()).flatMap((state) => {
+    const { run, adopted } = state;
+    if (!adopted || !isHere(state, project)) return [];
+    const same = found.find(({ source }) => source === adopted.source);
+    if (same && !same.complete) return [];
+    return [{ run, source: adopted.source, why: same ? ('complete' as const) : ('gone' as const) }];
+  });
+}
+
+export const isRefusedAdoption = (adoption: Adoption | Refused): adoption is Refused => 'code' in adoption;
+
+function adoptedOf({ source, phase, reading, text }: Informal): NonNullable<State['adopted']> {
+  return { source, ...(phase ? { phase } : {}), reading, text };
+}
+
+const liveStates = (runs: readonly RunInfo[]): State[] =>
+  runs.flatMap(({ state }) => (state && !ended(state) ? [state] : []));
+
+const isHere = (state: State, { root, worktree }: Project): boolean =>
+  worksHere(state, portable(worktree, root));
+
+const complete = ({ source }: Informal): Refused => ({
+  code: 'source_complete',
+  message: `${source} says that its workflow is complete`,
+  next: 'change its status, or start a run of your own',
+});
+
+const occupied = ({ run }: State, { source }: Informal): Refused => ({
+  code: 'run_live',
+  message: `${run} is live in this worktree, so ${source} was not adopted`,
+  next: 'finish that run, or adopt beside it with: stepfast adopt --force',
+});

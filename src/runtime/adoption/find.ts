@@ -1,0 +1,114 @@
+import { closeSync, lstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { containedFile } from '../contained.ts';
+import { type Project, portable } from '../project.ts';
+import { type Described, describedByMarkers, describedByPlan, missingMarkers } from './parse.ts';
+
+/** An informal workflow that was found. */
+export interface Informal extends Described {
+  /** From the project's root, the same on every machine. */
+  source: string;
+}
+
+type Place = Pick<Project, 'root' | 'worktree'>;
+
+const local = 'CLAUDE.local.md';
+const plans = join('CLAUDE', 'Plan');
+const maxBytes = 256 * 1024;
+const mostPlans = 50;
+
+/** Whether there is anything to look at; two looks at the file system. */
+const mayBeInformal = ({ worktree }: Place): boolean =>
+  [local, plans].some((path) => lstatSync(join(worktree, path), { throwIfNoEntry: false }) !== undefined);
+
+/** Informal workflows of a worktree: `CLAUDE.local.md` first, then plans in progress, the newest first. Never throws. */
+export function findInformal(place: Place): Informal[] {
+  try {
+    if (!mayBeInformal(place)) return [];
+    const own = byMarkers(place, local);
+    return [...(own ? [own] : []), ...planFiles(place).flatMap((path) => byPlan(place, path) ?? [])];
+  } catch {
+    // A file or folder that went, or may not be read, describes nothing.
+    return [];
+  }
+}
+
+/** A file that somebody named, wherever in the worktree it is: the workflow that it describes, or why it describes none. */
+export function readInformal(place: Place, path: string): Informal | { why: string } {
+  const text = readPlain(place, path);
+  if (text === undefined) return { why: 'is no text file of this project' };
+  const found = byMarkers(place, path) ?? byPlan(place, path);
+  if (found) return found;
+  const missing = missingMarkers(text).map((marker) => `'${marker}'`);
+  return { why: `describes no workflow: it lacks ${missing.join(', ') || "'🔄 In Progress'"}` };
+}
+
+function byMarkers(place: Place, path: string): Informal | undefined {
+  const text = readPlain(place, path);
+  const found = text === undefined ? undefined : describedByMarkers({ text, exists: existsIn(place) });
+  return found && { ...found, source: sourceOf(place, path) };
+}
+
+function byPlan(place: Place, path: string): Informal | undefined {
+  const text = readPlain(place, path);
+  if (text === undefined) return undefined;
+  const inner = path.split(sep).join('/');
+  const found = describedByPlan({ text, exists: existsIn(place) }, basename(dirname(path)), inner);
+  return found && { ...found, source: sourceOf(place, path) };
+}
+
+/** The newest plans, by when they were written. */
+function planFiles(place: Place): string[] {
+  const folder = join(place.worktree, plans);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  return readdirSync(folder)
+    .filter((name) => !/\p{Cc}/u.test(name))
+    .map((name) => join(plans, name, 'PLAN.md'))
+    .map((path) => ({ path, time: statSync(join(place.worktree, path), { throwIfNoEntry: false })?.mtimeMs }))
+    .filter(({ time }) => time !== undefined)
+    .sort((a, b) => (b.time ?? 0) - (a.time ?? 0) || (a.path < b.path ? -1 : 1))
+    .slice(0, mostPlans)
+    .map(({ path }) => path);
+}
+
+/** The text of a file inside the worktree, its opening where it is huge; undefined where it is none. */
+function readPlain({ worktree }: Place, path: string): string | undefined {
+  const file = containedFile(worktree, path);
+  if (file === undefined || !statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined;
+  const bytes = openingOf(file);
+  if (bytes.includes(0)) return undefined;
+  // A byte order mark counts as space further on.
+  return bytes.toString('utf8').replaceAll(/\r\n?/g, '\n');
+}
+
+function openingOf(file: string): Buffer {
+  const handle = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(maxBytes);
+    const length = readSync(handle, bytes, 0, maxBytes, 0);
+    // Never half a character: what is cut is cut at a line's end.
+    const end = length < maxBytes ? length : bytes.lastIndexOf(10) + 1 || length;
+    return bytes.subarray(0, end);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+const existsIn =
+  ({ worktree }: Place) =>
+  (path: string): boolean => {
+    try {
+      const file = containedFile(worktree, path);
+      return file !== undefined && statSync(file, { throwIfNoEntry: false }) !== undefined;
+    } catch {
+      // No name that a file could have.
+      return false;
+    }
+  };
+
+/** Two worktrees have files of the same name: each is told by its way from the root. */
+function sourceOf({ root, worktree }: Place, path: string): string {
+  const stored = portable(join(worktree, path), root);
+  const inner = relative(worktree, join(worktree, path)).split(sep).join('/');
+  return isAbsolute(stored) ? inner : stored.replace(/^\{project_root\}\//, '');
+}

@@ -1,0 +1,25 @@
+import type { Line } from './markdown.ts';
+
+const mostKept = 50;
+const longest = 300;
+
+/** Paths with `@`: those that begin a line as they are, those inside a sentence or a code block where there is such a file. */
+export function readingIn(lines: readonly Line[], exists: (path: string) => boolean): string[] {
+  const found = lines.flatMap(({ text, fenced }) =>
+    [...text.matchAll(/(?<=^|[\s("'`*[|,])@([^\s"'`<>()[\]|,;*]+)/g)].flatMap((match) => {
+      const path = (match[1] ?? '').replace(/[.:!?]+$/, '').replace(/^\.\//, '');
+      if (!isInner(path)) return [];
+      const begins = /^[\s>|*+\-\d.)]*(?:\[[ x]\]\s*)?[`*]*$/i.test(text.slice(0, match.index));
+      const taken = (begins && !fenced && /[/\\]|\.\w{1,8}$/.test(path)) || exists(path);
+      return taken ? [`@${path}`] : [];
+    }),
+  );
+  return [...new Set(found)].slice(0, mostKept);
+}
+
+/** A path of the project: not a home's, not absolute, not upwards. */
+const isInner = (path: string): boolean =>
+  path !== '' &&
+  path.length <= longest &&
+  !/^(?:[~/\\]|[a-z]:)/i.test(path) &&
+  !path.split(/[/\\]/).includes('..');

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+
+/** Who works: one conversation of a host, or a subagent inside it. */
+export interface SessionKey {
+  host: string;
+  session: string;
+  agent?: string;
+}
+
+/** Which run a session works on, as its hooks last saw it. */
+export interface Binding extends SessionKey {
+  run: string;
+  /** The handle of its last call. */
+  at?: string;
+  /** Portable. */
+  cwd: string;
+  /** The host's process, and the machine, boot and process space in which that number means something. */
+  pid?: number;
+  boot?: string;
+  boundAt: number;
+  seenAt: number;
+  endedAt?: number;
+  /** It ended with a clear: whoever comes next in its place inherits. */
+  cleared?: true;
+}
+
+const version = 1;
+
+/** A name of fixed form: nothing that a host or an agent wrote becomes part of a path. */
+export const fileOf = ({ host, session, agent }: SessionKey): string =>
+  `${createHash('sha256')
+    .update(JSON.stringify([host, session, agent ?? null]))
+    .digest('hex')
+    .slice(0, 32)}.json`;
+
+/** How the machine knows the session; a subagent has a name of its own. */
+export const sessionName = ({ session, agent }: SessionKey): string =>
+  agent === undefined ? session : `${session}/${agent}`;
+
+export const sameKey = (one: SessionKey, other: SessionKey): boolean =>
+  one.host === other.host && one.session === other.session && one.agent === other.agent;
+
+export const encodeBinding = (binding: Binding): string => `${JSON.stringify({ v: version, ...binding })}\n`;
+
+/** undefined for whatever is no binding of this version: it is made again with the next call. */
+export function parseBinding(text: string): Binding | undefined {
+  const read = parse(text);
+  if (typeof read !== 'object' || read === null) return undefined;
+  const { v, host, session, agent, run, at, cwd, pid, boot, boundAt, seenAt, endedAt, cleared } =
+    // Every part is looked at below.
+    read as Record<string, unknown>;
+  if (v !== version || !isText(host) || !isText(session) || !isText(run) || !isText(cwd)) return undefined;
+  if (!isTime(boundAt) || !isTime(seenAt)) return undefined;
+  return {
+    host,
+    session,
+    ...(isText(agent) ? { agent } : {}),
+    run,
+    ...(isText(at) ? { at } : {}),
+    cwd,
+    ...(isTime(pid) && Number.isInteger(pid) ? { pid } : {}),
+    ...(isText(boot) ? { boot } : {}),
+    boundAt,
+    seenAt,
+    ...(isTime(endedAt) ? { endedAt } : {}),
+    ...(cleared === true ? { cleared } : {}),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isTime = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0;

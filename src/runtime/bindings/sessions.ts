@@ -1,0 +1,151 @@
+import type { Caller, Command, SessionFacts } from '../../machine/index.ts';
+import type { Engine } from '../engine.ts';
+import { type Project, portable } from '../project.ts';
+import { type Beginning, beginSession, type Source, type Start } from './begins.ts';
+import { type Binding, type SessionKey, sessionName } from './binding.ts';
+import { type LiveRun, liveRuns, type Presence } from './live-run.ts';
+import { concernsStop } from './stop.ts';
+import { type Bindings, createBindings } from './store.ts';
+
+/** What hooks tell of the sessions that they see; nothing in here knows one host from another. */
+export interface Sessions {
+  /** Binds, inherits and drops as the answer says, and tells the run what was seen. Bindings that cannot be written are lost, not an error. */
+  begin(start: Omit<Start, 'worktree' | 'cwd'> & { cwd: string }): Promise<Beginning>;
+  /** A call of the session was accepted, and answered with this handle. */
+  called(key: SessionKey, call: { run: string; at?: string; cwd: string; pid?: number }): Promise<void>;
+  /** The session showed that it is there; what was seen less than a minute ago is not written again. */
+  seen(key: SessionKey): Promise<void>;
+  ended(key: SessionKey, how: { cleared: boolean }): Promise<void>;
+  runEnded(run: string): Promise<void>;
+  /** Whether `mayStop` is to be asked, and about which run. */
+  stopping(key: SessionKey & { agentType?: string }): Promise<Binding | undefined>;
+}
+
+interface SessionsOptions {
+  engine: Engine;
+  project: Project;
+  clock(): number;
+  /** Of `bootId`. */
+  boot: string;
+  /** Of `sessionEnvironment`. */
+  environment(): Record<string, string>;
+  isAlive(pid: number): boolean;
+  bindings?: Bindings;
+}
+
+const quietMs = 60_000;
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { engine, project, clock, boot, isAlive } = options;
+  const bindings = options.bindings ?? createBindings(project.directory);
+  const worktree = portable(project.worktree, project.root);
+  return { begin, called, seen, ended, runEnded, stopping };
+
+  async function begin({ cwd, ...rest }: Parameters<Sessions['begin']>[0]): Promise<Beginning> {
+    const start: Start = { ...rest, cwd: portable(cwd, project.root), worktree };
+    const presence: Presence = { now: clock(), boot, isAlive };
+    const runs = await live();
+    const known = await bindings.list();
+    const beginning = beginSession(start, runs, known, presence);
+    const { binding, inherits, drop } = beginning;
+    for (const key of drop) await quietly(bindings.drop(key));
+    if (binding) {
+      await quietly(bindings.put(binding));
+      await tell(binding, inherits, start.source);
+    }
+    if (start.source === 'startup')
+      await quietly(bindings.sweep(new Set(runs.map(({ run }) => run)), presence.now));
+    return beginning;
+  }
+
+  /** The run learns of a session that is new to it or back, and of a context that was emptied. */
+  async function tell(binding: Binding, inherits: Binding | undefined, source: Source): Promise<void> {
+    const session = sessionName(binding);
+    const caller: Caller = { now: clock(), session };
+    const state = (await engine.view(binding.run))?.state;
+    const before = state && Object.hasOwn(state.sessions, session) ? state.sessions[session] : undefined;
+    if (!before || before.endedAt !== undefined) {
+      const from = inherits && sessionName(inherits);
+      await engine.execute(binding.run, { ...caller, ...started(binding.host, from) });
+    }
+    if (source !== 'clear' && source !== 'compact') return;
+    const reset: Command = { ...caller, type: 'boundary', by: 'hook', saw: source };
+    // The tools may have asked under a session of their own: the handle says which position is meant.
+    const at = binding.at === undefined ? {} : { at: binding.at };
+    const { reply } = await engine.execute(binding.run, { ...reset, ...at });
+    if ('code' in reply && binding.at !== undefined) await engine.execute(binding.run, reset);
+  }
+
+  function started(host: string, from: string | undefined) {
+    const facts: SessionFacts = {
+      host,
+      witness: 'hooks',
+      worktree,
+      environment: options.environment(),
+      ...(from === undefined ? {} : { from }),
+    };
+    return { type: 'session', event: { type: 'started', ...facts } } as const;
+  }
+
+  async function called(
+    { host, session, agent }: SessionKey,
+    { run, at, cwd, pid }: Parameters<Sessions['called']>[1],
+  ): Promise<void> {
+    const now = clock();
+    const key = { host, session, ...(agent === undefined ? {} : { agent }) };
+    const known = await bindings.get(key);
+    const binding: Binding = {
+      ...key,
+      run,
+      ...(at === undefined ? {} : { at }),
+      cwd: portable(cwd, project.root),
+      ...(pid === undefined ? {} : { pid, boot }),
+      boundAt: known?.run === run ? known.boundAt : now,
+      seenAt: now,
+    };
+    await bindings.put(binding);
+    await tell(binding, undefined, 'startup');
+  }
+
+  async function seen(key: SessionKey): Promise<void> {
+    const known = await bindings.get(key);
+    if (!known || clock() - known.seenAt < quietMs) return;
+    await bindings.put({ ...known, seenAt: clock() });
+    await engine.execute(known.run, {
+      now: clock(),
+      session: sessionName(known),
+      type: 'session',
+      event: { type: 'seen' },
+    });
+  }
+
+  async function ended(key: SessionKey, { cleared }: { cleared: boolean }): Promise<void> {
+    const known = await bindings.get(key);
+    if (!known) return;
+    const now = clock();
+    await bindings.put({ ...known, endedAt: now, ...(cleared ? { cleared } : {}) });
+    await engine.execute(known.run, {
+      now,
+      session: sessionName(known),
+      type: 'session',
+      event: { type: 'ended' },
+    });
+  }
+
+  async function runEnded(run: string): Promise<void> {
+    for (const binding of await bindings.list()) if (binding.run === run) await bindings.drop(binding);
+  }
+
+  async function stopping(key: SessionKey & { agentType?: string }): Promise<Binding | undefined> {
+    const known = await bindings.get(key);
+    return known && concernsStop(key, known, await live()) ? known : undefined;
+  }
+
+  async function live(): Promise<LiveRun[]> {
+    return liveRuns(await engine.runs());
+  }
+}
+
+async function quietly(done: Promise<void>): Promise<void> {
+  await done.catch(() => {});
+}

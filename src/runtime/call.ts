@@ -1,0 +1,154 @@
+import type { Tree } from '../evidence/index.ts';
+import type { Caller, Command, CommandOf } from '../machine/index.ts';
+import type { Loaded } from '../store/index.ts';
+import { type Answer, isRefused, type Refused } from './answer.ts';
+import type { Engine, Executed } from './engine.ts';
+import { type GateKeeper, type GateProgress, worktreeOf } from './gate-keeper.ts';
+import type { Memory } from './memory/memory.ts';
+import type { Project } from './project.ts';
+import { readCommand } from './reading.ts';
+import type { Surroundings, Who } from './surroundings.ts';
+import { makeTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
+import { onlyHeld, taskAt, workerOf } from './whose.ts';
+
+type Bare<C> = C extends Command ? Omit<C, keyof Caller> : never;
+/** A command without what the runtime knows better: the moment, the caller and the tree. */
+export type Request = Bare<Exclude<Command, { type: 'start' | 'adopt' | 'import' }>>;
+
+export interface Wanted {
+  at?: string | undefined;
+  run?: string | undefined;
+  /** Not only a look: another worktree's run is never meant without a name. */
+  changes?: boolean;
+}
+
+export interface CallOptions {
+  run?: string;
+  key?: string;
+  /** How long the call may wait for gates; 45 s by default. */
+  waitMs?: number;
+  onProgress?(progress: GateProgress): void;
+}
+
+interface Options {
+  engine: Engine;
+  project: Project;
+  gates: GateKeeper;
+  surroundings: Surroundings;
+  memory: Memory;
+  which(wanted: Wanted): Promise<{ run: string } | Refused>;
+}
+
+const defaultWaitMs = 45_000;
+
+/** One command of one run, with what it leads to: gates, a task's worktree, a warning. */
+export function createCall({ engine, project, gates, surroundings, memory, which }: Options) {
+  const { clock, values, caller, around, treeFor, untrusted } = surroundings;
+  return call;
+
+  async function call(asked: Request, who: Who, callOptions: CallOptions): Promise<Answer> {
+    const at = 'at' in asked ? asked.at : undefined;
+    const found = await which({ at, run: callOptions.run, changes: asked.type !== 'status' });
+    if (!('run' in found)) return { reply: found };
+    const { run } = found;
+    const request = reading(asked);
+    const checked = request.type === 'advance' || request.type === 'review';
+    const view = checked ? await engine.view(run) : undefined;
+    const refused = view && untrusted(view.definition, run);
+    if (refused) return { run, reply: at === undefined ? refused : { ...refused, at } };
+    // A verdict is about the tree of whoever did the work.
+    const worker = view && request.type === 'review' ? workerOf(view.state, at) : undefined;
+    const worktree =
+      taskWorktree(project, run, taskAt(at)) ??
+      (view && worker !== undefined ? worktreeOf(view.state, worker, project) : project.worktree);
+    const tree = view && (await treeFor(view.definition, request.type, worktree));
+    const warned = warning(view, tree);
+    const by = who.session === undefined && worker !== undefined ? { ...who, session: worker } : who;
+    // The parts are those of exactly this request.
+    const missing = view && request.type === 'advance' ? await memory.missing(view) : [];
+    const command = {
+      ...request,
+      ...caller(by, tree?.hash),
+      ...(missing.length > 0 ? { missing } : {}),
+    } as Command;
+    // Whoever only looks around binds nothing; a handle says that it is meant.
+    const bound = request.type !== 'status' || at !== undefined ? around(who) : { values };
+    const executed = await engine.execute(run, command, callOptions.key, bound);
+    await gates.perform(run, executed.effects);
+    const reply = toldBy(executed);
+    if (isRefused(reply)) return { run, reply };
+    if (request.type === 'claim')
+      return await withWorktree({ run, reply, due: executed.due }, reply.task?.id);
+    const own = request.type === 'status' && at === undefined ? onlyHeld(reply, who.session) : undefined;
+    if (own !== undefined) return await call({ type: 'status', at: own }, who, { ...callOptions, run });
+    if (!reply.checking) {
+      const speaks = request.type === 'advance' || request.type === 'fail';
+      const ignored = speaks && !executed.changed && !reply.replayed && reply.status === 'waiting';
+      return { ...about(executed), ...(ignored ? { ignored } : {}) };
+    }
+    // Whoever only looks does not wait, but learns of a runner that is gone.
+    const waitMs = callOptions.waitMs ?? (checked ? defaultWaitMs : 0);
+    const { id } = reply.checking;
+    const { onProgress } = callOptions;
+    const settled = await gates.settle(run, id, { until: clock() + waitMs, onProgress });
+    if (settled === 'running') return { run, reply, ...warned };
+    return { ...about(await afterGates(run, { id, at: reply.at, settled }, who)), ...warned };
+  }
+
+  /** With where a task's files are, or what is still only there. */
+  function about(executed: Executed): Answer & { run: string } {
+    const { run, due } = executed;
+    const reply = toldBy(executed);
+    if (isRefused(reply)) return { run, reply };
+    const worktree = taskWorktree(project, run, reply.task?.id);
+    if (worktree !== undefined) return { run, reply, due, worktree };
+    const branches = reply.held ? [] : unmergedBranches(project, run);
+    if (branches.length === 0) return { run, reply, due };
+    const warning = `work of this run is not in this tree yet; merge ${branches.join(', ')} before you go on`;
+    return { run, reply, due, warning };
+  }
+
+  /** That the tree is unknown is told with a run's first gates. */
+  function warning(view: Loaded | undefined, tree: Tree | undefined): { warning?: string } {
+    if (!view || tree?.unknown === undefined) return {};
+    const told = Object.values(view.state.outputs).some(
+      ({ receipts, tree: of }) => receipts.length > 0 && !of,
+    );
+    if (told) return {};
+    return {
+      warning: `the tree's hash is unknown (${tree.unknown}): receipts hold only inside their advance`,
+    };
+  }
+
+  async function withWorktree(answer: Answer & { run: string }, task: string | undefined): Promise<Answer> {
+    const view = task === undefined ? undefined : await engine.view(answer.run);
+    const worktree = view && makeTaskWorktree(project, view, task ?? '');
+    return worktree === undefined ? answer : { ...answer, worktree };
+  }
+
+  /** What the call has led to, as the caller's own status. */
+  async function afterGates(
+    run: string,
+    { id, at, settled }: { id: string; at: string | undefined; settled: 'finished' | 'interrupted' },
+    who: Who,
+  ): Promise<Executed> {
+    const status: CommandOf<'status'> = {
+      ...caller(who),
+      type: 'status',
+      ...(at === undefined ? {} : { at }),
+      ...(settled === 'interrupted' ? { runnerAlive: false } : {}),
+    };
+    const executed = await engine.execute(run, status, undefined, { ...around(who), check: id });
+    await gates.perform(run, executed.effects);
+    return executed;
+  }
+
+  /** A note that names a file as read says at which content. */
+  function reading(request: Request): Request {
+    if (request.type !== 'note' || request.kind !== 'reading') return request;
+    return readCommand(request.text.trim(), project) ?? request;
+  }
+}
+
+const toldBy = ({ reply, interrupted }: Executed): Answer['reply'] =>
+  interrupted && !('code' in reply) ? { ...reply, interrupted: true } : reply;

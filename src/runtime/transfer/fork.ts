@@ -1,0 +1,62 @@
+import type { State } from '../../machine/index.ts';
+import type { CarriedLine } from '../../store/index.ts';
+
+/** One of two histories from where they part. */
+export interface Side {
+  /** Batches of its own. */
+  batches: number;
+  seq: number;
+  now: number;
+  /** `agent one`, `person ada`. */
+  who: string;
+  machine: string;
+  state: State;
+}
+
+/** Two histories of one run. */
+export interface Fork {
+  /** The last batch that both have; absent where they have none. */
+  common?: { seq: number; now: number };
+  here: Side;
+  there: Side;
+}
+
+interface History {
+  lines: readonly CarriedLine[];
+  state: State;
+}
+
+export function forkOf(mine: History, theirs: History, common: number): Fork {
+  const last = mine.lines[common - 1];
+  return {
+    ...(last ? { common: { seq: last.seq, now: last.now } } : {}),
+    here: sideOf(mine, common),
+    there: sideOf(theirs, common),
+  };
+}
+
+/** The end of a history: by whom, when, on which machine. */
+export function sideOf({ lines, state }: History, common: number): Side {
+  const last = lines.at(-1);
+  return {
+    batches: lines.length - common,
+    seq: last?.seq ?? 0,
+    now: last?.now ?? 0,
+    who: last ? whoOf(last) : '',
+    machine: last ? machineOf(last, state) : '',
+    state,
+  };
+}
+
+function whoOf({ actor, session }: CarriedLine): string {
+  const kind = actor?.kind ?? 'agent';
+  if (kind === 'engine') return 'stepfast';
+  const name = actor?.name ?? session;
+  return name === undefined ? kind : `${kind} ${name}`;
+}
+
+/** As the session calls it, else as the journal does. */
+function machineOf({ session, machine }: CarriedLine, { sessions }: State): string {
+  const known = session !== undefined && Object.hasOwn(sessions, session) ? sessions[session] : undefined;
+  return known?.environment?.hostname ?? known?.environment?.machine ?? machine;
+}

@@ -1,0 +1,51 @@
+import { redactSecrets } from '../../context/index.ts';
+import type { CarriedLine, Texts } from '../../store/index.ts';
+
+/** Looks for secrets in a text: the rule of each that it found, never the secret. */
+export type Scan = (text: string) => readonly string[] | Promise<readonly string[]>;
+
+/** A secret by its rule and its place. */
+export interface Secret {
+  rule: string;
+  where: string;
+}
+
+/** By the rules that artifacts are cleaned with. */
+export const secretScan: Scan = async (text) => (await redactSecrets(text)).found.map(({ rule }) => rule);
+
+/** What of a run would be sent: its further batches, the texts that are not there yet, and with a new run its workflow. */
+export interface Sending {
+  lines: readonly CarriedLine[];
+  texts: Texts;
+  /** With a new run only. */
+  definition?: object;
+}
+
+export async function secretsIn({ lines, texts, definition }: Sending, scan: Scan): Promise<Secret[]> {
+  const parts: [where: string, text: string][] = [
+    ...(definition ? [['the workflow', words(definition)] as [string, string]] : []),
+    ...lines.map(({ seq, actor, session, key, reply, events }): [string, string] => [
+      `batch ${seq} (${[...new Set(events.map(({ type }) => type))].join(', ')})`,
+      words([actor, session, key, reply, events]),
+    ]),
+    ...[...texts].map(([digest, bytes]): [string, string] => [
+      `the text ${digest.slice(0, 19)}`,
+      Buffer.from(bytes).toString('utf8'),
+    ]),
+  ];
+  const found: Secret[] = [];
+  // The rule is that there is none: all at once first, since every look costs.
+  if ((await scan(parts.map(([, text]) => text).join('\n'))).length === 0) return found;
+  for (const [where, text] of parts)
+    for (const rule of new Set(await scan(text))) found.push({ rule, where });
+  return found;
+}
+
+/** Every text in a value as it was said: in JSON a key of several lines is none. */
+const words = (value: unknown): string => stringsIn(value).join('\n');
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(stringsIn);
+}

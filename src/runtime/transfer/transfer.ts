@@ -1,0 +1,254 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { StepfastError } from '../../errors.ts';
+import { ended, type State } from '../../machine/index.ts';
+import {
+  type Carried,
+  createFileTransfer,
+  encodeCarried,
+  type Relation,
+  relate,
+  type Texts,
+} from '../../store/index.ts';
+import { noRun } from '../engine.ts';
+import { ignoreRuns } from '../new-run.ts';
+import type { Project } from '../project.ts';
+import { machineId, type Surroundings, stateDirectory } from '../user.ts';
+import { type Fork, forkOf, type Side, sideOf } from './fork.ts';
+import { createGit, type Git } from './git.ts';
+import { openRemote, type Remote } from './remote.ts';
+import { type RunTree, readCommit, writeCommit } from './run-tree.ts';
+import { type Scan, type Secret, type Sending, secretScan, secretsIn } from './secrets.ts';
+import { digestsIn, statesOf } from './sound-run.ts';
+import { type Verified, verifyRun } from './verify.ts';
+
+/** What a push would do. */
+export interface Outgoing {
+  run: string;
+  /** `chosen`: both moved, and a person has said that the one here holds. */
+  is: Relation | 'new' | 'chosen';
+  /** Batches of the run, and how many of them are not there yet. */
+  batches: number;
+  further: number;
+  texts: number;
+  bytes: number;
+  last: Side;
+  secrets: Secret[];
+  fork?: Fork;
+  /** What `send` sends after what. */
+  tree: RunTree;
+  old: string | undefined;
+}
+
+/** What a pull would do with one run. */
+export type Incoming = { run: string } & ({ is: 'bad'; error: StepfastError } | Found);
+
+export interface Found {
+  is: Relation | 'new';
+  theirs: Verified;
+  commit: string;
+  /** Batches that only one side has. */
+  here: number;
+  there: number;
+  last: Side;
+  fork?: Fork;
+  /** The hash of the last batch here. */
+  tail?: string;
+}
+
+/** Carries runs over the user's own git remote. Throws StepfastError. */
+export interface Transfer {
+  remote(name: string): Promise<Remote>;
+  /** Compares the run with what the remote has of it; sends nothing. */
+  prepare(run: string, remote: Remote): Promise<Outgoing>;
+  /** `moved`: somebody else was first, nothing was sent. */
+  send(outgoing: Outgoing, remote: Remote): Promise<'sent' | 'moved'>;
+  /** Fetches and verifies runs; changes none here. */
+  look(runs: readonly string[], remote: Remote): Promise<Incoming[]>;
+  /** Makes the run, or goes on with it. Throws `run_exists` where another run here has the same suffix. */
+  take(run: Found): Promise<void>;
+  /** Their history in place of the one here; answers the file that keeps the old one. */
+  keepTheirs(run: Found): Promise<string>;
+  /** Lets the next push follow on their history with the one here. */
+  keepMine(run: Found): Promise<void>;
+}
+
+interface TransferOptions extends Surroundings {
+  project: Project;
+  /** Of all runs here. */
+  ids(): Promise<readonly string[]>;
+  scan?: Scan;
+  git?: Git;
+}
+
+export function createTransfer({ project, ids, scan = secretScan, ...options }: TransferOptions): Transfer {
+  const git = options.git ?? createGit(project.worktree, options.env ?? process.env);
+  const here = createFileTransfer({
+    directory: join(project.directory, 'runs'),
+    machine: machineId(stateDirectory(options)),
+    nonce: () => randomBytes(6).toString('hex'),
+  });
+
+  async function prepare(run: string, remote: Remote): Promise<Outgoing> {
+    const mine = await history(run);
+    if (!mine) throw noRun(run);
+    const there = (await remote.runs()).ids.includes(run);
+    const old = there ? await fetched(run, remote) : undefined;
+    const theirs = old === undefined ? undefined : await verified(run, old, remote);
+    const { relation, common } = relate(mine.lines, theirs?.lines ?? []);
+    const apart = relation === 'diverged' || relation === 'foreign';
+    const chosen = theirs && apart && old === (await asideOf(theirs));
+    const texts = await here.texts(run, digestsIn(mine.lines.map(({ events }) => events)));
+    const sending: Sending = {
+      lines: mine.lines.slice(common),
+      texts: new Map([...texts].filter(([digest]) => !theirs?.texts.has(digest))),
+      ...(theirs ? {} : { definition: mine.pinned.definition }),
+    };
+    const tree: RunTree = {
+      journal: encodeCarried(mine.lines),
+      workflow: Buffer.from(`${JSON.stringify(mine.pinned, null, 2)}\n`),
+      texts,
+    };
+    return {
+      run,
+      is: theirs ? (chosen ? 'chosen' : relation) : 'new',
+      batches: mine.lines.length,
+      further: sending.lines.length,
+      texts: sending.texts.size,
+      bytes: bytesOf(sending) + (theirs ? 0 : tree.workflow.length),
+      last: sideOf(mine, common),
+      secrets: await secretsIn(sending, scan),
+      ...(theirs && common < theirs.lines.length ? { fork: forkOf(mine, theirs, common) } : {}),
+      tree,
+      old,
+    };
+  }
+
+  async function send(
+    { run, tree, old, batches, last }: Outgoing,
+    remote: Remote,
+  ): Promise<'sent' | 'moved'> {
+    const message = `Stepfast run ${run}, batch ${batches}\n\nproject: ${await folder()}\n`;
+    const commit = await writeCommit(git, tree, { message, parent: old, now: last.now });
+    return await remote.push(run, commit, old);
+  }
+
+  async function look(runs: readonly string[], remote: Remote): Promise<Incoming[]> {
+    const commits = await remote.fetch(runs);
+    const found: Incoming[] = [];
+    for (const run of runs) {
+      try {
+        const commit = commits.get(run);
+        if (commit === undefined) continue;
+        if (commit instanceof StepfastError) throw commit;
+        found.push({ run, ...(await compared(run, commit, remote)) });
+      } catch (error) {
+        if (!(error instanceof StepfastError)) throw error;
+        found.push({ run, is: 'bad', error });
+      }
+    }
+    return found;
+  }
+
+  async function compared(run: string, commit: string, remote: Remote): Promise<Found> {
+    await refuseOtherProject(run, commit);
+    const theirs = await verified(run, commit, remote);
+    const mine = await history(run);
+    const { relation, common } = relate(mine?.lines ?? [], theirs.lines);
+    const tail = mine?.lines.at(-1)?.hash;
+    return {
+      is: mine ? relation : 'new',
+      theirs,
+      commit,
+      here: (mine?.lines.length ?? 0) - common,
+      there: theirs.lines.length - common,
+      last: sideOf(theirs, common),
+      ...(mine && (relation === 'diverged' || relation === 'foreign')
+        ? { fork: forkOf(mine, theirs, common) }
+        : {}),
+      ...(tail === undefined ? {} : { tail }),
+    };
+  }
+
+  async function history(run: string): Promise<(Carried & { state: State }) | undefined> {
+    const mine = await here.read(run);
+    const state = mine && statesOf(run, mine.pinned.definition, mine.lines).at(-1);
+    return mine && state && { ...mine, state };
+  }
+
+  async function fetched(run: string, remote: Remote): Promise<string | undefined> {
+    const commit = (await remote.fetch([run])).get(run);
+    if (commit instanceof StepfastError) throw commit;
+    return commit;
+  }
+
+  async function verified(run: string, commit: string, remote: Remote): Promise<Verified> {
+    try {
+      return verifyRun(run, await readCommit(git, commit));
+    } catch (error) {
+      if (!(error instanceof StepfastError) || error.code !== 'bad_history') throw error;
+      const message = `what the remote '${remote.name}' has of ${run} was not taken: ${error.message}`;
+      throw new StepfastError('bad_history', message, { cause: error });
+    }
+  }
+
+  /** Where the project is in its repository: several may share one. */
+  async function folder(): Promise<string> {
+    const found = await git(['rev-parse', '--show-prefix']);
+    return found.stdout.toString('utf8').trim().replace(/\/$/, '') || '.';
+  }
+
+  /** Its paths would mean other files here. */
+  async function refuseOtherProject(run: string, commit: string): Promise<void> {
+    const said = await git(['cat-file', 'commit', commit], { maxBytes: 65_536 });
+    const theirs = /^project: (.+)$/m.exec(said.stdout.toString('utf8'))?.[1];
+    if (theirs === undefined || theirs === (await folder())) return;
+    const message = `${run} belongs to the project in '${theirs.slice(0, 200)}' of this repository: pull it there`;
+    throw new StepfastError('other_project', message);
+  }
+
+  /** Handles name a run by its suffix. */
+  async function refuseClash(run: string): Promise<void> {
+    const other = (await ids()).find((id) => id !== run && suffixOf(id) === suffixOf(run));
+    if (other === undefined) return;
+    const message = `The run ${other} is here already and has the same suffix as ${run}. Nothing was taken in.`;
+    throw new StepfastError('run_exists', message);
+  }
+
+  const asideRef = ({ run, lines }: Carried): string =>
+    `refs/stepfast/aside/${run}/${lines.at(-1)?.hash.slice(0, 8)}`;
+
+  async function asideOf(theirs: Carried): Promise<string | undefined> {
+    const found = await git(['rev-parse', '--verify', '--quiet', asideRef(theirs)]);
+    return found.code === 0 ? found.stdout.toString('latin1').trim() : undefined;
+  }
+
+  return {
+    remote: (name) => openRemote(git, project, name),
+    prepare,
+    send,
+    look,
+    async take({ theirs }) {
+      await refuseClash(theirs.run);
+      ignoreRuns(project);
+      await here.receive(theirs, theirs.texts);
+    },
+    keepTheirs: ({ theirs, tail = '' }) => here.exchange(theirs, theirs.texts, tail),
+    async keepMine({ theirs, commit }) {
+      const done = await git(['update-ref', asideRef(theirs), commit]);
+      if (done.code === 0) return;
+      throw new StepfastError('git_failed', `git did not note the choice: ${done.stderr.trim()}`);
+    },
+  };
+}
+
+/** Without a name those are meant that are here already or still go on, and none of another project. */
+export const isMeant = (incoming: Incoming): boolean =>
+  incoming.is === 'bad'
+    ? incoming.error.code !== 'other_project'
+    : incoming.is !== 'new' || !ended(incoming.theirs.state);
+
+const suffixOf = (run: string): string => run.slice(run.lastIndexOf('-') + 1);
+
+const bytesOf = ({ lines, texts }: { lines: readonly { bytes: Uint8Array }[]; texts: Texts }): number =>
+  [...lines.map(({ bytes }) => bytes), ...texts.values()].reduce((sum, bytes) => sum + bytes.length + 1, 0);

@@ -1,0 +1,104 @@
+import { StepfastError } from '../../errors.ts';
+import type { Pinned, StoredEntry } from '../store.ts';
+import { entryOf } from './chain.ts';
+import { type FoundLine, genesis, parseLines } from './journal.ts';
+
+/** A batch with its bytes, which other machines must keep as they are: every hash hangs on them. */
+export interface CarriedLine extends StoredEntry {
+  machine: string;
+  bytes: Uint8Array;
+}
+
+/** A run's accepted history, and nothing of what races and crashes left. */
+export interface Carried {
+  run: string;
+  pinned: Pinned;
+  lines: CarriedLine[];
+}
+
+/** `behind`: theirs goes on where mine ends; `ahead`: mine does; `foreign`: not even the first batch is the same. */
+export type Relation = 'equal' | 'behind' | 'ahead' | 'diverged' | 'foreign';
+
+/** How two histories of one run relate; `common` is how many batches both have. */
+export function relate(
+  mine: readonly { hash: string }[],
+  theirs: readonly { hash: string }[],
+): { relation: Relation; common: number } {
+  const shorter = Math.min(mine.length, theirs.length);
+  let common = 0;
+  // A hash stands for all that came before it, but only where it was checked: every one is compared.
+  while (common < shorter && mine[common]?.hash === theirs[common]?.hash) common += 1;
+  if (common < shorter) return { relation: common === 0 ? 'foreign' : 'diverged', common };
+  if (mine.length === theirs.length) return { relation: 'equal', common };
+  return { relation: mine.length < theirs.length ? 'behind' : 'ahead', common };
+}
+
+/** One line a batch: the same bytes on every machine. */
+export const encodeCarried = (lines: readonly CarriedLine[]): Uint8Array =>
+  Buffer.concat(lines.flatMap(({ bytes }) => [bytes, newline]));
+
+const newline = Buffer.from('\n');
+
+/**
+ * A history that came from elsewhere: nothing in it is taken on trust, and nothing but the accepted lines may be there.
+ * Throws `bad_history`.
+ */
+export function parseCarried(run: string, bytes: Uint8Array): Carried {
+  const lines: CarriedLine[] = [];
+  let pinned: Pinned | undefined;
+  let last = genesis(run);
+  for (const found of parseLines(bytes)) {
+    const { number } = found;
+    if (found.kind === 'newer') throw bad(`line ${number} was made by a newer Stepfast: update Stepfast`);
+    if (found.kind === 'bad') throw bad(`line ${number} is not whole`);
+    if (found.line.seq !== lines.length + 1 || found.line.prev !== last)
+      throw bad(`line ${number} does not follow on the one before`);
+    if (!hasShape(found.line, lines.length)) throw bad(`line ${number} is no batch`);
+    pinned ??= found.line.pinned;
+    last = found.hash;
+    lines.push(carried(found, bytes));
+  }
+  if (!pinned) throw bad('it is empty');
+  return { run, pinned, lines };
+}
+
+export const carried = (found: FoundLine, bytes: Uint8Array): CarriedLine => ({
+  ...entryOf(found),
+  machine: found.line.machine,
+  bytes: bytes.subarray(found.offset, found.end),
+});
+
+const bad = (why: string): StepfastError => new StepfastError('bad_history', why);
+
+/** A checksum is easily made: what a line says of itself is looked at. */
+function hasShape(line: unknown, index: number): boolean {
+  if (!isObject(line)) return false;
+  const { v, machine, nonce, now, actor, session, key, pinned, events } = line;
+  return (
+    Number.isSafeInteger(v) &&
+    typeof machine === 'string' &&
+    typeof nonce === 'string' &&
+    typeof now === 'number' &&
+    Math.abs(now) <= latest &&
+    (actor === undefined || isActor(actor)) &&
+    (session === undefined || typeof session === 'string') &&
+    (key === undefined || typeof key === 'string') &&
+    (index === 0 ? isPinned(pinned) : pinned === undefined) &&
+    Array.isArray(events) &&
+    events.every((event) => isObject(event) && typeof event.type === 'string')
+  );
+}
+
+/** The last moment that a date can name. */
+const latest = 8.64e15;
+
+const isActor = (actor: unknown): boolean =>
+  isObject(actor) &&
+  ['agent', 'person', 'engine'].includes(String(actor.kind)) &&
+  (actor.name === undefined || typeof actor.name === 'string');
+
+const isPinned = (pinned: unknown): boolean =>
+  isObject(pinned) && typeof pinned.hash === 'string' && isObject(pinned.definition);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

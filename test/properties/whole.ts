@@ -1,0 +1,38 @@
+import { feedbackIn } from '../../src/context/briefing/feedback.ts';
+import { oneLine, passage } from '../../src/context/briefing/words.ts';
+import type { Briefing, BriefingSource } from '../../src/context/index.ts';
+import { estimateTokens, formatHandle, instructionsFor } from '../../src/machine/index.ts';
+
+const lasting = ['decision', 'rejection', 'correction'];
+/** What a briefing should have told whole and did not: of its first four sections. */
+export function missingIn({ id, sections }: Briefing, source: BriefingSource): string[] {
+  const { definition, state, cursor, values, next } = source;
+  const told = (name: string): string => oneLine(sections.find((each) => each.name === name)?.text ?? '');
+  const missing: string[] = [];
+  const must = (name: string, what: string): void => {
+    if (!told(name).includes(oneLine(what))) missing.push(`${name}: ${what.slice(0, 80)}`);
+  };
+  must('run', id);
+  must('run', state.run);
+  if (estimateTokens(next) < 250 && next.length < 800) must('action', passage(next));
+  if (cursor) {
+    const at = formatHandle(state.run, cursor.path, cursor.visit);
+    if (!next.includes(at)) must('run', at);
+    const instructions = instructionsFor(definition, state, cursor, values);
+    const whole = withFeedback(told('instructions'), source).includes(oneLine(passage(instructions)));
+    if (!whole && !told('instructions').includes('This is the opening of'))
+      must('instructions', passage(instructions));
+  }
+  for (const { kind, text } of state.notes) if (lasting.includes(kind)) must('notes', text);
+  const pivot = state.pivots.at(-1);
+  if (pivot && cursor?.feedback === undefined) must('notes', `**[${pivot.tag}]:**`);
+  if (cursor?.feedback !== undefined) must('notes', '**[REVIEW_FEEDBACK]:**');
+  return missing;
+}
+
+/** Feedback that the instructions repeat stands under its tag only. */
+const withFeedback = (text: string, source: BriefingSource): string =>
+  feedbackIn(source).reduce(
+    (all, { tag, text: words }) => all.replaceAll(`[${tag}]`, () => oneLine(words)),
+    text,
+  );
