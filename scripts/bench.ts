@@ -11,7 +11,10 @@ const benches: Record<string, Bench> = {
     limits: { toolTokens: 800, largestToolTokens: 140, initializeRatio: 3, statusRatio: 5 },
   },
   tree: { load: () => import('./bench/tree.ts'), limits: { treeToStatus: 5 } },
-  context: { load: () => import('./bench/context.ts'), limits: { overBudget: 0, notWhole: 0 } },
+  context: {
+    load: () => import('./bench/context.ts'),
+    limits: { overBudget: 0, notWhole: 0, largeToSmallRatio: 2.5 },
+  },
   window: { load: () => import('./bench/window.ts'), limits: { sentShare: 0.15, largestRequest: 8000 } },
 };
 

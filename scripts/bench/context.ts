@@ -7,6 +7,7 @@ import { randomCap, randomSource } from '../../test/properties/briefings.ts';
 import { Dice } from '../../test/properties/commands.ts';
 import { missingIn } from '../../test/properties/whole.ts';
 import { workflow } from '../../test/properties/workflows.ts';
+import { benchPrime, type PrimeFigures } from './context/prime.ts';
 
 interface Figures {
   runs: number;
@@ -20,10 +21,13 @@ interface Figures {
 }
 
 /** Prints a table. */
-export async function bench({ runs = runsAsked() } = {}): Promise<Figures> {
-  const figures = compileRandom(runs);
-  print(figures);
-  return figures;
+export async function bench({ runs = runsAsked() } = {}): Promise<object> {
+  const random = compileRandom(runs);
+  // As long a history as is promised, and a short one where only the code is to be tried.
+  const prime = await benchPrime(runs < 10_000 ? { tasks: 200, megabytes: 2 } : {});
+  print(random, prime);
+  const { compileMs, ...figures } = random;
+  return { ...figures, compileMs: compileMs.p50, compileP99Ms: compileMs.p99, ...prime };
 }
 
 /** Counted tokens are multiplied by this: the published tokenizer is that of an older model. */
@@ -73,7 +77,10 @@ function runsAsked(): number {
   return typeof values.runs === 'string' ? Number(values.runs) : 10_000;
 }
 
-function print({ runs, overBudget, notWhole, compileMs, fullest }: Figures): void {
+function print(
+  { runs, overBudget, notWhole, compileMs, fullest }: Figures,
+  { tasks, megabytes, smallMs, largeMs, largeToSmallRatio }: PrimeFigures,
+): void {
   const rows: [string, string][] = [
     ['briefings compiled', String(runs)],
     ['over their budget', String(overBudget)],
@@ -81,6 +88,9 @@ function print({ runs, overBudget, notWhole, compileMs, fullest }: Figures): voi
     ['to compile, p50', `${compileMs.p50} ms`],
     ['to compile, p99', `${compileMs.p99} ms`],
     ['fullest, of its tokens', `${Math.round(fullest * 100)} %`],
+    ['prime, 3 tasks', `${smallMs} ms`],
+    [`prime, ${tasks} tasks, ${megabytes} MB`, `${largeMs} ms`],
+    ['large to small', `${largeToSmallRatio} ×`],
   ];
   for (const [name, value] of rows) console.log(`${name.padEnd(28)}${value.padStart(10)}`);
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { redactQuickly } from '../../context/index.ts';
 import { type Definition, requiredReading, type State } from '../../machine/index.ts';
 import { containedFile } from '../contained.ts';
 import type { Project } from '../project.ts';
@@ -21,6 +22,7 @@ export interface Here {
 }
 
 const mostNamed = 5;
+const longestName = 120;
 
 /** Compares this environment with that of the session that worked on the run last; nothing where none did. */
 export function differences(definition: Definition, state: State, here: Here): Difference[] {
@@ -81,7 +83,9 @@ function isHere(path: string, { worktree }: Project): boolean {
 
 const short = (commit: string): string => commit.slice(0, 7);
 
-const listed = (items: readonly string[]): string =>
-  items.length <= mostNamed
-    ? items.join(', ')
-    : `${items.slice(0, mostNamed).join(', ')} and ${items.length - mostNamed} more`;
+/** Names are an agent's own words. */
+function listed(items: readonly string[]): string {
+  const names = items.slice(0, mostNamed).map((item) => redactQuickly(item).slice(0, longestName));
+  const more = items.length - names.length;
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
