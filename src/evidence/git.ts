@@ -6,14 +6,27 @@ export interface GitResult {
   code: number | null;
   stdout: Buffer;
   stderr: string;
-  failure?: 'late' | 'missing';
+  /** `long`: it printed more than was allowed. */
+  failure?: 'late' | 'long' | 'missing';
+}
+
+export interface GitOptions {
+  cwd: string;
+  env: Record<string, string>;
+  /** Of performance.now(); past it git and what it started are killed. */
+  deadline?: number;
+  input?: string | Uint8Array;
+  /** Of what it prints. */
+  maxBytes?: number;
+  /** `key=value`, instead of those for looking at a tree. */
+  settings?: readonly string[];
 }
 
 /**
  * No hooks, no daemons, no shared index files in the repository, no refusal over line ends. The user's other settings
  * hold, so that a file means what it means to the user's git: a `clean` filter runs for each changed file.
  */
-const hardened = [
+const looking = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
   'core.splitIndex=false',
@@ -22,18 +35,16 @@ const hardened = [
   'core.fsync=none',
   'advice.addEmbeddedRepo=false',
   'submodule.recurse=false',
-].flatMap((setting) => ['-c', setting]);
+];
+const mostError = 1024 * 1024;
 
-/** Never rejects. Past `deadline` (of performance.now()) git and what it started are killed. */
-export function git(
-  args: readonly string[],
-  options: { cwd: string; env: Record<string, string>; deadline?: number; input?: string | Buffer },
-): Promise<GitResult> {
-  const { cwd, env, deadline = Number.POSITIVE_INFINITY, input } = options;
+/** Never rejects. In a session of its own, so that nothing it starts can ask at a terminal. */
+export function git(args: readonly string[], options: GitOptions): Promise<GitResult> {
+  const { cwd, env, deadline = Infinity, input, maxBytes = Infinity, settings = looking } = options;
   const ms = deadline - performance.now();
   if (ms <= 0) return Promise.resolve({ code: null, stdout: Buffer.alloc(0), stderr: '', failure: 'late' });
   return new Promise((resolve) => {
-    const child = spawn('git', [...hardened, ...args], {
+    const child = spawn('git', [...settings.flatMap((setting) => ['-c', setting]), ...args], {
       cwd,
       env,
       detached: hasGroups,
@@ -42,21 +53,29 @@ export function git(
     });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
+    const bytes = { stdout: 0, stderr: 0 };
     let failure: GitResult['failure'];
     const done = (code: number | null): void => {
       clearTimeout(timer);
       const text = Buffer.concat(stderr).toString('utf8');
       resolve({ code, stdout: Buffer.concat(stdout), stderr: text, ...(failure ? { failure } : {}) });
     };
-    const stop = (): void => {
-      failure = 'late';
+    const stop = (why: 'late' | 'long'): void => {
+      failure ??= why;
       if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
       child.stdout?.destroy();
       child.stderr?.destroy();
     };
-    const timer = Number.isFinite(ms) ? setTimeout(stop, ms) : undefined;
-    child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
-    child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+    const timer = Number.isFinite(ms) ? setTimeout(() => stop('late'), ms) : undefined;
+    child.stdout?.on('data', (chunk: Buffer) => {
+      bytes.stdout += chunk.length;
+      if (bytes.stdout > maxBytes) stop('long');
+      else stdout.push(chunk);
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      bytes.stderr += chunk.length;
+      if (bytes.stderr <= mostError) stderr.push(chunk);
+    });
     child.once('error', () => {
       failure = 'missing';
       done(null);

@@ -1,5 +1,5 @@
 export { gitEnvironment } from './environment.ts';
-export { git } from './git.ts';
+export { type GitResult, git } from './git.ts';
 export { runGates } from './run-gates.ts';
 export { type Tree, treeOf } from './tree.ts';
 export { withWorktree } from './worktree.ts';

@@ -1,4 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server';
+import type { SectionName } from '../context/index.ts';
 
 /** Written by hand: what a client receives is what stands here, and nothing is compiled at start-up. */
 export interface ToolSpec {
@@ -42,7 +43,7 @@ export const sectionNames = [
   'tasks',
   'todo',
   'outputs',
-] as const;
+] as const satisfies readonly SectionName[];
 
 const string = { type: 'string' } as const;
 const said = (description: string) => ({ type: 'string', description }) as const;

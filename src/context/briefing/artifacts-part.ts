@@ -74,10 +74,8 @@ function stateOf(source: ArtifactSource, content: Content): string {
         ? `, brought by the slash command ${short(content.command)}`
         : `, the slash command ${short(content.command)} brings it`;
     case 'missing':
-    case 'refused': {
-      const from = content.source === undefined ? '' : ` ${short(content.source)}`;
-      return `,${from} ${content.state}: ${lineWithin(content.why, phrase)}`;
-    }
+    case 'refused':
+      return `, ${content.state}: ${lineWithin(content.why, phrase)}`;
     case 'not_needed':
       return '';
   }

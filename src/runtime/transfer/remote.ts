@@ -1,7 +1,8 @@
 import { StepfastError } from '../../errors.ts';
+import type { GitResult } from '../../evidence/index.ts';
 import { isRunId } from '../../store/index.ts';
 import type { Project } from '../project.ts';
-import type { Git, GitDone } from './git.ts';
+import type { Git } from './git.ts';
 
 /** A remote of the user's repository, and the runs that it has. */
 export interface Remote {
@@ -52,7 +53,7 @@ export async function openRemote(git: Git, project: Project, name: string): Prom
   const shown = (list: readonly string[]): string => list.map(shownUrl).join(', ');
   const url = shown(from);
 
-  function need(done: GitDone): GitDone {
+  function need(done: GitResult): GitResult {
     if (succeeded(done)) return done;
     throw failed(done, name, url, [...from, ...to]);
   }
@@ -85,7 +86,7 @@ export async function openRemote(git: Git, project: Project, name: string): Prom
     return each;
   }
 
-  function fetchRefs(wanted: readonly string[]): Promise<GitDone> {
+  function fetchRefs(wanted: readonly string[]): Promise<GitResult> {
     const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap='];
     const input = wanted.map((run) => `+${prefix}${run}:${tracking(name, run)}\n`).join('');
     return git(['fetch', ...quiet, '--stdin', '--end-of-options', name], { input, timeoutMs: transferMs });
@@ -146,12 +147,12 @@ export async function openRemote(git: Git, project: Project, name: string): Prom
   return { name, url, pushUrl: shown(to), runs, fetch, push };
 }
 
-const succeeded = ({ code, failure }: GitDone): boolean => code === 0 && failure === undefined;
+const succeeded = ({ code, failure }: GitResult): boolean => code === 0 && failure === undefined;
 
-const textOf = ({ stdout }: GitDone): string => stdout.toString('utf8');
+const textOf = ({ stdout }: GitResult): string => stdout.toString('utf8');
 
 function failed(
-  { code, stdout, stderr, failure }: GitDone,
+  { code, stdout, stderr, failure }: GitResult,
   name: string,
   url: string,
   urls: readonly string[],

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StepfastError } from '../../errors.ts';
+import type { GitResult } from '../../evidence/index.ts';
 import type { Texts } from '../../store/index.ts';
-import type { Git, GitDone } from './git.ts';
+import type { Git } from './git.ts';
 
 /** A run as git carries it. */
 export interface RunTree {
@@ -139,7 +140,7 @@ function fileIn(entry: string): TreeFile[] {
   return [{ name, id, size: Number(size) }];
 }
 
-function contentsIn({ code, stdout }: GitDone, files: readonly TreeFile[]): Map<string, Uint8Array> {
+function contentsIn({ code, stdout }: GitResult, files: readonly TreeFile[]): Map<string, Uint8Array> {
   const contents = new Map<string, Uint8Array>();
   let from = 0;
   for (const { name, id, size } of files) {
