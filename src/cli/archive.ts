@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { StepfastError } from '../errors.ts';
 import type { Definition, State } from '../machine/index.ts';
-import { digestsIn, hasItsHash, type Runtime, statesOf, unknownEvent } from '../runtime/index.ts';
+import { digestsIn, hasItsHash, type Runtime, soundStates, unknownEvent } from '../runtime/index.ts';
 
 type Store = Runtime['store'];
 type StoredEntry = Awaited<ReturnType<Store['entries']>>[number];
@@ -82,9 +82,9 @@ export function readArchive(text: string, file: string): Archive {
 }
 
 /** The state after each entry. Throws `bad_archive` where the machine cannot follow. */
-export function replayArchive({ run, definition, entries }: Archive, file: string): State[] {
+export function replayArchive({ run, entries, ...pinned }: Archive, file: string): State[] {
   try {
-    return statesOf(run, definition, entries);
+    return soundStates(run, pinned, entries);
   } catch (cause) {
     if (!(cause instanceof StepfastError)) throw cause;
     throw new StepfastError('bad_archive', `'${file}' ${cause.message}`, { cause });

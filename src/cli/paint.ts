@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { redactQuickly } from '../context/index.ts';
 import type { Output } from './io.ts';
 import { columnsOf, printable, truncate } from './text.ts';
 
@@ -7,10 +8,10 @@ export type Format = Parameters<typeof styleText>[0];
 /** A piece of a line: plain, or with a format. Kept apart from the text so that a line is cut before it is coloured. */
 export type Span = string | readonly [format: Format, text: string];
 
-/** One line for this output, safe to show whoever wrote its words: coloured if it shows colours, cut to its width if it is a terminal. */
+/** One line for this output, safe to show whoever wrote its words, and without secrets: coloured if it shows colours, cut to its width if it is a terminal. */
 export function renderLine(words: readonly Span[], output: Output, ellipsis = 'â€¦'): string {
   const spans = words.map(
-    (span): Span => (typeof span === 'string' ? printable(span) : [span[0], printable(span[1])]),
+    (span): Span => (typeof span === 'string' ? shownText(span) : [span[0], shownText(span[1])]),
   );
   let left = output.columns ?? Number.POSITIVE_INFINITY;
   const cut = widthOf(spans) > left;
@@ -26,6 +27,9 @@ export function renderLine(words: readonly Span[], output: Output, ellipsis = 'â
   }
   return line.trimEnd();
 }
+
+/** Secrets go before layout does: a key of several lines is none in one. */
+const shownText = (text: string): string => printable(redactQuickly(text));
 
 /** Only what `colour` says counts: styleText's own look at streams and environment is switched off. */
 export const paint = (output: Output, format: Format, text: string): string =>

@@ -1,3 +1,4 @@
+import { withoutSecrets } from '../context/index.ts';
 import { opening, type Text } from '../machine/index.ts';
 import {
   type Answer,
@@ -77,7 +78,7 @@ export async function watchedCall(
 
 /** The answer for whoever reads it, and its exit status; red gates are a no to a `gated` call alone. */
 export async function printAnswer(
-  { run, reply, worktree, warning, ignored }: Answer,
+  { run, reply, worktree, warning, ignored, due }: Answer,
   io: Io,
   values: RunValues,
   runtime: Runtime,
@@ -91,7 +92,16 @@ export async function printAnswer(
   if (values.json)
     return printJson(
       io,
-      { ...reply, ...given({ worktree, warning, ignored, verified: proof && proof.length > 0 }) },
+      {
+        ...reply,
+        ...given({
+          worktree,
+          warning,
+          ignored,
+          verified: proof && proof.length > 0,
+          due: dueIds(due, reply),
+        }),
+      },
       code,
     );
   if (ignored) return printRefusal(notTaken(reply, name, io), io, values);
@@ -115,9 +125,22 @@ export async function printAnswer(
     `${paint(io.stdout, look, sign)} ${paint(io.stdout, 'bold', printable(reply.run))}  ${reply.status}${again}\n${[...proven, ...lines].join('\n')}\n`,
   );
   if (worktree !== undefined) io.stdout.write(`\nWork in ${printable(worktree)}\n`);
+  printDue(dueIds(due, reply), name, io);
   if (warning !== undefined)
     io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(warning)}\n`);
   return code;
+}
+
+/** Critical artifacts that come with instructions; a context action that is still to come would take them away. */
+export const dueIds = (due: Answer['due'], { instructions }: Told): string[] | undefined =>
+  due?.length && instructions !== undefined ? due.map(({ id }) => id) : undefined;
+
+export function printDue(ids: readonly string[] | undefined, run: string | undefined, io: Io): void {
+  if (!ids) return;
+  const which = run === undefined ? '' : ` ${run}`;
+  io.stdout.write(
+    `\n${paint(io.stdout, 'dim', 'due'.padEnd(9))}stepfast prime${which} --artifacts ${ids.join(',')}\n`,
+  );
 }
 
 /** Gates that run are no answer yet; red ones are a no. */
@@ -139,7 +162,8 @@ export function printRefusal(
   const next = withRun(nextFor(refused, named), name);
   if (values.json) return printJson(io, { ...withoutEvents(refused), next }, code);
   const label = (word: string, look: 'red' | 'dim', text: string): string =>
-    wrap(printable(text), wrapWidth(io.stderr) - 6)
+    printableLines(text)
+      .flatMap((line) => wrap(line, wrapWidth(io.stderr) - 6))
       .map((line, index) => `${index === 0 ? paint(io.stderr, look, word.padEnd(6)) : '      '}${line}`)
       .join('\n');
   io.stderr.write(`${label('no', 'red', refused.message)}\n${label('next', 'dim', next)}\n`);
@@ -171,7 +195,12 @@ function withoutEvents(refused: Refused & { events?: unknown }): object {
   return rest;
 }
 
-export function printJson(io: Io, document: object, code: number): number {
+/** What agents, commands and people said is shown without secrets. */
+export const printJson = (io: Io, document: object, code: number): number =>
+  printWholeJson(io, withoutSecrets(document), code);
+
+/** As it is, for a document that is read back. */
+export function printWholeJson(io: Io, document: object, code: number): number {
   io.stdout.write(`${printableJson(JSON.stringify(document, undefined, 2))}\n`);
   return code;
 }

@@ -1,7 +1,7 @@
+import { suffixOf } from '../machine/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 
-/** The end of a run's id, by which it may be named. */
-export const suffixOf = (run: string): string => run.slice(run.lastIndexOf('-') + 1);
+export { suffixOf };
 
 /** How the next commands must name the run; undefined where it is meant without a name. */
 export async function runToName({ which }: Runtime, run: string): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { redactQuickly } from '../context/index.ts';
 import { StepfastError } from '../errors.ts';
 import { nearest } from '../suggest.ts';
 import { type Command, commands, shownCommands } from './commands.ts';
@@ -56,13 +57,15 @@ function fail(error: unknown, argv: readonly string[], io: Io): number {
   const [name] = argv;
   if (has(argv, '--json') && error instanceof StepfastError) {
     io.stdout.write(
-      `${printableJson(JSON.stringify({ code: error.code, message: error.message }, undefined, 2))}\n`,
+      `${printableJson(JSON.stringify({ code: error.code, message: redactQuickly(error.message) }, undefined, 2))}\n`,
     );
     return code;
   }
   // A refusal may quote a workflow; a bug is shown with its stack.
   const message =
-    error instanceof StepfastError ? printable(error.message) : printableLines(inspect(error)).join('\n');
+    error instanceof StepfastError
+      ? printable(redactQuickly(error.message))
+      : printableLines(redactQuickly(inspect(error))).join('\n');
   io.stderr.write(`${paint(io.stderr, ['red', 'bold'], 'error')} ${message}\n`);
   const usage = commands.find((one) => one.name === name)?.usage;
   if (code === exit.usage && usage !== undefined) io.stderr.write(`Usage: ${usage}\n`);

@@ -13,4 +13,4 @@ export {
   type SectionName,
   sectionNames,
 } from './briefing/index.ts';
-export { redactQuickly, redactSecrets } from './secrets/redact.ts';
+export { redactQuickly, redactSecrets, withoutSecrets } from './secrets/redact.ts';

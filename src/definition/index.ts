@@ -1,3 +1,4 @@
+export { definitionProblem } from './check-resolved.ts';
 export { type ConditionContext, compileCondition } from './condition.ts';
 export { type Diagnostic, formatDiagnostic, WorkflowValidationError } from './diagnostics.ts';
 export { findWorkflow, type Place, places, readWorkflowFile } from './find.ts';

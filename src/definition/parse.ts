@@ -64,7 +64,8 @@ function resolve(text: string, options: ParseOptions, report: Report): Definitio
   return parsed.success ? complete(parsed.data, loops) : undefined;
 }
 
-function checkReferences(root: MapNode, base: boolean, report: Report): Map<string, string> {
+/** What spans several keys; answers which loop each loop step goes over. */
+export function checkReferences(root: MapNode, base: boolean, report: Report): Map<string, string> {
   const steps = maps(child(root, 'steps'));
   const checked: Checked = {
     root,

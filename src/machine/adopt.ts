@@ -17,9 +17,24 @@ export function adoptedDefinition(name: string, { source }: Adopted): Definition
 /** What its source said when it was last looked at. */
 export function adoptedInstructions({ phase, text, source }: Adopted): string {
   const where = phase && `Phase ${phase.current}/${phase.total}: ${phase.name}.`;
-  return [where, text, `Go on with the workflow that ${source} describes.`]
-    .filter((part) => part)
-    .join('\n\n');
+  const goOn = `Go on with the workflow that ${source} describes.`;
+  const keep = isUnderWay(phase)
+    ? ' When a phase is done, write the next one there: the run follows it.'
+    : '';
+  return [where, text, goOn + keep].filter((part) => part).join('\n\n');
+}
+
+/** Before its last phase. */
+const isUnderWay = (phase: Adopted['phase']): boolean => phase !== undefined && phase.current < phase.total;
+
+/** A run that was adopted ends with the last phase of its source, not before. */
+export function unfinishedSource({ adopted }: State): { message: string; next: string } | undefined {
+  if (!adopted?.phase || !isUnderWay(adopted.phase)) return undefined;
+  const { source, phase } = adopted;
+  return {
+    message: `${source} is at phase ${phase.current} of ${phase.total}`,
+    next: `write the next phase into ${source} and go on; advance when the last one is done`,
+  };
 }
 
 /** A second look at the source: changes what is known of it, or nothing. */

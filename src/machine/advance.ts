@@ -1,3 +1,4 @@
+import { unfinishedSource } from './adopt.ts';
 import { type Batch, given } from './batch.ts';
 import { passBoundary } from './boundary.ts';
 import type { CommandOf } from './command.ts';
@@ -83,6 +84,8 @@ function notReady(batch: Batch, cursor: Cursor, command: CommandOf<'advance'>): 
       at,
     );
   }
+  const unfinished = unfinishedSource(batch.state);
+  if (unfinished) return refuse('unfinished', unfinished.message, unfinished.next, at);
   if (command.missing?.length) {
     const message = `required artifacts are missing: ${command.missing.join(', ')}`;
     return refuse('missing_artifact', message, `make them, then report at ${at} again`, at);

@@ -14,20 +14,35 @@ export interface DueArtifact {
   trigger: string;
 }
 
-/** What the session must be given now: by the triggers of the workflow, and not in its context since. */
+/** What the session must be given now: by the triggers of the workflow, and not told to it since. */
 export function dueArtifacts(definition: Definition, state: State, session: string): DueArtifact[] {
-  return criticalArtifacts(definition).flatMap(({ id, reload_triggers = ['session_start'] }) => {
-    const load = own(state.loads?.artifacts, id);
-    const loaded = load?.session === session ? load.now : undefined;
-    const trigger = reload_triggers.find((each) => fires(each, state, loaded));
-    return trigger === undefined ? [] : [{ id, trigger }];
+  const given = own(state.loads?.bySession, session);
+  return criticalArtifacts(definition).flatMap((artifact) => {
+    const entries = own(given, artifact.id)?.entries;
+    const trigger = triggersOf(artifact).find((each) =>
+      each === 'session_start'
+        ? entries === undefined
+        : (entries ?? 0) < (state.entered?.count ?? 0) && fires(each, state),
+    );
+    return trigger === undefined ? [] : [{ id: artifact.id, trigger }];
   });
 }
 
-/** `loaded`: when the session was last given it. */
-function fires(trigger: string, { step, entered }: State, loaded: number | undefined): boolean {
-  if (trigger === 'session_start') return loaded === undefined;
-  if (loaded !== undefined && loaded >= (entered?.now ?? 0)) return false;
+/** Whether an artifact may be asked for already: one that only a later phase triggers may not be there yet. */
+export function wasTriggered(artifact: CriticalArtifact, { visits, entered }: State): boolean {
+  const visited = (step: string | undefined): boolean =>
+    Object.keys(visits).some((path) => path.split('/', 1)[0] === step);
+  return triggersOf(artifact).some((trigger) => {
+    const [kind, phases] = trigger.split(':', 2);
+    if (kind === 'phase_start') return visited(phases);
+    if (kind !== 'phase_transition') return true;
+    return phases === undefined ? entered?.from !== undefined : visited(phases.split('->', 2)[1]);
+  });
+}
+
+const triggersOf = ({ reload_triggers = ['session_start'] }: CriticalArtifact): string[] => reload_triggers;
+
+function fires(trigger: string, { step, entered }: State): boolean {
   const [kind, phases] = trigger.split(':', 2);
   if (kind === 'phase_start') return phases === step;
   if (kind !== 'phase_transition' || entered?.from === undefined) return false;

@@ -144,7 +144,8 @@ export function proceed(batch: Batch, command: CommandOf<'proceed'>): Refusal | 
 }
 
 /** Whether the position's instructions may be told: not while a required boundary is open. */
-export function instructionsOpen(state: State, { boundary }: Cursor): boolean {
+export function instructionsOpen(state: State, { boundary }: Cursor, session?: string): boolean {
+  if (boundary && isFenced(boundary, session)) return false;
   if (boundary?.state === 'pending') return state.boundaries !== 'require';
   return boundary?.state !== 'requested' || boundary.policy === 'prefer';
 }

@@ -519,6 +519,7 @@ describe('notes, reading and sessions', () => {
       endedAt: 1_000_005,
       completed: ['a'],
       resets: 1,
+      resetAt: 1_000_000,
     });
     r.send({ type: 'session', session: 'A', event: { type: 'started' } });
     expect(r.state.sessions.A).not.toHaveProperty('endedAt');

@@ -113,12 +113,12 @@ export type Event = { now: number } & (
   | { type: 'question.answered'; id: string; answer: string }
   | { type: 'note.added'; id: string; kind: NoteKind; text: string; key?: string; at?: string }
   | { type: 'todo.replaced'; content: Text }
-  | { type: 'file.read'; path: string; hash: string }
+  | { type: 'file.read'; path: string; hash: string; session?: string }
   | {
       type: 'artifacts.loaded';
       trigger: string;
       artifacts: { id: string; hash?: string }[];
-      session?: string;
+      session: string;
     }
   | { type: 'boundary.requested'; at: string; policy: BoundaryPolicy; session?: string; downgraded?: true }
   | { type: 'boundary.reset'; at: string; by: ResetBy; saw: Saw; session?: string }

@@ -70,7 +70,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'step.entered': {
       const state = draft.root;
       // The first step is entered from nowhere.
-      state.entered = { now: event.now, ...(state.entered ? { from: state.step } : {}) };
+      state.entered = state.entered ? { count: state.entered.count + 1, from: state.step } : { count: 1 };
       state.step = event.step;
       state.cursors = {};
       state.budget = { turns: 0, tokens: 0, activeMs: 0, extra: {} };
@@ -235,7 +235,11 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       draft.root.todo = event.content;
       return;
     case 'file.read':
-      put(draft.edit('reading'), event.path, { hash: event.hash, now: event.now });
+      put(draft.edit('reading'), event.path, {
+        hash: event.hash,
+        now: event.now,
+        ...(event.session === undefined ? {} : { session: event.session }),
+      });
       return;
     case 'artifacts.loaded':
       return load(draft, event);
@@ -285,6 +289,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       return draft.editSession(event.session, (session) => ({
         ...session,
         resets: session.resets + 1,
+        resetAt: event.now,
         ...(event.saw === 'compact' ? {} : { clearedAt: event.now }),
       }));
     case 'stop.held':
@@ -388,23 +393,20 @@ function inherit(draft: Draft, from: string, session: string): void {
 }
 
 function load({ root }: Draft, { artifacts, trigger, now, session }: EventOf<'artifacts.loaded'>): void {
-  const known = { ...root.loads?.artifacts };
+  const { count = 0, bySession = {} } = root.loads ?? {};
+  const known = { ...own(bySession, session) };
+  const entries = root.entered?.count ?? 0;
   for (const { id, hash } of artifacts)
-    put(known, id, {
-      trigger,
-      now,
-      ...(hash === undefined ? {} : { hash }),
-      ...(session === undefined ? {} : { session }),
-    });
-  root.loads = { count: (root.loads?.count ?? 0) + 1, now, artifacts: known };
+    put(known, id, { trigger, now, entries, ...(hash === undefined ? {} : { hash }) });
+  const all = { ...bySession };
+  put(all, session, known);
+  root.loads = { count: count + 1, now, bySession: all };
 }
 
 /** The session's context was emptied. */
 function forgetLoads({ root }: Draft, session: string): void {
-  const { loads } = root;
-  if (!loads) return;
-  const left = Object.entries(loads.artifacts).filter(([, each]) => each.session !== session);
-  root.loads = { ...loads, artifacts: Object.fromEntries(left) };
+  if (root.loads)
+    root.loads = { ...root.loads, bySession: without(root.loads.bySession, (id) => id === session) };
 }
 
 function addNote(draft: Draft, event: EventOf<'note.added'>): void {

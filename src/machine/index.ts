@@ -1,5 +1,5 @@
 export { adoptedDefinition, requiredReading, slug } from './adopt.ts';
-export { criticalArtifacts, type DueArtifact, dueArtifacts } from './artifacts.ts';
+export { criticalArtifacts, type DueArtifact, dueArtifacts, wasTriggered } from './artifacts.ts';
 export type { Caller, Command, CommandOf, CommandType, TaskInput } from './command.ts';
 export { decide, settle } from './decide.ts';
 export {
@@ -17,7 +17,7 @@ export {
 export type { Effect } from './effect.ts';
 export type { Event, EventType, Verdict } from './event.ts';
 export { evolve, replay } from './evolve.ts';
-export { formatHandle, outputKey, parseHandle } from './handle.ts';
+export { formatHandle, outputKey, parseHandle, suffixOf } from './handle.ts';
 export { noteLine } from './notes.ts';
 export { expandPlaceholders, findPlaceholders, plainPlaceholders, taskPlaceholders } from './placeholders.ts';
 export { isRefusal, type Refusal } from './refusal.ts';

@@ -90,7 +90,7 @@ describe('adoption', () => {
     const run = adoptedRun(adopted);
     expect(run.status()).toMatchObject({
       instructions:
-        'Phase 4/10: SEO.\n\nMind {this}.\n\nGo on with the workflow that CLAUDE.local.md describes.',
+        'Phase 4/10: SEO.\n\nMind {this}.\n\nGo on with the workflow that CLAUDE.local.md describes. When a phase is done, write the next one there: the run follows it.',
     });
     expect(requiredReading(run.definition, run.state)).toEqual(['@a.md']);
     const bare = adoptedRun({ source: 'PLAN.md' });
@@ -107,6 +107,17 @@ describe('adoption', () => {
     run.send({ type: 'adopt', run: 'x', adopted: later });
     expect(run.status().instructions).toMatch(/^Phase 5\/10: Links\./);
     expect(requiredReading(run.definition, run.state)).toEqual(['@b.md']);
+    expect(run.advance('done')).toMatchObject({
+      code: 'unfinished',
+      message: 'PLAN.md is at phase 5 of 10',
+      next: expect.stringContaining('write the next phase into PLAN.md'),
+    });
+    run.send({
+      type: 'adopt',
+      run: 'x',
+      adopted: { ...later, phase: { current: 10, total: 10, name: 'End' } },
+    });
+    expect(run.advance('all done')).toMatchObject({ status: 'complete' });
     const own = new Run(workflow([action('a')]));
     expect(own.send({ type: 'adopt', run: 'x', adopted })).toMatchObject({ code: 'not_adopted' });
   });

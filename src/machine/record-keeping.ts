@@ -122,22 +122,23 @@ export function todo(batch: Batch, command: CommandOf<'todo'>): Refusal | undefi
   return undefined;
 }
 
-export function read(batch: Batch, { path, hash }: CommandOf<'read'>): Refusal | undefined {
+export function read(batch: Batch, { path, hash, session: id }: CommandOf<'read'>): Refusal | undefined {
   const known = own(batch.state.reading, path) !== undefined;
   if (path.length > maxPath || (!known && Object.keys(batch.state.reading).length >= maxKept)) {
     return refuse('notes_full', `${maxKept} files are kept as read`, 'read on: this one is not recorded');
   }
-  batch.emit('file.read', { path, hash });
+  batch.emit('file.read', { path, hash, ...given({ session: id }) });
   return undefined;
 }
 
 /** What an agent was given to read; ids that the workflow does not declare are left out. */
 export function loaded(batch: Batch, command: CommandOf<'loaded'>): Refusal | undefined {
-  const known = new Set(criticalArtifacts(batch.definition).map(({ id }) => id));
-  const artifacts = command.artifacts.filter(({ id }) => known.has(id));
-  if (artifacts.length === 0) return undefined;
-  const trigger = command.trigger.slice(0, maxTrigger);
-  batch.emit('artifacts.loaded', { trigger, artifacts, ...given({ session: command.session }) });
+  const { session: id } = command;
+  const known = new Set(criticalArtifacts(batch.definition).map((artifact) => artifact.id));
+  const artifacts = command.artifacts.filter((artifact) => known.has(artifact.id));
+  // What nobody's context holds is no load.
+  if (id === undefined || !own(batch.state.sessions, id) || artifacts.length === 0) return undefined;
+  batch.emit('artifacts.loaded', { trigger: command.trigger.slice(0, maxTrigger), artifacts, session: id });
   return undefined;
 }
 

@@ -23,6 +23,7 @@ export type RefusalCode =
   | 'notes_full'
   | 'missing_artifact'
   | 'not_adopted'
+  | 'unfinished'
   | 'tree_changed'
   | 'person_only'
   | 'engine_only'

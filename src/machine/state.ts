@@ -29,8 +29,8 @@ export interface State {
   boundaries: BoundaryPolicy;
   /** The main step; exactly one. */
   step: string;
-  /** When, and from which step: what critical artifacts are triggered by. */
-  entered?: { now: number; from?: string };
+  /** How many steps were entered, this one from which: what critical artifacts are triggered by. */
+  entered?: { count: number; from?: string };
   /** The context action of the transition that led here, until a position takes it. */
   arrival?: ContextAction;
   /** Set by a pivot until a position takes it: the arrival wins over the step's own context. */
@@ -55,7 +55,7 @@ export interface State {
   variables: Record<string, string>;
   artifacts: Record<string, string>;
   artefacts: string[];
-  reading: Record<string, { hash: string; now: number }>;
+  reading: Record<string, { hash: string; now: number; session?: string }>;
   todo?: Text;
   sessions: Record<string, Session>;
   boundaryCount: number;
@@ -69,16 +69,17 @@ export interface State {
 export interface Loads {
   count: number;
   now: number;
-  /** In some session's context now, by artifact: a reset takes its session's away. */
-  artifacts: Record<string, Load>;
+  /** What each session was given, by artifact: its reset takes that away. */
+  bySession: Record<string, Record<string, Load>>;
 }
 
 export interface Load {
-  /** Of what was shown; absent for a slash command. */
+  /** Of the text that was shown; absent where it was only named. */
   hash?: string;
   trigger: string;
   now: number;
-  session?: string;
+  /** How many steps had been entered. */
+  entries: number;
 }
 
 /** An open position. */
@@ -274,6 +275,8 @@ export interface Session extends SessionFacts {
   endedAt?: number;
   /** When its context was last cleared or begun anew. */
   clearedAt?: number;
+  /** When it was last compacted, cleared or begun anew. */
+  resetAt?: number;
   /** Main steps that were completed in it. */
   completed: string[];
   resets: number;

@@ -198,8 +198,9 @@ export function instructionsFor(
   state: State,
   cursor: Cursor,
   values: Record<string, string> = {},
+  session?: string,
 ): string {
-  if (!instructionsOpen(state, cursor)) return '';
+  if (!instructionsOpen(state, cursor, session)) return '';
   const step = stepOf(definition, cursor.step);
   const text = workAt(definition, cursor).instructions ?? '';
   const expanded = state.adopted

@@ -42,5 +42,6 @@ export async function asHolder(
   if (cursor?.lease?.holder !== holder) return answer;
   const at = formatHandle(run, cursor.path, cursor.visit);
   const own = await runtime.call({ type: 'status', at }, { ...who, session: holder }, { ...options, run });
-  return { ...answer, ...own };
+  // What is due is the caller's: the holder may have had it.
+  return { ...answer, ...own, due: answer.due ?? [] };
 }

@@ -1,5 +1,11 @@
-import { briefingSection, compileBriefing, type SectionName } from '../context/index.ts';
-import { leastBriefing, statusOf } from '../machine/index.ts';
+import {
+  artifactsText,
+  type BriefingSource,
+  briefingSection,
+  compileBriefing,
+  type SectionName,
+} from '../context/index.ts';
+import { criticalArtifacts, type Definition, leastBriefing, statusOf } from '../machine/index.ts';
 import { cursorFor, type Refused, type Runtime, type Who } from '../runtime/index.ts';
 import { type Arguments, textIn } from './arguments.ts';
 import { meantRun } from './find-run.ts';
@@ -35,19 +41,21 @@ export async function contextFor(
     artifacts: Array.isArray(given.artifacts) ? given.artifacts.map(String) : undefined,
     force: given.force === true,
   });
-  return text === undefined ? { refused: gone(found.run) } : { text };
+  return typeof text === 'string' ? { text } : { refused: text };
 }
 
-/** The briefing of a run, or one section in full; undefined where there is no such run. */
+/** The briefing of a run, or one section in full. */
 export async function contextOf(
   runtime: Runtime,
   run: string,
   who: Who = {},
   { at, section, artifacts, force = false }: Asked = {},
-): Promise<string | undefined> {
+): Promise<string | Refused> {
   const view = await runtime.engine.view(run);
-  if (!view) return undefined;
+  if (!view) return gone(run);
   const { definition, state } = view;
+  const unknown = unknownArtifact(artifacts ?? [], definition);
+  if (unknown) return unknown;
   const { session = '' } = who;
   const cursor = cursorFor(view, { at, session });
   const values = { project_root: runtime.project.root };
@@ -62,18 +70,37 @@ export async function contextOf(
     force: force || wanted !== undefined,
     section: wanted,
   });
-  const briefing =
-    wanted === undefined
-      ? compileBriefing(source, { tokens: definition.briefing?.budget ?? leastBriefing.tokens })
-      : undefined;
-  const shown = source.artifacts.filter(({ id, content }) =>
-    briefing ? content.state === 'command' || briefing.inlined.includes(id) : wanted === 'artifacts',
-  );
-  if (session !== '') await runtime.memory.record(view, who, shown, 'manual');
-  return briefing?.text ?? briefingSection(source, wanted ?? 'status');
+  const told = tell(source, wanted);
+  if (session !== '')
+    await runtime.memory.record(view, who, { artifacts: source.artifacts, ...told, trigger: 'manual' });
+  return told.text;
 }
 
-export const gone = (run: string): Refused => ({
+/** The text, the artifacts that it tells of, and those that are whole in it. */
+function tell(source: BriefingSource, section: SectionName | undefined) {
+  if (section === 'artifacts') {
+    const alone = artifactsText(source.artifacts, moreWords, { tokens: mostSection });
+    return alone.text === '' ? { ...alone, text: "This run has nothing under 'artifacts'." } : alone;
+  }
+  if (section !== undefined) return { text: briefingSection(source, section), told: [], inlined: [] };
+  return compileBriefing(source, { tokens: source.definition.briefing?.budget ?? leastBriefing.tokens });
+}
+
+const mostSection = 15_000;
+
+function unknownArtifact(ids: readonly string[], definition: Definition): Refused | undefined {
+  const known = criticalArtifacts(definition).map(({ id }) => id);
+  const unknown = ids.find((id) => !known.includes(id));
+  if (unknown === undefined) return undefined;
+  const message = `'${definition.name}' has no critical artifact '${unknown.slice(0, 80)}'`;
+  return {
+    code: 'bad_argument',
+    message,
+    next: known.length === 0 ? 'it declares none' : `name one of ${known.join(', ')}`,
+  };
+}
+
+const gone = (run: string): Refused => ({
   code: 'no_run',
   message: `there is no run '${run.slice(0, 80)}'`,
   next: 'call workflow_status without a handle',

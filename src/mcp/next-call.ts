@@ -22,6 +22,8 @@ export const needsView = ({ at, delegate, contextAction, waiting, replayed }: To
 /** What an agent that has these tools and no terminal does next. */
 export function nextCall(told: Told, known: Known): string {
   const { at, status, checking, waiting, contextAction, failed_gates, unstable_files } = told;
+  if (checking && at !== undefined)
+    return `The gates are running: call workflow_status with at ${at} in a while.`;
   if (checking || (status !== 'running' && status !== 'waiting')) return told.next;
   if (waiting) return `${known.ignored ? notKept(told) : ''}${decision(told, waiting, known)}`;
   if (at === undefined) return `${known.ignored ? notKept(told) : ''}${share(told, known)}`;

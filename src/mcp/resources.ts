@@ -1,4 +1,5 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
+import { redactQuickly, withoutSecrets } from '../context/index.ts';
 import { ended, statusOf } from '../machine/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { contextOf } from './context.ts';
@@ -37,7 +38,7 @@ export async function listResources(runtime: Runtime): Promise<Resource[]> {
     ...live.slice(0, mostListed).map(({ run, state }) => ({
       uri: `${all}/${run}`,
       name: run,
-      ...(state?.summary === undefined ? {} : { description: state.summary }),
+      ...(state?.summary === undefined ? {} : { description: redactQuickly(state.summary) }),
       mimeType: 'application/json',
     })),
   ];
@@ -53,7 +54,7 @@ export async function readResource(uri: string, runtime: Runtime): Promise<ReadR
   const { run } = found;
   if (briefing !== undefined) {
     const text = await contextOf(runtime, run);
-    return text === undefined ? undefined : { contents: [{ uri, mimeType: 'text/plain', text }] };
+    return typeof text === 'string' ? { contents: [{ uri, mimeType: 'text/plain', text }] } : undefined;
   }
   const view = await runtime.engine.view(run);
   if (!view) return undefined;
@@ -77,5 +78,5 @@ async function runList(runtime: Runtime) {
 }
 
 const json = (uri: string, value: unknown): ReadResourceResult => ({
-  contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }],
+  contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(withoutSecrets(value)) }],
 });

@@ -189,3 +189,22 @@ it('instructions that a host would cut are cut here, visibly', () => {
   expect(encode(instructions).length).toBeLessThan(20_000);
   expect(instructions.endsWith('…')).toBe(true);
 });
+
+it('no secret of a gate, a question or a summary is in an answer, and handles and paths stay', () => {
+  const token = `gh${'p_'}${'aB3dE5'.repeat(6)}`;
+  const line = 'MIIEpAIBAAKCAQEA7v0k2Xq3'.repeat(2);
+  const tail = `${line}\n${line}\n-----END RSA PRIVATE ${'KEY'}-----\nError: used ${token}`;
+  const waiting = { for: 'question' as const, by: 'agent' as const, what: `Is ${token} right?`, since: 0 };
+  const asked = told({ waiting, last_failure: `with ${token}` });
+  const red = statusAnswer(told({ failed_gates: [gate(tail, `curl -u admin:${'Tr0ub4dor1'} h`)] }));
+  const answer = statusAnswer(asked, { worktree: '/w/token-store-v2', warning: token });
+  for (const secret of [token.slice(0, 12), line, 'Tr0ub4dor1'])
+    expect(JSON.stringify([red, answer])).not.toContain(secret);
+  expect(red.failed_gates?.[0]?.tail).toContain('used [secret removed: github-token]');
+  expect(answer).toMatchObject({
+    at: asked.at,
+    run: asked.run,
+    worktree: '/w/token-store-v2',
+    next: asked.next,
+  });
+});

@@ -1,3 +1,4 @@
+import { redactQuickly, withoutSecrets } from '../context/index.ts';
 import { estimateTokens, type Receipt, type Status } from '../machine/index.ts';
 import type { Told } from '../runtime/index.ts';
 import { tellingLines } from './telling-lines.ts';
@@ -42,7 +43,7 @@ interface FailedGate {
 
 /** Where the run stands, within the budget: what is long gives way, and the answer says where it is whole. */
 export function statusAnswer(
-  told: Told,
+  reply: Told,
   {
     worktree,
     warning,
@@ -50,6 +51,8 @@ export function statusAnswer(
     artifacts,
   }: Pick<StatusAnswer, 'worktree' | 'warning' | 'restored' | 'artifacts'> = {},
 ): StatusAnswer {
+  // Before anything is cut: half a secret would not be known as one.
+  const told = withoutSecrets(reply);
   const { run, status, at, step, stepType, phase, task, subStep, ralphIteration, agent, delegate } = told;
   const { progress, contextAction, message, next } = told;
   const { reason, waiting, checking, replayed, interrupted, last_failure, unstable_files } = told;
@@ -77,7 +80,7 @@ export function statusAnswer(
     ...(delegate ? { delegate } : {}),
     progress,
     ...(worktree === undefined ? {} : { worktree }),
-    ...(warning === undefined ? {} : { warning: purse.first(warning, 60) }),
+    ...(warning === undefined ? {} : { warning: purse.first(redactQuickly(warning), 60) }),
     ...(restored ? { restored } : {}),
     ...(instructions === undefined ? {} : { instructions }),
     ...(artifacts === undefined ? {} : { artifacts }),

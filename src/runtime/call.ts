@@ -1,6 +1,7 @@
 import type { Tree } from '../evidence/index.ts';
-import type { Caller, Command, CommandOf } from '../machine/index.ts';
+import { type Caller, type Command, type CommandOf, criticalArtifacts, ended } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
+import { followSource } from './adoption/follow.ts';
 import { type Answer, isRefused, type Refused } from './answer.ts';
 import type { Engine, Executed } from './engine.ts';
 import { type GateKeeper, type GateProgress, worktreeOf } from './gate-keeper.ts';
@@ -9,7 +10,7 @@ import type { Project } from './project.ts';
 import { readCommand } from './reading.ts';
 import type { Surroundings, Who } from './surroundings.ts';
 import { makeTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
-import { onlyHeld, taskAt, workerOf } from './whose.ts';
+import { cursorFor, onlyHeld, taskAt, workerOf } from './whose.ts';
 
 type Bare<C> = C extends Command ? Omit<C, keyof Caller> : never;
 /** A command without what the runtime knows better: the moment, the caller and the tree. */
@@ -51,9 +52,10 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     const found = await which({ at, run: callOptions.run, changes: asked.type !== 'status' });
     if (!('run' in found)) return { reply: found };
     const { run } = found;
-    const request = reading(asked);
+    const request = await reading(run, asked);
+    if ('code' in request) return { run, reply: request };
     const checked = request.type === 'advance' || request.type === 'review';
-    const view = checked ? await engine.view(run) : undefined;
+    const view = checked ? await followed(run, who) : undefined;
     const refused = view && untrusted(view.definition, run);
     if (refused) return { run, reply: at === undefined ? refused : { ...refused, at } };
     // A verdict is about the tree of whoever did the work.
@@ -65,7 +67,9 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     const warned = warning(view, tree);
     const by = who.session === undefined && worker !== undefined ? { ...who, session: worker } : who;
     // The parts are those of exactly this request.
-    const missing = view && request.type === 'advance' ? await memory.missing(view) : [];
+    const cursor = view && cursorFor(view, { at, session: who.session });
+    const missing =
+      view && request.type === 'advance' ? await memory.missing(view, { cursor, worktree }) : [];
     const command = {
       ...request,
       ...caller(by, tree?.hash),
@@ -74,7 +78,7 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     // Whoever only looks around binds nothing; a handle says that it is meant.
     const bound = request.type !== 'status' || at !== undefined ? around(who) : { values };
     const executed = await engine.execute(run, command, callOptions.key, bound);
-    await gates.perform(run, executed.effects);
+    const told = await gates.perform(run, executed.effects);
     const reply = toldBy(executed);
     if (isRefused(reply)) return { run, reply };
     if (request.type === 'claim')
@@ -84,7 +88,11 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     if (!reply.checking) {
       const speaks = request.type === 'advance' || request.type === 'fail';
       const ignored = speaks && !executed.changed && !reply.replayed && reply.status === 'waiting';
-      return { ...about(executed), ...(ignored ? { ignored } : {}) };
+      return {
+        ...about(executed),
+        ...(told === undefined ? {} : { warning: told }),
+        ...(ignored ? { ignored } : {}),
+      };
     }
     // Whoever only looks does not wait, but learns of a runner that is gone.
     const waitMs = callOptions.waitMs ?? (checked ? defaultWaitMs : 0);
@@ -143,10 +151,30 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     return executed;
   }
 
-  /** A note that names a file as read says at which content. */
-  function reading(request: Request): Request {
+  /** The run with what the source of an adopted one says now. */
+  async function followed(run: string, who: Who): Promise<Loaded | undefined> {
+    const view = await engine.view(run);
+    if (!view?.state.adopted || ended(view.state)) return view;
+    const adopted = followSource(project, view.state.adopted);
+    const { changed } = await engine.execute(run, { ...caller(who), type: 'adopt', run, adopted });
+    return changed ? await engine.view(run) : view;
+  }
+
+  /** A note that names a file as read says at which content; the key of a slash command says that it was run. */
+  async function reading(run: string, request: Request): Promise<Request | Refused> {
     if (request.type !== 'note' || request.kind !== 'reading') return request;
-    return readCommand(request.text.trim(), project) ?? request;
+    const { text, key } = request;
+    const view = key === undefined ? undefined : await engine.view(run);
+    const commands = view ? criticalArtifacts(view.definition).filter(({ command }) => command) : [];
+    if (commands.some(({ id }) => id === key)) return request;
+    const path = text.trim();
+    const file = readCommand(path, project);
+    if (file || key !== undefined || /\s/.test(path)) return file ?? request;
+    return {
+      code: 'no_file',
+      message: `there is no file '${path.slice(0, 120)}' in this project`,
+      next: 'name a file of it; anything else that was read needs a key',
+    };
   }
 }
 

@@ -188,10 +188,7 @@ function withWords(command: Command, kept: LongText): Command {
 }
 
 const dueFor = ({ session }: Command, definition: Definition, state: State): DueArtifact[] =>
-  // Whoever only looks around works on nothing.
-  session === undefined || ended(state) || !Object.hasOwn(state.sessions, session)
-    ? []
-    : dueArtifacts(definition, state, session);
+  session === undefined || ended(state) ? [] : dueArtifacts(definition, state, session);
 
 function withoutRunner(command: Command): Command {
   if (!('runnerAlive' in command)) return command;

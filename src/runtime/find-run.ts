@@ -39,13 +39,26 @@ export function onlyLiveRun(
   );
 }
 
-/** A session of it that has not ended works in this worktree, or none says where it does. */
-export function worksHere({ sessions }: State, worktree: string): boolean {
-  const places = Object.values(sessions)
-    .filter(({ endedAt }) => endedAt === undefined)
-    .flatMap((session) => session.worktree ?? []);
-  return places.length === 0 || places.includes(worktree);
-}
+export const worksHere = (state: State, worktree: string): boolean =>
+  isHere({ run: state.run, worktrees: worktreesOf(state) }, worktree);
+
+/** A session of it works in this worktree, a task of it has it for its own, or nobody says where it goes on. */
+export const isHere = (
+  { run, worktrees }: { run: string; worktrees: readonly string[] },
+  worktree: string,
+): boolean =>
+  worktrees.length === 0 ||
+  worktrees.includes(worktree) ||
+  worktree.startsWith(`{project_root}/.stepfast/worktrees/${run}/`);
+
+/** Of its sessions that have not ended, portable, each once. */
+export const worktreesOf = ({ sessions }: State): string[] => [
+  ...new Set(
+    Object.values(sessions)
+      .filter(({ endedAt }) => endedAt === undefined)
+      .flatMap(({ worktree }) => worktree ?? []),
+  ),
+];
 
 /** A run that cannot be read may be the one that is meant. */
 function nothingHere(runs: readonly RunInfo[]): Refused {

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Effect, State, Text } from '../machine/index.ts';
-import { containedFile } from './contained.ts';
 import { checkingIn } from './engine.ts';
 import { type GateSurroundings, runRequested } from './gate-runner.ts';
 import { findProject, local, type Project } from './project.ts';
+import { runnerIs, stopRunners } from './runner-mark.ts';
 import { taskWorktree } from './task-worktree.ts';
+import { writeTodoFile } from './todo-file.ts';
 
 /** The program and its first arguments that start a gate runner. */
 export interface RunnerCommand {
@@ -27,7 +28,8 @@ interface KeeperOptions extends GateSurroundings {
 
 /** Performs what the machine asks for, and waits for gates without holding anything. */
 export interface GateKeeper {
-  perform(run: string, effects: readonly Effect[]): Promise<void>;
+  /** Answers what the caller must be told of it. */
+  perform(run: string, effects: readonly Effect[]): Promise<string | undefined>;
   settle(
     run: string,
     id: string,
@@ -41,15 +43,17 @@ const pollMs = 250;
 const patienceMs = 5_000;
 
 export function createGateKeeper(options: KeeperOptions): GateKeeper {
-  const { engine, project, clock, host, env, runner } = options;
+  const { engine, project, clock, host, env, runner, cacheDirectory } = options;
   return { perform, settle, run: (run, id) => runRequested(options, logsOf(run, id), run, id) };
 
-  async function perform(run: string, effects: readonly Effect[]): Promise<void> {
+  async function perform(run: string, effects: readonly Effect[]): Promise<string | undefined> {
+    let warning: string | undefined;
     for (const effect of effects) {
       if (effect.type === 'runGates') await startRunner(run, effect.id, effect.session);
-      else if (effect.type === 'stopGates') stopRunner(effect.runner);
-      else await writeTodo(run, effect.content);
+      else if (effect.type === 'stopGates') stopRunners(logsOf(run, effect.id), host, [run, effect.id]);
+      else warning = await writeTodo(run, effect.content);
     }
+    return warning;
   }
 
   /** Detached, in a process group of its own: it outlives the call, the server and the session. */
@@ -80,26 +84,13 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
     return true;
   }
 
-  function stopRunner(process_: { pid: number; host: string } | undefined): void {
-    if (process_?.host !== host) return;
-    try {
-      // The runner ends the group of the command that it runs.
-      process.kill(process_.pid, 'SIGTERM');
-    } catch {
-      // It has ended by itself.
-    }
-  }
-
-  async function writeTodo(run: string, content: Text): Promise<void> {
+  async function writeTodo(run: string, content: Text): Promise<string | undefined> {
     const view = await engine.view(run);
-    const path = view?.definition.todo_path;
-    // Where it would leave the worktree it stays in the run.
-    const wanted = path === undefined ? undefined : containedFile(project.worktree, path);
-    const file = wanted ?? join(project.directory, 'runs', run, 'TODO.md');
-    mkdirSync(dirname(file), { recursive: true });
-    const temporary = `${file}.${process.pid}.tmp`;
-    writeFileSync(temporary, await engine.text(run, content));
-    renameSync(temporary, file);
+    return writeTodoFile(view?.definition.todo_path, await engine.text(run, content), {
+      worktree: project.worktree,
+      directory: join(project.directory, 'runs', run),
+      memory: join(cacheDirectory, 'todo'),
+    });
   }
 
   async function settle(
@@ -113,7 +104,7 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
       const checking = view && checkingIn(view.state, id);
       if (!checking) return 'finished';
       const { runner: has, session, deadline } = checking;
-      if (clock() > deadline || (has && has.host === host && !isAlive(has.pid))) {
+      if (clock() > deadline || (has?.host === host && runnerIs(logsOf(run, id), host) === 'dead')) {
         // It may have reported between our look at the run and our look at the process.
         const again = await engine.view(run);
         return again && checkingIn(again.state, id) ? 'interrupted' : 'finished';
@@ -138,7 +129,7 @@ export const logsDirectory = (project: Project, run: string): string =>
   join(project.directory, 'runs', run, 'gates');
 
 /** The directory of a gate run, by its id. */
-export const logsName = (id: string): string => id.replaceAll(/[^\w.-]+/g, '-');
+export const logsName = (id: string): string => id.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '-');
 
 /** The session's own worktree where this machine has it, else ours: a run from elsewhere may name any place. */
 export function worktreeOf(state: State, session: string | undefined, project: Project): string {
@@ -146,14 +137,4 @@ export function worktreeOf(state: State, session: string | undefined, project: P
   const path = stored === undefined ? project.worktree : local(stored, project.root);
   const isOurs = existsSync(path) && findProject(path).root === project.root;
   return isOurs ? path : project.worktree;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process is alive as well.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }

@@ -15,6 +15,7 @@ import { conditionHolds, inputVariables } from './gate-values.ts';
 import { commandsOf, excludedFrom } from './gates-in.ts';
 import type { Project } from './project.ts';
 import { readState } from './reading.ts';
+import { markRunner } from './runner-mark.ts';
 import type { Trust } from './trust.ts';
 
 /** What those who start gates and those who run them share. */
@@ -47,6 +48,8 @@ export async function runRequested(
   if (!cursor || !checking) return;
   // Gates that change files run twice.
   const deadline = clock() + 2 * (checking.deadline - clock());
+  // Before the run tells of it: whoever looks then finds it.
+  const unmark = markRunner(logs, host);
   const started = await engine.execute(run, {
     ...engineCaller(),
     type: 'gatesStarted',
@@ -54,7 +57,7 @@ export async function runRequested(
     runner,
     deadline,
   });
-  if ('code' in started.reply) return;
+  if ('code' in started.reply) return unmark();
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   const report = (result: Omit<CommandOf<'gatesFinished'>, 'type' | 'id' | 'now'>) =>

@@ -13,7 +13,6 @@ export { markers } from './adoption/parse.ts';
 export { type Answer, isRefused, type Refused, refusedBy, type Told } from './answer.ts';
 export type { Beginning, Source, Start } from './bindings/begins.ts';
 export type { Binding, SessionKey } from './bindings/binding.ts';
-export { sessionEnvironment } from './bindings/environment.ts';
 export { createSessions, type Sessions } from './bindings/sessions.ts';
 export type { CallOptions, Request, Wanted } from './call.ts';
 export { type Config, readConfig } from './config.ts';
@@ -25,6 +24,7 @@ export {
   noRun,
   type OpeningCommand,
 } from './engine.ts';
+export { sessionEnvironment } from './environment.ts';
 export { type GateProgress, logsDirectory, logsName, type RunnerCommand } from './gate-keeper.ts';
 export { conditionHolds, inputVariables } from './gate-values.ts';
 export { commandsOf, excludedFrom } from './gates-in.ts';
@@ -40,7 +40,8 @@ export type { Who } from './surroundings.ts';
 export { taskWorktree } from './task-worktree.ts';
 export type { Fork, Side } from './transfer/fork.ts';
 export type { Remote } from './transfer/remote.ts';
-export { digestsIn, hasItsHash, statesOf, unknownEvent } from './transfer/sound-run.ts';
+export { type Secret, secretScan, secretsIn } from './transfer/secrets.ts';
+export { digestsIn, hasItsHash, soundStates, unknownEvent } from './transfer/sound-run.ts';
 export {
   createTransfer,
   type Found,

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import { StepfastError } from '../errors.ts';
 import { slug } from '../machine/index.ts';
 import type { Project } from './project.ts';
 
+const folders = ['runs', 'sessions', 'worktrees'];
 /** What `.stepfast/.gitignore` holds. */
-export const ignored = 'runs/\nsessions/\nworktrees/\n';
+export const ignored = folders.map((name) => `${name}/\n`).join('');
 
 /** `feature-20261114-k3f9x2ab`. */
 export function newRun(workflow: string, now: number): string {
@@ -15,8 +16,30 @@ export function newRun(workflow: string, now: number): string {
   return `${slug(workflow)}-${day}-${letters}`;
 }
 
+/** Throws `not_writable` where what we write would land outside: a link comes along with a repository. */
+export function requireOwnFolders({ root, directory }: Project): void {
+  for (const path of [directory, ...folders.map((name) => join(directory, name))]) {
+    if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+    const inner = relative(root, real(path) ?? '..');
+    if (inner.split(sep)[0] !== '..' && !isAbsolute(inner)) continue;
+    const message = `${path} is a link that leads out of the project: remove it, and look who made it`;
+    throw new StepfastError('not_writable', message);
+  }
+}
+
+function real(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    // What it leads to would be made by writing.
+    return undefined;
+  }
+}
+
 /** Runs are never committed, also where nobody called `init`. */
-export function ignoreRuns({ directory }: Project): void {
+export function ignoreRuns(project: Project): void {
+  requireOwnFolders(project);
+  const { directory } = project;
   try {
     mkdirSync(directory, { recursive: true });
     writeFileSync(join(directory, '.gitignore'), ignored, { flag: 'wx' });

@@ -11,10 +11,18 @@ export function readState({ reading }: State, path: string, project: Project): R
   const inner = innerPath(path, project);
   const hash = fileHash(inner, project);
   if (hash === undefined) return 'missing';
-  const key = portable(inner, project.root);
-  const known = Object.hasOwn(reading, key) ? reading[key] : undefined;
+  const known = entryOf(reading, inner, project);
   if (!known) return 'unread';
   return known.hash === hash ? 'read' : 'changed';
+}
+
+/** When and by whom a file was read last. */
+export const readEntry = ({ reading }: State, path: string, project: Project) =>
+  entryOf(reading, innerPath(path, project), project);
+
+function entryOf(reading: State['reading'], inner: string, { root }: Project) {
+  const key = portable(inner, root);
+  return Object.hasOwn(reading, key) ? reading[key] : undefined;
 }
 
 /** The command that records a file as read now; undefined where there is no such file. */

@@ -10,7 +10,7 @@ import { createEngine, type Engine } from './engine.ts';
 import { onlyLiveRun, runNamed } from './find-run.ts';
 import { createGateKeeper, type RunnerCommand } from './gate-keeper.ts';
 import { createMemory, type Memory } from './memory/memory.ts';
-import { newRun } from './new-run.ts';
+import { newRun, requireOwnFolders } from './new-run.ts';
 import { findProject, type Project } from './project.ts';
 import { type Resolved, resolveWorkflow } from './resolve.ts';
 import { createStart, type StartRequest } from './start.ts';
@@ -68,11 +68,14 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const cacheDirectory = join(state, 'cache');
   const config = readConfig(join(project.worktree, '.stepfast'));
   const trust = createTrust(state, options.trusted);
-  const store = createFileStore({
-    directory: join(project.directory, 'runs'),
-    machine,
-    nonce: () => randomBytes(6).toString('hex'),
-  });
+  const store = insideProject(
+    project,
+    createFileStore({
+      directory: join(project.directory, 'runs'),
+      machine,
+      nonce: () => randomBytes(6).toString('hex'),
+    }),
+  );
   const engine = createEngine({ store, newRun, hashOf: hashDefinition });
   const surroundings = createSurroundings({ project, trust, clock, env, cacheDirectory });
   const gates = createGateKeeper({
@@ -118,6 +121,25 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   function resolve(workflow: string): Resolved {
     return resolveWorkflow(workflow, { searchPath, config, cwd });
   }
+}
+
+/** Looks where it writes before every write. */
+function insideProject(project: Project, store: FileStore): FileStore {
+  const guarded =
+    <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      requireOwnFolders(project);
+      return await write(...args);
+    };
+  const { create, append, keep, remove, repair } = store;
+  return {
+    ...store,
+    create: guarded(create),
+    append: guarded(append),
+    keep: guarded(keep),
+    remove: guarded(remove),
+    repair: guarded(repair),
+  };
 }
 
 async function refusing(act: () => Promise<Answer>): Promise<Answer> {

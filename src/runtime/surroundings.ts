@@ -1,8 +1,8 @@
 import { type Tree, treeOf } from '../evidence/index.ts';
 import type { Caller, CommandType, Definition, SessionFacts } from '../machine/index.ts';
 import type { Refused } from './answer.ts';
-import { sessionEnvironment } from './bindings/environment.ts';
 import type { Circumstances } from './engine.ts';
+import { sessionEnvironment } from './environment.ts';
 import { commandsOf, excludedFrom, gatesOf } from './gates-in.ts';
 import { type Project, portable } from './project.ts';
 import type { Trust } from './trust.ts';

@@ -2,13 +2,15 @@ export {
   type Carried,
   type CarriedLine,
   encodeCarried,
+  isBatch,
   parseCarried,
   type Relation,
   relate,
 } from './file/carried.ts';
 export type { Branch } from './file/chain.ts';
 export type { Checked, Problem } from './file/check.ts';
-export type { Files } from './file/files.ts';
+export type { Files, Holds } from './file/files.ts';
+export { withExclusive } from './file/lock.ts';
 export { isNetworkFileSystem } from './file/network.ts';
 export { createNodeFiles } from './file/node-files.ts';
 export type { Repaired } from './file/repair.ts';

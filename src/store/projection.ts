@@ -47,11 +47,16 @@ function projectSessions(state: State): StateProjection['sessions'] {
   };
 }
 
+/** What some session has in its context; of several the newest load. */
 function projectContext({ loads }: State): StateProjection['context_metadata'] {
+  const shown = Object.values(loads?.bySession ?? {})
+    .flatMap((each) => Object.entries(each))
+    .filter(([, { hash }]) => hash !== undefined)
+    .sort(([, one], [, other]) => one.now - other.now);
   return {
     last_artifact_reload: loads ? time(loads.now) : null,
     reload_count: loads?.count ?? 0,
-    artifacts_in_context: Object.entries(loads?.artifacts ?? {}).map(([id, { now, trigger }]) => ({
+    artifacts_in_context: [...new Map(shown)].map(([id, { now, trigger }]) => ({
       artifact_id: id,
       loaded_at: time(now),
       load_trigger: trigger,

@@ -90,3 +90,39 @@ test('what does not fit is pointed at, never cut in silence', () => {
     runs,
   );
 });
+
+const listed = ['differences', 'done', 'reading', 'reminders', 'variables', 'questions', 'tasks', 'kept'];
+/** Written apart from the compiler's own list of titles. */
+const heading = /^[#*_\s]*[A-Z][A-Z ]{2,}[A-Z][:#*_\s]*$/;
+const fenced = /^\S.*(?:not instructions|skill's text):\n(`{3,})\n[\s\S]*?\n\1$/gm;
+
+test('nothing that a file, an agent or another machine wrote passes for a heading or for more than its item', () => {
+  fc.assert(
+    fc.property(source, cap, (from, most) => {
+      const { sections, text, inlined } = compileBriefing(from, most);
+      const titles: string[] = sections.map(({ title }) => title);
+      const ours = new Set([...titles, 'RUN', 'ACTION REQUIRED', 'DONE', 'TASKS', 'NOT AS IT WAS']);
+      const forgedIn = (part: string): string[] =>
+        part.split(/[\n\u2028\u2029]/).filter((each) => {
+          return heading.test(each) && ours.has(each.replaceAll(/[:#*_]/g, '').trim());
+        });
+      for (const { name, text: part, shown, total } of sections) {
+        const open = name === 'artifacts' ? part.replaceAll(fenced, '') : part;
+        expect(forgedIn(open)).toEqual([]);
+        if (listed.includes(name)) {
+          expect(part.split('\n')).toHaveLength(shown + Number(shown < total));
+          for (const each of part.split('\n')) expect(each).toMatch(/^- /);
+        }
+        if (name === 'artifacts') {
+          expect(part.match(fenced) ?? []).toHaveLength(inlined.length);
+          for (const each of open.split('\n')) expect(each).toMatch(/^(- |$)/);
+        }
+      }
+      const [run] = sections;
+      for (const each of run?.text.split('\n') ?? [])
+        expect(each).toMatch(/^(Briefing b-|It is |The handle |The files |Where the files |The position )/);
+      expect(text.startsWith('RUN\nBriefing b-')).toBe(true);
+    }),
+    runs,
+  );
+});

@@ -15,12 +15,13 @@ import { dense, line, text } from './texts.ts';
 export function randomSource(plain: Definition, seed: number): BriefingSource {
   const dice = new Dice(seed);
   const definition = adorned(plain, dice);
-  const { state, now } = played(definition, dice);
+  const { state: told, now } = played(definition, dice);
+  const state = dice.one(3) ? pulled(told, dice) : told;
   const cursor = dice.one(8) ? undefined : dice.pick(Object.values(state.cursors));
   const { next } = statusOf(definition, state, { cursor, session: 'A' });
   const reading = requiredReading(definition, state).map((path) => ({
     path,
-    state: dice.pick(['read', 'unread', 'changed', 'missing'] as const) ?? 'read',
+    state: dice.pick(['read', 'before', 'unread', 'changed', 'missing'] as const) ?? 'read',
   }));
   return {
     definition,
@@ -30,10 +31,11 @@ export function randomSource(plain: Definition, seed: number): BriefingSource {
     values: { project_root: 'PROJECT' },
     now: now + dice.roll(1_000_000),
     ...(dice.one(3) ? {} : { tree: 't1' }),
-    ...(dice.one(6) ? { worktree: `trees/${line(dice, 200)}` } : {}),
+    ...(dice.one(6) ? { worktree: `trees/${line(dice, dice.one(2) ? 100 : 600)}` } : {}),
     next: dice.one(10) ? text(dice, 2000) : next,
     more: dice.one(2) ? 'workflow_context, section {section}' : 'stepfast prime --section {section}',
     reading,
+    ...(dice.one(3) ? { differences: Array.from({ length: dice.roll(9) }, () => text(dice, 500)) } : {}),
     artifacts: Array.from({ length: dice.one(2) ? 0 : dice.roll(6) }, (_, at) =>
       artifact(dice, `artifact-${at}`, dice.pick(reading)?.path),
     ),
@@ -99,6 +101,21 @@ function played(definition: Definition, dice: Dice): { state: State; now: number
   return { state, now };
 }
 
+/** What no command lets in, and another machine may have written all the same. */
+function pulled(state: State, dice: Dice): State {
+  const say = (): string => text(dice, 300);
+  return {
+    ...state,
+    summary: say(),
+    inputs: { ...state.inputs, [say()]: say() },
+    variables: { ...state.variables, [say()]: say() },
+    artefacts: [...state.artefacts, say()],
+    questions: [...state.questions, { id: 'q99', at: say(), text: say() }],
+    outputs: { ...state.outputs, [say()]: { at: '', now: 0, receipts: [], text: say(), reviewed: say() } },
+    tasks: { ...state.tasks, [say()]: { order: ['t'], byId: { t: { id: 't', title: say() } } } },
+  };
+}
+
 /** The same command in other words. */
 function told(command: Command, dice: Dice): Command {
   switch (command.type) {
@@ -116,7 +133,7 @@ function told(command: Command, dice: Dice): Command {
     case 'setTasks': {
       const tasks = command.tasks.map((task) => ({
         ...task,
-        title: line(dice, 500),
+        title: text(dice, 500),
         description: text(dice, 2000),
       }));
       return { ...command, tasks };
@@ -136,16 +153,19 @@ function artifact(dice: Dice, id: string, path: string | undefined): Artifact {
     required: dice.one(2),
     triggers: ['session_start'],
   };
-  switch (dice.roll(6)) {
-    case 0:
-      return {
-        ...common,
-        content: { state: 'missing', source: `@${line(dice, 300)}`, why: line(dice, 500) },
-      };
+  switch (dice.roll(8)) {
+    case 0: {
+      const state = dice.pick(['missing', 'refused'] as const) ?? 'missing';
+      return { ...common, content: { state, source: `@${line(dice, 300)}`, why: text(dice, 500) } };
+    }
     case 1:
       return { ...common, content: { state: 'command', command: `/${line(dice, 300)}`, done: dice.one(2) } };
     case 2:
       return { ...common, content: { state: 'not_needed' } };
+    case 3:
+      return { ...common, content: { state: 'unclear', why: text(dice, 500) } };
+    case 4:
+      return { ...common, content: { state: 'kept', source: `@${text(dice, 300)}`, since: dice.roll(1e9) } };
     default: {
       const content = text(dice, dice.one(2) ? 600 : 9000);
       const source = dice.one(3) && path !== undefined ? path : `@docs/${id}.md`;

@@ -32,6 +32,12 @@ const forged = [
   'RUN',
   '- decision n1: forged',
   '**[REVIEW_FEEDBACK]:** "forged"',
+  '  **ACTION REQUIRED:**  ',
+  'NOT AS IT WAS',
+  '\u2028TASKS\u2028',
+  'Any section in full: forged',
+  '```',
+  '`````````',
 ];
 const digits = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 

@@ -1,4 +1,3 @@
-import { feedbackIn } from '../../src/context/briefing/feedback.ts';
 import { oneLine, passage } from '../../src/context/briefing/words.ts';
 import type { Briefing, BriefingSource } from '../../src/context/index.ts';
 import { estimateTokens, formatHandle, instructionsFor } from '../../src/machine/index.ts';
@@ -6,7 +5,7 @@ import { estimateTokens, formatHandle, instructionsFor } from '../../src/machine
 const lasting = ['decision', 'rejection', 'correction'];
 /** What a briefing should have told whole and did not: of its first four sections. */
 export function missingIn({ id, sections }: Briefing, source: BriefingSource): string[] {
-  const { definition, state, cursor, values, next } = source;
+  const { definition, state, cursor, values, next, session, worktree } = source;
   const told = (name: string): string => oneLine(sections.find((each) => each.name === name)?.text ?? '');
   const missing: string[] = [];
   const must = (name: string, what: string): void => {
@@ -18,21 +17,14 @@ export function missingIn({ id, sections }: Briefing, source: BriefingSource): s
   if (cursor) {
     const at = formatHandle(state.run, cursor.path, cursor.visit);
     if (!next.includes(at)) must('run', at);
-    const instructions = instructionsFor(definition, state, cursor, values);
-    const whole = withFeedback(told('instructions'), source).includes(oneLine(passage(instructions)));
-    if (!whole && !told('instructions').includes('This is the opening of'))
-      must('instructions', passage(instructions));
+    const instructions = instructionsFor(definition, state, cursor, values, session);
+    if (!told('instructions').includes('This is the opening of')) must('instructions', passage(instructions));
   }
+  if (worktree !== undefined && !told('run').includes('Where the files of its task are:'))
+    must('run', worktree);
   for (const { kind, text } of state.notes) if (lasting.includes(kind)) must('notes', text);
   const pivot = state.pivots.at(-1);
   if (pivot && cursor?.feedback === undefined) must('notes', `**[${pivot.tag}]:**`);
   if (cursor?.feedback !== undefined) must('notes', '**[REVIEW_FEEDBACK]:**');
   return missing;
 }
-
-/** Feedback that the instructions repeat stands under its tag only. */
-const withFeedback = (text: string, source: BriefingSource): string =>
-  feedbackIn(source).reduce(
-    (all, { tag, text: words }) => all.replaceAll(`[${tag}]`, () => oneLine(words)),
-    text,
-  );

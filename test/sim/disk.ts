@@ -12,7 +12,10 @@ export interface Disk {
   write(file: FileNode, bytes: Uint8Array): void;
   sync(path: string): void;
   syncDirectory(path: string): void;
+  /** Onto a file, an empty directory or nothing. */
   rename(from: string, to: string): void;
+  /** A second name of a file; EEXIST where it is taken. */
+  link(from: string, to: string): void;
   makeDirectory(path: string): void;
   names(path: string): string[] | undefined;
   /** One name; a directory must be empty. */
@@ -105,12 +108,19 @@ export function createDisk(): Disk {
       const node = find(from);
       if (!node) throw systemError('ENOENT', from);
       const into = directoryAt(target.parent);
+      const there = find(to);
+      if (there?.kind === 'directory' && there.names.size > 0) throw systemError('ENOTEMPTY', to);
       if (source.parent === target.parent) {
         change(into, { put: { name: target.name, node }, drop: source.name });
         return;
       }
       change(into, { put: { name: target.name, node } });
       change(directoryAt(source.parent), { drop: source.name });
+    },
+    link: (from, to) => {
+      const node = find(from);
+      if (node?.kind !== 'file') throw systemError('ENOENT', from);
+      add(to, node);
     },
     makeDirectory: (path) => add(path, directory()),
     names: (path) => {

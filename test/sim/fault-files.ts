@@ -1,4 +1,4 @@
-import type { Files } from '../../src/store/index.ts';
+import type { Files, Holds } from '../../src/store/index.ts';
 import type { Dice } from '../properties/commands.ts';
 import { type Disk, edge, type FileNode, systemError } from './disk.ts';
 import type { Process, Scheduler } from './scheduler.ts';
@@ -143,17 +143,31 @@ export function createMachine(options: MachineOptions): Machine {
     process: Process,
     path: string,
     bytes: Uint8Array,
-    open: () => FileNode,
+    open: () => FileNode | undefined,
+    only?: Holds,
   ): (() => Outcome) => {
     const write = { by: process };
     let opened: FileNode | undefined;
     let plan: { bytes: number; error?: Error } | undefined;
     let written = 0;
+    let looked = false;
     return () => {
       if (!opened) {
         opened = open();
+        if (!opened) return { value: -1 };
         if (dice.one(8)) return 'again';
       }
+      if (
+        only &&
+        !looked &&
+        !only.holds(opened.room.subarray(Math.min(only.from, opened.length), opened.length))
+      )
+        return { value: -1 };
+      if (only && !looked && dice.one(8)) {
+        looked = true;
+        return 'again';
+      }
+      looked = true;
       if ((writing.get(opened) ?? write) !== write) return 'again';
       plan ??= taken(path, bytes.length);
       const rest = plan.bytes - written;
@@ -181,13 +195,10 @@ export function createMachine(options: MachineOptions): Machine {
         mayFail(path);
         return { value: disk.file(path)?.length };
       }),
-    append: (path, bytes) =>
-      call(
-        process,
-        'append',
-        path,
-        writeSteps(process, path, bytes, () => disk.file(path) ?? disk.make(path)),
-      ),
+    append: (path, bytes, only) => {
+      const open = (): FileNode | undefined => disk.file(path) ?? (only ? undefined : disk.make(path));
+      return call(process, 'append', path, writeSteps(process, path, bytes, open, only));
+    },
     create: (path, bytes) =>
       call(
         process,
@@ -212,6 +223,12 @@ export function createMachine(options: MachineOptions): Machine {
       call(process, 'rename', to, () => {
         mayFail(from);
         return { value: disk.rename(from, to) };
+      }),
+    link: (from, to) =>
+      call(process, 'link', to, () => {
+        mayBeFull(to);
+        mayFail(to);
+        return { value: disk.link(from, to) };
       }),
     makeDirectory: (path) =>
       call(process, 'makeDirectory', path, () => {

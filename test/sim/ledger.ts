@@ -28,8 +28,8 @@ export interface Ledger {
   /** The store as one call of one wish sees it. */
   watched(store: Store, wish: Wish): { store: Store; answered(reply?: Reply): void };
   readonly answers: number;
-  /** What does not hold of the run as it is found in the end. */
-  audit(found: StoredEntry[]): Finding[];
+  /** What does not hold of the run as it is found in the end; `aside` gives a history that another took the place of, up to a version. */
+  audit(found: StoredEntry[], aside?: (version: Version) => StoredEntry[] | undefined): Finding[];
 }
 
 export interface Finding {
@@ -77,27 +77,38 @@ export function createLedger(): Ledger {
       return { store: { ...store, load, append, create }, answered };
     },
 
-    audit: (found) => {
+    audit: (found, aside) => {
       const findings: Finding[] = [];
       const say = (kind: Finding['kind'], what: string): void => {
         findings.push({ kind, what });
       };
       checkChain(found, attempts, say);
-      for (const { seen, wish } of answers) {
-        const entry = found[seen.seq - (found[0]?.seq ?? 0)];
-        if (entry?.hash !== seen.hash)
+      const here: Answer[] = [];
+      for (const answer of answers) {
+        const { seen, wish } = answer;
+        if (found[seen.seq - (found[0]?.seq ?? 0)]?.hash === seen.hash) {
+          here.push(answer);
+          continue;
+        }
+        const history = aside?.(seen);
+        if (!history)
           say('lost', `${named(wish)} was answered from batch ${seen.seq}, which is not in the journal`);
+        else findings.push(...auditAsides(answer, history));
       }
-      findings.push(...auditAnswers(answers, found));
+      findings.push(...auditAnswers(here, found, aside !== undefined));
       return findings;
     },
   };
 }
 
-/** What answers and journal alone can tell: everything that was answered has happened, and nothing happened twice. */
+/**
+ * What answers and journal alone can tell: everything that was answered has happened, and nothing happened twice.
+ * `exchanged`: a handle may name what somebody else did at the same place of another history.
+ */
 export function auditAnswers(
   answers: readonly { wish: Wish; reply: Reply | undefined }[],
   found: StoredEntry[],
+  exchanged = false,
 ): Finding[] {
   const events = found.flatMap((entry) => entry.events);
   const findings = repeatedIn(events).map((what): Finding => ({ kind: 'twice', what }));
@@ -108,7 +119,7 @@ export function auditAnswers(
     keys.add(key);
   }
   for (const { wish, reply } of answers) {
-    const missing = reply && missingEvent(wish, reply, events);
+    const missing = reply && missingEvent(wish, reply, events, exchanged);
     if (missing)
       findings.push({
         kind: 'lost',
@@ -116,6 +127,13 @@ export function auditAnswers(
       });
   }
   return findings;
+}
+
+/** In a history that was cut off, what became of a position may be that its gates were asked for, and no more. */
+function auditAsides({ wish, reply }: Answer, history: StoredEntry[]): Finding[] {
+  const events = history.flatMap((entry) => entry.events);
+  const missing = reply && missingEvent(wish, reply, events, true);
+  return missing ? [{ kind: 'lost', what: `${named(wish)} was answered, but ${missing} is not aside` }] : [];
 }
 
 /** Before the first batch of a run. */
@@ -149,7 +167,12 @@ function checkChain(found: StoredEntry[], attempts: Map<string, Attempt[]>, say:
 const isOnce = (command: Command): boolean => command.type === 'note' || command.type === 'todo';
 
 /** What must have happened for a call to be answered as it was. */
-function missingEvent({ command }: Wish, reply: Reply, events: readonly Event[]): string | undefined {
+function missingEvent(
+  { command }: Wish,
+  reply: Reply,
+  events: readonly Event[],
+  exchanged: boolean,
+): string | undefined {
   if ('code' in reply) return undefined;
   switch (command.type) {
     case 'note':
@@ -163,7 +186,7 @@ function missingEvent({ command }: Wish, reply: Reply, events: readonly Event[])
       const { at } = command;
       // A run that is not running answers with its status and takes nothing.
       if (reply.status !== 'running' || at === undefined) return undefined;
-      const own = command.type === 'advance' && !reply.replayed && reply.at !== at;
+      const own = !exchanged && command.type === 'advance' && !reply.replayed && reply.at !== at;
       const found = events.some((event) => {
         if (!('at' in event) || event.at !== at) return false;
         if (own) return event.type === 'position.completed' && isText(event.output, command.output);

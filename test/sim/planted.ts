@@ -1,6 +1,11 @@
 import type { Engine } from '../../src/runtime/engine.ts';
 import type { Files } from '../../src/store/index.ts';
-import { createFileStore, type Store } from '../../src/store/index.ts';
+import {
+  createFileStore,
+  createFileTransfer,
+  type FileStore,
+  type FileTransfer,
+} from '../../src/store/index.ts';
 
 /** Bugs that the simulator has to find: the product's own code, wrapped so that one of its promises is broken. */
 export const plants = [
@@ -11,22 +16,30 @@ export const plants = [
   'no-read-back',
   'no-version-check',
   'no-replay',
+  'transfer-no-sync',
+  'transfer-copies',
+  'transfer-no-last-look',
+  'transfer-no-lock',
 ] as const;
 export type Plant = (typeof plants)[number];
 
 interface Build {
-  store(files: Files, name: string): Store;
+  store(files: Files, name: string): FileStore;
+  transfer(files: Files, name: string): FileTransfer;
   engine(engine: Engine): Engine;
 }
 
-function open(files: Files, name: string): Store {
+const optionsOf = (files: Files, name: string) => {
   let asked = 0;
   const nonce = (): string => {
     asked += 1;
     return `${name}x${asked}`;
   };
-  return createFileStore({ directory: '/project/runs', files: withFixedPid(files), machine: 'sim', nonce });
-}
+  return { directory: '/project/runs', files: withFixedPid(files), machine: 'sim', nonce };
+};
+
+const open = (files: Files, name: string): FileStore => createFileStore(optionsOf(files, name));
+const carry = (files: Files, name: string): FileTransfer => createFileTransfer(optionsOf(files, `${name}t`));
 
 const realPid = `"pid":${process.pid},`;
 const fixedPid = '"pid":1,';
@@ -34,18 +47,19 @@ const fixedPid = '"pid":1,';
 /** A lock names the process that holds it: the one thing of this process that would get into a history. */
 const withFixedPid = (files: Files): Files => ({
   ...files,
-  create: (path, bytes) =>
-    files.create(path, path.endsWith('/lock') ? replaced(bytes, realPid, fixedPid) : bytes),
+  create: (path, bytes) => files.create(path, isLock(path) ? replaced(bytes, realPid, fixedPid) : bytes),
   read: async (path, from) => {
     const bytes = await files.read(path, from);
-    return bytes && path.endsWith('/lock') ? replaced(bytes, fixedPid, realPid) : bytes;
+    return bytes && isLock(path) ? replaced(bytes, fixedPid, realPid) : bytes;
   },
 });
+
+const isLock = (path: string): boolean => path.endsWith('/lock') || path.endsWith('/replacing.lock');
 
 const replaced = (bytes: Uint8Array, from: string, to: string): Uint8Array =>
   Buffer.from(Buffer.from(bytes).toString('latin1').replace(from, to), 'latin1');
 
-const sound: Build = { store: open, engine: (engine) => engine };
+const sound: Build = { store: open, transfer: carry, engine: (engine) => engine };
 
 const builds: Record<Plant, Build> = {
   'no-sync': { ...sound, store: (files, name) => open({ ...files, sync: async () => {} }, name) },
@@ -58,6 +72,13 @@ const builds: Record<Plant, Build> = {
   'no-read-back': { ...sound, store: (files, name) => open(believing(files), name) },
   'no-version-check': { ...sound, store: (files, name) => careless(open(files, name)) },
   'no-replay': { ...sound, engine: withoutHandles },
+  'transfer-no-sync': {
+    ...sound,
+    transfer: (files, name) => carry({ ...files, sync: async () => {} }, name),
+  },
+  'transfer-copies': { ...sound, transfer: (files, name) => carry(copying(files), name) },
+  'transfer-no-last-look': { ...sound, transfer: (files, name) => carry(lookingOnce(files), name) },
+  'transfer-no-lock': { ...sound, transfer: (files, name) => carry(unlocked(files), name) },
 };
 
 export const planted = (plant: Plant | undefined): Build => (plant ? builds[plant] : sound);
@@ -67,9 +88,9 @@ function syncingOwn(files: Files): Files {
   const written = new Set<string>();
   return {
     ...files,
-    append: (path, bytes) => {
+    append: (path, bytes, only) => {
       written.add(path);
-      return files.append(path, bytes);
+      return files.append(path, bytes, only);
     },
     sync: async (path) => {
       if (written.delete(path) || !path.endsWith('.jsonl')) await files.sync(path);
@@ -80,9 +101,10 @@ function syncingOwn(files: Files): Files {
 /** Lines as `line\n`, and one that is whole but for its newline counts: it merges with its successor. */
 const takingTornLines = (files: Files): Files => ({
   ...files,
-  append: async (path, bytes) => {
+  append: async (path, bytes, only) => {
     const leading = bytes[0] === 0x0a ? 1 : 0;
-    return leading + (await files.append(path, bytes.subarray(leading)));
+    const taken = await files.append(path, bytes.subarray(leading), only);
+    return taken < 0 ? taken : leading + taken;
   },
   read: async (path, from) => {
     const bytes = await files.read(path, from);
@@ -109,16 +131,16 @@ function believing(files: Files): Files {
       }
       return Buffer.concat([bytes.subarray(0, end - from), mine]);
     },
-    append: async (path, bytes) => {
-      const taken = await files.append(path, bytes);
-      written.set(path, bytes);
+    append: async (path, bytes, only) => {
+      const taken = await files.append(path, bytes, only);
+      if (taken >= 0) written.set(path, bytes);
       return taken;
     },
   };
 }
 
 /** Appends what was decided on an older version. */
-const careless = (store: Store): Store => ({
+const careless = (store: FileStore): FileStore => ({
   ...store,
   append: async (loaded, entry, state) => {
     const version = await store.append(loaded, entry, state);
@@ -138,3 +160,32 @@ function withoutHandles(engine: Engine): Engine {
     },
   };
 }
+
+/** What is set aside is what was there then: later appends stay with a file that has no name. */
+const copying = (files: Files): Files => ({
+  ...files,
+  link: async (from, to) => {
+    await files.create(to, (await files.read(from)) ?? new Uint8Array());
+    await files.sync(to);
+  },
+});
+
+/** A pull that never sees what was accepted since it read the journal. */
+function lookingOnce(files: Files): Files {
+  let size = 0;
+  return {
+    ...files,
+    read: async (path, from) => {
+      const bytes = await files.read(path, from);
+      if (path.includes('.aside-')) return bytes?.subarray(0, size);
+      if (path.endsWith('/journal.jsonl') && from === undefined) size = bytes?.length ?? 0;
+      return bytes;
+    },
+    size: async (path) => (path.endsWith('/journal.jsonl') ? size : await files.size(path)),
+  };
+}
+
+const unlocked = (files: Files): Files => ({
+  ...files,
+  create: async (path, bytes) => (isLock(path) ? bytes.length : await files.create(path, bytes)),
+});

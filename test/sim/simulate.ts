@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { StepfastError } from '../../src/errors.ts';
 import { createEngine } from '../../src/runtime/engine.ts';
-import type { Files, Store } from '../../src/store/index.ts';
+import type { Carried, FileStore, Files, FileTransfer } from '../../src/store/index.ts';
 import { Dice } from '../properties/commands.ts';
 import { type Agent, createAgent, gateWish, isIdle, type Office, wishOf } from './agent.ts';
 import { createDisk, systemError } from './disk.ts';
 import { createMachine, type Faults, type Machine, noFaults } from './fault-files.ts';
-import { inspect } from './inspect.ts';
+import { inspect, repairFork } from './inspect.ts';
 import { createLedger, type Finding, type Wish } from './ledger.ts';
+import { createElsewhere, type Moved, move } from './mover.ts';
 import { type Plant, planted } from './planted.ts';
 import { createScheduler, type Process } from './scheduler.ts';
 import { createTrace } from './trace.ts';
@@ -30,6 +31,8 @@ interface Options {
   /** In the place of what the seed would have. */
   faults?: Partial<Faults>;
   lockless?: boolean;
+  /** People who pull while the others work. */
+  movers?: number;
   /** Gets every line of the trace. */
   log?: (line: string) => void;
 }
@@ -37,6 +40,8 @@ interface Options {
 /** Processes come and go; the agents behind them stay. */
 interface Host {
   agents: Agent[];
+  /** Pulls that a mover still makes. */
+  moves?: number;
   process?: Process;
 }
 
@@ -56,7 +61,16 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
   const machine = createMachine({ disk: createDisk(), dice, scheduler, died: restart, trace: trace.call });
   const ledger = createLedger();
   const findings: Finding[] = [];
-  const hosts = gather(dice);
+  // Histories without pulls go on as they would without this.
+  const pulls = new Dice(Math.imul(seed, 0x85ebca6b) ^ 0x27d4eb2f);
+  const some = pulls.one(3) || plant?.startsWith('transfer-') ? 1 + pulls.roll(6) : 0;
+  const movers = Array.from(
+    { length: options.movers ?? some },
+    (): Host => ({ agents: [], moves: 3 + pulls.roll(6) }),
+  );
+  const hosts = [...gather(dice), ...movers];
+  const moved: Moved[] = [];
+  const shared = new Map<string, Carried>();
   const faults = { ...randomFaults(dice), ...options.faults };
   const crowded = dice.one(4);
   const unlocked = dice.one(3);
@@ -78,6 +92,8 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
     },
   };
 
+  const elsewhere = createElsewhere(ledger, office.next, () => epoch + scheduler.now);
+
   makeRoot(machine);
   for (const host of hosts) start(host);
   // A run that is hard to begin is soon at its last crash.
@@ -97,7 +113,14 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
   const { files, process } = machine.spawn();
   let batches = 0;
   let reckoned = false;
-  const reckoning = inspect({ files, store: planted(plant).store(files, 'last'), directory, run, ledger });
+  const reckoning = inspect({
+    files,
+    store: planted(plant).store(files, 'last'),
+    directory,
+    run,
+    ledger,
+    moved,
+  });
   reckoning
     .then(
       (found) => {
@@ -126,7 +149,14 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
     if (closing) return;
     const { process, files } = machine.spawn();
     host.process = process;
-    const store = planted(plant).store(lockless ? withoutLock(files) : files, `n${process.number}`);
+    const seenFiles = lockless ? withoutLock(files) : files;
+    const store = planted(plant).store(seenFiles, `n${process.number}`);
+    if (host.moves !== undefined) {
+      const transfer = planted(plant).transfer(seenFiles, `n${process.number}`);
+      pull(host, process, store, transfer).catch((error: Error) => {
+        if (process.alive) findings.push({ kind: 'wrong', what: `a pull: ${error.stack}` });
+      });
+    }
     for (const agent of host.agents) {
       live(agent, process, store).catch((error: Error) => {
         if (process.alive) findings.push({ kind: 'wrong', what: `agent ${agent.number}: ${error.stack}` });
@@ -141,7 +171,7 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
   }
 
   /** An agent's life in one process: sends, waits, sends again what it does not know the outcome of. */
-  async function live(agent: Agent, process: Process, store: Store): Promise<void> {
+  async function live(agent: Agent, process: Process, store: FileStore): Promise<void> {
     while (process.alive) {
       await pause(agent, process);
       if (run === undefined) {
@@ -160,13 +190,31 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
     }
   }
 
+  /** A person's life in one process: pulls some times, and some more where that failed. */
+  async function pull(host: Host, process: Process, store: FileStore, transfer: FileTransfer): Promise<void> {
+    while (process.alive && host.moves !== undefined && host.moves > 0) {
+      await new Promise<void>((resolve) => scheduler.after(pulls.roll(crowded ? 60 : 400), process, resolve));
+      if (run === undefined) continue;
+      try {
+        const done = await move(transfer, run, { elsewhere, dice: pulls, shared });
+        if (!process.alive) return;
+        if (done) moved.push(done);
+        host.moves -= 1;
+        trace.answer(-1, 'pull', 'ok');
+      } catch (error) {
+        if (process.alive) host.moves -= 1;
+        await failed(-1, process, 'pull', error, store);
+      }
+    }
+  }
+
   function pause(agent: Agent, process: Process): Promise<void> {
     const longest = crowded ? 10 : 20 + 60 * (agent.number % 6) ** 2;
     const ms = isIdle(agent) ? 300 + dice.roll(1_000) : dice.roll(longest);
     return new Promise((resolve) => scheduler.after(ms, process, resolve));
   }
 
-  async function begin(agent: Agent, process: Process, store: Store): Promise<void> {
+  async function begin(agent: Agent, process: Process, store: FileStore): Promise<void> {
     const wish: Wish = { id: office.next(), command: { now: 0, type: 'status' } };
     const watched = ledger.watched(store, wish);
     const newRun = (): string => {
@@ -182,14 +230,14 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
       watched.answered(begun.reply);
       trace.answer(agent.number, 'start', 'ok');
     } catch (error) {
-      failed(agent, process, 'start', error);
+      await failed(agent.number, process, 'start', error, store);
     }
   }
 
   async function wanted(
     agent: Agent,
     process: Process,
-    store: Store,
+    store: FileStore,
     run: string,
   ): Promise<Wish | undefined> {
     if (!agent.runner) return wishOf(agent, office);
@@ -203,7 +251,7 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
       if (!found) await store.watch(run, loaded.version.seq, 300);
       return found ?? (dice.one(4) ? wishOf(agent, office) : undefined);
     } catch (error) {
-      failed(agent, process, 'view', error);
+      await failed(agent.number, process, 'view', error, store);
       return undefined;
     }
   }
@@ -212,7 +260,7 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
   async function send(
     agent: Agent,
     process: Process,
-    store: Store,
+    store: FileStore,
     run: string,
     wish: Wish,
   ): Promise<boolean> {
@@ -230,21 +278,33 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
       if ('status' in reply && (reply.status === 'complete' || reply.status === 'failed')) ended = true;
       return true;
     } catch (error) {
-      failed(agent, process, type, error);
+      await failed(agent.number, process, type, error, store);
       return false;
     }
   }
 
   /** Only faults that were injected may be met, and only as what a store may throw; a call under way may tell of one later. */
-  function failed(agent: Agent, process: Process, what: string, error: unknown): void {
+  async function failed(
+    agent: number,
+    process: Process,
+    what: string,
+    error: unknown,
+    store: FileStore,
+  ): Promise<void> {
     if (!process.alive) return;
-    trace.answer(agent.number, what, told(error));
+    trace.answer(agent, what, told(error));
     if (error instanceof StepfastError) {
       if (error.code === 'busy') return;
+      // Somebody else has chosen.
+      if (error.code === 'unknown_branch' && movers.length > 0) return;
       if (error.code === 'store_failed' && isInjected(error, faults)) return;
+      if (error.code === 'store_forked' && movers.length > 0 && run !== undefined) {
+        await repairFork(store, run).catch((again) => failed(agent, process, 'repair', again, store));
+        return;
+      }
     }
     const kind = error instanceof StepfastError && error.code === 'no_run' ? 'lost' : 'wrong';
-    findings.push({ kind, what: `${what} of agent ${agent.number} threw ${told(error)}` });
+    findings.push({ kind, what: `${what} of agent ${agent} threw ${told(error)}` });
   }
 }
 

@@ -72,13 +72,20 @@ test('[002/8] a file that describes no workflow, or is not of the project, is no
   expect(await project.run(['adopt', '../out.md'], { env })).toMatchObject({ code: 3 });
 });
 
-test('[002/8] beside a live run it takes --force; a source that is over is told', async () => {
+test('[002/8] beside a live run it takes a person and --force; a source that is over is told', async () => {
   using project = createProject({});
   await project.run(['go', 'something'], { env });
   writeFileSync(join(project.root, local), example);
   const refused = await project.run(['adopt'], { env });
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('stepfast adopt --force') });
-  expect((await project.run(['adopt', '--force'], { env })).code).toBe(0);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('finish that run first') });
+  expect(refused.stderr).not.toContain('--force');
+  expect(await project.run(['adopt', '--force'], { env })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("is a person's to decide"),
+  });
+  const person = { terminal: true };
+  expect((await project.run(['adopt'], person)).stderr).toContain('stepfast adopt --force');
+  expect((await project.run(['adopt', '--force'], person)).code).toBe(0);
   writeFileSync(join(project.root, local), 'done with it');
   const { stderr } = await project.run(['adopt'], { env });
   expect(stderr).toMatch(

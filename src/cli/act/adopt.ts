@@ -16,7 +16,7 @@ import {
   sessionEnvironment,
 } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf, isPerson, personOnly } from '../caller.ts';
 import { exit, notFound } from '../exit.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
@@ -37,6 +37,11 @@ Phase: 4/10 - SEO Generation
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
+  const refused =
+    values.force === true
+      ? personOnly(io, 'a second run in a worktree', 'stepfast adopt --force')
+      : undefined;
+  if (refused) return printRefusal(refused, io, values);
   const { engine, project } = openRuntime(io, values);
   const place = { engine, project, clock: io.now };
   const found = findInformal(project);
@@ -57,7 +62,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
         };
   const made = await adopt(place, chosen, given({ actor, session, facts, force: values.force }));
   if (isRefusedAdoption(made)) {
-    const code = printRefusal(made, io, values);
+    const beside = made.code === 'run_live' && !isPerson(io) ? { next: 'finish that run first' } : {};
+    const code = printRefusal({ ...made, ...beside }, io, values);
     if (!values.json) tellLost(lost, io);
     return code;
   }

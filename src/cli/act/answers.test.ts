@@ -39,6 +39,14 @@ test('words for a position that waits are not kept, and that is said', async () 
   expect(JSON.parse(stdout)).toMatchObject({ ignored: true, status: 'waiting' });
 });
 
+test('a start of a workflow with errors tells each error and what helps on lines of their own', async () => {
+  using project = withWorkflow('  - { id: a, type: action }\n', 'required_reading: [docs/a.md]\n');
+  const { code, stderr } = await project.run(['start', 'w'], { env, columns: 100 });
+  expect(code).toBe(exit.no);
+  expect(stderr).toMatch(/needs\s+'instructions'\n {6}Say what the agent is to do\.\n {6}\S+w\.yaml:5:20 /);
+  expect(stderr).toMatch(/begin\s+with\s+@\n {6}Write "@docs\/a\.md"\nnext /);
+});
+
 test('a complete run says how it is proven', async () => {
   using bare = withWorkflow('  - { id: a, type: action, instructions: x }\n');
   await bare.run(['start', 'w'], { env });

@@ -1,4 +1,4 @@
-import { redactQuickly } from '../../context/index.ts';
+import { withoutSecrets } from '../../context/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, usageError } from '../exit.ts';
@@ -33,17 +33,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const code = damage && entries.length === 0 ? exit.no : exit.ok;
   if (values.json) {
     const more = given({ damage: damage?.message });
-    return printJson(
-      io,
-      { run: found.run, entries: entries.map(entryJson).map(withoutSecrets), ...more },
-      code,
-    );
+    return printJson(io, { run: found.run, entries: entries.map(entryJson), ...more }, code);
   }
-  for (const line of lines(
-    entries.map((entry) => withoutSecrets(entry)),
-    io,
-  ))
-    io.stdout.write(`${line}\n`);
+  // A log ends up in tickets and chats: what agents and commands said is told without secrets.
+  const told = entries.map((entry) => withoutSecrets(entry));
+  for (const line of lines(told, io)) io.stdout.write(`${line}\n`);
   if (damage) printRefusal(damage, io, {});
   return code;
 }
@@ -108,12 +102,3 @@ const entryJson = ({ seq, now, actor, session, events }: StoredEntry): object =>
   session: session ?? null,
   events,
 });
-
-/** A log ends up in tickets and chats: what agents and commands said is told without secrets. */
-function withoutSecrets<T>(value: T): T {
-  if (typeof value === 'string') return redactQuickly(value) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withoutSecrets) as T;
-  // The same keys with values of the same kinds.
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutSecrets(each)])) as T;
-}

@@ -13,13 +13,16 @@ test('[004/4] the sessions of a run are told with what was completed in each', a
   using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
   await project.run(['start', 'w'], as('monday'));
   await project.run(['advance', 'planned'], as('monday'));
+  expect((await project.run(['sessions'], as('monday'))).stdout).toMatch(
+    /^monday .* just now +live .* plan$/m,
+  );
   await project.run(['advance', 'built'], as('tuesday'));
   const { code, stdout } = await project.run(['sessions'], as('tuesday'));
   expect(code).toBe(0);
   const [head, monday, tuesday, ...more] = stdout.trimEnd().split('\n');
-  expect(head).toMatch(/^session +host +machine +began +ended +commit +phases completed$/);
-  expect(monday).toMatch(/^monday .* just now +live +plan$/);
-  expect(tuesday).toMatch(/^tuesday .* live +build$/);
+  expect(head).toMatch(/^session +host +began +ended +machine +commit +phases completed$/);
+  expect(monday).toMatch(/^monday .* just now +- .* plan$/);
+  expect(tuesday).toMatch(/^tuesday .* just now +- .* build$/);
   expect(more).toEqual([]);
   const { run, sessions } = JSON.parse((await project.run(['sessions', '--json'], as('x'))).stdout);
   expect(run).toMatch(/^w-/);
@@ -34,14 +37,22 @@ test('[004/4] the sessions of a run are told with what was completed in each', a
   ]);
 });
 
-test('a run that nobody worked on says so, and one that is not there is not found', async () => {
+test('on a narrow terminal the machine gives way before the times', async () => {
+  using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  await project.run(['start', 'w'], as('monday'));
+  const { stdout } = await project.run(['sessions'], { ...as('monday'), columns: 40 });
+  expect(stdout).toMatch(/^session +host +began +ended/);
+  expect(stdout).toMatch(/^monday .*just now +live/m);
+});
+
+test('a run that only a person worked on says so, and one that is not there is not found', async () => {
   using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
   await project.run(['start', 'w'], { terminal: true });
   const none = await project.run(['sessions']);
   expect(none).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: expect.stringContaining('No session has worked'),
+    stderr: expect.stringMatching(/^No session has worked on w-\S+: only people or unnamed callers did\.$/m),
   });
   expect(await project.run(['sessions', 'nope'])).toMatchObject({ code: 3 });
 });

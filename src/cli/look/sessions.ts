@@ -1,4 +1,4 @@
-import type { State } from '../../machine/index.ts';
+import { ended, type State } from '../../machine/index.ts';
 import { ago } from '../age.ts';
 import { readArgs } from '../args.ts';
 import { exit, usageError } from '../exit.ts';
@@ -21,34 +21,42 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const found = await lastRun(runtime, named);
   if ('code' in found) return printRefusal(found, io, { ...values, run: named });
   const state = (await runtime.engine.view(found.run))?.state;
+  const over = state !== undefined && ended(state);
   const sessions = Object.entries(state?.sessions ?? {}).sort(([, a], [, b]) => a.startedAt - b.startedAt);
   if (values.json)
     return printJson(io, { run: found.run, sessions: sessions.map((each) => documentOf(...each)) }, exit.ok);
-  if (sessions.length === 0) io.stderr.write(`No session has worked on ${found.run} yet.\n`);
+  if (sessions.length === 0)
+    io.stderr.write(`No session has worked on ${found.run}: only people or unnamed callers did.\n`);
   else
     io.stdout.write(
       table(
         head,
-        sessions.map((each) => row(...each, io)),
+        sessions.map((each) => row(...each, over, io)),
         io,
       ),
     );
   return exit.ok;
 }
 
-const head = ['session', 'host', 'machine', 'began', 'ended', 'commit', 'phases completed'];
+const head = ['session', 'host', 'began', 'ended', 'machine', 'commit', 'phases completed'];
 
-function row(id: string, session: Session, io: Io): Cell[] {
+function row(id: string, session: Session, over: boolean, io: Io): Cell[] {
   const { hostname, machine, git_commit: commit = '' } = session.environment ?? {};
   return [
     ['bold', printable(id)],
     printable(session.host ?? ''),
-    printable(hostname ?? machine ?? ''),
     ['dim', ago(session.startedAt, io.now())],
-    session.endedAt === undefined ? ['green', 'live'] : ['dim', ago(session.endedAt, io.now())],
+    endOf(session, over, io),
+    printable(hostname ?? machine ?? ''),
     printable(commit.slice(0, 7)),
     printable(session.completed.join(', ')),
   ];
+}
+
+/** Not every host says that a session ends, and after its run nobody asks. */
+function endOf({ endedAt }: Session, over: boolean, io: Io): Cell {
+  if (endedAt !== undefined) return ['dim', ago(endedAt, io.now())];
+  return over ? ['dim', '-'] : ['green', 'live'];
 }
 
 const documentOf = (id: string, session: Session): object => ({

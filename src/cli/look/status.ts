@@ -7,7 +7,7 @@ import { callerOf, isPerson } from '../caller.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
-import { printJson, printRefusal, type RunValues, watchedCall } from '../perform.ts';
+import { dueIds, printDue, printJson, printRefusal, type RunValues, watchedCall } from '../perform.ts';
 import { runToName, suffixOf } from '../run-name.ts';
 import { given, openRuntime, positionOptions } from '../run-options.ts';
 import { printable } from '../text.ts';
@@ -51,7 +51,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 async function print(
-  { run, reply, worktree, warning }: Answer,
+  { run, reply, worktree, warning, due }: Answer,
   named: string | undefined,
   runtime: Runtime,
   io: Io,
@@ -68,7 +68,7 @@ async function print(
   const tree = await currentTree(runtime, state, definition);
   if (values.json) {
     const { workflow, summary = null } = state;
-    const more = given({ worktree, warning, damage: damage?.message });
+    const more = given({ worktree, warning, damage: damage?.message, due: dueIds(due, reply) });
     return printJson(io, { ...reply, workflow, summary, done: doneJson(state, tree), ...more }, code);
   }
   const proof = state.status === 'complete' ? proofOf(state) : undefined;
@@ -81,6 +81,7 @@ async function print(
   if (proof) lines.push('', ...proofLines(proof, definition, runtime.project.worktree, io));
   if (worktree !== undefined) lines.push('', `Work in ${printable(worktree)}`);
   io.stdout.write(`${lines.join('\n')}\n`);
+  printDue(dueIds(due, reply), name, io);
   if (warning !== undefined)
     io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(warning)}\n`);
   if (damage) printRefusal(damage, io, {});

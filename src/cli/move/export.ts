@@ -1,14 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { digestsIn } from '../../runtime/index.ts';
+import { digestsIn, secretScan, secretsIn } from '../../runtime/index.ts';
 import { whyNot } from '../act/read-text.ts';
 import { archiveOf } from '../archive.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { printJson, printRefusal } from '../perform.ts';
+import { printJson, printRefusal, printWholeJson } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
 import { count } from '../text.ts';
+import { placesOf } from './secret-places.ts';
+import { sayNotes } from './travel-notes.ts';
 
 export const options = { ...placeOptions, output: { type: 'string', short: 'o' } } as const;
 
@@ -24,8 +26,17 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const texts: Record<string, string> = {};
   for (const digest of digestsIn(entries))
     texts[digest] = await engine.text(found.run, { digest, opening: '', bytes: 0 });
+  const bytes = new Map(Object.entries(texts).map(([digest, text]) => [digest, Buffer.from(text)]));
+  const secrets = await secretsIn({ lines: entries, texts: bytes, definition: view.definition }, secretScan);
+  if (secrets.length > 0)
+    sayNotes(
+      [
+        `it carries ${count(secrets.length, 'secret')}: ${placesOf(secrets)}. Make the secret worthless before you give the file away`,
+      ],
+      io,
+    );
   const archive = archiveOf(found.run, view, entries, texts);
-  if (values.output === undefined) return printJson(io, archive, exit.ok);
+  if (values.output === undefined) return printWholeJson(io, archive, exit.ok);
   save(values.output, `${JSON.stringify(archive)}\n`, io);
   if (values.json)
     return printJson(io, { run: found.run, file: values.output, entries: entries.length }, exit.ok);

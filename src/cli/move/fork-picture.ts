@@ -1,13 +1,18 @@
+import { withoutSecrets } from '../../context/index.ts';
 import type { Fork, Refused, Side } from '../../runtime/index.ts';
 import { ago } from '../age.ts';
 import type { Io } from '../io.ts';
+import { wordsFor } from '../look/event-words.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { suffixOf } from '../run-name.ts';
 import { count } from '../text.ts';
 import { standsAt } from '../view/run-view.ts';
 import { signsFor } from '../view/signs.ts';
 
-/** Where two histories part, and what each has come to. */
+/** Events that are shown of each. */
+const mostTold = 3;
+
+/** Where two histories part, what each has come to and what was said last in it. */
 export function showFork(run: string, fork: Fork, remote: string, io: Io): void {
   const { common, here, there } = fork;
   const signs = signsFor(io);
@@ -16,13 +21,16 @@ export function showFork(run: string, fork: Fork, remote: string, io: Io): void 
     : 'from the first batch on';
   const width = Math.max('here'.length, remote.length);
   const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);
-  const side = (name: string, { batches, seq, now, who, machine, state }: Side): void => {
+  const side = (name: string, { batches, seq, now, who, machine, state, events }: Side): void => {
+    const indent = ' '.repeat(width + 4);
     line(
       ['bold', `  ${name.padEnd(width)}`],
       `  ${count(batches, 'batch', 'batches')}, the last one ${seq}, ${ago(now, io.now())}`,
     );
-    line(`  ${' '.repeat(width)}  at ${standsAt(state)}`);
-    line(`  ${' '.repeat(width)}  by ${who} on ${machine}`);
+    line(`${indent}at ${standsAt(state)}`);
+    line(`${indent}by ${who} on ${machine}`);
+    const told = events.filter((event) => wordsFor(event, signs)).slice(-mostTold);
+    for (const event of told) line(indent, ...(wordsFor(withoutSecrets(event), signs) ?? []));
   };
   line(['bold', run], `  two histories ${since}`);
   side('here', here);

@@ -39,6 +39,22 @@ test('a run that is exported and imported is the same run', async () => {
   expect((await there.run(['advance', 'went on'], { env })).stdout).toContain('complete');
 });
 
+test('export warns of what looks like a secret, by its rule and place, and writes the run', async () => {
+  const { project, run } = await started();
+  using here = project;
+  expect((await here.run(['export', run, '-o', 'run.json'], { env })).stderr).toBe('');
+  const token = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
+  await here.run(['note', 'decision', `Use ${token} here`], { env });
+  const printed = await here.run(['export', run], { env });
+  const saved = await here.run(['export', run, '-o', 'run.json'], { env });
+  for (const { code, stderr } of [printed, saved]) {
+    expect(code).toBe(exit.ok);
+    expect(stderr).toMatch(/^note {2}it carries 1 secret: \S+ in batch 3 \(.*note\.added\)\. /);
+    expect(stderr).not.toContain(token);
+  }
+  expect(printed.stdout).toContain(token);
+});
+
 test.each<[string, (text: string) => string, string]>([
   ['is no JSON', () => 'x', 'is no JSON'],
   ['is something else', () => '{}', 'is no exported run'],

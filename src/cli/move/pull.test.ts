@@ -72,6 +72,41 @@ test('[P6/10] a person chooses between two histories by typing it, and the other
   expect(readFileSync(join(a.root, aside), 'utf8')).toContain('Said on A');
 });
 
+test('[P6/10] two histories are told with the last three events of each, in the words of the log and without secrets', async () => {
+  using clones = await createTwoClones();
+  const { a, b, run, env } = clones;
+  const token = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
+  await clones.diverge();
+  for (const text of ['Second on A', `Third on A with ${token}`, 'Fourth on A\u001b[2J'])
+    await a.run(['note', 'decision', text, '--run', run], { env });
+  for (const command of [['pull'], ['push', '--yes']]) {
+    const { stderr } = await a.run(command, { env });
+    expect(stderr).toMatch(
+      / +by agent on .*\n {10}decision {2}Second on A\n {10}decision {2}Third on A with \[secret removed: .*\n {10}decision {2}Fourth on A\ufffd\[2J\n {2}origin /,
+    );
+    expect(stderr).toMatch(/ +by agent on .*\n {10}decision {2}Said on B\nno /);
+    expect(stderr).not.toContain('Said on A');
+    expect(stderr).not.toContain(token);
+  }
+  expect((await b.run(['pull', run], { env })).stdout).toContain('up to date');
+});
+
+test('[P6/10] a pull after the choice of the history here says so and how to send it', async () => {
+  using clones = await createTwoClones();
+  const { a, b, run, env } = clones;
+  await clones.diverge();
+  await a.run(['pull', run, '--keep', 'mine'], { env, terminal: true, input: ['mine'] });
+  const again = await a.run(['pull'], { env });
+  expect(again.code, again.stderr).toBe(exit.ok);
+  expect(again.stdout).toContain('you chose yours');
+  expect(again.stdout).toContain(`stepfast push ${run.slice(-8)}`);
+  expect(again.stderr).toBe('');
+  // It was made against what was there then.
+  await b.run(['note', 'decision', 'More on B', '--run', run], { env });
+  await b.run(['push', run, '--yes'], { env });
+  expect((await a.run(['pull', run], { env })).code).toBe(exit.no);
+});
+
 test('[P6/10] a run that was imported elsewhere has another first batch, and is not mixed with its original', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;

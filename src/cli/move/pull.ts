@@ -121,6 +121,7 @@ async function take(
       case 'ahead':
         return { run: id, did: 'nothing', found: incoming };
     }
+    if (keep === undefined && incoming.chosen) return { run: id, did: 'kept', found: incoming };
     if (keep === undefined)
       return { run: id, did: 'refused', refused: diverged(id, remote.name), found: incoming };
     if (incoming.fork) showFork(id, incoming.fork, remote.name, io);
@@ -197,7 +198,7 @@ function show(outcome: Outcome, place: Place): void {
     created: `${count(theirs.lines.length, 'batch', 'batches')} from ${remote.name}`,
     continued: `${count(there, 'further batch', 'further batches')} from ${remote.name}`,
     exchanged: `now the history of ${remote.name}`,
-    kept: 'stays as it is here',
+    kept: 'stays as it is here: you chose yours',
     nothing:
       here === 0 ? 'up to date' : `nothing new; stepfast push sends ${count(here, 'batch', 'batches')}`,
   };

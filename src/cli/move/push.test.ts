@@ -25,6 +25,8 @@ test('push shows what leaves this machine and asks; without a person it wants --
   expect(yes.stdout).toContain('2 batches sent to origin');
   expect(refs()).toContain(`refs/stepfast/runs/${run}`);
   expect((await a.run(['push'], { env })).stdout).toContain('origin is up to date');
+  await a.run(['note', 'decision', 'One more', '--run', run], { env });
+  expect((await a.run(['push', '--yes'], { env })).stderr).toMatch(/sends +1 of 3 batches, /);
 });
 
 test('push without git, without a remote and to an unknown one says what to do', async () => {

@@ -22,6 +22,7 @@ import { openingOf } from '../view/evidence.ts';
 import { standsAt } from '../view/run-view.ts';
 import { signsFor } from '../view/signs.ts';
 import { addressed, diverged, forkJson, showFork } from './fork-picture.ts';
+import { placesOf } from './secret-places.ts';
 import { sayNotes, travelNotes } from './travel-notes.ts';
 
 export const options = {
@@ -100,11 +101,9 @@ function whyNot(
     return { code: 'behind', message, next: `stepfast pull ${addressed(run, remote.name)}` };
   }
   if (secrets.length === 0 || withSecrets) return undefined;
-  const places = secrets.slice(0, 5).map(({ rule, where }) => `${rule} in ${where}`);
-  const more = secrets.length > places.length ? `, and ${secrets.length - places.length} more` : '';
   return {
     code: 'secrets_found',
-    message: `${run} would carry ${count(secrets.length, 'secret')} away: ${places.join('; ')}${more}`,
+    message: `${run} would carry ${count(secrets.length, 'secret')} away: ${placesOf(secrets)}`,
     next: `nothing can be taken out of a journal: make the secret worthless first, or say that it is none: stepfast push ${addressed(run, remote.name)} --with-secrets`,
   };
 }
@@ -119,7 +118,7 @@ async function show(outgoing: Outgoing, remote: Remote, { engine }: Runtime, io:
   io.stderr.write(`${paint(io.stderr, 'bold', id)} to ${printable(`${remote.name}, ${remote.pushUrl}`)}\n`);
   line(
     'sends',
-    `${further}${part} ${further === 1 ? 'batch' : 'batches'}, ${count(texts, 'long text')}, ${sizeOf(bytes)}`,
+    `${further}${part} ${batches === 1 ? 'batch' : 'batches'}, ${count(texts, 'long text')}, ${sizeOf(bytes)}`,
   );
   line('stands', `${standsAt(last.state)}, ${ago(last.now, io.now())} by ${last.who} on ${last.machine}`);
   const [output] = Object.values(last.state.outputs).sort((one, other) => other.now - one.now);

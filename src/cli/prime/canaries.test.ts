@@ -42,7 +42,8 @@ test('of 200 made-up secrets in files and in what a run was told, none is in a b
   await run(
     'tasks',
     'build',
-    ...canaries.slice(0, 50).map(({ text }) => text.replaceAll('\n', ' ').slice(0, 180)),
+    // A title is one line, and what is known only by its lines is no title.
+    ...canaries.flatMap(({ text }) => (text.includes('\n') || text.length > 180 ? [] : [text])).slice(0, 50),
   );
   const shown = [
     await run('advance', canaries.map(({ text }) => text).join('\n\n')),

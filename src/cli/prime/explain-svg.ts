@@ -16,6 +16,7 @@ const looks: Record<Name, string> = {
   action: 'fill-boundary',
   instructions: 'fill-loop',
   notes: 'fill-review',
+  differences: 'fill-pivot dimmed',
   done: 'fill-gate',
   reading: 'fill-ralph',
   reminders: 'fill-action dimmed',

@@ -57,7 +57,7 @@ test('[004/5] prime finds the run, loads its artifacts, records them and prints 
   expect(context_metadata).toEqual({
     last_artifact_reload: new Date(now).toISOString(),
     reload_count: 1,
-    artifacts_in_context: ['workflow-state', 'plan', 'ticket'].map((artifact_id) => ({
+    artifacts_in_context: ['workflow-state', 'plan'].map((artifact_id) => ({
       artifact_id,
       loaded_at: new Date(now).toISOString(),
       load_trigger: 'manual',
@@ -81,6 +81,16 @@ test('[004/5] --run-id names the run, --artifacts loads some, --force also what 
   const wrong = await project.run(['prime', run, '--artifacts', 'plam'], agent());
   expect(wrong).toMatchObject({ code: exit.usage, stderr: expect.stringContaining("'plan'") });
   expect((await project.run(['prime', run, '--run-id', run], agent())).code).toBe(exit.usage);
+});
+
+test('[004/6] an agent at a shell is told which artifacts are due, until it has them', async () => {
+  const first = await project.run(['status'], agent());
+  expect(first.stdout).toContain(
+    'due      stepfast prime --artifacts workflow-state,plan,ticket,notes,spec\n',
+  );
+  expect(JSON.parse((await project.run(['status', '--json'], agent())).stdout).due).toContain('plan');
+  await project.run(['prime'], agent());
+  expect((await project.run(['status'], agent())).stdout).not.toContain('due ');
 });
 
 test('a section is told in full, a budget is held, and JSON has both', async () => {
@@ -136,6 +146,6 @@ test('[004/8] a large artifact warns and is named where there is no room for it'
     `# The plan\n${'A long line of the plan.\n'.repeat(4000)}`,
   );
   const { stdout } = await project.run(['prime'], agent());
-  expect(stdout).toMatch(/○ plan +@docs\/plan\.md: no room for it, named only; .*KB/);
+  expect(stdout).toMatch(/○ plan +@docs\/plan\.md: no room for it \(\d+ KB\), named only/);
   expect(stdout).toMatch(/- plan: The plan, @docs\/plan\.md/);
 });

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import {
+  artifactsText,
   type Briefing,
   briefingJson,
   briefingSection,
@@ -45,6 +46,8 @@ type Values = PlaceValues & {
 
 export const run = (args: readonly string[], io: Io): Promise<number> => prime(args, io, 'reloaded');
 
+const mostSection = 15_000;
+
 type Loaded = NonNullable<Awaited<ReturnType<Runtime['engine']['view']>>>;
 
 /** `restored` also says what is not here as it was. */
@@ -72,21 +75,20 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
   }
   const briefing = compileBriefing(source, capOf(values, view));
   if (values.explain) return await explain(briefing, capOf(values, view), io, values);
-  const text = only
-    ? briefingSection(source, 'artifacts')
-    : values.markdown
-      ? briefing.markdown
-      : briefing.text;
-  const inlined = source.artifacts.filter(({ id }) => only !== undefined || briefing.inlined.includes(id));
-  const commands = source.artifacts.filter(({ content }) => content.state === 'command');
-  if (who.session !== undefined)
+  if (values.output !== undefined) throw usageError('--output draws what --explain shows: give both.');
+  const alone = only ? artifactsText(source.artifacts, source.more, { tokens: mostSection }) : undefined;
+  const { inlined } = alone ?? briefing;
+  const text = alone?.text ?? (values.markdown ? briefing.markdown : briefing.text);
+  // Whoever names the run, or stands where it is worked on, goes on with it; anybody else only looks.
+  if (who.session !== undefined && (names.length > 0 || values.at !== undefined || what === 'restored'))
     await runtime.call({ type: 'session', event: { type: 'seen' } }, who, { run: view.run });
-  await runtime.memory.record(view, who, [...inlined, ...commands], 'manual');
+  const { artifacts } = source;
+  await runtime.memory.record(view, who, { artifacts, ...(alone ?? briefing), trigger: 'manual' });
   const reloaded = {
     what,
     view,
     artifacts: source.artifacts,
-    inlined: inlined.map(({ id }) => id),
+    inlined,
     differences: what === 'restored' ? await runtime.memory.differences(view, who.session) : [],
   };
   // The session may have been bound just now.

@@ -55,7 +55,11 @@ function artifactLine(artifact: Artifact, inlined: boolean, width: number, io: I
       const warnings = content.warnings.map((each) => `; ${each}`).join('');
       return inlined
         ? line('green', signs.done, `${content.source}${warnings}`)
-        : line('yellow', signs.open, `${content.source}: no room for it, named only${warnings}`);
+        : line(
+            'yellow',
+            signs.open,
+            `${content.source}: no room for it (${sizeOf(content.bytes)}), named only`,
+          );
     }
     case 'kept':
       return line(
@@ -70,13 +74,14 @@ function artifactLine(artifact: Artifact, inlined: boolean, width: number, io: I
     case 'not_needed':
       return line('dim', signs.open, 'not needed: its condition does not hold');
     default:
-      return line(
-        required ? 'red' : 'yellow',
-        required ? signs.bad : '!',
-        `${required ? 'required: ' : ''}${content.why}`,
-      );
+      return required
+        ? line('red', signs.bad, `required: ${content.why}`)
+        : // An optional one needs no advice.
+          line('yellow', '!', `${content.why.replace(/: [^:]*$/, '')}; not required`);
   }
 }
+
+const sizeOf = (bytes: number): string => (bytes < 1024 ? `${bytes} B` : `${Math.round(bytes / 1024)} KB`);
 
 function historyOf({ sessions }: State): string {
   const history = Object.values(sessions);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { redactQuickly } from '../../context/index.ts';
 import type { Definition, Output, Receipt, State, Text } from '../../machine/index.ts';
 import { ago, lasting } from '../age.ts';
 import type { Io } from '../io.ts';
@@ -90,7 +91,7 @@ const tailLines = 8;
 /** A red gate with the end of its output, and where all of it is. */
 export function redGate(definition: Definition, receipt: Receipt, signs: Signs, log?: string): Span[][] {
   const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
-  const lines = (receipt.tail ?? '')
+  const lines = redactQuickly(receipt.tail ?? '')
     .trimEnd()
     .split('\n')
     .filter((line, index, all) => line.trim() !== '' || index < all.length - 1);
@@ -105,7 +106,7 @@ export function redGate(definition: Definition, receipt: Receipt, signs: Signs, 
       ['dim', took],
     ],
     ...shown.map((line): Span[] => ['    ', ['dim', printable(line)]]),
-    ...(log === undefined ? [] : [['    ', ['dim', `all of it: ${log}`]] satisfies Span[]]),
+    ...(log === undefined ? [] : [['    ', ['dim', 'all of it: '], ['bold', log]] satisfies Span[]]),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { redactQuickly } from '../../context/index.ts';
 import type { Definition, Receipt, Status } from '../../machine/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
@@ -86,7 +87,7 @@ function waitingFor({ for: what, by, what: words }: NonNullable<Status['waiting'
   return `for ${by === 'human' ? "a person's" : `${by}'s`} review${words.replace(/^the review/, '')}`;
 }
 
-/** A handle that someone should copy is never cut. */
+/** A handle or a path that someone should copy is never cut. */
 const whole = (io: Io, line: readonly Span[]): Io['stdout'] =>
   line.some((span) => typeof span !== 'string' && span[0] === 'bold')
     ? { ...io.stdout, columns: undefined }
@@ -107,7 +108,7 @@ function instructionLines(status: Status, all: boolean, io: Io): string[] {
       ? undefined
       : status.instructions;
   if (text === undefined || text.trim() === '') return [];
-  const lines = printableLines(text.trimEnd());
+  const lines = printableLines(redactQuickly(text.trimEnd()));
   const shown = all ? lines : lines.slice(0, openingLines);
   const more =
     lines.length > shown.length ? [renderLine([['dim', `  ${signsFor(io).more}`]], io.stdout)] : [];

@@ -28,5 +28,7 @@ export type Content =
   | { state: 'command'; command: string; done: boolean }
   /** Its condition does not hold. */
   | { state: 'not_needed' }
+  /** Nobody knows whether it is needed: its condition cannot be evaluated. Blocks nothing. */
+  | { state: 'unclear'; why: string }
   /** `why` says what is wrong and what mends it, and quotes nothing of the content. */
   | { state: 'missing' | 'refused'; source?: string; why: string };

@@ -26,7 +26,11 @@ export interface Failure {
   found?: 'file' | 'directory';
 }
 
+/** What mends it depends on who named the path. */
+export const absent = 'does not exist';
+
 const tries = 8;
+const looks = 4;
 
 /**
  * Opens a file or directory below the base; the caller closes it. A link counts as the place that it leads to, which
@@ -91,9 +95,7 @@ async function tryOpen(
   const opened = unfitness(stats, kind);
   const inPlace =
     descriptors === undefined
-      ? sameFile(await lstat(path, { bigint: true }).catch(() => undefined), stats) &&
-        trail === (await trailOf(base, path)) &&
-        (await realpath(path).catch(() => '')) === path
+      ? sameFile(there, stats) && (await staysAt(path, stats, () => trailOf(base, path), trail))
       : (await readlink(join(descriptors, String(handle.fd))).catch(() => '')) === path;
   if (!opened && inPlace) return { handle, path, trail, size: Number(stats.size) };
   await handle.close();
@@ -109,7 +111,7 @@ async function unreachable(asked: string, error: unknown): Promise<Failure> {
   const link = (await lstat(asked).catch(() => undefined))?.isSymbolicLink() ?? false;
   return link
     ? { state: 'refused', why: 'is a symbolic link to nothing: put the file itself there' }
-    : { state: 'missing', why: 'does not exist: write it, or have the workflow name another path' };
+    : { state: 'missing', why: absent };
 }
 
 function unfitness(stats: BigIntStats, kind: 'file' | 'directory'): Failure | undefined {
@@ -127,6 +129,21 @@ function unfitness(stats: BigIntStats, kind: 'file' | 'directory'): Failure | un
 }
 
 const sameFile = (a: BigIntStats | undefined, b: BigIntStats): boolean => a?.dev === b.dev && a.ino === b.ino;
+
+/** Looked at several times: a swap that goes back and forth within one tick of the clock is seen by one of them. */
+async function staysAt(
+  path: string,
+  stats: BigIntStats,
+  trailNow: () => Promise<string>,
+  trail: string,
+): Promise<boolean> {
+  for (let look = 0; look < looks; look++) {
+    const there = await lstat(path, { bigint: true }).catch(() => undefined);
+    if (!sameFile(there, stats) || trail !== (await trailNow())) return false;
+    if ((await realpath(path).catch(() => '')) !== path) return false;
+  }
+  return true;
+}
 
 /** The directories from the base to the path: a swap in one of them changes its times. */
 async function trailOf(base: string, path: string): Promise<string> {

@@ -59,7 +59,7 @@ describe('critical artifacts', () => {
       ['@docs/protocol.md', '# Protocol\n'],
       ['@docs/', 'protocol.md  11 B'],
       ['@plugins/work.md', 'How to fetch work.\n'],
-      ['@skills/review', 'How to review.\n'],
+      ['@skills/review/SKILL.md', 'How to review.\n'],
     ]);
     const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
       cwd: trial.root,
@@ -94,7 +94,7 @@ describe('critical artifacts', () => {
     expect((await loadArtifacts({ ...request, only: ['b', 'unknown'] })).map(({ id }) => id)).toEqual(['b']);
   });
 
-  test('[004/2] a condition decides, also in always_load; one that cannot be evaluated is refused and says why', async () => {
+  test('[004/2] a condition decides, also in always_load; of one that cannot be evaluated nothing is clear but why', async () => {
     using trial = createTrial({ 'a.md': 'a' });
     const entry = { path: 'a.md', condition: 'state.x != null' };
     const asked: string[] = [];
@@ -105,7 +105,7 @@ describe('critical artifacts', () => {
     expect(await trial.content(entry, { condition: condition(false) })).toEqual({ state: 'not_needed' });
     expect(await trial.content(entry, { condition: condition(true) })).toMatchObject({ state: 'loaded' });
     expect(await trial.content(entry, { condition: condition(false, 'no such method') })).toEqual({
-      state: 'refused',
+      state: 'unclear',
       why: "The condition of 'it' cannot be evaluated: no such method",
     });
     expect(asked).toEqual(['state.x != null', 'state.x != null', 'state.x != null']);
@@ -141,7 +141,7 @@ describe('critical artifacts', () => {
       [
         { path_from_state: 'artifacts.spec' },
         'missing',
-        /artifacts.spec of state.json, which has no value: note it/,
+        /artifacts.spec of state.json, which has no value: note it \(kind artefact, key spec\)\.$/,
       ],
       [{ path: 'docs' }, 'refused', /is a directory: name a file/],
       [{ type: 'directory', path: 'docs/a.md' }, 'refused', /is a file: name a directory/],
@@ -150,11 +150,17 @@ describe('critical artifacts', () => {
       [{ path: 'latin.md' }, 'refused', /is no UTF-8 text/],
       [{ path: '.env' }, 'refused', /holds secrets: name another file/],
       [{ path: '{plan_id}.md' }, 'refused', /\{plan_id\} has no value/],
-      [{ type: 'skill', path: 'docs' }, 'missing', /does not exist/],
+      [{ type: 'skill', path: 'docs' }, 'missing', /^'docs\/SKILL\.md' of 'it' does not exist/],
       [{ type: 'git_info' }, 'missing', /needs git/],
     ];
+    const projection = { artifacts: { spec_path: 'gone.md' } };
+    cases.push([
+      { path_from_state: 'artifacts.spec_path' },
+      'missing',
+      /does not exist: write it, or note another path \(kind artefact, key spec_path\)\.$/,
+    ]);
     for (const [entry, state, why] of cases) {
-      const content = await trial.content(entry, { git: async () => undefined });
+      const content = await trial.content(entry, { projection, git: async () => undefined });
       expect(content).toMatchObject({ state, why: expect.stringMatching(why) });
       expect(JSON.stringify(content)).not.toContain('canary');
     }

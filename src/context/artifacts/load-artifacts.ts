@@ -52,7 +52,7 @@ async function contentOf(
     const { pass, why } = request.condition(condition);
     if (why !== undefined) {
       const reason = redactQuickly(printable(why)).slice(0, 200);
-      return { state: 'refused', why: `The condition of '${entry.id}' cannot be evaluated: ${reason}` };
+      return { state: 'unclear', why: `The condition of '${entry.id}' cannot be evaluated: ${reason}` };
     }
     if (!pass) return { state: 'not_needed' };
   }

@@ -3,11 +3,11 @@ import type { CriticalArtifact } from '../../machine/index.ts';
 import { redactSecrets } from '../secrets/redact.ts';
 import { isOwnRunFile, isOwnState, placeProblem } from './allowed-place.ts';
 import type { Content } from './artifact.ts';
-import type { Failure, Place } from './contained.ts';
+import { absent, type Failure, type Place } from './contained.ts';
 import type { ArtifactFiles } from './files.ts';
 import { type Git, gitInfo } from './git-info.ts';
 import { listDirectory } from './list-directory.ts';
-import { type Known, originOf } from './origin.ts';
+import { type Known, noteWords, originOf } from './origin.ts';
 import { shortenJson } from './shorten-json.ts';
 import { decodeText, withoutCutEnd } from './text.ts';
 import { quoted, sizeText } from './wording.ts';
@@ -50,18 +50,26 @@ export async function loadContent(entry: CriticalArtifact, sources: Sources): Pr
     return { state, why: `'${entry.id}' ${path === undefined ? '' : `(${quoted(path)}) `}${why}.` };
   }
   const { segments } = origin;
-  const name = `${segments.join('/')}${entry.type === 'directory' ? '/' : ''}`;
-  const source = `@${quoted(name).slice(1, -1)}`;
   const result = await find(entry, segments, sources);
+  const end = entry.type === 'directory' ? '/' : result.inside === undefined ? '' : `/${result.inside}`;
+  const name = `${segments.join('/')}${end}`;
+  const source = `@${quoted(name).slice(1, -1)}`;
+  if ('text' in result && entry.required && result.text.trim() === '')
+    return { state: 'missing', source, why: `${quoted(name)} of '${entry.id}' is empty: write it.` };
   if ('text' in result) return shown(source, result);
-  return { state: result.state, source, why: `${quoted(name)} of '${entry.id}' ${result.why}.` };
+  const advice = result.why === absent ? `: write it, or ${otherPath(entry)}` : '';
+  return { state: result.state, source, why: `${quoted(name)} of '${entry.id}' ${result.why}${advice}.` };
 }
 
+const otherPath = ({ path_from_state: from }: CriticalArtifact): string =>
+  from === undefined ? 'have the workflow name another path' : `note another path ${noteWords(from)}`;
+
+/** `inside` is the file of a folder that stands for it. */
 async function find(
   entry: CriticalArtifact,
   segments: readonly string[],
   sources: Sources,
-): Promise<Found | Failure> {
+): Promise<(Found | Failure) & { inside?: string }> {
   const { state, root, worktree, files, projection } = sources;
   const listing = entry.type === 'directory';
   const own = isOwnRunFile(segments, state.run);
@@ -86,7 +94,8 @@ async function find(
   if (entry.type === 'json') return findJson(place, name, files);
   const text = await findText(place, name, files);
   if (entry.type !== 'skill' || !('found' in text)) return text;
-  return findText({ ...place, segments: [...segments, 'SKILL.md'] }, 'SKILL.md', files);
+  const inside = 'SKILL.md';
+  return { ...(await findText({ ...place, segments: [...segments, inside] }, inside, files)), inside };
 }
 
 async function findText(place: Place, name: string, files: ArtifactFiles): Promise<Found | Failure> {

@@ -27,12 +27,16 @@ export function originOf({ path, path_from_state: from }: CriticalArtifact, know
   if (value === undefined)
     return {
       state: 'missing',
-      why: `needs ${from} of state.json, which has no value: note it, kind artefact`,
+      why: `needs ${from} of state.json, which has no value: note it ${noteWords(from)}`,
     };
   if (typeof value !== 'string' || value === '')
     return { state: 'refused', why: `needs a path in ${from} of state.json, which holds something else` };
   return resolve(value, known, portableNames);
 }
+
+/** How a path in `state.json` is set. */
+export const noteWords = (from: string): string =>
+  `(kind ${from.startsWith('context.') ? 'variable' : 'artefact'}, key ${from.split('.').at(-1)})`;
 
 /** What the run knows is filled in, once; what it does not know stays. */
 export const expand = (text: string, known: Known): string =>

@@ -77,6 +77,7 @@ function worst(word: (most: number) => string): BriefingSource {
     now: run.now,
     next: run.status({ session: 'A' }).next ?? '',
     more: 'stepfast prime --section {section}',
+    differences: Array.from({ length: 100 }, (_, at) => `${at} ${long(900)}`),
     reading: (definition.required_reading ?? []).map((path) => ({ path, state: 'unread' })),
     artifacts: Array.from({ length: 100 }, (_, at) => ({
       id: `${at}`,

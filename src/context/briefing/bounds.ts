@@ -11,6 +11,8 @@ export const bounds = {
   identity: { tokens: 80, characters: 340 },
   where: { tokens: 80, characters: 340 },
   next: { tokens: 270, characters: 900 },
+  /** Of the task's files. */
+  path: { tokens: 280, characters: 430 },
   signal: { tokens: 65, characters: 240 },
   /** A note pool as large as the machine lets it grow. */
   notes: { tokens: 1150, characters: 4000 },
@@ -22,7 +24,7 @@ export const bounds = {
   instructions: { tokens: 800, characters: 2000 },
   answers: { tokens: 200, characters: 700 },
   /** The headings of all sections, a pointer in each that is listed, and the sentence that says how to ask. */
-  frame: { tokens: 205, characters: 620 },
+  frame: { tokens: 240, characters: 620 },
 } as const satisfies Record<string, Measure>;
 
 /** What instructions, answers and notes share: the instructions get what the others leave, up to their own bound. */
@@ -30,6 +32,7 @@ export const workRoom: Measure = minus(leastBriefing, sum(bounds.status, bounds.
 
 /** What a listed section may take before every other has had its turn. */
 export const firstRound = {
+  differences: { tokens: 300, characters: 1100 },
   done: { tokens: 350, characters: 1300 },
   reading: { tokens: 250, characters: 900 },
   reminders: { tokens: 200, characters: 700 },

@@ -1,6 +1,7 @@
 import { opening } from '../../machine/index.ts';
-import { artifactsPart, inlinable } from './artifacts-part.ts';
+import { artifactsText } from './artifacts-text.ts';
 import { item, onDemand } from './bounds.ts';
+import { differencesPart } from './differences-part.ts';
 import { donePart, newestOutputs } from './done-part.ts';
 import { feedbackIn, tagged } from './feedback.ts';
 import { instructionsIn } from './instructions-part.ts';
@@ -10,13 +11,14 @@ import { noteLines } from './notes-part.ts';
 import { readingPart } from './reading-part.ts';
 import { createSaid } from './said.ts';
 import type { BriefingSource, SectionName } from './source.ts';
-import { statusParts } from './status-parts.ts';
+import { statusParts, wholeStatus } from './status-parts.ts';
 import { tasksPart } from './tasks-part.ts';
-import { clean, oneLine } from './words.ts';
+import { oneLine, passage } from './words.ts';
 
 /** More of them than fit. */
 const most = 5000;
 const long: Measure = { tokens: 2000, characters: 8000 };
+const status: Measure = { tokens: 12_000, characters: 48_000 };
 
 /** One section in full, as far as a host takes a text whole; it says so where that is not all. */
 export function briefingSection(
@@ -27,8 +29,10 @@ export function briefingSection(
   const wanted = artifacts
     ? { ...source, artifacts: source.artifacts.filter(({ id }) => artifacts.includes(id)) }
     : source;
+  const nothing = `This run has nothing under '${name}'.`;
+  if (name === 'artifacts') return artifactsText(wanted.artifacts, wanted.more, onDemand).text || nothing;
   const blocks = sections[name](wanted).filter(({ lines }) => lines.length > 0);
-  return blocks.length === 0 ? `This run has nothing under '${name}'.` : within(blocks, onDemand);
+  return blocks.length === 0 ? nothing : within(blocks, onDemand);
 }
 
 interface Block {
@@ -36,11 +40,11 @@ interface Block {
   lines: readonly string[];
 }
 
-const sections: Record<SectionName, (source: BriefingSource) => Block[]> = {
-  status: (source) =>
-    statusParts(source, { room: { tokens: 10_000, characters: 40_000 }, detail: long, gates: 20 }).map(
-      ({ title, text }) => ({ title, lines: [text] }),
-    ),
+const sections: Record<Exclude<SectionName, 'artifacts'>, (source: BriefingSource) => Block[]> = {
+  status: (source) => [
+    ...statusParts(source, wholeStatus(status)).map(({ title, text }) => ({ title, lines: [text] })),
+    block('NOT AS IT WAS', differencesPart(source, long).items),
+  ],
   instructions: (source) => [block('INSTRUCTIONS', [instructionsIn(source)])],
   notes: (source) => {
     const said = createSaid();
@@ -54,17 +58,11 @@ const sections: Record<SectionName, (source: BriefingSource) => Block[]> = {
   },
   done: (source) => [block('DONE', donePart(source, createSaid(), most).items)],
   reading: (source) => [block('REQUIRED READING', readingPart(source).items)],
-  artifacts: (source) => {
-    const texts = inlinable(source);
-    const inlined = new Set(texts.map(({ line }) => line));
-    const lines = [...artifactsPart(source).items].filter((line) => !inlined.has(line));
-    return [block('CRITICAL ARTIFACTS', [...lines, ...texts.map(({ text }) => text())])];
-  },
   tasks: (source) => [block('TASKS', tasksPart(source).items)],
-  todo: ({ state, todo }) => [block('TO-DO LIST', [clean(todo ?? opening(state.todo ?? ''))])],
+  todo: ({ state, todo }) => [block('TO-DO LIST', [passage(todo ?? opening(state.todo ?? ''))])],
   outputs: (source) => [
     ...newestOutputs(source.state, most).map(([key, { text }]) =>
-      block(`OUTPUT ${oneLine(key)}`, [clean(source.outputs?.[key] ?? opening(text))]),
+      block(`OUTPUT ${oneLine(key)}`, [passage(source.outputs?.[key] ?? opening(text))]),
     ),
     block(
       'ARTEFACTS',
@@ -89,8 +87,8 @@ function feedback(source: BriefingSource): string[] {
       .toReversed()
       .flatMap(({ tag, feedback: text, from, to, plan }) => [
         tagged({ tag, text }),
-        `The run went back from '${from}' to '${to}'.`,
-        ...(plan === undefined ? [] : [`The plan before it:\n${clean(opening(plan))}`]),
+        `The run went back from '${oneLine(from)}' to '${oneLine(to)}'.`,
+        ...(plan === undefined ? [] : [`The plan before it:\n${passage(opening(plan))}`]),
       ]),
   ];
 }

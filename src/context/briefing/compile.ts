@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { estimateTokens, formatHandle } from '../../machine/index.ts';
 import { artifactsPart, inlinable } from './artifacts-part.ts';
+import { differencesPart } from './differences-part.ts';
 import { donePart } from './done-part.ts';
 import { fill } from './fill.ts';
 import { instructionsPart } from './instructions-part.ts';
@@ -36,6 +37,8 @@ export interface Briefing {
   sections: BriefingSection[];
   /** The critical artifacts whose text is in it. */
   inlined: string[];
+  /** Those that have a line or their text in it. */
+  told: string[];
   text: string;
   markdown: string;
 }
@@ -86,6 +89,7 @@ export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
     characters: markdown.length,
     sections: shown.map(section),
     inlined: filled.flatMap((each) => each.inlined),
+    told: filled.flatMap((each) => each.told),
     text: render(shown, last, (title) => title),
     markdown,
   };
@@ -98,6 +102,7 @@ function partsOf(source: BriefingSource): { whole: WholePart[]; listed: ListedPa
   const notes = notesPart(source, said);
   const instructions = instructionsPart(source, costOf(notes.text), said);
   const listed = [
+    differencesPart(source),
     donePart(source, said),
     readingPart(source),
     remindersPart(source, said),

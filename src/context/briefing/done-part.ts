@@ -38,7 +38,7 @@ function failedTasks({ tasks }: State, most: number): { failed: string[]; count:
       if (task?.end !== 'failed' && task?.end !== 'skipped') continue;
       count += 1;
       if (failed.length >= most) continue;
-      failed.push(firstWithin(`- ${loop}.${id} ${task.end}: ${oneLine(task.title)}`, item));
+      failed.push(firstWithin(oneLine(`- ${loop}.${id} ${task.end}: ${task.title}`), item));
     }
   }
   return { failed, count };
@@ -81,7 +81,7 @@ function evidence({ tree }: BriefingSource, output: Output): string {
 function onTree(then: string | undefined, now: string | undefined): string {
   if (then === undefined || now === undefined) return 'on a tree that is unknown now';
   if (then === now) return 'on this tree';
-  return `on tree ${then.slice(0, mostDigits)}, which has changed since`;
+  return `on another tree (${oneLine(then.replace(/^[a-z]+:/, '')).slice(0, mostDigits)})`;
 }
 
 const short = (text: string): string => lineWithin(text, label);

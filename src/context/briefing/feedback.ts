@@ -1,10 +1,10 @@
-import { opening, type State } from '../../machine/index.ts';
+import { ended, opening, type State } from '../../machine/index.ts';
 import { bounds, phrase } from './bounds.ts';
 import { costOf, firstWithin, fits, least, minus } from './measure.ts';
 import { createPurse } from './purse.ts';
 import type { Said } from './said.ts';
 import type { BriefingSource } from './source.ts';
-import { age, askFor, clean, count, oneLine } from './words.ts';
+import { age, askFor, count, oneLine, passage } from './words.ts';
 
 type Pivot = State['pivots'][number];
 
@@ -38,28 +38,37 @@ export function feedbackLines(source: BriefingSource, said: Said): string[] {
     const line = tagged(first);
     const whole = fits(costOf(line), bounds.feedback);
     lines.push(...(whole ? [line] : [firstWithin(line, minus(bounds.feedback, costOf(full))), full]));
-    said.add(first.text);
+    if (whole) said.add(first.text);
   }
   for (const feedback of others) {
-    if (said.first(feedback.text)) lines.push(...further.take(tagged(feedback)));
+    if (said.has(feedback.text)) continue;
+    const line = tagged(feedback);
+    const taken = further.take(line);
+    if (taken[0] === line) said.add(feedback.text);
+    lines.push(...taken);
   }
   if (further.cut() && !lines.includes(full)) lines.push(full);
-  const pivot = state.pivots.at(-1);
+  const pivot = pivotHere(state);
   return pivot ? [...lines, ...pivotLines(source, pivot, said)] : lines;
 }
 
-export const tagged = ({ tag, text }: Feedback): string =>
-  `**[${tag}]:** "${clean(text).replaceAll('\n', '\n  ')}"`;
+/** The pivot that led to this step: work done before it may have to be reverted. */
+export function pivotHere(state: State): Pivot | undefined {
+  const pivot = state.pivots.at(-1);
+  return pivot?.to === state.step && !ended(state) ? pivot : undefined;
+}
 
-/** Story and plan, until the step that the run went back to is over. */
+export const tagged = ({ tag, text }: Feedback): string =>
+  `**[${oneLine(tag)}]:** "${passage(text).replaceAll('\n', '\n  ')}"`;
+
+/** What the run went back for: until the step that it went back to is over. */
 function pivotLines({ state, now, more }: BriefingSource, pivot: Pivot, said: Said): string[] {
   const purse = createPurse(bounds.pivot);
   const earlier = state.pivots.length - 1;
   const before = earlier === 0 ? '' : `; ${count(earlier, 'pivot')} before it: ${askFor(more, 'notes')}`;
-  const back = `The run went back from '${pivot.from}' to '${pivot.to}' ${age(pivot.now, now)}${before}.`;
+  const back = `The run went back from '${oneLine(pivot.from)}' to '${oneLine(pivot.to)}' ${age(pivot.now, now)}${before}.`;
   const lines = purse.take(`Work done before this pivot may have to be reverted. ${back}`);
-  if (state.step !== pivot.to) return lines;
-  const inputs = Object.entries(state.inputs).map(([name, value]) => `${name} = ${oneLine(String(value))}`);
+  const inputs = Object.entries(state.inputs).map(([name, value]) => oneLine(`${name} = ${value}`));
   if (inputs.length > 0) lines.push(...purse.take(`The story's inputs: ${inputs.join(', ')}`, phrase));
   if (pivot.plan === undefined) return lines;
   const plan = oneLine(opening(pivot.plan));
@@ -68,6 +77,6 @@ function pivotLines({ state, now, more }: BriefingSource, pivot: Pivot, said: Sa
     plan,
     minus(least(purse.left(), phrase), costOf(`The original plan: ""${pointer}`)),
   );
-  if (said.first(plan)) lines.push(`The original plan: "${shown}"${shown === plan ? '' : pointer}`);
+  if (said.first(shown)) lines.push(`The original plan: "${shown}"${shown === plan ? '' : pointer}`);
   return lines;
 }

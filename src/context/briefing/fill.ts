@@ -9,6 +9,8 @@ export interface Filled {
   cost: Measure;
   /** The artifacts whose text is shown. */
   inlined: string[];
+  /** The artifacts that have a line or their text. */
+  told: string[];
 }
 
 interface Step {
@@ -21,8 +23,8 @@ interface Step {
 
 /**
  * One order for every budget, and a budget shows a beginning of it: so a larger one never shows less. First each part
- * up to its share, then artifacts, then what is left of each part. The pointer of a part is paid until all of it is
- * shown.
+ * up to its share, then short artifacts, then what is left of each part, then long artifacts: one that does not fit
+ * ends it all. The pointer of a part is paid until all of it is shown.
  */
 export function fill(parts: readonly ListedPart[], artifacts: readonly Inlinable[], room: Measure): Filled[] {
   const shown = new Map(parts.map(({ name }) => [name, 0]));
@@ -40,6 +42,9 @@ export function fill(parts: readonly ListedPart[], artifacts: readonly Inlinable
   return parts.map((part) => filled(part, taken.slice(0, best)));
 }
 
+/** An artifact over this is long. */
+const short: Measure = { tokens: 600, characters: 2400 };
+
 function* inOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[]): Generator<Step> {
   const queues = parts.map((part) => ({ part, queue: createQueue(part) }));
   for (const { part, queue } of queues) {
@@ -51,9 +56,11 @@ function* inOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[])
       queue.drop();
     }
   }
+  const long: Inlinable[] = [];
   for (const artifact of artifacts) {
-    const text = artifact.text();
-    yield { part: 'artifacts', text, cost: costOf(text), artifact };
+    const step = artifact.characters < short.characters ? textStep(artifact) : undefined;
+    if (step && fits(step.cost, short)) yield step;
+    else long.push(artifact);
   }
   for (const { queue } of queues) {
     for (let step = queue.peek(); step; step = queue.peek()) {
@@ -61,6 +68,12 @@ function* inOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[])
       queue.drop();
     }
   }
+  for (const artifact of long) yield textStep(artifact);
+}
+
+function textStep(artifact: Inlinable): Step {
+  const text = artifact.text();
+  return { part: 'artifacts', text, cost: costOf(text), artifact };
 }
 
 function createQueue({ name, items }: ListedPart): { peek(): Step | undefined; drop(): void } {
@@ -83,17 +96,20 @@ function createQueue({ name, items }: ListedPart): { peek(): Step | undefined; d
 function filled(part: ListedPart, steps: readonly Step[]): Filled {
   const own = steps.filter((step) => step.part === part.name);
   const texts = own.filter((step) => step.artifact !== undefined);
-  const replaced = new Set(texts.map((step) => step.artifact?.line));
   const items = own.filter((step) => step.artifact === undefined);
-  const lines = items.filter(({ text }) => !replaced.has(text));
-  const left = part.total - items.length;
-  const pointers = left === 0 ? [] : [pointerLine(part, left)];
+  const inlined = texts.flatMap(({ artifact }) => (artifact ? [artifact.id] : []));
+  const named = part.ids?.slice(0, items.length) ?? [];
+  const unnamed = inlined.filter((id) => !named.includes(id));
+  const lines = items.filter((_, index) => !inlined.includes(named[index] ?? ''));
+  const shown = items.length + unnamed.length;
+  const pointers = shown === part.total ? [] : [pointerLine(part, part.total - shown)];
   return {
     part,
     lines: [...lines.map(({ text }) => text), ...pointers, ...texts.map(({ text }) => text)],
-    shown: items.length,
+    shown,
     cost: sum(...[...lines, ...texts].map(({ cost }) => cost), ...pointers.map(costOf)),
-    inlined: texts.flatMap(({ artifact }) => (artifact ? [artifact.id] : [])),
+    inlined,
+    told: [...named, ...unnamed],
   };
 }
 

@@ -1,11 +1,10 @@
 import { type Cursor, instructionsFor, parseHandle, type State } from '../../machine/index.ts';
 import { bounds, phrase, workRoom } from './bounds.ts';
-import { feedbackIn } from './feedback.ts';
 import { costOf, firstWithin, fits, least, type Measure, minus } from './measure.ts';
 import type { WholePart } from './part.ts';
 import type { Said } from './said.ts';
 import type { BriefingSource } from './source.ts';
-import { askFor, clean, oneLine, passage } from './words.ts';
+import { askFor, oneLine, passage } from './words.ts';
 
 /** What the position asks for, and what it was told when it last asked. `beside` is what the notes cost. */
 export function instructionsPart(source: BriefingSource, beside: Measure, said: Said): WholePart {
@@ -23,22 +22,12 @@ export function instructionsPart(source: BriefingSource, beside: Measure, said: 
 }
 
 /** Whole, as far as the machine lets the position know them. */
-export function instructionsIn(source: BriefingSource): string {
-  const { definition, state, cursor, values } = source;
+export function instructionsIn({ definition, state, cursor, values, session }: BriefingSource): string {
   if (!cursor) return '';
-  const text = passage(instructionsFor(definition, state, cursor, values));
+  const text = passage(instructionsFor(definition, state, cursor, values, session));
   if (text === '') return cursor.boundary ? 'They are told when the fresh context has been seen.' : '';
-  // Feedback stands under its tag.
-  return feedbackIn(source).reduce((all, { tag, text: words }) => {
-    const repeated = clean(words).trim();
-    if (repeated.length < shortestRepeat) return all;
-    return all.replaceAll(repeated, (whole, offset: number) =>
-      /\w/.test(all.charAt(offset + whole.length)) ? whole : `[${tag}]`,
-    );
-  }, text);
+  return text;
 }
-
-const shortestRepeat = 24;
 
 function withinRoom(text: string, room: Measure, more: string): string {
   if (fits(costOf(text), room)) return text;

@@ -1,5 +1,7 @@
 import { parseHandle } from '../../machine/index.ts';
+import { redactNamed } from '../secrets/redact.ts';
 import { firstRound, item, phrase } from './bounds.ts';
+import { pivotHere } from './feedback.ts';
 import { answeredHere } from './instructions-part.ts';
 import { firstWithin, lineWithin } from './measure.ts';
 import type { ListedPart } from './part.ts';
@@ -29,7 +31,7 @@ export function variablesPart(
   { definition, state }: BriefingSource,
   { most = item, all = false } = {},
 ): ListedPart {
-  const inputs = !all && state.pivots.at(-1)?.to === state.step ? {} : state.inputs;
+  const inputs = !all && pivotHere(state) ? {} : state.inputs;
   const variables = Object.entries({ ...definition.variables, ...state.variables });
   const named = [
     ...Object.entries(inputs).map(([name, value]) => [`input ${name}`, value] as const),
@@ -43,7 +45,7 @@ export function variablesPart(
     first: firstRound.variables,
     items: (function* () {
       for (const [name, value] of named)
-        yield firstWithin(`- ${oneLine(name)}: ${oneLine(String(value))}`, most);
+        yield firstWithin(`- ${oneLine(name)}: ${oneLine(redactNamed(name, String(value)))}`, most);
     })(),
   };
 }
@@ -66,7 +68,7 @@ export function questionsPart(source: BriefingSource, { quote = phrase, all = fa
       for (const { at, text, answer } of [...open, ...answered]) {
         const question = lineWithin(text, quote);
         const reply = answer === undefined ? 'no answer yet' : `"${lineWithin(answer, quote)}"`;
-        yield `- ${parseHandle(at)?.path ?? at} asked: "${question}": ${reply}`;
+        yield `- ${lineWithin(parseHandle(at)?.path ?? at, phrase)} asked: "${question}": ${reply}`;
       }
     })(),
   };

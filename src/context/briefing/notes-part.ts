@@ -1,7 +1,7 @@
 import { type NoteKind, noteLine } from '../../machine/index.ts';
 import { bounds } from './bounds.ts';
 import { feedbackLines } from './feedback.ts';
-import { costOf, fits, type Measure } from './measure.ts';
+import { costOf, fits, type Measure, sum } from './measure.ts';
 import type { WholePart } from './part.ts';
 import type { Said } from './said.ts';
 import type { BriefingSource } from './source.ts';
@@ -22,16 +22,27 @@ export function noteLines({ state, more }: BriefingSource, room: Measure, said: 
     if (!lasting.includes(kind)) continue;
     const line = oneLine(text);
     const known = byText.get(line);
-    if (known) known.names.push(`${kind} ${key ?? id}`);
-    else byText.set(line, { kind, names: [key ?? id] });
+    if (known) known.names.push(`${kind} ${oneLine(key ?? id)}`);
+    else byText.set(line, { kind, names: [oneLine(key ?? id)] });
   }
-  const lines: string[] = [];
-  for (const [text, { kind, names }] of byText) {
-    lines.push(noteLine({ kind, id: names.join(', '), text }));
-    said.add(text);
-  }
-  // The machine lets no more be noted than fits; a run of an older version may hold more.
-  while (lines.length > 0 && !fits(costOf(lines.join('\n')), room)) lines.pop();
-  const left = byText.size - lines.length;
-  return left === 0 ? lines : [...lines, `- ${left} more: ${askFor(more, 'notes')}`];
+  const lines = [...byText].map(([text, { kind, names }]) => ({
+    text,
+    line: noteLine({ kind, id: names.join(', '), text }),
+  }));
+  const kept = newestWithin(lines, room, `- ${lines.length} more: ${askFor(more, 'notes')}`);
+  for (const { text } of kept) said.add(text);
+  const left = lines.length - kept.length;
+  const pointers = left === 0 ? [] : [`- ${left} more: ${askFor(more, 'notes')}`];
+  return [...kept.map(({ line }) => line), ...pointers];
+}
+
+/** The machine lets no more be noted than fits; without secrets they may be longer, and older versions let more in. */
+function newestWithin<T extends { line: string }>(lines: T[], room: Measure, pointer: string): T[] {
+  if (fits(costOf(lines.map(({ line }) => line).join('\n')), room)) return lines;
+  let spent = costOf(pointer);
+  const older = lines.findLastIndex(({ line }) => {
+    spent = sum(spent, costOf(line));
+    return !fits(spent, room);
+  });
+  return lines.slice(older + 1);
 }

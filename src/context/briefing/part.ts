@@ -14,6 +14,7 @@ export type PartName =
   | 'action'
   | 'instructions'
   | 'notes'
+  | 'differences'
   | 'done'
   | 'reading'
   | 'reminders'
@@ -32,6 +33,8 @@ export interface WholePart extends Part {
 export interface ListedPart extends Part {
   total: number;
   items: Iterable<string>;
+  /** Of the items, where each stands for an artifact. */
+  ids?: readonly string[];
   /** What it may take before every other part has had its turn. */
   first: Measure;
 }

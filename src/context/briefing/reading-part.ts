@@ -4,10 +4,11 @@ import type { ListedPart } from './part.ts';
 import type { BriefingSource, ReadingFile } from './source.ts';
 import { oneLine } from './words.ts';
 
-const states = ['changed', 'unread', 'missing', 'read'] as const;
+const states = ['changed', 'unread', 'before', 'missing', 'read'] as const;
 const words: Record<ReadingFile['state'], string> = {
   changed: 'changed since it was read',
   unread: 'not yet read',
+  before: 'read before this context began',
   missing: 'missing',
   read: 'read',
 };

@@ -1,6 +1,6 @@
 import { oneLine } from './words.ts';
 
-/** What a briefing has said already, so that nothing is said twice. */
+/** The lines that a briefing has, so that none is told twice. A line inside another may mean something else. */
 export interface Said {
   has(text: string): boolean;
   add(text: string): void;
@@ -8,22 +8,12 @@ export interface Said {
   first(text: string): boolean;
 }
 
-/** Shorter words may stand in any text. */
-const shortest = 12;
-
 export function createSaid(): Said {
-  const texts = new Set<string>();
-  /** Long texts that may contain others. */
-  const passages: string[] = [];
-  const has = (text: string): boolean => {
-    const line = oneLine(text);
-    if (texts.has(line)) return true;
-    return line.length >= shortest && passages.some((passage) => passage.includes(line));
-  };
+  const lines = new Set<string>();
+  const has = (text: string): boolean => lines.has(oneLine(text));
   const add = (text: string): void => {
-    const line = oneLine(text);
-    texts.add(line);
-    if (line.length > 2 * shortest && passages.length < 100) passages.push(line);
+    lines.add(oneLine(text));
+    for (const line of text.split('\n')) lines.add(oneLine(line));
   };
   return {
     has,

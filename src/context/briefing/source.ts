@@ -21,6 +21,8 @@ export interface BriefingSource {
   next: string;
   /** How a section is asked for, in the same words: `workflow_context, section {section}`. */
   more: string;
+  /** Sentences about what is not here as it was where the run was worked on last. */
+  differences?: readonly string[];
   reading: readonly ReadingFile[];
   artifacts: readonly Artifact[];
   /** Whole texts for the sections that are told on demand; the openings of the state stand in for them. */
@@ -31,7 +33,8 @@ export interface BriefingSource {
 export interface ReadingFile {
   /** With its `@`. */
   path: string;
-  state: 'read' | 'unread' | 'changed' | 'missing';
+  /** `before`: by a context that has been emptied since. */
+  state: 'read' | 'before' | 'unread' | 'changed' | 'missing';
 }
 
 /** What a section is asked for by. */

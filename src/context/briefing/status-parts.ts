@@ -1,56 +1,94 @@
 import { type Cursor, opening, type Receipt, type Status, statusOf } from '../../machine/index.ts';
-import { bounds, label, phrase } from './bounds.ts';
-import { costOf, fits, lineWithin, type Measure, minus } from './measure.ts';
+import { bounds, label } from './bounds.ts';
+import { costOf, fits, least, lineWithin, type Measure, minus } from './measure.ts';
 import type { WholePart } from './part.ts';
 import { createPurse } from './purse.ts';
 import type { BriefingSource } from './source.ts';
 import { tellingLines } from './telling-lines.ts';
-import { askFor, oneLine, passage } from './words.ts';
+import { askFor, clean, oneLine, passage } from './words.ts';
 
 /** As costly as any id, so that the id can be filled in when everything else is known. */
 export const idPlaceholder = 'b-7q7q7q7q';
 
-const mostListed = 8;
 const mostName: Measure = { tokens: 30, characters: 100 };
 /** What says that more was known. */
 const pointerRoom: Measure = { tokens: 25, characters: 100 };
 
 interface StatusRoom {
   room: Measure;
+  identity: Measure;
   /** For one circumstance. */
   detail: Measure;
+  next: Measure;
+  path: Measure;
+  /** Titles and names. */
+  name: Measure;
   /** How many that failed are told. */
   gates: number;
+  /** How many names a list has. */
+  listed: number;
+  /** Whether it is part of a briefing, which has an id, and a section that tells more. */
+  briefed: boolean;
 }
 
-const briefed: StatusRoom = { room: bounds.status, detail: bounds.where, gates: 3 };
+const briefed: StatusRoom = {
+  room: bounds.status,
+  identity: bounds.identity,
+  detail: bounds.where,
+  next: bounds.next,
+  path: bounds.path,
+  name: label,
+  gates: 3,
+  listed: 8,
+  briefed: true,
+};
+
+/** For the section alone: everything, as far as a section holds it. */
+export function wholeStatus(room: Measure): StatusRoom {
+  const all = Infinity;
+  return {
+    room,
+    identity: room,
+    detail: room,
+    next: room,
+    path: room,
+    name: room,
+    gates: all,
+    listed: all,
+    briefed: false,
+  };
+}
 
 /** Which run, where it stands, and what comes next. */
-export function statusParts(
-  source: BriefingSource,
-  { room, detail, gates }: StatusRoom = briefed,
-): [WholePart, WholePart] {
+export function statusParts(source: BriefingSource, most = briefed): [WholePart, WholePart] {
   const { definition, state, cursor, values, session } = source;
   const status = statusOf(definition, state, { cursor, values, session });
-  const purse = createPurse(minus(room, pointerRoom));
-  const shownGates = (status.failed_gates ?? []).slice(0, gates);
+  const purse = createPurse(minus(most.room, pointerRoom));
+  const shownGates = (status.failed_gates ?? []).slice(0, most.gates);
   const hidden = (status.failed_gates?.length ?? 0) - shownGates.length;
-  // Paid in the order of what must not be lost: the handle is needed whole.
-  const who = purse.take(identity(source), bounds.identity);
+  // Paid in the order of what must not be lost: the handle and the path of its files are needed whole.
+  const who = purse.take(identity(source, most), most.identity);
   const handle = status.at ?? '';
   const nextText = passage(source.next);
   const needsHandle = handle !== '' && !nextText.includes(handle);
   const at = purse.take(needsHandle ? `The handle of this position is ${handle}.` : '');
-  const next = purse.take(nextText, bounds.next);
+  const next = purse.take(nextText, most.next);
+  const files = purse.take(filesLine(source, least(purse.left(), most.path)));
   const signal = purse.take(restored(source, status), bounds.signal);
-  const place = purse.take(where(source, status), bounds.where);
-  const belongs = belongings(source, status).flatMap((line) => purse.take(line, phrase));
-  const facts = circumstances(status, cursor).flatMap((line) => purse.take(line, detail));
-  const failed = failedGates(shownGates, purse.left());
-  const more =
-    purse.cut() || failed.shortened || hidden > 0 ? [`More of this: ${askFor(source.more, 'status')}.`] : [];
+  const place = purse.take(where(source, status, most), most.detail);
+  const agent = status.agent === null ? '' : `The position is for the agent '${short(status.agent, most)}'.`;
+  const belongs = purse.take(agent, most.detail);
+  const facts = circumstances(status, cursor, most).flatMap((line) => purse.take(line, most.detail));
+  const failed = failedGates(shownGates, purse.left(), most);
+  const cut = purse.cut() || failed.shortened || hidden > 0;
+  const more = cut && most.briefed ? [`More of this: ${askFor(source.more, 'status')}.`] : [];
   return [
-    { name: 'run', title: 'RUN', ask: 'status', text: [...who, ...place, ...at, ...belongs].join('\n') },
+    {
+      name: 'run',
+      title: 'RUN',
+      ask: 'status',
+      text: [...who, ...place, ...at, ...files, ...belongs].join('\n'),
+    },
     {
       name: 'action',
       title: 'ACTION REQUIRED',
@@ -60,11 +98,12 @@ export function statusParts(
   ];
 }
 
-const short = (text: string): string => lineWithin(text, label);
+const short = (text: string, { name }: Pick<StatusRoom, 'name'>): string => lineWithin(text, name);
 
-function identity({ state }: BriefingSource): string {
+function identity({ state }: BriefingSource, most: StatusRoom): string {
   const about = state.summary === undefined ? '' : `: ${oneLine(state.summary)}`;
-  return `Briefing ${idPlaceholder} of run ${oneLine(state.run)}, workflow '${short(state.workflow)}'${about}`;
+  const run = `${oneLine(state.run)}, workflow '${short(state.workflow, most)}'${about}`;
+  return most.briefed ? `Briefing ${idPlaceholder} of run ${run}` : `Run ${run}`;
 }
 
 /** A run that was adopted tells the phase of what it was adopted from. */
@@ -75,46 +114,59 @@ function phaseIn(
   return state.adopted?.phase ?? phase;
 }
 
-function where(source: BriefingSource, status: Status): string {
+function where(source: BriefingSource, status: Status, most: StatusRoom): string {
   const { task, subStep, subStepIndex = 0, totalSubSteps = 0, ralphIteration, ralphTotal } = status;
   const phase = phaseIn(source, status);
   const parts = [
-    `phase ${phase.current}/${phase.total} '${short(phase.name)}'`,
-    ...(task ? [`task ${task.index + 1}/${task.total} '${short(task.title)}'`] : []),
-    ...(subStep === undefined ? [] : [`sub-step ${subStepIndex + 1}/${totalSubSteps} '${subStep}'`]),
+    `phase ${phase.current}/${phase.total} '${short(phase.name, most)}'`,
+    ...(task ? [`task ${task.index + 1}/${task.total} '${short(task.title, most)}'`] : []),
+    ...(subStep === undefined
+      ? []
+      : [`sub-step ${subStepIndex + 1}/${totalSubSteps} '${short(subStep, most)}'`]),
     ...(ralphIteration === undefined ? [] : [`iteration ${ralphIteration}/${ralphTotal}`]),
   ];
-  const why = status.reason === undefined ? '' : ` (${short(status.reason)})`;
+  const why = status.reason === undefined ? '' : ` (${short(status.reason, most)})`;
   return `It is ${status.status}${why}: ${parts.join(', ')}.`;
 }
 
-function belongings({ worktree }: BriefingSource, { agent }: Status): string[] {
-  return [
-    ...(agent === null ? [] : [`The position is for the agent '${short(agent)}'.`]),
-    ...(worktree === undefined ? [] : [`The files of its task are in ${oneLine(worktree)}`]),
-  ];
+/** Half a path is none. */
+function filesLine({ worktree, more }: BriefingSource, room: Measure): string {
+  if (worktree === undefined) return '';
+  const line = `The files of its task are in ${oneLine(worktree)}`;
+  return fits(costOf(line), room) ? line : `Where the files of its task are: ${askFor(more, 'status')}.`;
 }
 
-function circumstances(status: Status, cursor: Cursor | undefined): string[] {
+function circumstances(status: Status, cursor: Cursor | undefined, most: StatusRoom): string[] {
   const { contextAction, waiting, checking, last_failure, unstable_files, held = [], ready = [] } = status;
   return [
     ...(contextAction === undefined
       ? []
       : [`The position opens with ${contextAction}: a fresh context was asked for and has not been seen.`]),
-    ...(waiting ? [waitingLine(waiting), ...underReview(cursor)] : []),
-    ...(checking ? ['Its gates are running.'] : []),
+    ...(waiting ? [waitingLine(waiting, most), ...underReview(cursor, most)] : []),
+    ...(checking ? [checkingLine(cursor)] : []),
     ...(last_failure === undefined ? [] : [`The visit before failed: ${oneLine(last_failure)}`]),
-    ...(unstable_files ? [`The gates kept changing ${listed(unstable_files)}.`] : []),
+    ...(unstable_files ? [`The gates kept changing ${listed(unstable_files, most)}.`] : []),
     ...(held.length === 0
       ? []
-      : [`Held: ${listed(held.map(({ task, holder }) => `${task} by ${holder ?? 'nobody'}`))}.`]),
-    ...(ready.length === 0 ? [] : [`Ready to be claimed: ${listed(ready)}.`]),
+      : [
+          `Held: ${listed(
+            held.map(({ task, holder }) => `${task} by ${holder ?? 'nobody'}`),
+            most,
+          )}.`,
+        ]),
+    ...(ready.length === 0 ? [] : [`Ready to be claimed: ${listed(ready, most)}.`]),
   ];
 }
 
+/** Whoever forgot what it said can say it again. */
+function checkingLine(cursor: Cursor | undefined): string {
+  const said = cursor?.checking ? oneLine(opening(cursor.checking.output)) : '';
+  return `Its gates are running.${said === '' ? '' : ` Said: ${said}`}`;
+}
+
 /** What was said on escalation stands whole among the feedback. */
-function waitingLine({ for: what, by, what: why }: NonNullable<Status['waiting']>): string {
-  const whom = by === 'human' ? 'a person' : `the agent '${short(by)}'`;
+function waitingLine({ for: what, by, what: why }: NonNullable<Status['waiting']>, most: StatusRoom): string {
+  const whom = by === 'human' ? 'a person' : `the agent '${short(by, most)}'`;
   const handedOn = what === 'review' || what === 'budget';
   const [reason = ''] = handedOn ? oneLine(why).split(/[,;] escalated: /, 1) : [oneLine(why)];
   const escalated = reason === oneLine(why) ? '' : ', escalated';
@@ -122,10 +174,10 @@ function waitingLine({ for: what, by, what: why }: NonNullable<Status['waiting']
 }
 
 /** What its agent said; the gates have passed. */
-function underReview(cursor: Cursor | undefined): string[] {
+function underReview(cursor: Cursor | undefined, most: StatusRoom): string[] {
   if (cursor?.waiting?.kind !== 'review' || cursor.output === undefined) return [];
-  const gates = cursor.receipts?.filter(({ pass }) => pass).map(({ what }) => `'${short(what)}'`) ?? [];
-  const passed = gates.length === 0 ? 'unverified' : `passed ${listed(gates)}`;
+  const gates = cursor.receipts?.filter(({ pass }) => pass).map(({ what }) => `'${short(what, most)}'`) ?? [];
+  const passed = gates.length === 0 ? 'unverified' : `passed ${listed(gates, most)}`;
   return [`The instructions were carried out (${passed}): ${oneLine(opening(cursor.output))}`];
 }
 
@@ -137,17 +189,22 @@ const waitsFor = {
 } as const;
 
 /** What is left of the room goes to the outputs, in equal shares. */
-function failedGates(receipts: readonly Receipt[], room: Measure): { texts: string[]; shortened: boolean } {
+function failedGates(
+  receipts: readonly Receipt[],
+  room: Measure,
+  names: StatusRoom,
+): { texts: string[]; shortened: boolean } {
   let left = room;
   let shortened = false;
   const texts = receipts.flatMap(({ what, exit, tail = '' }, index) => {
     const code = exit === undefined ? '' : ` with exit ${exit}`;
-    const head = `The gate '${short(what)}' failed${code}.`;
+    const head = `The gate '${short(what, names)}' failed${code}.`;
     const share = receipts.length - index;
     const free = minus(left, costOf(`${head} ${says}`));
     const most = { tokens: Math.floor(free.tokens / share), characters: Math.floor(free.characters / share) };
-    const output = tellingLines(tail, most);
-    shortened ||= output !== passage(tail);
+    const whole = quoted(tail);
+    const output = tellingLines(whole, most);
+    shortened ||= output !== whole;
     const text = output === '' ? head : `${head} ${says}\n${output}`;
     if (!fits(costOf(text), left)) return [];
     left = minus(left, costOf(text));
@@ -158,6 +215,9 @@ function failedGates(receipts: readonly Receipt[], room: Measure): { texts: stri
 
 const says = 'Its output says:';
 
+/** So that no line of an output passes for one of ours. */
+const quoted = (output: string): string => clean(output).replace(/^(?=.*\S)/gm, '> ');
+
 /** Seed 002's line, told as what others look for. */
 function restored(source: BriefingSource, status: Status): string {
   if (status.status !== 'running' && status.status !== 'waiting') return '';
@@ -166,7 +226,8 @@ function restored(source: BriefingSource, status: Status): string {
   return `A reply with this line shows that it arrived: ✅ Workflow restored: ${name}, Phase ${current}/${total}`;
 }
 
-const listed = (items: readonly string[]): string => {
-  const shown = items.slice(0, mostListed).map(short).join(', ');
-  return items.length <= mostListed ? shown : `${shown} and ${items.length - mostListed} more`;
+const listed = (items: readonly string[], most: StatusRoom): string => {
+  const shown = items.slice(0, most.listed).map((each) => short(each, most));
+  const rest = items.length - shown.length;
+  return `${shown.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}`;
 };

@@ -1,6 +1,6 @@
-import type { Cursor, Definition, State } from '../../machine/index.ts';
+import type { Cursor, Definition, State, Step } from '../../machine/index.ts';
 import { firstRound, item, label } from './bounds.ts';
-import { firstWithin } from './measure.ts';
+import { firstWithin, lineWithin } from './measure.ts';
 import type { ListedPart } from './part.ts';
 import type { BriefingSource } from './source.ts';
 import { oneLine } from './words.ts';
@@ -25,7 +25,9 @@ export function tasksPart({ definition, state, cursor }: BriefingSource): Listed
       for (const { loop, open, done, total } of lists) {
         yield firstWithin(`- ${oneLine(loop)}: ${done.length} of ${total} done`, item);
         const held = holders(definition, state, loop);
-        for (const id of open) yield taskLine(state.tasks[loop], id, openState(state.tasks[loop], id, held));
+        const free = current.includes(loop) && placeFree(here, state) ? 'ready' : 'not started';
+        for (const id of open)
+          yield taskLine(state.tasks[loop], id, openState(state.tasks[loop], id, held, free));
         for (const id of done) yield taskLine(state.tasks[loop], id, 'done');
       }
     })(),
@@ -56,12 +58,24 @@ function holders({ steps }: Definition, { cursors }: State, loop: string): Map<s
   );
 }
 
-function openState(list: TaskList | undefined, id: string, held: Map<string, Cursor>): string {
+/** Whether somebody may claim a task now. */
+const placeFree = (step: Step | undefined, { status, budget, cursors }: State): boolean =>
+  step?.type === 'loop' &&
+  status === 'running' &&
+  budget.exhausted === undefined &&
+  Object.keys(cursors).length < (step.parallel ?? 1);
+
+function openState(
+  list: TaskList | undefined,
+  id: string,
+  held: Map<string, Cursor>,
+  free: 'ready' | 'not started',
+): string {
   const cursor = held.get(id);
   if (cursor) return heldState(cursor);
   const needs = taskIn(list, id)?.depends_on ?? [];
   const missing = needs.filter((each) => taskIn(list, each)?.end !== 'done');
-  return missing.length === 0 ? 'ready' : firstWithin(`waits for ${missing.join(', ')}`, label);
+  return missing.length === 0 ? free : firstWithin(`waits for ${missing.join(', ')}`, label);
 }
 
 function heldState({ waiting, lease }: Cursor): string {
@@ -78,4 +92,4 @@ function heldState({ waiting, lease }: Cursor): string {
 }
 
 const taskLine = (list: TaskList | undefined, id: string, state: string): string =>
-  firstWithin(`- ${id} (${firstWithin(state, label)}): ${oneLine(taskIn(list, id)?.title ?? '')}`, item);
+  firstWithin(oneLine(`- ${id} (${lineWithin(state, label)}): ${taskIn(list, id)?.title ?? ''}`), item);

@@ -17,7 +17,7 @@ export function clean(text: string): string {
 const shortestSecret = 8;
 
 const titles =
-  /^[# \t]*(RUN|ACTION REQUIRED|INSTRUCTIONS|DECISIONS AND FEEDBACK|DONE|REQUIRED READING|KEY REMINDERS|CONTEXT VARIABLES|QUESTIONS AND ANSWERS|CRITICAL ARTIFACTS|TASKS|KEPT)[ \t]*$/gm;
+  /^[#*_ \t]*(RUN|ACTION REQUIRED|INSTRUCTIONS|DECISIONS AND FEEDBACK|NOT AS IT WAS|DONE|REQUIRED READING|KEY REMINDERS|CONTEXT VARIABLES|QUESTIONS AND ANSWERS|CRITICAL ARTIFACTS|TASKS|KEPT)[:#*_ \t]*$/gm;
 
 /** The same where no line of it can pass for a heading of ours. */
 export const passage = (text: string): string => clean(text).replace(titles, '> $1');

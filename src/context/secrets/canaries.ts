@@ -88,6 +88,40 @@ const tokens: Record<string, (random: Random) => [before: string, body: string]>
   cloudflare: (r) => ['cfu' + 't_', `${some(r, base62, 40)}${some(r, hex, 8)}`],
   netlify: (r) => ['nf' + 'p_', some(r, base62, 36)],
   databricks: (r) => ['da' + 'pi', some(r, hex, 32)],
+  'gitlab runner': (r) => ['GR13' + '48941', some(r, base62, 20)],
+  'gitlab feature flags': (r) => ['glff' + 'ct-', some(r, base62, 20)],
+  bitbucket: (r) => ['AT' + 'BB', some(r, base62, 32)],
+  circleci: (r) => ['CCI' + 'PAT_', `${some(r, base62, 22)}_${some(r, hex, 40)}`],
+  buildkite: (r) => ['bk' + 'ua_', some(r, hex, 40)],
+  pulumi: (r) => ['pu' + 'l-', some(r, hex, 40)],
+  dropbox: (r) => ['s' + 'l.', `u4${some(r, base62, 130)}`],
+  discord: (r) => ['', `MT${some(r, base62, 21)}7.${some(r, base62, 6)}.${some(r, base62, 38)}`],
+  facebook: (r) => ['EA' + 'A', some(r, base62, 100)],
+  mapbox: (r) => ['sk.' + 'eyJ', `${some(r, base62, 60)}.${some(r, base62, 22)}`],
+  sendinblue: (r) => ['xkey' + 'sib-', `${some(r, hex, 64)}-${some(r, base62, 16)}`],
+  langsmith: (r) => ['ls' + 'v2_pt_', `${some(r, hex, 32)}_${some(r, hex, 10)}`],
+  pinecone: (r) => ['pc' + 'sk_', some(r, base62, 60)],
+  nvidia: (r) => ['nv' + 'api-', some(r, base62, 64)],
+  together: (r) => ['tgp' + '_v1_', some(r, base62, 43)],
+  voyage: (r) => ['p' + 'a-', `4${some(r, base62, 42)}`],
+  gemini: (r) => ['A' + 'Q.', some(r, base62, 50)],
+  neon: (r) => ['np' + 'g_', `${some(r, base62, 11)}5`],
+  render: (r) => ['rn' + 'd_', some(r, base62, 28)],
+  resend: (r) => ['r' + 'e_', `${some(r, base62, 8)}_${some(r, base62, 24)}`],
+  posthog: (r) => ['ph' + 'x_', some(r, base62, 43)],
+  sonar: (r) => ['sq' + 'u_', some(r, hex, 40)],
+  artifactory: (r) => ['AK' + 'Cp', some(r, base62, 69)],
+  flutterwave: (r) => ['FLW' + 'SECK_TEST-', `${some(r, hex, 32)}-X`],
+  contentful: (r) => ['CF' + 'PAT-', some(r, base62, 43)],
+  tailscale: (r) => ['ts' + 'key-auth-', `${some(r, base62, 12)}-${some(r, base62, 32)}`],
+  shippo: (r) => ['ship' + 'po_live_', some(r, hex, 40)],
+  razorpay: (r) => ['rzp' + '_live_', some(r, base62, 24)],
+  braintree: (r) => ['access' + '_token$production$', `${some(r, base62, 16)}$${some(r, hex, 32)}`],
+  plaid: (r) => ['access-' + 'production-', [8, 4, 4, 4, 12].map((length) => some(r, hex, length)).join('-')],
+  bcrypt: (r) => ['$2' + 'b$12$', some(r, base62, 53)],
+  crypt: (r) => ['$' + '6$abcdefgh$', some(r, base62, 86)],
+  apr1: (r) => ['$ap' + 'r1$abcdefgh$', some(r, base62, 22)],
+  'key in base64': (r) => ['LS0tLS1CRU' + 'dJTiBQUklWQVRFIEtFWS', some(r, base62, 200)],
 };
 
 /** Values that only their name makes a secret. */
@@ -112,6 +146,17 @@ const names = [
   'signingKey',
   'webhook_secret',
   'refresh_token',
+  'secret_key_base',
+  'client-key-data',
+  'consumer_key',
+  'APP_KEY',
+  'session_key',
+  'requirepass',
+  'bindpw',
+  'db_pw',
+  'psk',
+  'creds',
+  'X-Auth',
 ] as const;
 /** Names that say nothing, so that a token must tell by itself. */
 const plainNames = ['value', 'note', 'config', 'first_line', 'example-2', 'result'] as const;
@@ -149,6 +194,17 @@ export const surroundings: Record<string, (name: string, value: string) => strin
   go: (name, value) => `${name} := "${value}"`,
   xml: (name, value) => `<${name}>${value}</${name}>`,
   attribute: (name, value) => `<add key="${name}" value="${value}" />`,
+  'attribute, value first': (name, value) => `<add value="${value}" key="${name}" />`,
+  'compact pair': (name, value) => `[{"name":"${name}","value":"${value}"}]`,
+  'compact pair, value first': (name, value) => `[{"value":"${value}","name":"${name}"}]`,
+  'yaml, value first': (name, value) => `- value: ${value}\n  name: ${name}\n`,
+  'yaml list': (name, value) => `${name}:\n  - ${value}\n  - ${value}\n`,
+  'inline list': (name, value) => `${name}: [${value}, ${value}]`,
+  'json list': (name, value) => JSON.stringify({ [name]: [value, value] }),
+  terraform: (name, value) => `variable "${name}" {\n  type = string\n  default = "${value}"\n}`,
+  optional: (name, value) => `${name.replaceAll('-', '_')}?: string = '${value}';`,
+  'far columns': (name, value) => `${name}${' '.repeat(30)}= ${value}`,
+  arrow: (name, value) => `${name} -> ${value}`,
 };
 
 /** Texts with a form of their own. */
@@ -165,6 +221,88 @@ const wholes: Record<string, (random: Random) => { text: string; parts: string[]
   'private key, cut off': (r) => {
     const lines = Array.from({ length: 5 }, () => some(r, base64, 64));
     return { text: [`-----BEGIN PRIVATE ${'KEY'}-----`, ...lines].join('\n'), parts: lines };
+  },
+  'private key, beginning cut off': (r) => {
+    const lines = Array.from({ length: 2 }, () => some(r, base64, 64));
+    return { text: [...lines, `-----END RSA PRIVATE ${'KEY'}-----`].join('\n'), parts: lines };
+  },
+  'private key, long': (r) => {
+    const lines = Array.from({ length: 330 }, () => some(r, base64, 64));
+    const frame = (word: string): string => `-----${word} PRIVATE ${'KEY'}-----`;
+    return { text: [frame('BEGIN'), ...lines, frame('END')].join('\n'), parts: lines };
+  },
+  'private key, numbered lines': (r) => {
+    const lines = Array.from({ length: 5 }, () => some(r, base64, 64));
+    const numbered = [`-----BEGIN PRIVATE ${'KEY'}-----`, ...lines].map((line, i) => `${i + 1} ${line}`);
+    return { text: numbered.join('\n'), parts: lines };
+  },
+  'private key of PuTTY': (r) => {
+    const lines = Array.from({ length: 5 }, () => some(r, base64, 64));
+    const head = 'PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPrivate-' + 'Lines: 5';
+    return { text: [head, ...lines, `Private-MAC: ${some(r, hex, 64)}`].join('\n'), parts: lines };
+  },
+  'private key of SSH2': (r) => {
+    const lines = Array.from({ length: 5 }, () => some(r, base64, 64));
+    const frame = (word: string): string => `---- ${word} SSH2 ENCRYPTED PRIVATE ${'KEY'} ----`;
+    return { text: [frame('BEGIN'), 'Comment: x', ...lines, frame('END')].join('\n'), parts: lines };
+  },
+  'web key': (r) => {
+    const value = some(r, base62, 43);
+    return { text: `{"kty":"OKP","crv":"Ed25519","d":"${value}"}`, parts: [value] };
+  },
+  command: (r) => {
+    const value = `${some(r, base62, 12)}7`;
+    const before = pick(r, [
+      'curl -uadmin:',
+      'curl --user admin:',
+      'tool -u admin:',
+      'docker login -u me -p ',
+      'az login --service-principal -u x -p ',
+      'redis-cli -h db -a ',
+      'ldapsearch -x -w ',
+      'sshpass -p ',
+      'machine example.com login me password ',
+      'machine example.com\n  login me\n  password ',
+      'ENV DB_PASS ',
+      'set -x API_TOKEN aB3',
+      'requirepass ',
+      'bindpw ',
+    ]);
+    return { text: `${before}${value}`, parts: [value] };
+  },
+  'number as a password': (r) => {
+    const value = some(r, digits.slice(1), 8);
+    return { text: pick(r, [`password: ${value}`, `{"password": ${value}}`]), parts: [value] };
+  },
+  'docker config': (r) => {
+    const value = some(r, base64, 40);
+    return { text: `{"auths":{"r.example.com":{"auth":"${value}"}}}`, parts: [value] };
+  },
+  'begins like an example': (r) => {
+    const value = some(r, base62, 24);
+    const before = pick(r, [
+      'example',
+      'my_',
+      '<',
+      '{',
+      '[',
+      '1.2',
+      'arn:',
+      'true.',
+      'os.',
+      '2024-01-01T',
+      '$' + '{x',
+      '****',
+    ]);
+    return { text: `PASSWORD="${before}${value}"`, parts: [value] };
+  },
+  'query of a url': (r) => {
+    const value = `${some(r, base62, 31)}4`;
+    return { text: `https://example.com/maps?key=${value}`, parts: [value] };
+  },
+  'password with signs': (r) => {
+    const value = some(r, base62, 12);
+    return { text: `postgres://app:p@s${pick(r, ['', ':'])}${value}@db.internal/main`, parts: [value] };
   },
   'connection string': (r) => {
     const value = some(r, base62, 16);
@@ -239,13 +377,16 @@ const wholes: Record<string, (random: Random) => { text: string; parts: string[]
   },
 };
 
-/** The same ones for the same seed. */
+const inTurn = <T>(list: readonly T[], index: number): T => list[index % list.length] ?? fail();
+
+/** The same ones for the same seed, of every format in turn. */
 export function createCanaries(count: number, seed = 1): Canary[] {
   const random = createRandom(seed);
   return Array.from({ length: count }, (_, index) => {
     const kind = index % 5;
+    const round = Math.floor(index / 5);
     if (kind < 2) {
-      const format = pick(random, Object.keys(tokens));
+      const format = inTurn(Object.keys(tokens), 2 * round + kind);
       const [before, body] = tokens[format]?.(random) ?? fail();
       return surrounded(random, format, before + body, [body], plainNames);
     }
@@ -254,7 +395,7 @@ export function createCanaries(count: number, seed = 1): Canary[] {
       const value = values[format]?.(random) ?? fail();
       return surrounded(random, format, value, [value], names);
     }
-    const format = pick(random, Object.keys(wholes));
+    const format = inTurn(Object.keys(wholes), round);
     return { format, ...(wholes[format]?.(random) ?? fail()) };
   });
 }

@@ -1,19 +1,45 @@
-const begin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
-const end = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+/** With the frames of OpenSSL, OpenSSH, PGP and SSH2, in any case. */
+const frame = /-{4,5} ?(?:BEGIN|(END)) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}/gi;
+const putty = /Private-Lines: \d{1,4}[ \t]*(?=\r?\n)/g;
+const cheap = /PRIVATE[ -](?:KEY|Lines)/i;
+/** Between a beginning and an end that are closer than this everything is the key. */
 const longest = 20_000;
-/** What a key looks like where its end was cut off: lines of base64, with the marks of quotations and comments around. */
-const bodyLine = /(?:\s|\\[nrt]|[>|#*"'`+,;/])*(?:[A-Za-z-]{3,20}: [^\n\\]{1,200}|[A-Za-z0-9+/=]{16,})/y;
+/** A line of a key, with the marks of quotations, comments and line numbers before it. */
+const bodyLine =
+  /(?:\s|\\[nrt]|[>|#*"'`+,;/]|\d{1,6}[:|)\t ]){0,60}(?:[A-Za-z-]{3,20}: [^\n\\]{1,200}|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]{1,15}={1,2}(?![\w=]))/y;
+/** What stands between breaks, which may be written as escapes. */
+const piece = /(?<=^|\\[nrt]|[\s"'`,;>|#*])[^\s"'`,;>|#*\\]+/g;
+const base64 = /^[A-Za-z0-9+/=]+$/;
+const plainWord = /^[A-Za-z]?[a-z]*$/;
+const lineNumber = /^\d{1,6}[:)]?$/;
 
-/** Ranges of private keys, also of one whose end is missing. */
+/** Ranges of private keys, also of one whose beginning or end is missing. */
 export function privateKeys(text: string): [from: number, to: number][] {
+  if (!cheap.test(text)) return [];
   const ranges: [number, number][] = [];
-  const starts = [...text.matchAll(begin)];
-  for (const [index, start] of starts.entries()) {
-    const body = start.index + start[0].length;
-    const limit = Math.min(starts[index + 1]?.index ?? text.length, body + longest);
-    const rest = text.slice(body, limit);
-    const closed = end.exec(rest);
-    ranges.push([start.index, body + (closed ? closed.index + closed[0].length : endOfBody(rest))]);
+  const frames = [...text.matchAll(frame)];
+  let done = 0;
+  for (const [index, { 0: mark, 1: isEnd, index: at }] of frames.entries()) {
+    if (at < done) continue;
+    const next = frames[index + 1];
+    const after = at + mark.length;
+    if (isEnd !== undefined) {
+      ranges.push([startOfBody(text, done, at), after]);
+      done = after;
+      continue;
+    }
+    const closed = next?.[1] !== undefined && next.index - after < longest;
+    done = closed
+      ? next.index + next[0].length
+      : after + endOfBody(text.slice(after, next?.index ?? text.length));
+    ranges.push([at, done]);
+  }
+  done = 0;
+  for (const { 0: mark, index } of text.matchAll(putty)) {
+    if (index < done) continue;
+    const after = index + mark.length;
+    done = after + endOfBody(text.slice(after));
+    ranges.push([after, done]);
   }
   return ranges;
 }
@@ -23,4 +49,17 @@ function endOfBody(text: string): number {
   bodyLine.lastIndex = 0;
   while (bodyLine.test(text)) to = bodyLine.lastIndex;
   return to;
+}
+
+/** Backwards from an end without a beginning, over what is base64; the first line of a text may be a piece of one. */
+function startOfBody(text: string, least: number, end: number): number {
+  let from = end;
+  const pieces = [...text.slice(least, end).matchAll(piece)];
+  for (const { 0: word, index } of pieces.reverse()) {
+    const start = least + index;
+    const whole = word.length >= 16 || ((from === end || start === 0) && !plainWord.test(word));
+    if (whole && base64.test(word)) from = start;
+    else if (!lineNumber.test(word)) break;
+  }
+  return from;
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createCanaries } from './canaries.ts';
-import { redactQuickly, redactSecrets } from './redact.ts';
+import { redactNamed, redactQuickly, redactSecrets, withoutSecrets } from './redact.ts';
+import { secretNames } from './secret-names.ts';
+import { createSieve } from './sieve.ts';
 import { tokenRules } from './token-rules.ts';
 
 const seen = (text: string, parts: readonly string[]): boolean => parts.some((part) => text.includes(part));
@@ -17,7 +19,7 @@ describe('secrets', () => {
   });
 
   test('every rule has a secret that it removes', () => {
-    const texts = createCanaries(2_000).map(({ text }) => text);
+    const texts = createCanaries(6_000).map(({ text }) => text);
     const unused = tokenRules.filter(({ pattern }) => !texts.some((text) => text.search(pattern) >= 0));
     expect(unused.map(({ name }) => name)).toEqual([]);
   });
@@ -39,7 +41,7 @@ describe('secrets', () => {
   });
 
   test("secretlint's rules are asked too, and a comment in the text does not switch them off", async () => {
-    const key = `tskey-${'auth'}-kAb3dEf5gH-${'aB3d'.repeat(8)}`;
+    const key = 'https://user:secret@example.org';
     const text = `/* secretlint-disable */\nup ${key}\n// secretlint-disable-line`;
     expect(redactQuickly(text)).toContain(key);
     expect((await redactSecrets(text)).text).not.toContain(key);
@@ -86,8 +88,97 @@ describe('secrets', () => {
     'next_token: 2026-01-04T12:00:00Z',
     'https://user:pass@localhost and https://user:password@example.com',
     'deploy key: sha256:9f86d081884c7d659a2feaa0c55ad015',
+    'http://localhost:5173/@vite/client',
+    'https://cdn.example.com:443/img/logo@2x.png',
+    'http://localhost:3000/@scope/pkg, http://host:8080/a@b',
+    'docker run -u 1000:10000 img, podman --user 1000:100000',
+    'tar --user 1000:1000 -xf a.tar',
+    'token: "src/auth/token-store-v2.ts"',
+    'secret: 32-byte-hex',
+    'secret: projects/p1/secrets/db-password/versions/3',
+    'sk-learn-compatible-estimators-2024, class="sk-spinner-double-bounce2-child"',
+    `gh${'p_'}${'x'.repeat(36)}`,
+    'xoxb-your-token-here',
+    `${'AKIA'}IOSFODNN7EXAMPLE`,
+    'token: ERC20-compliant-USDC, bearer: RFC6750-section-2',
+    'PASS=12345678, pass=1234567 fail=0, Tests: pass: 41-passed/0-failed',
+    'password: changeme123',
+    'basic usage2019guide',
+    'session_id: 550e8400-e29b-41d4-a716-446655440000',
+    'tokens: [primary, secondary-500], tokens: 1234567890123',
+    'secretKeyRef:\n  name: db-credentials-v2\n  key: password1',
+    'password: {type: string, minLength: 8}',
+    'token: https://auth.example.org/oauth2/token',
+    'credentials:\n  - name: db-credentials-v2',
+    'passphrase: the words that open the key',
   ])('%s is no secret', async (text) => {
     expect((await redactSecrets(text)).text).toBe(text);
+  });
+
+  test('the one look that saves most rules never keeps a rule from its secret', () => {
+    const kept: string[] = [];
+    for (const { text } of createCanaries(2_000, 5)) {
+      const mayHave = createSieve(text);
+      for (const { name, pattern, hints } of tokenRules)
+        if (text.search(pattern) >= 0 && !hints.some(mayHave)) kept.push(`${name}: ${text.slice(0, 80)}`);
+    }
+    expect(kept).toEqual([]);
+    for (const [text, secret] of [
+      [`curl -u admin:${'Tr0ub4dor'} h`, 'Tr0ub'],
+      [`mysql -u root -p${'hunter22'} db`, 'hunter22'],
+      [`cookie: sid=${'a1b2c3d4e5f6'}`, 'a1b2'],
+      [`pw: ${'hunter22'}`, 'hunter22'],
+    ] as const)
+      expect(redactQuickly(text)).not.toContain(secret);
+  });
+
+  test.each([
+    'PassWord',
+    'db_pw',
+    'bindpw',
+    'Kennwort',
+    'contraseña',
+    '密码',
+    'пароль',
+    'パスワード',
+    'X-Auth',
+    'JSESSIONID',
+    'csrf',
+    'clientKey',
+    'set-cookie',
+    'otp_seed',
+    'PEPPER',
+    'mnemonic',
+    'creds',
+  ])('a text is looked at where %s begins', (name) => {
+    expect([...secretNames(`a ${name}`)].map(({ end }) => end)).toEqual([name.length + 2]);
+  });
+
+  test('a value that stands apart from its name is judged by it', () => {
+    const value = `Sup3r${'S3cret'}Named1`;
+    const removed = '[secret removed: assigned-value]';
+    expect(redactNamed('db_password', value)).toBe(removed);
+    expect(redactNamed('colour', value)).toBe(value);
+    expect(redactNamed('token', 'k3f9x2ab:build/task-2/verify#3')).toBe('k3f9x2ab:build/task-2/verify#3');
+    expect(
+      withoutSecrets({
+        key: 'db_password',
+        text: value,
+        n: 1,
+        tokens: [`${value}${value}`],
+        api: { api_key: value },
+      }),
+    ).toEqual({ key: 'db_password', text: removed, n: 1, tokens: [removed], api: { api_key: removed } });
+  });
+
+  test('the tail of a private key goes, with a half first line and with escapes, and words before it stay', () => {
+    const end = `-----END PRIVATE ${'KEY'}-----`;
+    const line = 'MIIEpAIBAAKCAQEA7v0k2Xq3'.repeat(2);
+    const gone = '[secret removed: private-key]';
+    expect(redactQuickly(`Xq3A\n${line}\n${line}\nab==\n${end}\nafter`)).toBe(`${gone}\nafter`);
+    expect(redactQuickly(`"${line}\\n${line}\\n${end}"`)).toBe(`"${gone}"`);
+    expect(redactQuickly(`FAIL key test\n${line}\n${end}`)).toBe(`FAIL key test\n${gone}`);
+    expect(redactQuickly(`a file ends with ${end} and more`)).toContain('a file ends with ');
   });
 
   test('no text of 100 KB makes a rule slow', async () => {
@@ -102,6 +193,15 @@ describe('secrets', () => {
       'password: "',
       'AccountKey=',
       '-api-key=',
+      'cookie: a=',
+      'Private-Lines: 1\n',
+      '"name":"token",',
+      'tokens: ["a", ',
+      'variable "token" {',
+      'curl -u ',
+      'mysql -',
+      'password for a b c ',
+      '-----END PRIVATE '.concat('KEY-----\n'),
     ];
     const keys = ['-----BEGIN PRIVATE ', 'KEY-----', '\nA: "'].join('');
     const slow: string[] = [];
@@ -120,9 +220,9 @@ describe('secrets', () => {
       '://',
     ])) {
       const text = piece.repeat(Math.ceil(100_000 / piece.length)).slice(0, 100_000);
-      const begin = performance.now();
+      const begin = process.cpuUsage();
       await redactSecrets(text);
-      if (performance.now() - begin > 3_000) slow.push(piece.slice(0, 40));
+      if (process.cpuUsage(begin).user > 3_000_000) slow.push(piece.slice(0, 40));
     }
     expect(slow).toEqual([]);
   });

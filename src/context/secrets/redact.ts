@@ -1,6 +1,8 @@
-import { assignedSecrets } from './assignments.ts';
+import { assignedSecrets, isNamedSecret } from './assignments.ts';
+import { isWordy } from './looks-secret.ts';
 import { privateKeys } from './private-keys.ts';
 import { type Finding, secretlintFindings } from './secretlint.ts';
+import { createSieve } from './sieve.ts';
 import { tokenRules } from './token-rules.ts';
 
 export interface Redacted {
@@ -12,7 +14,9 @@ export interface Redacted {
 /** Every secret that the rules know is replaced by `[secret removed: RULE]`. Loads secretlint when first called. */
 export async function redactSecrets(text: string): Promise<Redacted> {
   const quick = redact(text);
-  const findings = await secretlintFindings(quick.text);
+  const findings = (await secretlintFindings(quick.text)).filter(
+    ({ from, to }) => !isExample(quick.text.slice(from, to)),
+  );
   return {
     text: cut(quick.text, findings),
     found: [...quick.found, ...findings.map(({ rule }) => ({ rule }))],
@@ -20,25 +24,63 @@ export async function redactSecrets(text: string): Promise<Redacted> {
 }
 
 /** The same with Stepfast's own rules only: for texts of a run, where nobody can wait. */
-export const redactQuickly = (text: string): string => (suspicious.test(text) ? redact(text).text : text);
+export const redactQuickly = (text: string): string =>
+  text.length < shortestSecret ? text : redact(text).text;
 
-/** Most texts have neither a long word nor a name for a secret, and are passed at once. */
-const suspicious = /\S{16}|pass|pwd|secret|token|key|cred|auth|bearer|:\/\//i;
+/** `a:b@c` with a scheme, or a password of six with its name. */
+const shortestSecret = 10;
+
+/** The same of a value that stands apart from its name, as it would be in `name: value`. */
+export function redactNamed(name: string, value: string): string {
+  const clean = redactQuickly(value);
+  if (clean.length < 6) return clean;
+  if (isNamedSecret(name, clean)) return mark('assigned-value');
+  const before = `${name.slice(-100)}: `;
+  const line = redactQuickly(before + clean);
+  return line.startsWith(before) ? line.slice(before.length) : mark('assigned-value');
+}
+
+/** A copy of a JSON value whose texts have no secrets; what a property's name tells of its value counts. */
+export function withoutSecrets<T>(value: T, name = ''): T {
+  // Each is of the kind that it was.
+  if (typeof value === 'string') return redactNamed(name, value) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, name)) as T;
+  const own = 'key' in value && typeof value.key === 'string' ? value.key : undefined;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [
+      redactQuickly(key),
+      withoutSecrets(each, own !== undefined && isValue.test(key) ? own : key),
+    ]),
+  ) as T;
+}
+
+/** What a thing with a `key` calls its text. */
+const isValue = /^(?:text|value)$/;
 
 function redact(text: string): Redacted {
   const found: { rule: string }[] = [];
   const keys = privateKeys(text).map(([from, to]) => ({ rule: 'private-key', from, to }));
   let rest = cut(text, keys);
-  for (const { name, pattern } of tokenRules) {
-    rest = rest.replaceAll(pattern, (...args: unknown[]) => {
+  const mayHave = createSieve(rest);
+  for (const { name, pattern, hints } of tokenRules) {
+    if (!hints.some(mayHave)) continue;
+    rest = rest.replaceAll(pattern, (match: string, ...args: unknown[]) => {
+      const kept = keptPart(args.at(-1));
+      if (kept === '' && isExample(match)) return match;
       found.push({ rule: name });
-      return `${keptPart(args.at(-1))}${mark(name)}`;
+      return `${kept}${mark(name)}`;
     });
   }
   const values = assignedSecrets(rest).map(([from, to]) => ({ rule: 'assigned-value', from, to }));
   for (const { rule } of [...keys, ...values]) found.push({ rule });
   return { text: cut(rest, values), found };
 }
+
+/** `ghp_xxxx`, `xoxb-your-token`, `AKIA…EXAMPLE` and names of the same form. */
+const isExample = (token: string): boolean =>
+  /^[\w.-]{2,12}[-_](?:api\d\d-)?[xX0*_-]{8,}$|EXAMPLE(?:KEY)?$/.test(token) ||
+  (/^[\w.-]{1,300}$/.test(token) && isWordy(token));
 
 /** The last argument of a replacer is the named groups, where the pattern has some. */
 const keptPart = (groups: unknown): string =>

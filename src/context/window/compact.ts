@@ -2,8 +2,10 @@ import {
   type Compaction,
   type CompactionInfo,
   type CompactionProblem,
+  droppedUnsummarised,
   failed,
   leftOut,
+  noticeLeftOut,
   overLimit,
   summaryTooLong,
 } from './compaction.ts';
@@ -34,25 +36,40 @@ export async function compact<M extends WindowMessage>(
   if (before <= limit) return result;
 
   const { clearings } = content;
-  let dropped = oldest(compacting, limit * (summarise ? keptShare - summaryShare : keptShare));
-  const summary = await summaryOf(compacting, dropped, limit, problems);
-  if (content.clearings !== clearings) return { ...result, after: totalOf(compacting) };
-  if (summarise && summary === undefined) dropped = oldest(compacting, limit * keptShare);
-  const told = summary ?? content.earlier()?.summary;
-  const info = { limit, before, dropped, summary: told };
-  const state = dropped.length === 0 ? content.earlier()?.state : await stateFor(compacting, info, problems);
-  if (content.clearings !== clearings) return { ...result, after: totalOf(compacting) };
+  const forSummary = summarise ? limit * summaryShare : 0;
+  let dropped = oldest(compacting, limit * keptShare - forSummary - noteCost(compacting, undefined));
+  let summary: string | undefined;
+  let state = content.earlier()?.state;
+  // Where nothing can go, nothing is awaited: what is appended meanwhile could go without a callback.
+  if (dropped.length > 0) {
+    summary = await summaryOf(compacting, dropped, limit, problems);
+    if (content.clearings !== clearings) return { ...result, after: totalOf(compacting) };
+    const told = summary ?? content.earlier()?.summary;
+    if (summary === undefined) dropped = oldest(compacting, limit * keptShare - noteCost(compacting, told));
+    state = await stateFor(compacting, { limit, before, dropped, summary: told }, problems);
+    if (content.clearings !== clearings) return { ...result, after: totalOf(compacting) };
+  }
 
-  drop(content, dropped);
   const earlier = content.earlier();
-  if (earlier) content.setEarlier({ ...earlier, summary: told, state });
+  const told = summary ?? earlier?.summary;
+  content.remove(dropped);
+  if (earlier || dropped.length > 0) {
+    content.setEarlier({
+      messages: (earlier?.messages ?? 0) + dropped.length,
+      summarised: (earlier?.summarised ?? 0) + (summary === undefined ? 0 : dropped.length),
+      summary: told,
+      state,
+    });
+  }
   const more = fitInto(compacting, limit);
   const after = totalOf(compacting);
   const shown = content.earlier();
+  if (summary !== undefined && more > 0) problems.push(droppedUnsummarised(more));
   if (told !== undefined && shown?.summary === undefined) problems.push(leftOut('summary', limit));
   if (state !== undefined && shown?.state === undefined) problems.push(leftOut('state', limit));
+  if (shown?.untold) problems.push(noticeLeftOut(limit));
   if (after > limit) problems.push(overLimit(after, limit));
-  const summarised = summary !== undefined && shown?.summary === summary;
+  const summarised = summary !== undefined && shown?.summary === summary && more === 0;
   return { ...result, compacted: true, summarised, after, dropped: dropped.length + more };
 }
 
@@ -66,7 +83,20 @@ function mustStay<M extends WindowMessage>(content: Content<M>): number {
   return content.groups().findLast((start) => start <= content.rest().length - 2) ?? 0;
 }
 
-/** The messages that have to go so that this many tokens are left; groups go whole. */
+/** What index 1 costs with the last state, however many messages go. */
+function noteCost<M extends WindowMessage>(
+  { content, count }: Compacting<M>,
+  summary: string | undefined,
+): number {
+  const { messages = 0, summarised = 0, state } = content.earlier() ?? {};
+  const most = { messages: messages + content.rest().length, summarised, summary, state };
+  return count(earlierMessage(most, content.systemPrompt().content));
+}
+
+/**
+ * The messages that have to go so that this many tokens are left for index 0 and the rest; groups go whole, and the
+ * oldest always goes unless it must stay.
+ */
 function oldest<M extends WindowMessage>(
   { content, count }: Compacting<M>,
   target: number,
@@ -76,20 +106,13 @@ function oldest<M extends WindowMessage>(
   let left = target - count(content.systemPrompt()) - sum(costs.slice(first));
   for (const start of content
     .groups()
-    .filter((each) => each < first)
+    .filter((each) => each > 0 && each < first)
     .reverse()) {
     left -= sum(costs.slice(start, first));
     if (left < 0) break;
     first = start;
   }
   return content.rest().slice(0, first);
-}
-
-function drop<M extends WindowMessage>(content: Content<M>, messages: readonly (M | TextMessage)[]): void {
-  if (messages.length === 0) return;
-  content.remove(messages);
-  const earlier = content.earlier();
-  content.setEarlier({ ...earlier, messages: (earlier?.messages ?? 0) + messages.length });
 }
 
 /** The fullest index 1 that leaves room for what must stay; then the oldest messages go, group by group. */
@@ -101,7 +124,9 @@ function fitInto<M extends WindowMessage>(compacting: Compacting<M>, limit: numb
   let dropped = 0;
   while (totalOf(compacting) > limit && mustStay(content) > 0) {
     const group = content.rest().slice(0, content.groups()[1]);
-    drop(content, group);
+    const { messages = 0, summarised = 0, ...told } = content.earlier() ?? {};
+    content.remove(group);
+    content.setEarlier({ ...told, summarised, messages: messages + group.length });
     dropped += group.length;
   }
   // What went away since has to be told too.

@@ -4,7 +4,7 @@ export interface CompactionInfo<M extends WindowMessage> {
   limit: number;
   /** Tokens before the compaction. */
   before: number;
-  /** What is going away, oldest first. */
+  /** What is going away, oldest first. A few more may have to make room for a state larger than the last one. */
   dropped: readonly (M | TextMessage)[];
   /** Of all that went away so far. */
   summary: string | undefined;
@@ -17,7 +17,9 @@ export interface CompactionProblem {
     | 'summary_too_long'
     | 'summary_left_out'
     | 'state_failed'
-    | 'state_left_out';
+    | 'state_left_out'
+    | 'notice_left_out'
+    | 'dropped_unsummarised';
   message: string;
   cause?: unknown;
 }
@@ -25,7 +27,7 @@ export interface CompactionProblem {
 export interface Compaction {
   /** False: the window was within the limit, or was cleared in the meantime. */
   compacted: boolean;
-  /** False: what went away has no summary, or only that of an earlier compaction. */
+  /** False: not all that went away is in a summary, or only that of an earlier compaction stands there. */
   summarised: boolean;
   limit: number;
   before: number;
@@ -49,6 +51,16 @@ export function failed(what: 'summary' | 'state', cause: unknown): CompactionPro
 export function leftOut(what: 'summary' | 'state', limit: number): CompactionProblem {
   const message = `The ${what} does not fit beside what must stay within ${limit} tokens: shorten it or raise the limit.`;
   return { code: `${what}_left_out`, message };
+}
+
+export function noticeLeftOut(limit: number): CompactionProblem {
+  const message = `There is no room within ${limit} tokens to say at index 1 that messages went away: raise the limit.`;
+  return { code: 'notice_left_out', message };
+}
+
+export function droppedUnsummarised(messages: number): CompactionProblem {
+  const message = `State, summary or what was appended meanwhile needed the room of more messages, ${messages}, which no summary is of: shorten the state or raise the limit.`;
+  return { code: 'dropped_unsummarised', message };
 }
 
 export function overLimit(tokens: number, limit: number): CompactionProblem {

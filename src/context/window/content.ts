@@ -19,7 +19,7 @@ export interface Content<M extends WindowMessage> {
   pin(key: string, text: string): void;
   unpin(key: string): boolean;
   earlier(): Earlier | undefined;
-  setEarlier(earlier: Earlier | undefined): void;
+  setEarlier(earlier: Earlier): void;
   push(messages: readonly M[]): void;
   sync(messages: readonly (M | TextMessage)[]): void;
   /** Messages of `rest`. */
@@ -30,6 +30,8 @@ export interface Content<M extends WindowMessage> {
 interface View<M extends WindowMessage> {
   systemPrompt: { role: 'system'; content: string };
   note: TextMessage | undefined;
+  /** As a provider takes them, before one that index 0 says became a line. */
+  sent: M[];
   rest: (M | TextMessage)[];
   groups: number[];
 }
@@ -46,18 +48,23 @@ export function createContent<M extends WindowMessage>(systemPrompt: string): Co
   const seen = new WeakSet<object>();
   const written = new WeakSet<object>();
   const origins = new WeakMap<object, M>();
+  /** What stood in a list of the loop. */
+  const shared = new WeakSet<object>();
+
+  const originOf = (message: M | TextMessage): object => origins.get(message) ?? message;
 
   function look(): View<M> {
     if (view) return view;
     const content = renderSystemPrompt(prompt, pins);
-    const note = earlier && earlierMessage(earlier, content);
+    const note = earlier && !earlier.untold ? earlierMessage(earlier, content) : undefined;
     if (note) written.add(note);
-    const rest = sendable(taken, origins).map((message) => {
+    const sent = sendable(taken, origins);
+    const rest = sent.map((message) => {
       const pointer = pointerFor(message, content);
       if (pointer) origins.set(pointer, origins.get(message) ?? message);
       return pointer ?? message;
     });
-    view = { systemPrompt: { role: 'system', content }, note, rest, groups: groupStarts(rest) };
+    view = { systemPrompt: { role: 'system', content }, note, sent, rest, groups: groupStarts(rest) };
     return view;
   }
 
@@ -67,14 +74,15 @@ export function createContent<M extends WindowMessage>(systemPrompt: string): Co
     view = undefined;
   }
 
-  const push = (messages: readonly M[]): void =>
+  const insert = (at: number, messages: readonly M[]): void =>
     change(() => {
-      for (const each of messages) {
+      const added = messages.map((each) => {
         // Said again, so that one of them can go without the other.
         const message = seen.has(each) ? { ...each } : each;
         seen.add(message);
-        taken.push(message);
-      }
+        return message;
+      });
+      taken.splice(at, 0, ...added);
     });
 
   const clear = (): void =>
@@ -108,22 +116,26 @@ export function createContent<M extends WindowMessage>(systemPrompt: string): Co
       change(() => {
         earlier = next;
       }),
-    push,
+    push: (messages) => insert(taken.length, messages),
     sync(messages) {
       const fresh = messages.filter((each) => !written.has(each) && !origins.has(each) && !seen.has(each));
       if (fresh.length > 0 && fresh.length === messages.length) clear();
+      for (const each of messages) shared.add(originOf(each));
+      // What the loop did not have yet was said while it worked.
+      const at = taken.findLastIndex((message) => shared.has(originOf(message))) + 1;
       // The window wrote none of them, so they are the loop's own.
-      push(fresh as M[]);
+      insert(at, fresh as M[]);
     },
     remove(messages) {
-      const originsOf = (all: readonly (M | TextMessage)[]): Set<unknown> =>
-        new Set(all.map((message) => origins.get(message) ?? message));
-      const gone = originsOf(messages);
-      const visible = originsOf(look().rest);
-      const last = taken.findLastIndex((message) => gone.has(message));
+      const gone = new Set(messages.map(originOf));
+      const sent = new Map(look().sent.map((message) => [originOf(message), message]));
+      const last = taken.findLastIndex((message) => gone.has(originOf(message)));
       change(() => {
-        // What no provider would take goes with what stood around it.
-        taken = taken.filter((message, at) => !gone.has(message) && (at > last || visible.has(message)));
+        taken = taken.flatMap((message, at) => {
+          if (gone.has(originOf(message))) return [];
+          // What no provider would take goes with what stood around it, and does not come back.
+          return at > last ? message : (sent.get(originOf(message)) ?? []);
+        });
       });
     },
     clear,

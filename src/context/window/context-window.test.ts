@@ -79,8 +79,8 @@ describe('[003/1] the system prompt and the conversation', () => {
     window.pin('STORY', long('the story'));
     for (let n = 1; n <= 5; n++) window.append('user', long(`message ${n}`));
     const { after, problems } = await window.compact(250);
-    expect(problems).toMatchObject([{ code: 'over_limit' }]);
-    expect(problems[0]?.message).toContain(`need ${after} tokens, ${after - 250} more than 250`);
+    expect(problems).toMatchObject([{ code: 'notice_left_out' }, { code: 'over_limit' }]);
+    expect(problems[1]?.message).toContain(`need ${after} tokens, ${after - 250} more than 250`);
     expect(window.systemPrompt().content).toContain(long('the story'));
     expect(window.conversation().map(({ content }) => content)).toEqual([
       long('message 4'),
@@ -123,6 +123,23 @@ describe('pinned entries', () => {
     window.pin('C', 'Use the streaming writer.');
     expect(window.systemPrompt().content.match(/Use the streaming writer/g)).toHaveLength(1);
   });
+
+  test.each(['\n', '  ', ''])(
+    'of entries that differ in white space (%j) one is said, in either order',
+    (space) => {
+      const text = 'Use tokens, never cookies.';
+      for (const texts of [
+        [text, text + space],
+        [text + space, text],
+        [space + text, text + space],
+      ]) {
+        const window = create();
+        for (const [index, each] of texts.entries()) window.pin(`PIN ${index}`, each);
+        expect(window.systemPrompt().content.split(text)).toHaveLength(2);
+        expect(window.systemPrompt().content).toContain('**[PIN 0]:**');
+      }
+    },
+  );
 
   test('a short entry is not mistaken for a part of a word', () => {
     const window = create({ systemPrompt: 'You know the interchangeable formats.' });
@@ -243,7 +260,49 @@ describe('the summary', () => {
       summarised: false,
       problems: [{ code: 'summary_failed' }],
     });
-    expect(window.conversation()[0]?.content).toContain('The parser is done.');
+    expect(window.conversation()[0]?.content).toBe(
+      '[Earlier conversation: 12 messages, 7 of them summarised]\nThe parser is done.',
+    );
+    works = true;
+    fill(window, 16, 21);
+    expect(await window.compact(800)).toMatchObject({ summarised: true, dropped: 7 });
+    expect(window.conversation()[0]?.content).toMatch(
+      /^\[Earlier conversation: 19 messages, 14 of them summarised\]/,
+    );
+  });
+
+  test('what went away before the first summary is not said to be in it', async () => {
+    let works = false;
+    const window = create({
+      summarise: () => (works ? Promise.resolve('Summary') : Promise.reject(new Error('overloaded'))),
+    });
+    fill(window, 1, 9);
+    await window.compact(800);
+    works = true;
+    fill(window, 10, 15);
+    await window.compact(800);
+    expect(window.conversation()[0]?.content).toBe(
+      '[Earlier conversation: 13 messages, 7 of them summarised]\nSummary',
+    );
+  });
+
+  test('that a lower limit has no room for is made anew, and not paid for with messages nobody saw', async () => {
+    let asked = 0;
+    let told = 0;
+    const window = create({
+      summarise: async () => (++asked === 1 ? 'word '.repeat(200) : 'Shorter'),
+      onCompacted: () => {
+        told += 1;
+        return undefined;
+      },
+    });
+    window.append('user', 'x'.repeat(8000));
+    for (let n = 0; n < 2; n++) window.append('user', 'Go on.');
+    await window.compact(2000);
+    for (let n = 0; n < 4; n++) window.append('user', 'Go on.');
+    const { total } = window.tokens();
+    expect(await window.compact(total - 1)).toMatchObject({ summarised: true, problems: [] });
+    expect([asked, told]).toEqual([2, 2]);
   });
 
   test('what is appended while the summariser works stays', async () => {
@@ -308,6 +367,56 @@ describe('the state that is re-injected', () => {
     expect(window.conversation()[0]?.content).toBe('[Earlier conversation: 6 messages, left out]');
   });
 
+  test('is asked for at every compaction that takes messages away, however large the last one was', async () => {
+    let asked = 0;
+    const window = create({
+      onCompacted: () => {
+        asked += 1;
+        return 's'.repeat(3200);
+      },
+    });
+    for (let n = 0; n < 60; n++) window.append('user', `message ${n} ${'x'.repeat(60)}`);
+    for (let round = 1; round <= 3; round++) {
+      const { dropped } = await window.compact(1000);
+      expect(dropped).toBeGreaterThan(0);
+      expect(asked).toBe(round);
+      for (let n = 0; n < 8; n++) window.append('user', `message ${round}.${n} ${'x'.repeat(60)}`);
+    }
+  });
+
+  test('what goes without a summary because of it is told; once its size is known, nothing does', async () => {
+    const summarised = new Set<unknown>();
+    const window = create({
+      summarise: async (messages) => {
+        for (const { content } of messages) summarised.add(content);
+        return 'Summary';
+      },
+      onCompacted: () => 's'.repeat(3200),
+    });
+    const said: string[] = [];
+    const fillUp = (): void => {
+      for (let n = 0; n < 60; n++) {
+        said.push(`message ${said.length} ${'x'.repeat(60)}`);
+        window.append('user', said.at(-1) ?? '');
+      }
+    };
+    const lost = (): string[] => {
+      const left = window.conversation().map(({ content }) => content);
+      return said.filter((each) => !left.includes(each) && !summarised.has(each));
+    };
+    fillUp();
+    const first = await window.compact(1000);
+    expect(first).toMatchObject({ summarised: false, problems: [{ code: 'dropped_unsummarised' }] });
+    expect(first.problems[0]?.message).toContain(`more messages, ${lost().length},`);
+    expect(window.conversation()[0]?.content).toContain(
+      `[Earlier conversation: ${first.dropped} messages, ${first.dropped - lost().length} of them summarised]`,
+    );
+    const lostFirst = lost();
+    fillUp();
+    expect(await window.compact(1000)).toMatchObject({ summarised: true, problems: [] });
+    expect(lost()).toEqual(lostFirst);
+  });
+
   test('is left out where it does not fit, and the result says so', async () => {
     const window = create({ onCompacted: () => 'state '.repeat(1000) });
     for (let n = 0; n < 9; n++) window.append('user', long(`message ${n}`));
@@ -369,6 +478,23 @@ describe('the state that is re-injected', () => {
       problems: [{ code: 'state_failed', message: 'There is no state: no run' }],
     });
   });
+});
+
+test('where there is no room to say that messages went away, the result says so and the number is kept', async () => {
+  const window = create();
+  for (let n = 1; n <= 20; n++) window.append('user', `message ${n} ${'x'.repeat(60)}`);
+  const { dropped } = await window.compact(200);
+  expect(window.conversation()[0]?.content).toBe(`[Earlier conversation: ${dropped} messages, left out]`);
+  window.append('user', 'y'.repeat(640));
+  const second = await window.compact(200);
+  expect(second.problems).toMatchObject([{ code: 'notice_left_out' }]);
+  expect(JSON.stringify(window.conversation())).not.toContain('Earlier conversation');
+  for (let n = 0; n < 3; n++) window.append('user', 'Go on.');
+  const third = await window.compact(100);
+  expect(third).toMatchObject({ problems: [] });
+  expect(window.conversation()[0]?.content).toBe(
+    `[Earlier conversation: ${dropped + second.dropped + third.dropped} messages, left out]`,
+  );
 });
 
 describe('tokens', () => {

@@ -1,5 +1,6 @@
 import { StepfastError } from '../../errors.ts';
 import { estimateTokens } from '../../machine/index.ts';
+import { checkMessage, checkOptions } from './check-arguments.ts';
 import { type Compacting, compact, sum } from './compact.ts';
 import type { Compaction, CompactionInfo } from './compaction.ts';
 import { createContent } from './content.ts';
@@ -53,13 +54,12 @@ export interface ContextWindow<M extends WindowMessage = PlainMessage> {
   compact(maxTokens: number): Promise<Compaction>;
 }
 
-export function createContextWindow<M extends WindowMessage = PlainMessage>({
-  systemPrompt,
-  summarise,
-  onCompacted,
-  countTokens = estimateTokens,
-  fileTokens = 1600,
-}: ContextWindowOptions<M>): ContextWindow<M> {
+/** Throws `bad_option`; `append`, `push` and `sync` throw `bad_message` and take nothing. */
+export function createContextWindow<M extends WindowMessage = PlainMessage>(
+  options: ContextWindowOptions<M>,
+): ContextWindow<M> {
+  checkOptions(options);
+  const { systemPrompt, summarise, onCompacted, countTokens = estimateTokens, fileTokens = 1600 } = options;
   const content = createContent<M>(systemPrompt);
   const count = createMessageCounter(countTokens, fileTokens);
   const compacting: Compacting<M> = { content, count, countText: countTokens, summarise, onCompacted };
@@ -75,10 +75,19 @@ export function createContextWindow<M extends WindowMessage = PlainMessage>({
     conversation,
     messages: () => [content.systemPrompt(), ...conversation()],
     resetSystemPrompt: content.setPrompt,
-    // The types of `append` allow only what M allows.
-    append: (role, text) => content.push([{ role, content: text } as unknown as M]),
-    push: (...messages) => content.push(messages),
-    sync: content.sync,
+    append(role, text) {
+      checkMessage({ role, content: text }, 'append');
+      // The types of `append` allow only what M allows.
+      content.push([{ role, content: text } as unknown as M]);
+    },
+    push(...messages) {
+      for (const [index, message] of messages.entries()) checkMessage(message, 'push', `messages[${index}]`);
+      content.push(messages);
+    },
+    sync(messages) {
+      for (const [index, message] of messages.entries()) checkMessage(message, 'sync', `messages[${index}]`);
+      content.sync(messages);
+    },
     pin: content.pin,
     unpin: content.unpin,
     pins: () => new Map(content.pins),

@@ -1,4 +1,4 @@
-import { field, type WindowMessage } from './message.ts';
+import { field, partsOf, type WindowMessage } from './message.ts';
 
 /** What role and separators of a message cost. */
 const perMessage = 4;
@@ -43,9 +43,8 @@ export function createMessageCounter(
     const before = known.get(message);
     if (before !== undefined) return before;
     const { content } = message;
-    const tokens =
-      perMessage +
-      (typeof content === 'string' ? count(content) : content.reduce((sum, part) => sum + ofPart(part), 0));
+    const ofParts = partsOf(message).reduce((sum, part) => sum + ofPart(part), 0);
+    const tokens = perMessage + (typeof content === 'string' ? count(content) : ofParts);
     known.set(message, tokens);
     return tokens;
   };

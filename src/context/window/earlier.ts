@@ -1,18 +1,26 @@
 import type { TextMessage } from './message.ts';
 import { isSaidIn } from './repetition.ts';
 
-/** What stands at index 1 for the messages that a compaction took away. */
+/** What stands at index 1 for the messages that compactions took away. */
 export interface Earlier {
   messages: number;
+  /** How many of them the summary is of. */
+  summarised: number;
   summary?: string | undefined;
   /** What the owner of the loop re-injected after the last compaction. */
   state?: string | undefined;
+  /** There was no room for any of it. The number is kept for the next compaction. */
+  untold?: true;
 }
 
 /** A `user` message, since some providers take no conversation that begins with another role. */
-export function earlierMessage({ messages, summary, state }: Earlier, systemPrompt: string): TextMessage {
+export function earlierMessage(
+  { messages, summarised, summary, state }: Earlier,
+  systemPrompt: string,
+): TextMessage {
   const count = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
-  const notice = `[Earlier conversation: ${count}, ${summary === undefined ? 'left out' : 'summarised'}]`;
+  const covered = summarised < messages ? `${summarised} of them summarised` : 'summarised';
+  const notice = `[Earlier conversation: ${count}, ${summary === undefined ? 'left out' : covered}]`;
   const parts = [
     summary === undefined ? notice : `${notice}\n${summary}`,
     state !== undefined && !isSaidIn(state, systemPrompt) ? state : undefined,
@@ -21,6 +29,14 @@ export function earlierMessage({ messages, summary, state }: Earlier, systemProm
 }
 
 /** From the fullest to none. State comes before summary: it is what the next action depends on. */
-export function shorterForms({ messages, summary, state }: Earlier): (Earlier | undefined)[] {
-  return [{ messages, summary, state }, { messages, state }, { messages, summary }, { messages }, undefined];
+export function shorterForms(earlier: Earlier): Earlier[] {
+  if (earlier.untold) return [earlier];
+  const { messages, summarised, summary, state } = earlier;
+  return [
+    earlier,
+    { messages, summarised: 0, state },
+    { messages, summarised, summary },
+    { messages, summarised: 0 },
+    { messages, summarised: 0, untold: true },
+  ];
 }

@@ -25,6 +25,7 @@ const textOf = (text: string): Awaited<ReturnType<MockLanguageModelV4['doGenerat
   },
   warnings: [],
 });
+const partText = (part: unknown): unknown => (part as { text?: string } | undefined)?.text;
 const anyInput = jsonSchema<{ path?: string }>({ type: 'object' });
 const tools = {
   read_file: tool({
@@ -182,27 +183,104 @@ describe('createPrepareStep', () => {
     ]);
   });
 
-  test('a message that somebody appends while a tool runs is sent with the next step', async () => {
+  test('what somebody appends while a tool runs follows its results, and stays there', async () => {
     const window = create();
     const model = scriptedModel();
+    let runs = 0;
+    const execute = () => {
+      window.append('user', `Hurry up, ${++runs}`);
+      return 'x';
+    };
     window.append('user', 'Begin');
     await generateText({
       model,
-      tools: {
-        ...tools,
-        read_file: tool({
-          inputSchema: anyInput,
-          execute: () => {
-            if (window.conversation().length === 1) window.append('user', 'Hurry up');
-            return 'x';
-          },
-        }),
-      },
+      tools: { ...tools, read_file: tool({ inputSchema: anyInput, execute }) },
       messages: window.conversation(),
       prepareStep: createPrepareStep(window, { maxTokens: 10_000 }),
-      stopWhen: isStepCount(2),
+      stopWhen: isStepCount(3),
     });
-    expect(JSON.stringify(model.doGenerateCalls[1]?.prompt)).toContain('Hurry up');
+    const said = model.doGenerateCalls.map(({ prompt }) =>
+      prompt.slice(1).map(({ role, content }) => (role === 'user' ? partText(content[0]) : role)),
+    );
+    const first = ['Begin', 'assistant', 'tool', 'Hurry up, 1'];
+    expect(said).toEqual([['Begin'], first, [...first, 'assistant', 'tool', 'Hurry up, 2', 'Hurry up, 3']]);
+  });
+
+  test('what somebody appends while the summariser works stands before the answer that saw it', async () => {
+    const window = createContextWindow<ModelMessage>({
+      systemPrompt: 'You are a coder.',
+      countTokens: (text) => text.length,
+      summarise: async () => {
+        window.append('user', 'Hurry up');
+        return 'Summary';
+      },
+    });
+    const prepare = createPrepareStep(window, { maxTokens: 400 });
+    for (let n = 1; n <= 5; n++) window.append('user', `message ${n}`.padEnd(100, '.'));
+    const own = window.conversation();
+    const { messages } = await prepare({ messages: own });
+    expect(messages.at(-1)?.content).toBe('Hurry up');
+    const answer: ModelMessage = { role: 'assistant', content: 'I do.' };
+    window.append('user', 'Thanks');
+    const next = await prepare({ messages: [...own, answer] });
+    expect(next.messages.slice(-3).map(({ content }) => content)).toEqual(['Hurry up', 'I do.', 'Thanks']);
+  });
+
+  describe('approvals', () => {
+    async function ask(decide: (window: ReturnType<typeof create>, ids: string[]) => void) {
+      const window = create();
+      let ran = 0;
+      let asked = 0;
+      const call = { type: 'tool-call' as const, toolCallId: 'c', toolName: 'run', input: '{}' };
+      const model = new MockLanguageModelV4({
+        doGenerate: async () => (asked++ ? textOf('Done.') : { ...textOf(''), content: [call] }),
+      });
+      const run = tool({ inputSchema: anyInput, needsApproval: true, execute: () => `ran ${++ran}` });
+      const go = async () => {
+        const result = await generateText({
+          model,
+          tools: { run },
+          messages: window.conversation(),
+          prepareStep: createPrepareStep(window, { maxTokens: 1000 }),
+          stopWhen: isStepCount(5),
+        });
+        window.push(...result.finalStep.response.messages);
+        return result;
+      };
+      window.append('user', 'Begin');
+      const { content } = await go();
+      decide(
+        window,
+        content.flatMap((part) => (part.type === 'tool-approval-request' ? part.approvalId : [])),
+      );
+      await go();
+      const [, sent = []] = model.doGenerateCalls.map(({ prompt }) =>
+        prompt.slice(1).map(({ role, content: parts }) => {
+          expect(parts.length, 'no message is empty').toBeGreaterThan(0);
+          return role === 'user' ? partText(parts[0]) : role;
+        }),
+      );
+      return { ran, sent };
+    }
+    const decision = (approvalId: string | undefined, approved: boolean): ModelMessage => ({
+      role: 'tool',
+      content: [{ type: 'tool-approval-response', approvalId: approvalId ?? '', approved }],
+    });
+
+    test('one that nobody answers leaves nothing behind', async () => {
+      const { ran, sent } = await ask((window) => window.append('user', 'Never mind'));
+      expect(ran).toBe(0);
+      expect(sent).toEqual(['Begin', 'Never mind']);
+    });
+
+    test.each([true, false])('one that is given (%s) after a word of the user counts', async (approved) => {
+      const { ran, sent } = await ask((window, [id]) => {
+        window.append('user', 'Wait');
+        window.push(decision(id, approved));
+      });
+      expect(ran).toBe(approved ? 1 : 0);
+      expect(sent).toEqual(['Begin', 'assistant', 'tool', 'Wait']);
+    });
   });
 });
 

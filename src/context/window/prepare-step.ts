@@ -26,6 +26,9 @@ export function createPrepareStep<M extends WindowMessage>(
     const compaction = await window.compact(maxTokens);
     if (compaction.compacted) onCompaction?.(compaction);
     const { content } = window.systemPrompt();
-    return { messages: window.conversation(), ...(content === '' ? {} : { instructions: content }) };
+    const prepared = window.conversation();
+    // The step sees all of it, also what was appended since the first call.
+    window.sync(prepared);
+    return { messages: prepared, ...(content === '' ? {} : { instructions: content }) };
   };
 }

@@ -7,11 +7,14 @@ const shortestMessage = 80;
 
 /** Index 0: the prompt, then the pinned entries under their keys, each only where its text does not stand there yet. */
 export function renderSystemPrompt(prompt: string, pins: ReadonlyMap<string, string>): string {
-  const entries = [...pins].filter(([, text], index) => {
+  const texts = [...pins.values()].map((text) => text.trim());
+  const entries = [...pins].filter((_, index) => {
+    const text = texts[index] ?? '';
     if (standsIn(text, prompt, shortestPin)) return false;
-    return ![...pins.values()].some(
+    // Of equal ones the first is said.
+    return !texts.some(
       (other, at) =>
-        (other.length > text.length || at < index) && at !== index && standsIn(text, other, shortestPin),
+        (other.length > text.length || (other === text && at < index)) && standsIn(text, other, shortestPin),
     );
   });
   return [prompt, ...entries.map(([key, text]) => `**[${key}]:** ${text}`)].filter(Boolean).join('\n\n');

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { WindowMessage } from './message.ts';
 import { groupStarts, sendable } from './tool-pairs.ts';
 
@@ -79,12 +79,96 @@ test('a reasoning goes with the only call that it led to', () => {
   ]);
 });
 
-test('a call at the end may still be answered, also by an approval', () => {
-  const request = { type: 'tool-approval-request', approvalId: '1', toolCallId: 'a' };
-  const response = { type: 'tool-approval-response', approvalId: '1', approved: true };
-  const messages = [user('Hi'), says(call('a'), request), tool(response)];
-  expect(sendable(messages)).toEqual(messages);
-  expect(groupStarts(messages)).toEqual([0, 1]);
+describe('approvals', () => {
+  const request = (toolCallId: string) => ({
+    type: 'tool-approval-request',
+    approvalId: `of ${toolCallId}`,
+    toolCallId,
+  });
+  const response = (toolCallId: string, approved = true) => ({
+    type: 'tool-approval-response',
+    approvalId: `of ${toolCallId}`,
+    approved,
+  });
+
+  test('a call at the end may still be answered, also by an approval', () => {
+    const messages = [user('Hi'), says(call('a'), request('a')), tool(response('a'))];
+    expect(sendable(messages)).toEqual(messages);
+    expect(groupStarts(messages)).toEqual([0, 1]);
+  });
+
+  test('a request that nobody answered goes with its call', () => {
+    expect(sendable([user('Hi'), says(call('a'), request('a')), user('Never mind')])).toEqual([
+      user('Hi'),
+      user('Never mind'),
+    ]);
+    expect(sendable([says(text, call('a'), request('a')), user('Never mind')])).toEqual([
+      says(text),
+      user('Never mind'),
+    ]);
+  });
+
+  test.each([true, false])('a response (%s) keeps its call open, and is the last message', (approved) => {
+    const asked = says(call('a'), request('a'));
+    const decided = tool(response('a', approved));
+    expect(sendable([user('Hi'), asked, user('Wait'), decided])).toEqual([
+      user('Hi'),
+      user('Wait'),
+      asked,
+      decided,
+    ]);
+    expect(sendable([user('Hi'), asked, user('Wait'), decided, user('Well?')])).toEqual([
+      user('Hi'),
+      user('Wait'),
+      user('Well?'),
+      asked,
+      decided,
+    ]);
+    expect(sendable([user('Hi'), asked, user('Wait'), decided, tool(result('a'))])).toEqual([
+      user('Hi'),
+      asked,
+      decided,
+      tool(result('a')),
+      user('Wait'),
+    ]);
+  });
+
+  test('of two calls only the one that somebody decided on stays open', () => {
+    const asked = says(call('a'), call('b'), request('a'), request('b'));
+    expect(sendable([asked, user('Wait'), tool(response('b'))])).toEqual([
+      user('Wait'),
+      says(call('b'), request('b')),
+      tool(response('b')),
+    ]);
+  });
+
+  test('a response goes with the call that was left, and one that comes too late is not sent', () => {
+    const asked = says(call('a'), request('a'));
+    expect(sendable([asked, tool(response('a')), says(text)])).toEqual([says(text)]);
+    expect(sendable([asked, user('Wait'), says(text), tool(response('a'))])).toEqual([
+      user('Wait'),
+      says(text),
+    ]);
+    expect(sendable([asked, tool(result('a')), tool(response('a'))])).toEqual([asked, tool(result('a'))]);
+  });
+
+  test('an id that is used again loses only the call that was left', () => {
+    const first = says(call('a'), call('b'), call('c'));
+    const again = says(result('b'), call('a'));
+    expect(sendable([first, tool(result('a')), again, user('Stop')])).toEqual([
+      says(call('a'), call('b')),
+      tool(result('a')),
+      says(result('b')),
+      user('Stop'),
+    ]);
+  });
+
+  test('what a provider asks for itself is one group with what was decided', () => {
+    const own = { ...call('a'), providerExecuted: true };
+    const messages = [user('Hi'), says(own, request('a')), user('Wait'), tool(response('a'))];
+    expect(sendable(messages)).toEqual(messages);
+    expect(groupStarts(messages)).toEqual([0, 1]);
+  });
 });
 
 test('what a provider executed itself may be answered in the same message or in a later one', () => {

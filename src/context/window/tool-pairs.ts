@@ -1,13 +1,17 @@
-import { field, type WindowMessage } from './message.ts';
+import { field, partsOf, type WindowMessage } from './message.ts';
 
 /** The AI SDK's parts, and Anthropic's own. */
 const callIdOf: Record<string, string> = { 'tool-call': 'toolCallId', tool_use: 'id' };
 const resultIdOf: Record<string, string> = { 'tool-result': 'toolCallId', tool_result: 'tool_use_id' };
+const requestIdOf = { 'tool-approval-request': 'approvalId' };
+const requestedCallOf = { 'tool-approval-request': 'toolCallId' };
+const responseIdOf = { 'tool-approval-response': 'approvalId' };
 
 /**
  * The messages as a provider takes them: each result directly after its call, no result without a call, no call that
- * was left unanswered. What came between a call and its results follows them. Calls at the very end may still be open.
- * `origins` learns which message a shortened one was made of.
+ * was left unanswered, no approval of a call that is not there. What came between a call and its results follows them.
+ * Calls at the very end may still be open; what came after one that somebody approved or denied stands before it then,
+ * since a loop takes approvals from the last message. `origins` learns which message a shortened one was made of.
  */
 export function sendable<M extends WindowMessage>(
   messages: readonly M[],
@@ -16,6 +20,9 @@ export function sendable<M extends WindowMessage>(
   const sent: (M | undefined)[] = [];
   const open = new Map<string, number>();
   const byProvider = new Set<string>();
+  /** Which call an approval is for. */
+  const approvals = new Map<string, string>();
+  const decided = new Set<string>();
   let held: M[] = [];
 
   const release = (): void => {
@@ -27,18 +34,27 @@ export function sendable<M extends WindowMessage>(
     if (shorter && shorter !== message) origins.set(shorter, origins.get(message) ?? message);
     return shorter;
   };
-  const abandon = (): void => {
-    for (const index of new Set(open.values())) {
+  /** Of a response; empty where nobody asked. */
+  const decidedCall = (part: object): string | undefined => {
+    const id = idIn(part, responseIdOf);
+    return id === undefined ? undefined : (approvals.get(id) ?? '');
+  };
+  const abandon = (which: (id: string) => boolean = () => true): void => {
+    const gone = new Map([...open].filter(([id]) => which(id)));
+    for (let index = Math.min(...gone.values()); index < sent.length; index++) {
       const message = sent[index];
-      sent[index] = message && shorten(message, (part) => open.has(idIn(part, callIdOf) ?? ''));
+      const drops = (part: object): boolean => {
+        const call = idIn(part, callIdOf) ?? idIn(part, requestedCallOf);
+        return call === undefined ? gone.has(decidedCall(part) ?? '') : gone.get(call) === index;
+      };
+      sent[index] = message && shorten(message, drops);
     }
-    open.clear();
-    release();
+    for (const id of gone.keys()) open.delete(id);
   };
 
   for (const each of messages) {
     const message = shorten(each, (part) => {
-      const id = idIn(part, resultIdOf);
+      const id = idIn(part, resultIdOf) ?? idIn(part, requestedCallOf) ?? decidedCall(part);
       return id !== undefined && !open.has(id) && !byProvider.has(id) && !callsIn(each).includes(id);
     });
     if (!message) continue;
@@ -49,18 +65,28 @@ export function sendable<M extends WindowMessage>(
         held.push(message);
         continue;
       }
-      if (message.role === 'assistant') abandon();
+      if (message.role === 'assistant') {
+        abandon();
+        release();
+      }
     }
     sent.push(message);
     if (open.size === 0) release();
     for (const part of partsOf(message)) {
+      const approval = idIn(part, requestIdOf);
+      if (approval !== undefined) approvals.set(approval, idIn(part, requestedCallOf) ?? '');
+      decided.add(decidedCall(part) ?? '');
       const id = idIn(part, callIdOf);
       if (id === undefined || results.includes(id)) continue;
+      decided.delete(id);
       if (field(part, 'providerExecuted') === true) byProvider.add(id);
       else open.set(id, sent.length - 1);
     }
   }
-  if (held.length > 0) abandon();
+  if (held.length > 0) {
+    abandon((id) => !decided.has(id));
+    sent.splice(Math.min(sent.length, ...open.values()), 0, ...held);
+  }
   return sent.filter((message) => message !== undefined);
 }
 
@@ -68,9 +94,14 @@ export function sendable<M extends WindowMessage>(
 export function groupStarts(messages: readonly WindowMessage[]): number[] {
   const starts: number[] = [];
   const calledAt = new Map<string, number>();
+  const requestedAt = new Map<string, number>();
   messages.forEach((message, index) => {
     for (const id of callsIn(message)) calledAt.set(id, index);
-    const partners = resultsIn(message).map((id) => calledAt.get(id) ?? index);
+    for (const id of idsIn(message, requestIdOf)) requestedAt.set(id, index);
+    const partners = [
+      ...resultsIn(message).map((id) => calledAt.get(id) ?? index),
+      ...idsIn(message, responseIdOf).map((id) => requestedAt.get(id) ?? index),
+    ];
     const first = Math.min(message.role === 'tool' ? Math.max(0, index - 1) : index, ...partners);
     if (first === index) starts.push(index);
     else while ((starts.at(-1) ?? 0) > first) starts.pop();
@@ -87,9 +118,6 @@ function without<M extends WindowMessage>(message: M, drops: (part: object) => b
   // The same message with fewer of its own parts.
   return { ...message, content: kept } as M;
 }
-
-const partsOf = ({ content }: WindowMessage): readonly object[] =>
-  typeof content === 'string' ? [] : content;
 
 const callsIn = (message: WindowMessage): string[] => idsIn(message, callIdOf);
 const resultsIn = (message: WindowMessage): string[] => idsIn(message, resultIdOf);

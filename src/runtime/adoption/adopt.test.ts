@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../../../test/kit/project.ts';
@@ -199,7 +208,7 @@ describe('adopting', () => {
     if (!over) throw new Error('nothing is found');
     expect(await adopt(place(), over)).toMatchObject({ code: 'source_complete' });
     expect(await rescan(place())).toEqual([]);
-    project.write({ [local]: example });
+    project.write({ [local]: example.replace('4/10', '10/10') });
     const { run } = await adoptOnly();
     await runtime.call({ type: 'advance', output: 'done' }, {}, { run });
     expect(await adoptOnly()).toMatchObject({ how: 'adopted' });
@@ -211,6 +220,28 @@ describe('adopting', () => {
     const both = await Promise.all([rescan(place()), rescan(place())]);
     expect(new Set(both.flat().map(({ run }) => run)).size).toBe(1);
     expect(await runtime.engine.ids()).toHaveLength(1);
+  });
+
+  test('two looks make one run, however late the first of them goes on', async () => {
+    project.write({ [local]: example });
+    const [informal] = find();
+    if (!informal) throw new Error('nothing is found');
+    // The first one has looked and found nothing; its moment is before that of the second.
+    let second: ReturnType<typeof adopt> | undefined;
+    const engine: Runtime['engine'] = {
+      ...runtime.engine,
+      runs: async () => {
+        const seen = await runtime.engine.runs();
+        second ??= adopt({ ...place(), clock: () => 2000 }, informal);
+        if (seen.length === 0) await new Promise((done) => setTimeout(done, 100));
+        return seen;
+      },
+    };
+    const first = await adopt({ ...place(), engine, clock: () => 1000 }, informal);
+    expect(await second).toMatchObject({ how: 'adopted' });
+    expect(first).toMatchObject({ how: 'unchanged' });
+    expect(await runtime.engine.ids()).toHaveLength(1);
+    expect(readdirSync(join(project.root, '.stepfast/runs'))).toHaveLength(1);
   });
 
   test('[P4/9] each worktree has its own', async () => {

@@ -1,5 +1,8 @@
+import { hash, randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { adoptedDefinition, type Caller, ended, type SessionFacts, type State } from '../../machine/index.ts';
-import type { RunInfo } from '../../store/index.ts';
+import { createNodeFiles, type RunInfo, withExclusive } from '../../store/index.ts';
 import { type Answer, isRefused, type Refused } from '../answer.ts';
 import type { Engine } from '../engine.ts';
 import { worksHere } from '../find-run.ts';
@@ -12,6 +15,9 @@ export interface AdoptionPlace {
   project: Project;
   clock(): number;
 }
+
+/** Who still makes a run then was cut off. */
+const adoptingMs = 3000;
 
 /** On whose behalf; `force`: also beside a run that is live here. */
 export interface AdoptOptions {
@@ -47,23 +53,26 @@ export async function adopt(
   const adopted = adoptedOf(informal);
   const caller: Caller = { now: clock(), ...(actor ? { actor } : {}), ...(session ? { session } : {}) };
   const around = { values: { project_root: project.root }, ...(facts ? { facts } : {}) };
-  const live = liveStates(await engine.runs());
-  const known = live.find((state) => state.adopted?.source === informal.source);
-  if (known) return await update(known);
-  const real = force ? undefined : live.find((state) => !state.adopted && isHere(state, project));
-  if (real) return occupied(real, informal);
+  const first = await look();
+  if (first) return first;
   ignoreRuns(project);
-  const definition = adoptedDefinition(informal.name, adopted);
-  const { run, reply } = await engine.begin(
-    definition,
-    { ...caller, type: 'adopt', adopted, summary: informal.name },
-    around,
-  );
-  if (isRefused(reply)) return reply;
-  const first = await firstOf(engine, informal.source);
-  if (!first || first.run === run) return { run, how: 'adopted', reply };
-  await engine.remove(run);
-  return await update(first);
+  return await alone(project, informal.source, async () => (await look()) ?? (await begin()));
+
+  /** Undefined where a run is to be made. */
+  async function look(): Promise<Adoption | Refused | undefined> {
+    const live = liveStates(await engine.runs());
+    const known = live.find((state) => state.adopted?.source === informal.source);
+    if (known) return await update(known);
+    const real = force ? undefined : live.find((state) => !state.adopted && isHere(state, project));
+    return real && occupied(real, informal);
+  }
+
+  async function begin(): Promise<Adoption | Refused> {
+    const definition = adoptedDefinition(informal.name, adopted);
+    const command = { ...caller, type: 'adopt', adopted, summary: informal.name } as const;
+    const { run, reply } = await engine.begin(definition, command, around);
+    return isRefused(reply) ? reply : { run, how: 'adopted', reply };
+  }
 
   async function update(state: State): Promise<Adoption | Refused> {
     const command = { ...caller, type: 'adopt', run: state.run, adopted } as const;
@@ -73,12 +82,13 @@ export async function adopt(
   }
 }
 
-/** Of those who adopted the same at the same moment. */
-async function firstOf(engine: Engine, source: string): Promise<State | undefined> {
-  const [first] = liveStates(await engine.runs())
-    .filter(({ adopted }) => adopted?.source === source)
-    .sort((a, b) => a.createdAt - b.createdAt || (a.run < b.run ? -1 : 1));
-  return first;
+/** Two hooks of one moment look at the same source: one makes its run, the other finds it. */
+async function alone<T>({ directory }: Project, source: string, action: () => Promise<T>): Promise<T> {
+  const runs = join(directory, 'runs');
+  mkdirSync(runs, { recursive: true });
+  const path = join(runs, `.adopting-${hash('sha256', source, 'hex').slice(0, 16)}.lock`);
+  const lock = { path, owner: randomUUID(), what: source, patience: adoptingMs };
+  return await withExclusive(createNodeFiles(), lock, action);
 }
 
 /**

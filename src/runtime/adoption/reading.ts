@@ -5,15 +5,16 @@ const longest = 300;
 
 /** Paths with `@`: those that begin a line as they are, those inside a sentence or a code block where there is such a file. */
 export function readingIn(lines: readonly Line[], exists: (path: string) => boolean): string[] {
-  const found = lines.flatMap(({ text, fenced }) =>
-    [...text.matchAll(/(?<=^|[\s("'`*[|,])@([^\s"'`<>()[\]|,;*]+)/g)].flatMap((match) => {
+  const found = lines.flatMap(({ text, fenced }) => {
+    // Once for the line, and not tied to its end: a stranger's line must not be gone through again for each path.
+    const begin = /^[\s>|*+\-\d.)]*(?:\[[ x]\]\s*)?[`*]*/i.exec(text)?.[0].length;
+    return [...text.matchAll(/(?<=^|[\s("'`*[|,])@([^\s"'`<>()[\]|,;*]+)/g)].flatMap((match) => {
       const path = (match[1] ?? '').replace(/[.:!?]+$/, '').replace(/^\.\//, '');
       if (!isInner(path)) return [];
-      const begins = /^[\s>|*+\-\d.)]*(?:\[[ x]\]\s*)?[`*]*$/i.test(text.slice(0, match.index));
-      const taken = (begins && !fenced && /[/\\]|\.\w{1,8}$/.test(path)) || exists(path);
+      const taken = (match.index === begin && !fenced && /[/\\]|\.\w{1,8}$/.test(path)) || exists(path);
       return taken ? [`@${path}`] : [];
-    }),
-  );
+    });
+  });
   return [...new Set(found)].slice(0, mostKept);
 }
 

@@ -1,5 +1,6 @@
+import { isHere } from '../find-run.ts';
 import { type Binding, type SessionKey, sameKey } from './binding.ts';
-import { holderOf, isHere, type LiveRun, type Presence } from './live-run.ts';
+import { holderOf, type LiveRun, type Presence } from './live-run.ts';
 
 /** How a conversation came to begin, or to begin again. */
 export type Source = 'startup' | 'resume' | 'clear' | 'compact' | 'fork';

@@ -1,5 +1,6 @@
 import { ended, type State } from '../../machine/index.ts';
 import type { RunInfo } from '../../store/index.ts';
+import { worktreesOf } from '../find-run.ts';
 import { type Binding, type SessionKey, sessionName } from './binding.ts';
 
 /** A run that has not ended, as far as it matters to a session that begins. */
@@ -34,8 +35,7 @@ function liveRun(state: State): LiveRun {
   const { run, workflow, summary, status, step, updatedAt } = state;
   const sessions = Object.entries(state.sessions);
   const replaced = new Set(sessions.flatMap(([, { from }]) => from ?? []));
-  const open = sessions.filter(([, { endedAt }]) => endedAt === undefined);
-  const gone = new Set(sessions.filter((each) => !open.includes(each)).map(([id]) => id));
+  const gone = new Set(sessions.flatMap(([id, { endedAt }]) => (endedAt === undefined ? [] : [id])));
   return {
     run,
     workflow,
@@ -43,19 +43,13 @@ function liveRun(state: State): LiveRun {
     status,
     step,
     updatedAt,
-    worktrees: [...new Set(open.flatMap(([, { worktree }]) => worktree ?? []))],
+    worktrees: worktreesOf(state),
     sessions: sessions.map(([id]) => id).filter((id) => !replaced.has(id)),
     leases: Object.values(state.cursors).flatMap(({ lease }) =>
       lease && !gone.has(lease.holder) ? [{ holder: lease.holder, expires: lease.expires }] : [],
     ),
   };
 }
-
-/** A session of it works in this worktree, a task of it has it for its own, or nobody says where it goes on. */
-export const isHere = ({ run, worktrees }: LiveRun, worktree: string): boolean =>
-  worktrees.length === 0 ||
-  worktrees.includes(worktree) ||
-  worktree.startsWith(`{project_root}/.stepfast/worktrees/${run}/`);
 
 /** Seen within half an hour, not ended, and its process is there as far as this machine can tell. */
 export function isPresent(binding: Binding, { now, boot, isAlive }: Presence): boolean {

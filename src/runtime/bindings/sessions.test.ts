@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../../../test/kit/project.ts';
 import { type Definition, mayStop } from '../../machine/index.ts';
+import { sessionEnvironment } from '../environment.ts';
 import { isRefused, type Runtime } from '../index.ts';
-import { sessionEnvironment } from './environment.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createBindings } from './store.ts';
 
@@ -136,6 +136,48 @@ describe('sessions and a run', () => {
     expect(await sessions.stopping(key('one', 'a1'))).toBeUndefined();
     await sessions.ended(key('one', 'a1'), { cleared: false });
     expect((await state()).sessions.one).not.toHaveProperty('endedAt');
+  });
+
+  test('[P4/8] with a session its subagents end, and nobody else', async () => {
+    await called('one');
+    await called('two', 'plan', 11);
+    for (const [session, agent] of [
+      ['one', 'a1'],
+      ['two', 'a1'],
+    ] as const)
+      await sessions.called(key(session, agent), { run, cwd: project.root });
+    await sessions.ended(key('one'), { cleared: true });
+    const bindings = await createBindings(runtime.project.directory).list();
+    const over = bindings
+      .filter(({ endedAt }) => endedAt === now)
+      .map(({ session, agent }) => [session, agent]);
+    expect(over.sort()).toEqual([
+      ['one', undefined],
+      ['one', 'a1'],
+    ]);
+    expect(bindings.find(({ agent, session }) => agent && session === 'one')).not.toHaveProperty('cleared');
+    const known = (await state()).sessions;
+    expect(known['one/a1']?.endedAt).toBe(now);
+    expect(known['two/a1']).not.toHaveProperty('endedAt');
+  });
+
+  test('[P4/11] the call that ends a run leaves no binding', async () => {
+    await called('one');
+    await runtime.engine.execute(run, { type: 'cancel', now, actor: { kind: 'person' } });
+    await called('one');
+    await called('two', 'plan', 11);
+    expect(await createBindings(runtime.project.directory).list()).toEqual([]);
+  });
+
+  test('[P4/11] a start sweeps bindings of runs that are over, nothing else does', async () => {
+    const bindings = createBindings(runtime.project.directory);
+    const stale = { ...key('old'), run: 'w-20260101-gone', cwd: project.root, boundAt: now, seenAt: now };
+    await bindings.put(stale);
+    await called('one');
+    await begin('resume', 'one');
+    expect(await bindings.list()).toHaveLength(2);
+    await begin('startup', 'two', 11);
+    expect((await bindings.list()).map(({ session }) => session)).toEqual(['one']);
   });
 
   test('[P4/9] a session of a linked worktree records it there, and its binding is seen from all', async () => {

@@ -1,4 +1,4 @@
-import type { Caller, Command, SessionFacts } from '../../machine/index.ts';
+import { type Caller, type Command, ended as isOver, type SessionFacts } from '../../machine/index.ts';
 import type { Engine } from '../engine.ts';
 import { type Project, portable } from '../project.ts';
 import { type Beginning, beginSession, type Source, type Start } from './begins.ts';
@@ -11,10 +11,11 @@ import { type Bindings, createBindings } from './store.ts';
 export interface Sessions {
   /** Binds, inherits and drops as the answer says, and tells the run what was seen. Bindings that cannot be written are lost, not an error. */
   begin(start: Omit<Start, 'worktree' | 'cwd'> & { cwd: string }): Promise<Beginning>;
-  /** A call of the session was accepted, and answered with this handle. */
+  /** A call of the session was accepted, and answered with this handle: binds it, unless the run has ended with that. */
   called(key: SessionKey, call: { run: string; at?: string; cwd: string; pid?: number }): Promise<void>;
   /** The session showed that it is there; what was seen less than a minute ago is not written again. */
   seen(key: SessionKey): Promise<void>;
+  /** Its subagents end with it. */
   ended(key: SessionKey, how: { cleared: boolean }): Promise<void>;
   runEnded(run: string): Promise<void>;
   /** Whether `mayStop` is to be asked, and about which run. */
@@ -93,6 +94,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   ): Promise<void> {
     const now = clock();
     const key = { host, session, ...(agent === undefined ? {} : { agent }) };
+    const state = (await engine.view(run))?.state;
+    if (!state || isOver(state)) return await bindings.drop(key);
     const known = await bindings.get(key);
     const binding: Binding = {
       ...key,
@@ -121,12 +124,21 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function ended(key: SessionKey, { cleared }: { cleared: boolean }): Promise<void> {
     const known = await bindings.get(key);
-    if (!known) return;
+    if (known) await end(known, cleared);
+    if (key.agent !== undefined) return;
+    const own = (await bindings.list()).filter(
+      ({ host, session }) => host === key.host && session === key.session,
+    );
+    for (const binding of own)
+      if (binding.agent !== undefined && binding.endedAt === undefined) await end(binding, false);
+  }
+
+  async function end(binding: Binding, cleared: boolean): Promise<void> {
     const now = clock();
-    await bindings.put({ ...known, endedAt: now, ...(cleared ? { cleared } : {}) });
-    await engine.execute(known.run, {
+    await bindings.put({ ...binding, endedAt: now, ...(cleared ? { cleared } : {}) });
+    await engine.execute(binding.run, {
       now,
-      session: sessionName(known),
+      session: sessionName(binding),
       type: 'session',
       event: { type: 'ended' },
     });

@@ -7,7 +7,7 @@ import { readState } from '../reading.ts';
 
 /** What is not here as it was where the run was last worked on. */
 export interface Difference {
-  kind: 'machine' | 'commit' | 'missing' | 'reading' | 'evidence';
+  kind: 'machine' | 'commit' | 'missing' | 'reading' | 'evidence' | 'trust';
   /** A sentence. */
   what: string;
 }
@@ -47,20 +47,25 @@ export function differences(definition: Definition, state: State, here: Here): D
   return found;
 }
 
-function elsewhere({ sessions }: State, { environment, session }: Here): Difference[] {
+/** Whoever worked on it last, not who looked at it. */
+function elsewhere({ sessions, last }: State, { environment, session }: Here): Difference[] {
   const others = Object.entries(sessions).filter(([id, each]) => id !== session && each.environment);
-  const last = others.sort(([, a], [, b]) => a.startedAt - b.startedAt).at(-1)?.[1].environment;
-  if (!last) return [];
-  const { hostname: there, git_commit: commit } = last;
+  const newest = others.sort(([, a], [, b]) => a.startedAt - b.startedAt).at(-1)?.[0];
+  const worker = others.some(([id]) => id === last?.session) ? last?.session : newest;
+  const there = worker === undefined || worker === session ? undefined : sessions[worker]?.environment;
+  if (!there || (last?.session !== undefined && last.session === session)) return [];
   const found: Difference[] = [];
-  if (there !== undefined && environment.hostname !== undefined && there !== environment.hostname)
+  if (there.hostname !== undefined && there.hostname !== environment.hostname)
     found.push({
       kind: 'machine',
-      what: `It was worked on at ${there}, and this is ${environment.hostname}.`,
+      what: `It was worked on at ${there.hostname}, and this is ${environment.hostname}.`,
     });
-  const now = environment.git_commit;
+  const [commit, now] = [there.git_commit, environment.git_commit];
   if (commit !== undefined && now !== undefined && commit !== now)
-    found.push({ kind: 'commit', what: `The commit was ${short(commit)} there and is ${short(now)} here.` });
+    found.push({
+      kind: 'commit',
+      what: `The commit was ${short(commit)} there and is ${short(now)} here: fetch it, or say why not.`,
+    });
   return found;
 }
 

@@ -1,10 +1,10 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../../../test/kit/project.ts';
 import { compileBriefing } from '../../context/index.ts';
 import { projectState } from '../../store/index.ts';
-import { type Answer, isRefused, type Runtime, type Told, type Who } from '../index.ts';
+import { type Answer, adopt, findInformal, isRefused, type Runtime, type Told, type Who } from '../index.ts';
 
 const workflow = `name: feature
 description: Plan and build
@@ -98,13 +98,16 @@ test('a briefing shows what is loaded; asked for again at once, it only names wh
   const briefing = async (force = false) => {
     const source = await runtime.memory.gather(await viewOf(run), { ...telling, force });
     const compiled = compileBriefing(source, { tokens: 2500 });
-    const shown = source.artifacts.filter(({ id }) => compiled.inlined.includes(id));
-    await runtime.memory.record(await viewOf(run), one, shown, 'manual');
+    const given = { artifacts: source.artifacts, ...compiled, trigger: 'manual' };
+    await runtime.memory.record(await viewOf(run), one, given);
     return compiled;
   };
   expect((await briefing()).inlined).toEqual(['plan', 'repository']);
   now += 1000;
-  expect(await briefing()).toMatchObject({ inlined: [], text: expect.stringContaining('in context since') });
+  expect(await briefing()).toMatchObject({
+    inlined: [],
+    text: expect.stringContaining('given to this session'),
+  });
   expect((await briefing(true)).inlined).toEqual(['plan', 'repository']);
   project.write({ 'docs/auth.md': '# Another plan\n' });
   expect((await briefing()).inlined).toContain('plan');
@@ -124,7 +127,7 @@ test('[004/7] a run that goes on elsewhere says what is not here as it was', asy
   const found = await elsewhere.memory.differences(await viewOf(run), 'two');
   expect(found.map(({ kind }) => kind)).toEqual(['machine', 'commit', 'missing', 'reading']);
   const said = found.map(({ what }) => what).join(' ');
-  expect(said).toMatch(/and this is machine-b\. The commit was [0-9a-f]{7} there and is [0-9a-f]{7} here\./);
+  expect(said).toMatch(/and this is machine-b\. The commit was [0-9a-f]{7} there and is [0-9a-f]{7} here: /);
   expect(said).toContain('Files that the run made are not here: src/made.ts.');
   expect(said).toContain('Changed since it was read: @docs/conventions.md.');
   const answer = await elsewhere.start({ run }, two);
@@ -151,4 +154,141 @@ test('evidence of another tree is told', async () => {
   expect(await runtime.memory.differences(await viewOf(run), 'one')).toEqual([
     { kind: 'evidence', what: 'Passed on another tree than the one here: true.' },
   ]);
+});
+
+/** A project with one workflow more, and a run of it. */
+async function started(yaml: string, who: Who = one) {
+  now += 1000;
+  project.write({ '.stepfast/workflows/w.yaml': `name: w\ndescription: x\n${yaml}` });
+  return told(await runtime.start({ workflow: 'w', summary: String(now) }, who));
+}
+const artifact = (rest: string) =>
+  `critical_artifacts:\n  always_load:\n    - { id: a, type: markdown, ${rest} }\n`;
+const twoSteps =
+  'steps:\n  - { id: plan, type: action, instructions: Plan. }\n  - { id: build, type: action, instructions: Build. }\n';
+
+test('[004/8] nothing is demanded that cannot be there yet: a later phase, a condition that has no answer', async () => {
+  const later = await started(
+    `${artifact('path: late.md, required: true, reload_triggers: ["phase_start:build"]')}${twoSteps}`,
+  );
+  expect(told(await runtime.call({ type: 'advance', output: 'x' }, one, { run: later.run })).step).toBe(
+    'build',
+  );
+  const refused = await runtime.call({ type: 'advance', output: 'y' }, one, { run: later.run });
+  expect(refused.reply).toMatchObject({ code: 'missing_artifact' });
+  const unclear = `path: x.md, required: true, condition: "outputs.plan.contains('spec')"`;
+  const { run } = await started(`${artifact(unclear)}${twoSteps}`, two);
+  expect(told(await runtime.call({ type: 'advance', output: 'a spec' }, two, { run })).step).toBe('build');
+  const after = await runtime.call({ type: 'advance', output: 'z' }, two, { run });
+  expect(after.reply).toMatchObject({ code: 'missing_artifact' });
+});
+
+test('[004/8] a task is asked for what its own condition says, in its own worktree', async () => {
+  const yaml = `${artifact(`path: design.md, required: true, condition: "task.id == 't1'"`)}loops:\n  build: [{ id: code, instructions: Code. }]\nsteps:\n  - { id: build, type: loop, parallel: 2 }\n`;
+  const { run } = await started(yaml);
+  const tasks = [
+    { id: 't1', title: 'One' },
+    { id: 't2', title: 'Two' },
+  ];
+  await runtime.call({ type: 'setTasks', loop: 'build', tasks }, one, { run });
+  const first = await runtime.call({ type: 'claim', holder: 'one', task: 't1' }, one, { run });
+  const second = await runtime.call({ type: 'claim', holder: 'two', task: 't2' }, two, { run });
+  const at = told(first).at ?? '';
+  const advance = { type: 'advance' as const, output: 'done' };
+  expect(told(await runtime.call({ ...advance, at: told(second).at ?? '' }, two, { run })).status).toBe(
+    'running',
+  );
+  expect((await runtime.call({ ...advance, at }, one, { run })).reply).toMatchObject({
+    code: 'missing_artifact',
+  });
+  writeFileSync(join(first.worktree ?? '', 'design.md'), 'The design\n');
+  expect(told(await runtime.call({ ...advance, at }, one, { run })).status).toBe('complete');
+});
+
+test('[004/6] sessions do not take artifacts away from each other, and what cannot be shown is named once', async () => {
+  const yaml = `${artifact('path: big.md')}${twoSteps}`;
+  project.write({ 'big.md': 'A long line of it. '.repeat(2000) });
+  const start = await started(yaml);
+  const { run } = start;
+  const look = (who: Who) => runtime.call({ type: 'status', at: start.at ?? '' }, who, { run });
+  for (const who of [one, two]) {
+    const answer = await look(who);
+    const text = await runtime.memory.bring(run, who, answer.due ?? [], 'ask for {section}');
+    expect(text).toContain('big.md');
+    expect(text?.length).toBeLessThan(400);
+  }
+  expect([(await look(one)).due, (await look(two)).due]).toEqual([[], []]);
+  const { context_metadata } = projectionOf(await viewOf(run));
+  expect(context_metadata).toMatchObject({ reload_count: 2, artifacts_in_context: [] });
+  const source = await runtime.memory.gather(await viewOf(run), telling);
+  expect(source.artifacts).toMatchObject([{ content: { state: 'loaded' } }]);
+});
+
+test('a mere look binds nobody to the run of another worktree', async () => {
+  const { run } = await started(`${artifact('path: README.md')}${twoSteps}`);
+  project.git('worktree', 'add', '-q', '../elsewhere', '-b', 'elsewhere');
+  const elsewhere = project.runtime({ cwd: join(project.root, '../elsewhere'), clock: () => now });
+  const view = await viewOf(run);
+  const { artifacts } = await elsewhere.memory.gather(view, { ...telling, session: 'two' });
+  await elsewhere.memory.record(view, two, { artifacts, told: ['a'], inlined: ['a'], trigger: 'manual' });
+  expect((await viewOf(run)).state.sessions).not.toHaveProperty('two');
+  const { reply } = await elsewhere.call({ type: 'advance', output: 'x' }, two);
+  expect(reply).toMatchObject({ code: 'several_runs' });
+});
+
+test('reading counts for the session that did it, until its context is emptied', async () => {
+  const { run } = told(await runtime.start({ workflow: 'feature' }, one));
+  await runtime.call({ type: 'note', kind: 'reading', text: '@docs/conventions.md' }, one, { run });
+  const reading = async (session: string) =>
+    (await runtime.memory.gather(await viewOf(run), { ...telling, session })).reading[0]?.state;
+  expect([await reading('one'), await reading('two')]).toEqual(['read', 'before']);
+  now += 1000;
+  await runtime.call({ type: 'boundary', by: 'hook', saw: 'compact' }, one, { run });
+  expect(await reading('one')).toBe('before');
+});
+
+test('a note of a slash command is kept as one, also where its words are a path; a file that is not there is said', async () => {
+  const yaml = `critical_artifacts:\n  always_load:\n    - { id: ticket, type: work_plugin, command: /issue 1, required: true }\n${twoSteps}`;
+  const { run } = await started(yaml);
+  const none = await runtime.call({ type: 'note', kind: 'reading', text: 'docs/nope.md' }, one, { run });
+  expect(none.reply).toMatchObject({ code: 'no_file', message: expect.stringContaining("'docs/nope.md'") });
+  const advance = { type: 'advance' as const, output: 'x' };
+  expect((await runtime.call(advance, one, { run })).reply).toMatchObject({ code: 'missing_artifact' });
+  await runtime.call({ type: 'note', kind: 'reading', key: 'ticket', text: 'README.md' }, one, { run });
+  expect(told(await runtime.call(advance, one, { run })).step).toBe('build');
+});
+
+test('[002/8] an adopted run follows its source: a phase that is written there is where the run stands', async () => {
+  const source = (phase: string) => `# Workflow State\n\nWorkflow: Pages\nPhase: ${phase}\n`;
+  project.write({ 'CLAUDE.local.md': source('4/5 - SEO') });
+  const [informal] = findInformal(runtime.project);
+  const place = { engine: runtime.engine, project: runtime.project, clock: () => now };
+  const adopted = await adopt(place, informal ?? expect.fail('an informal workflow'), { session: 'one' });
+  const run = 'run' in adopted ? adopted.run : expect.fail('adopted');
+  const advance = () => runtime.call({ type: 'advance', output: `at ${now}` }, one, { run });
+  expect((await advance()).reply).toMatchObject({
+    code: 'unfinished',
+    message: 'CLAUDE.local.md is at phase 4 of 5',
+  });
+  project.write({ 'CLAUDE.local.md': source('5/5 - Links') });
+  now += 120_000;
+  expect(told(await advance()).status).toBe('complete');
+});
+
+test('commands that nobody trusts here are told before the work, and the worker is whoever worked', async () => {
+  project.write({
+    '.stepfast/workflows/gated.yaml':
+      'name: gated\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x }\n  - { id: b, type: action, instructions: y, gate: [{ run: "true" }] }\n',
+  });
+  project.trust('gated');
+  const { run } = told(await runtime.start({ workflow: 'gated' }, one));
+  told(await runtime.call({ type: 'advance', output: 'done' }, one, { run }));
+  const home = join(project.root, '../home-b');
+  const env = { ...project.env, HOME: home, STEPFAST_MACHINE: 'machine-b' };
+  const elsewhere = project.runtime({ env, home, clock: () => now });
+  const kinds = async (session: string) =>
+    (await elsewhere.memory.differences(await viewOf(run), session)).map(({ kind }) => kind);
+  expect(await kinds('two')).toEqual(['machine', 'trust']);
+  await elsewhere.call({ type: 'session', event: { type: 'seen' } }, two, { run });
+  expect(await kinds('three')).toEqual(['machine', 'trust']);
 });

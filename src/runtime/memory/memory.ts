@@ -13,14 +13,16 @@ import {
   ended,
   requiredReading,
   type State,
+  wasTriggered,
 } from '../../machine/index.ts';
 import { type Loaded, projectState } from '../../store/index.ts';
 import { conditionContext } from '../condition-context.ts';
 import type { Engine } from '../engine.ts';
+import { worksHere } from '../find-run.ts';
 import { conditionHolds } from '../gate-values.ts';
 import { excludedFrom } from '../gates-in.ts';
 import type { Project } from '../project.ts';
-import { readState } from '../reading.ts';
+import { readEntry, readState } from '../reading.ts';
 import type { Surroundings, Who } from '../surroundings.ts';
 import { taskWorktree } from '../task-worktree.ts';
 import { cursorFor } from '../whose.ts';
@@ -53,17 +55,33 @@ export interface Gathering extends Telling {
   section?: SectionName | undefined;
 }
 
+/** What an agent was told of critical artifacts. */
+export interface Given {
+  artifacts: readonly Artifact[];
+  /** The ids of those that it was told of. */
+  told: readonly string[];
+  /** The ids of those whose text it was shown. */
+  inlined: readonly string[];
+  trigger: string;
+}
+
+interface Loading {
+  only?: readonly string[] | undefined;
+  cursor?: Cursor | undefined;
+  worktree: string;
+}
+
 /** What an agent is told of a run, gathered from its state and the files around it. */
 export interface Memory {
   gather(view: Loaded, gathering: Gathering): Promise<BriefingSource>;
   /** What the triggers of the workflow ask for now, as a text for the session; undefined where there is nothing. */
   bring(run: string, who: Who, due: readonly DueArtifact[], more: string): Promise<string | undefined>;
   /** Required artifacts that are not there, each with what mends it. */
-  missing(view: Loaded): Promise<string[]>;
+  missing(view: Loaded, at: { cursor: Cursor | undefined; worktree: string }): Promise<string[]>;
   /** What is not here as it was where the run was worked on last. */
   differences(view: Loaded, session: string | undefined): Promise<Difference[]>;
-  /** Records what an agent was given. */
-  record(view: Loaded, who: Who, artifacts: readonly Artifact[], trigger: string): Promise<void>;
+  /** Records what an agent was told. */
+  record(view: Loaded, who: Who, given: Given): Promise<void>;
 }
 
 /** Where nobody sees a session's resets, only what was loaded just now is surely in its context. */
@@ -80,10 +98,15 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
   async function gather(view: Loaded, gathering: Gathering): Promise<BriefingSource> {
     const { definition, state } = view;
     const { session, cursor, next, more, section, force } = gathering;
-    const loaded = wants('artifacts', section) ? await load(view, gathering.artifacts, cursor) : [];
-    const artifacts = force ? loaded : loaded.map((artifact) => unlessKept(artifact, state, session));
-    const tree = wants('done', section) ? await treeNow(view) : undefined;
     const worktree = taskWorktree(project, view.run, cursor?.task);
+    const here = { ...project, worktree: worktree ?? project.worktree };
+    const loaded = wants('artifacts', section)
+      ? await load(view, { only: gathering.artifacts, cursor, worktree: here.worktree })
+      : [];
+    const artifacts = force ? loaded : loaded.map((artifact) => unlessKept(artifact, state, session));
+    const told = wants('done', section) || section === 'status';
+    const tree = told ? await treeNow(view, here.worktree) : undefined;
+    const changed = wants('status', section) ? differencesOf(view, session, tree) : [];
     return {
       definition,
       state,
@@ -92,9 +115,10 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
       next,
       more,
       artifacts,
+      differences: changed.map(({ what }) => what),
       reading: requiredReading(definition, state).map((path) => ({
         path,
-        state: readState(state, path, project),
+        state: readingFor(state, path, here, session),
       })),
       ...(cursor ? { cursor } : {}),
       ...(session === undefined ? {} : { session }),
@@ -108,24 +132,22 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
     const view = due.length === 0 ? undefined : await engine.view(run);
     if (!view) return undefined;
     const cursor = cursorFor(view, { session: who.session });
-    const artifacts = await load(
-      view,
-      due.map(({ id }) => id),
-      cursor,
-    );
-    const { text, inlined } = artifactsText(artifacts, more, bringCap);
-    const given = artifacts.filter(({ id, content }) => content.state === 'command' || inlined.includes(id));
-    await record(view, who, given, due[0]?.trigger ?? 'session_start');
-    return text === '' ? undefined : text;
+    const worktree = taskWorktree(project, run, cursor?.task) ?? project.worktree;
+    const artifacts = await load(view, { only: due.map(({ id }) => id), cursor, worktree });
+    const brought = artifactsText(artifacts, more, bringCap);
+    await record(view, who, { artifacts, ...brought, trigger: due[0]?.trigger ?? 'session_start' });
+    return brought.text === '' ? undefined : brought.text;
   }
 
-  async function missing(view: Loaded): Promise<string[]> {
-    const required = criticalArtifacts(view.definition).filter((each) => each.required);
-    if (required.length === 0) return [];
-    const artifacts = await load(
-      view,
-      required.map(({ id }) => id),
+  async function missing(
+    view: Loaded,
+    { cursor, worktree }: { cursor: Cursor | undefined; worktree: string },
+  ) {
+    const required = criticalArtifacts(view.definition).filter(
+      (each) => each.required && wasTriggered(each, view.state),
     );
+    if (required.length === 0) return [];
+    const artifacts = await load(view, { only: required.map(({ id }) => id), cursor, worktree });
     return artifacts.flatMap(({ id, content }) => {
       if (content.state === 'command' && !content.done)
         return [`${id} (run ${content.command}, then note it: kind reading, key ${id})`];
@@ -134,22 +156,35 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
   }
 
   async function compare(view: Loaded, session: string | undefined): Promise<Difference[]> {
-    const environment = surroundings.environment();
-    const tree = await treeNow(view);
-    return differences(view.definition, view.state, { project, environment, session, tree });
+    return differencesOf(view, session, await treeNow(view, project.worktree));
   }
 
-  async function record(view: Loaded, who: Who, artifacts: readonly Artifact[], trigger: string) {
+  function differencesOf({ run, definition, state }: Loaded, session: string | undefined, tree?: string) {
+    const environment = surroundings.environment();
+    const refused = ended(state) ? undefined : surroundings.untrusted(definition, run);
+    return [
+      ...differences(definition, state, { project, environment, session, tree }),
+      ...(refused ? [{ kind: 'trust' as const, what: `${sentence(refused.message)}; ${refused.next}` }] : []),
+    ];
+  }
+
+  /** Nobody is bound by a look: only who works here already, or would be meant here without a name. */
+  async function record(view: Loaded, who: Who, { artifacts, told, inlined, trigger }: Given) {
+    const { session } = who;
     const given = artifacts.flatMap(({ id, content }) => {
-      if (content.state === 'loaded') return [{ id, hash: content.hash }];
-      return content.state === 'command' ? [{ id }] : [];
+      // A condition is asked when the trigger fires.
+      if (content.state === 'not_needed') return [{ id }];
+      if (!told.includes(id) || content.state === 'kept') return [];
+      return content.state === 'loaded' && inlined.includes(id) ? [{ id, hash: content.hash }] : [{ id }];
     });
-    if (given.length === 0 || ended(view.state)) return;
+    if (session === undefined || given.length === 0 || ended(view.state)) return;
+    const isBound = Object.hasOwn(view.state.sessions, session);
+    if (!isBound && !worksHere(view.state, surroundings.here)) return;
     const command = { ...surroundings.caller(who), type: 'loaded' as const, trigger, artifacts: given };
     await engine.execute(view.run, command, undefined, surroundings.around(who));
   }
 
-  async function load(view: Loaded, only?: readonly string[], cursor?: Cursor): Promise<Artifact[]> {
+  async function load(view: Loaded, { only, cursor, worktree }: Loading): Promise<Artifact[]> {
     const declared = criticalArtifacts(view.definition).filter(({ id }) => only?.includes(id) ?? true);
     if (declared.length === 0) return [];
     const expressions = declared.flatMap(({ condition }) => condition ?? []);
@@ -159,17 +194,17 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
       state: view.state,
       projection: projectState(view.definition, view.state),
       root: project.root,
-      worktree: project.worktree,
+      worktree,
       condition: (expression) => conditionHolds(expression, context),
-      git: runGit,
+      git: (args) => runGit(args, worktree),
       ...(only ? { only } : {}),
     });
   }
 
-  async function runGit(args: readonly string[]): Promise<string | undefined> {
+  async function runGit(args: readonly string[], worktree: string): Promise<string | undefined> {
     if (!project.git) return undefined;
     const { code, stdout } = await git(args, {
-      cwd: project.worktree,
+      cwd: worktree,
       env: gitEnvironment(env),
       deadline: performance.now() + gitMs,
     });
@@ -177,23 +212,20 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
   }
 
   /** Looked at only where something is compared with it: it costs a walk over the files. */
-  async function treeNow({ definition, state }: Loaded): Promise<string | undefined> {
+  async function treeNow({ definition, state }: Loaded, worktree: string): Promise<string | undefined> {
     for (const key in state.outputs)
       if (state.outputs[key]?.tree !== undefined)
-        return (
-          await treeOf({ worktree: project.worktree, exclude: excludedFrom(definition), cacheDirectory })
-        ).hash;
+        return (await treeOf({ worktree, exclude: excludedFrom(definition), cacheDirectory })).hash;
     return undefined;
   }
 
   /** Still in the context of whoever asks: named, not shown again. */
   function unlessKept(artifact: Artifact, state: State, session: string | undefined): Artifact {
     const { id, content } = artifact;
-    const loads = state.loads?.artifacts ?? {};
-    const load = Object.hasOwn(loads, id) ? loads[id] : undefined;
-    if (content.state !== 'loaded' || !load || session === undefined || load.session !== session)
-      return artifact;
-    const seen = state.sessions[session]?.witness !== undefined || clock() - load.now < recentMs;
+    const given = session === undefined ? undefined : own(state.loads?.bySession, session);
+    const load = own(given, id);
+    if (content.state !== 'loaded' || !load || session === undefined) return artifact;
+    const seen = own(state.sessions, session)?.witness !== undefined || clock() - load.now < recentMs;
     if (!seen || load.hash !== content.hash) return artifact;
     return { ...artifact, content: { state: 'kept', source: content.source, since: load.now } };
   }
@@ -212,3 +244,17 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
 
 const wants = (name: SectionName, section: SectionName | undefined): boolean =>
   section === undefined || section === name;
+
+/** Read by this session since its context began, or only before. */
+function readingFor(state: State, path: string, project: Project, session: string | undefined) {
+  const known = readState(state, path, project);
+  const read = known === 'read' ? readEntry(state, path, project) : undefined;
+  if (!read || session === undefined) return known;
+  const since = own(state.sessions, session)?.resetAt ?? 0;
+  return read.session === session && read.now >= since ? known : 'before';
+}
+
+const own = <T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
+  record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

@@ -1,4 +1,4 @@
-import type { State } from '../../machine/index.ts';
+import type { Event, State } from '../../machine/index.ts';
 import type { CarriedLine } from '../../store/index.ts';
 
 /** One of two histories from where they part. */
@@ -11,6 +11,8 @@ export interface Side {
   who: string;
   machine: string;
   state: State;
+  /** Of its own batches. */
+  events: Event[];
 }
 
 /** Two histories of one run. */
@@ -35,16 +37,18 @@ export function forkOf(mine: History, theirs: History, common: number): Fork {
   };
 }
 
-/** The end of a history: by whom, when, on which machine. */
+/** The end of a history: when, by whom and on which machine; the engine only ever acts for somebody. */
 export function sideOf({ lines, state }: History, common: number): Side {
   const last = lines.at(-1);
+  const said = lines.findLast(({ actor }) => actor?.kind !== 'engine') ?? last;
   return {
     batches: lines.length - common,
     seq: last?.seq ?? 0,
     now: last?.now ?? 0,
-    who: last ? whoOf(last) : '',
-    machine: last ? machineOf(last, state) : '',
+    who: said ? whoOf(said) : '',
+    machine: said ? machineOf(said, state) : '',
     state,
+    events: lines.slice(common).flatMap(({ events }) => events),
   };
 }
 

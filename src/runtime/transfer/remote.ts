@@ -1,3 +1,4 @@
+import { redactQuickly } from '../../context/index.ts';
 import { StepfastError } from '../../errors.ts';
 import type { GitResult } from '../../evidence/index.ts';
 import { isRunId } from '../../store/index.ts';
@@ -183,15 +184,16 @@ function lastWords(said: string, urls: readonly string[]): string {
   return withoutCredentials(words).slice(0, 400);
 }
 
-/** Up to the last sign before the path, since a password may hold one too. */
-const credentials = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/'"]*@/gi;
-
-const query = /\b([a-z][a-z0-9+.-]*:\/\/[^\s'"?#]*)[?#][^\s'"]*/gi;
-
-/** Without credentials; a query may be a token as well. */
+/** Without credentials: in an address everything up to the last `@`, since a password may hold any sign. */
 export const shownUrl = (url: string): string =>
-  withoutCredentials(url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1'));
+  withoutCredentials(url.replace(/:\/\/.*@/s, '://').replace(/^[^\s@/:]+:.*@(?=[^@/]+:)/s, ''));
 
-/** Every address in a text likewise. */
-const withoutCredentials = (text: string): string =>
-  text.replaceAll(credentials, '$1').replaceAll(query, '$1');
+/** Every address in a text likewise; a query may be a token as well. */
+export const withoutCredentials = (text: string): string =>
+  redactQuickly(
+    text
+      .replaceAll(/:\/\/[^\s'"]*@/g, '://')
+      .replaceAll(/(:\/\/[^\s'"?#]*)[?#][^\s'"]*/g, '$1')
+      // user:password@host:path
+      .replaceAll(/(?<![^\s'"])[^\s'"@/:]+:[^\s'"@]+@(?=[\w.[\]-]+:)/g, ''),
+  );

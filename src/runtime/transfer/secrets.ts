@@ -1,5 +1,5 @@
 import { redactSecrets } from '../../context/index.ts';
-import type { CarriedLine, Texts } from '../../store/index.ts';
+import type { StoredEntry, Texts } from '../../store/index.ts';
 
 /** Looks for secrets in a text: the rule of each that it found, never the secret. */
 export type Scan = (text: string) => readonly string[] | Promise<readonly string[]>;
@@ -15,7 +15,7 @@ export const secretScan: Scan = async (text) => (await redactSecrets(text)).foun
 
 /** What of a run would be sent: its further batches, the texts that are not there yet, and with a new run its workflow. */
 export interface Sending {
-  lines: readonly CarriedLine[];
+  lines: readonly StoredEntry[];
   texts: Texts;
   /** With a new run only. */
   definition?: object;
@@ -41,11 +41,16 @@ export async function secretsIn({ lines, texts, definition }: Sending, scan: Sca
   return found;
 }
 
-/** Every text in a value as it was said: in JSON a key of several lines is none. */
-const words = (value: unknown): string => stringsIn(value).join('\n');
+/** Every text in a value as it was said, after its name: in JSON a key of several lines is none. */
+const words = (value: unknown): string => linesIn(value, '').join('\n');
 
-function stringsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
+function linesIn(value: unknown, name: string): string[] {
+  if (typeof value === 'string') return [name === '' ? value : `${name}: ${value}`];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(stringsIn);
+  if (Array.isArray(value)) return value.flatMap((each) => linesIn(each, name));
+  // What a note says belongs to its key.
+  const own = 'key' in value && typeof value.key === 'string' ? value.key : undefined;
+  return Object.entries(value).flatMap(([key, each]) =>
+    linesIn(each, own !== undefined && key === 'text' ? own : key),
+  );
 }

@@ -1,51 +1,15 @@
-import { hashDefinition } from '../../definition/index.ts';
+import { definitionProblem, hashDefinition } from '../../definition/index.ts';
 import { StepfastError } from '../../errors.ts';
-import { type Definition, type Event, type EventType, replay, type State } from '../../machine/index.ts';
-
-/** Complete by its type: what the machine does not know it would pass over in silence. */
-const eventTypes: Record<EventType, true> = {
-  'run.started': true,
-  'run.adopted': true,
-  'run.imported': true,
-  'run.completed': true,
-  'run.failed': true,
-  'run.cancelled': true,
-  'run.blocked': true,
-  'run.rewound': true,
-  'run.pivoted': true,
-  'step.entered': true,
-  'step.completed': true,
-  'position.entered': true,
-  'position.completed': true,
-  'position.failed': true,
-  'position.blocked': true,
-  'tasks.set': true,
-  'task.ended': true,
-  'lease.renewed': true,
-  'gates.requested': true,
-  'gates.started': true,
-  'gates.finished': true,
-  'gates.interrupted': true,
-  'review.requested': true,
-  'review.decided': true,
-  'budget.spent': true,
-  'budget.exhausted': true,
-  'budget.extended': true,
-  'question.asked': true,
-  'question.answered': true,
-  'note.added': true,
-  'todo.replaced': true,
-  'file.read': true,
-  'artifacts.loaded': true,
-  'boundary.requested': true,
-  'boundary.reset': true,
-  'boundary.released': true,
-  'briefing.delivered': true,
-  'session.started': true,
-  'session.ended': true,
-  'session.reset': true,
-  'stop.held': true,
-};
+import {
+  type Cursor,
+  type Definition,
+  type Event,
+  replay,
+  type State,
+  statusOf,
+} from '../../machine/index.ts';
+import { isBatch, projectState } from '../../store/index.ts';
+import { isKnownEvent, wrongIn } from './event-shapes.ts';
 
 /** Names that become folders and branches here: what the machine would have accepted. */
 const taskPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
@@ -65,8 +29,77 @@ export const hasItsHash = ({ definition, hash }: { definition: Definition; hash:
 export const unknownEvent = (entries: readonly { events: readonly Event[] }[]): string | undefined =>
   entries
     .flatMap(({ events }) => events.map((event) => String(event?.type)))
-    .find((type) => !Object.hasOwn(eventTypes, type))
+    .find((type) => !isKnownEvent(type))
     ?.slice(0, 40);
+
+/**
+ * The state after each entry of a run that came from elsewhere: nothing in it is what it seems until it was looked at.
+ * Throws `bad_history`, which says what is wrong.
+ */
+export function soundStates(
+  run: string,
+  { definition, hash }: { definition: Definition; hash: string },
+  entries: readonly { events: Event[] }[],
+): State[] {
+  const problem = definitionProblem(definition);
+  if (problem !== undefined) throw bad(`its workflow is not valid here: ${problem}`);
+  for (const [index, entry] of entries.entries()) {
+    const place = `entry ${index + 1} of ${entries.length}`;
+    if (!isBatch(entry)) throw bad(`${place} is no batch`);
+    for (const [position, event] of entry.events.entries()) {
+      const wrong = wrongIn(event) ?? misplaced(event, index, position);
+      if (wrong !== undefined) throw bad(`${place} cannot be: ${wrong}`);
+    }
+  }
+  const states = statesOf(run, definition, entries);
+  const state = states.at(-1);
+  if (!state) throw bad('it is empty');
+  if (state.workflow !== definition.name || (state.hash ?? hash) !== hash)
+    throw bad('it was begun with another workflow');
+  followable(definition, state);
+  return states;
+}
+
+const bad = (why: string): StepfastError => new StepfastError('bad_history', why);
+
+/** What is said once, at the beginning. */
+function misplaced({ type }: Event, entry: number, position: number): string | undefined {
+  const first = entry === 0 && position === 0;
+  if ((type === 'run.started') !== first) return first ? `it begins with ${type}` : 'it begins twice';
+  return type === 'run.imported' && entry > 0 ? 'it is imported in its middle' : undefined;
+}
+
+/** What everybody does next with a run must not fail on what a stranger put into it. */
+function followable(definition: Definition, state: State): void {
+  try {
+    for (const [key, cursor] of Object.entries(state.cursors)) {
+      if (!isPlace(definition, state, key, cursor))
+        throw new Error(`it stands at ${cursor.path}, which is no place`);
+      statusOf(definition, state, { cursor });
+    }
+    statusOf(definition, state);
+    projectState(definition, state);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StepfastError('bad_history', `it cannot be followed (${why})`, { cause });
+  }
+}
+
+function isPlace(definition: Definition, state: State, key: string, cursor: Cursor): boolean {
+  const { step: id, task, subStep, iteration } = cursor;
+  const step = definition.steps.find((each) => each.id === id);
+  if (!step || id !== state.step) return false;
+  if (step.type === 'ralph') return key === id && iteration !== undefined && task === undefined;
+  if (step.type === 'action' || task === undefined)
+    return key === id && [task, subStep, iteration].every((part) => part === undefined);
+  const loop = step.loop ?? step.id;
+  const subSteps = own(definition.loops, loop) ?? [];
+  const known = own(own(state.tasks, loop)?.byId, task) !== undefined;
+  return key === `${id}/${task}` && known && subSteps.some((each) => each.id === subStep);
+}
+
+const own = <T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
+  record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 
 /** The state after each entry. Throws `bad_history` where the machine cannot follow. */
 export function statesOf(

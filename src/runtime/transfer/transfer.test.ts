@@ -145,6 +145,19 @@ test('[P6/10] a choice holds for exactly the history that it was made against', 
   for (const words of ['on a', 'on b', 'on b again']) expect(sent).toContain(`"${words}"`);
 });
 
+test('whoever gave the last words is told with their machine, though the engine wrote after them', async () => {
+  const gated = `name: gated\ndescription: A gate\nsteps:\n  - { id: one, type: action, instructions: x, gate: [{ run: 'true' }] }\n  - { id: two, type: action, instructions: y }\n`;
+  a.write({ '.stepfast/workflows/gated.yaml': gated });
+  a.trust('gated');
+  const runtime = a.runtime({ env: { ...a.env, STEPFAST_MACHINE: 'laptop' } });
+  run = (await runtime.start({ workflow: 'gated' }, { session: 'one' })).run ?? '';
+  await runtime.call({ type: 'advance', output: 'done' }, { session: 'one' }, { run });
+  const transfer = transferOf(a);
+  const { last } = await transfer.prepare(run, await transfer.remote('origin'));
+  expect(JSON.parse(journal(a).at(-1) ?? '')).toMatchObject({ actor: { kind: 'engine' } });
+  expect(last).toMatchObject({ who: 'agent one', machine: 'laptop', seq: journal(a).length });
+});
+
 describe('wherever it is cut off', () => {
   /** Fails after the n-th call of git was carried out. */
   function failing(project: TestProject, at: number): Git {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { StepfastError } from '../../errors.ts';
-import { ended, type State } from '../../machine/index.ts';
+import { ended, type State, suffixOf } from '../../machine/index.ts';
 import {
   type Carried,
   createFileTransfer,
@@ -52,6 +52,8 @@ export interface Found {
   there: number;
   last: Side;
   fork?: Fork;
+  /** Both moved, and a person has said that the one here holds. */
+  chosen: boolean;
   /** The hash of the last batch here. */
   tail?: string;
 }
@@ -99,11 +101,11 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     const apart = relation === 'diverged' || relation === 'foreign';
     const chosen = theirs && apart && old === (await asideOf(theirs));
     const texts = await here.texts(run, digestsIn(mine.lines.map(({ events }) => events)));
-    const sending: Sending = {
+    const sending = {
       lines: mine.lines.slice(common),
       texts: new Map([...texts].filter(([digest]) => !theirs?.texts.has(digest))),
       ...(theirs ? {} : { definition: mine.pinned.definition }),
-    };
+    } satisfies Sending;
     const tree: RunTree = {
       journal: encodeCarried(mine.lines),
       workflow: Buffer.from(`${JSON.stringify(mine.pinned, null, 2)}\n`),
@@ -156,6 +158,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     const mine = await history(run);
     const { relation, common } = relate(mine?.lines ?? [], theirs.lines);
     const tail = mine?.lines.at(-1)?.hash;
+    const apart = mine && (relation === 'diverged' || relation === 'foreign');
     return {
       is: mine ? relation : 'new',
       theirs,
@@ -163,9 +166,8 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
       here: (mine?.lines.length ?? 0) - common,
       there: theirs.lines.length - common,
       last: sideOf(theirs, common),
-      ...(mine && (relation === 'diverged' || relation === 'foreign')
-        ? { fork: forkOf(mine, theirs, common) }
-        : {}),
+      ...(apart ? { fork: forkOf(mine, theirs, common) } : {}),
+      chosen: apart === true && commit === (await asideOf(theirs)),
       ...(tail === undefined ? {} : { tail }),
     };
   }
@@ -247,8 +249,6 @@ export const isMeant = (incoming: Incoming): boolean =>
   incoming.is === 'bad'
     ? incoming.error.code !== 'other_project'
     : incoming.is !== 'new' || !ended(incoming.theirs.state);
-
-const suffixOf = (run: string): string => run.slice(run.lastIndexOf('-') + 1);
 
 const bytesOf = ({ lines, texts }: { lines: readonly { bytes: Uint8Array }[]; texts: Texts }): number =>
   [...lines.map(({ bytes }) => bytes), ...texts.values()].reduce((sum, bytes) => sum + bytes.length + 1, 0);

@@ -105,7 +105,7 @@ test.each<[string, (content: Content) => void, string]>([
       Object.assign(pinnedIn(content), { definition: empty, hash: hashDefinition(empty) });
       content.workflow = JSON.stringify(pinnedIn(content));
     },
-    'does not replay',
+    'its workflow is not valid here',
   ],
   [
     'tells of an event that nobody knows',
@@ -155,14 +155,14 @@ test.each<[string, (content: Content) => void, string]>([
     (content) => {
       eventIn(content, 'tasks.set').tasks = [{ id: '../../../outside', title: 'One' }];
     },
-    'is no name of a task',
+    'tasks.set.tasks[0].id is not written as it should be',
   ],
   [
     'has no tasks where there should be some',
     (content) => {
       eventIn(content, 'tasks.set').tasks = 7;
     },
-    'does not replay',
+    'tasks.set.tasks is no list',
   ],
   [
     'begins twice in the middle',

@@ -1,8 +1,8 @@
 import { StepfastError } from '../../errors.ts';
-import { type State, statusOf } from '../../machine/index.ts';
-import { type Carried, digestOf, parseCarried, projectState, type Texts } from '../../store/index.ts';
+import type { State } from '../../machine/index.ts';
+import { type Carried, digestOf, parseCarried, type Texts } from '../../store/index.ts';
 import type { RunTree } from './run-tree.ts';
-import { digestsIn, hasItsHash, statesOf, unknownEvent } from './sound-run.ts';
+import { digestsIn, hasItsHash, soundStates, unknownEvent } from './sound-run.ts';
 
 /** A run from elsewhere of which every byte was looked at. */
 export interface Verified extends Carried {
@@ -27,11 +27,8 @@ export function verifyRun(run: string, { journal, workflow, texts }: RunTree): V
       if (digestOf(bytes) !== digest) throw bad(`the text ${digest.slice(0, 19)} was edited`);
       if (!named.has(digest)) throw bad(`nothing names the text ${digest.slice(0, 19)}`);
     }
-    const state = statesOf(run, pinned.definition, lines).at(-1);
+    const state = soundStates(run, pinned, lines).at(-1);
     if (!state) throw bad('it is empty');
-    // What everybody does next with a run must not fail on what a stranger put into it.
-    statusOf(pinned.definition, state);
-    projectState(pinned.definition, state);
     return { ...carried, texts, state };
   } catch (cause) {
     if (cause instanceof StepfastError && cause.code === 'bad_history') throw cause;

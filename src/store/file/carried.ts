@@ -73,29 +73,49 @@ const bad = (why: string): StepfastError => new StepfastError('bad_history', why
 /** A checksum is easily made: what a line says of itself is looked at. */
 function hasShape(line: unknown, index: number): boolean {
   if (!isObject(line)) return false;
-  const { v, machine, nonce, now, actor, session, key, pinned, events } = line;
+  const { v, machine, nonce, pinned } = line;
   return (
     Number.isSafeInteger(v) &&
-    typeof machine === 'string' &&
-    typeof nonce === 'string' &&
+    isWord(machine) &&
+    isWord(nonce) &&
+    (index === 0 ? isPinned(pinned) : pinned === undefined) &&
+    isBatch(line)
+  );
+}
+
+/** Has the parts of a batch; its events are known only by their type then. */
+export function isBatch(entry: unknown): boolean {
+  if (!isObject(entry)) return false;
+  const { now, actor, session, key, reply, events } = entry;
+  return (
     typeof now === 'number' &&
     Math.abs(now) <= latest &&
     (actor === undefined || isActor(actor)) &&
-    (session === undefined || typeof session === 'string') &&
-    (key === undefined || typeof key === 'string') &&
-    (index === 0 ? isPinned(pinned) : pinned === undefined) &&
+    (session === undefined || isWord(session)) &&
+    (key === undefined || isWord(key)) &&
+    (reply === undefined || isReply(reply)) &&
     Array.isArray(events) &&
     events.every((event) => isObject(event) && typeof event.type === 'string')
   );
 }
 
-/** The last moment that a date can name. */
-const latest = 8.64e15;
+/** Every date until then can be shown. */
+const latest = Date.UTC(2126, 0);
+
+const isWord = (value: unknown): boolean => typeof value === 'string' && value.length <= 1000;
+
+/** What whoever repeats a key is answered: a refusal or a status, as far as every reader looks into it. */
+function isReply(reply: unknown): boolean {
+  if (!isObject(reply)) return false;
+  const texts = (...names: string[]): boolean => names.every((name) => typeof reply[name] === 'string');
+  if ('code' in reply) return texts('code', 'message', 'next');
+  return texts('run', 'status', 'step', 'next') && isObject(reply.phase) && isObject(reply.progress);
+}
 
 const isActor = (actor: unknown): boolean =>
   isObject(actor) &&
   ['agent', 'person', 'engine'].includes(String(actor.kind)) &&
-  (actor.name === undefined || typeof actor.name === 'string');
+  (actor.name === undefined || isWord(actor.name));
 
 const isPinned = (pinned: unknown): boolean =>
   isObject(pinned) && typeof pinned.hash === 'string' && isObject(pinned.definition);

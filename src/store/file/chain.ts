@@ -48,9 +48,10 @@ export function requireSound(run: string, chain: Chain): void {
   if (chain.forked.length > 0) {
     const branches = branchesOf(chain);
     const ids = branches.map(({ id, machine, to }) => `${id} (${machine}, up to batch ${to})`);
+    const commands = branches.map(({ id }) => `stepfast repair ${run} --keep ${id}`);
     throw new StepfastError(
       'store_forked',
-      `run '${run}' has more than one history, ${ids.join(', ')}: choose one with stepfast repair ${run} --keep ID`,
+      `run '${run}' has more than one history, ${ids.join(', ')}: choose one with ${commands.join(' or ')}`,
       { data: { run, branches } },
     );
   }
@@ -74,6 +75,8 @@ export function tailOf(run: string, chain: Chain): Tail {
   return last ? { seq: last.line.seq, hash: last.hash, offset: last.offset } : emptyTail(run);
 }
 
+export const idLength = 8;
+
 /** One of several histories of a run. */
 export interface Branch {
   /** The beginning of its last line's hash. */
@@ -92,9 +95,16 @@ export interface Branch {
 
 export const branchesOf = (chain: Chain): Branch[] => histories(chain).map(({ branch }) => branch);
 
-/** The lines of a branch from the run's first on; undefined where there is no such branch. */
-export const historyOf = (chain: Chain, id: string): FoundLine[] | undefined =>
-  histories(chain).find(({ branch }) => branch.id === id)?.lines;
+/**
+ * The lines of a branch from the run's first on; undefined where there is no such branch. Whoever names a lost race
+ * means it: clones that share a machine's name look like one.
+ */
+export function historyOf(chain: Chain, id: string): FoundLine[] | undefined {
+  const branch = histories(chain).find((each) => each.branch.id === id);
+  if (branch) return branch.lines;
+  const race = chain.races.find(({ hash }) => hash.slice(0, idLength) === id);
+  return race && [...chain.accepted.filter(({ line }) => line.seq < race.line.seq), race];
+}
 
 export function entryOf({ line, hash }: FoundLine): StoredEntry {
   const { v: _v, prev: _prev, machine: _machine, nonce: _nonce, pinned: _pinned, ...entry } = line;
@@ -120,9 +130,12 @@ function follow(lines: Parsed[], base: Version): Chain {
       } else unaccepted.push(found);
     }
   }
+  const away = new Set(unaccepted.map(({ hash }) => hash));
   for (const found of unaccepted) {
     const winner = chain.accepted[found.line.seq - base.seq - 1];
-    const lostRace = winner?.line.machine === found.line.machine && !parents.has(found.hash);
+    // The end of another history is none: its beginning stands before it.
+    const alone = !parents.has(found.hash) && !away.has(found.line.prev);
+    const lostRace = alone && winner?.line.machine === found.line.machine;
     if (lostRace) chain.races.push(found);
     else if (hasRoot(found, known, base)) chain.forked.push(found);
     else chain.orphans.push(found);
@@ -168,7 +181,7 @@ function describe(own: FoundLine[], accepted: boolean): Branch {
   const last = own.at(-1);
   if (!first || !last) throw new RangeError('a branch has lines');
   return {
-    id: last.hash.slice(0, 8),
+    id: last.hash.slice(0, idLength),
     machine: last.line.machine,
     from: first.line.seq,
     to: last.line.seq,

@@ -4,6 +4,7 @@ import type { Pinned } from '../store.ts';
 import { type Branch, branchesOf, type Chain, isSound, readChain } from './chain.ts';
 import type { Files } from './files.ts';
 import type { RunPaths } from './paths.ts';
+import { isSetAside } from './replace-journal.ts';
 import { parseStateFile, type Snapshot } from './state-file.ts';
 
 export interface Problem {
@@ -38,7 +39,7 @@ export async function checkRun(
     batches: chain.accepted.length,
     problems: [
       ...chainProblems(chain),
-      ...lostProblems(run, chain, snapshot),
+      ...(await lostProblems(files, run, paths, chain, snapshot)),
       ...(await textProblems(files, paths, chain)),
     ],
     harmless: [
@@ -130,11 +131,18 @@ const unreadableState: Problem = {
 };
 
 /** A snapshot is written after its batch was durable. */
-function lostProblems(run: string, chain: Chain, snapshot: Snapshot | undefined): Problem[] {
+async function lostProblems(
+  files: Files,
+  run: string,
+  { root }: RunPaths,
+  chain: Chain,
+  snapshot: Snapshot | undefined,
+): Promise<Problem[]> {
   if (
     !isSound(chain) ||
     snapshot?.state.run !== run ||
-    chain.accepted[snapshot.seq - 1]?.hash === snapshot.hash
+    chain.accepted[snapshot.seq - 1]?.hash === snapshot.hash ||
+    (await isSetAside(files, root, snapshot))
   )
     return [];
   const message = `the journal no longer has batch ${snapshot.seq}, which state.json names: stepfast repair goes on without it`;

@@ -26,10 +26,10 @@ function dying(at: number, half: boolean): { files: Files; died: () => boolean }
     files: {
       read: (path, from) => step(() => files.read(path, from)),
       size: (path) => step(() => files.size(path)),
-      append: (path, bytes) =>
+      append: (path, bytes, only) =>
         step(
-          () => files.append(path, bytes),
-          () => files.append(path, part(bytes)),
+          () => files.append(path, bytes, only),
+          () => files.append(path, part(bytes), only),
         ),
       create: (path, bytes) =>
         step(
@@ -42,6 +42,11 @@ function dying(at: number, half: boolean): { files: Files; died: () => boolean }
         step(
           () => files.rename(from, to),
           () => files.rename(from, to),
+        ),
+      link: (from, to) =>
+        step(
+          () => files.link(from, to),
+          () => files.link(from, to),
         ),
       makeDirectory: (path) =>
         step(

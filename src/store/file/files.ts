@@ -7,8 +7,12 @@ export interface Files {
   read(path: string, from?: number): Promise<Uint8Array | undefined>;
   /** The size in bytes; undefined where there is no such file. */
   size(path: string): Promise<number | undefined>;
-  /** One `O_APPEND` write; creates the file. Answers how many bytes were taken, which may be fewer. */
-  append(path: string, bytes: Uint8Array): Promise<number>;
+  /**
+   * One `O_APPEND` write; creates the file. Answers how many bytes were taken, which may be fewer. With `only` it creates
+   * nothing and answers -1 where the file does not hold: the one that was looked at is the one that is written, also
+   * where another takes its name in between.
+   */
+  append(path: string, bytes: Uint8Array, only?: Holds): Promise<number>;
   /** Creates the file with these bytes; EEXIST where it is there. Answers how many were taken. */
   create(path: string, bytes: Uint8Array): Promise<number>;
   /** Makes the file's bytes durable. */
@@ -16,6 +20,8 @@ export interface Files {
   /** Makes the names in a directory durable. */
   syncDirectory(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
+  /** A second name for the same file; EEXIST where the name is taken. Not every file system has them. */
+  link(from: string, to: string): Promise<void>;
   /** Not recursive; EEXIST where it is there. */
   makeDirectory(path: string): Promise<void>;
   /** Names in a directory; empty where there is none. */
@@ -23,6 +29,12 @@ export interface Files {
   /** A file, or a directory with all it holds; nothing where there is none. */
   remove(path: string): Promise<void>;
   sleep(ms: number): Promise<void>;
+}
+
+/** What a file has to say from an offset on. */
+export interface Holds {
+  from: number;
+  holds(bytes: Uint8Array): boolean;
 }
 
 export const codeOf = (error: unknown): unknown =>

@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto';
+import { StepfastError } from '../../errors.ts';
 import { codeOf, type Files } from './files.ts';
 
 const patience = 200;
 const longestPause = 20;
+const exclusivePause = 25;
 
 /**
  * Saves writers from each other's lost races and nothing more: whoever waits in vain goes on without it, and takes
@@ -19,6 +22,46 @@ export async function withLock<T>(
     return await action();
   } finally {
     if (held) await release(files, path, bytes);
+  }
+}
+
+/**
+ * For what may happen only once at a time: whoever waits in vain gives up with `busy`. One whose holder does not change
+ * for `patience` is what a crash left.
+ */
+export async function withExclusive<T>(
+  files: Files,
+  { path, owner, what, patience: longest }: { path: string; owner: string; what: string; patience: number },
+  action: () => Promise<T>,
+): Promise<T> {
+  const bytes = Buffer.from(owner);
+  const deadline = 2 * longest;
+  let holder: Uint8Array | undefined;
+  for (let waited = 0, since = 0; (await attempt(files, path, bytes)) === 'taken'; ) {
+    const now = await files.read(path);
+    if (!same(now, holder)) since = waited;
+    holder = now;
+    if (waited > deadline) throw new StepfastError('busy', `${what} is being changed by others. Try again.`);
+    if (holder && waited - since >= longest) await takeAway(files, path, holder, owner);
+    else await files.sleep(exclusivePause);
+    waited += exclusivePause;
+  }
+  try {
+    return await action();
+  } finally {
+    await release(files, path, bytes);
+  }
+}
+
+/** One of several who wait gets it; what was not meant is put back. */
+async function takeAway(files: Files, path: string, holder: Uint8Array, owner: string): Promise<void> {
+  const taken = `${path}.${hash('sha256', owner, 'hex').slice(0, 12)}.tmp`;
+  try {
+    await files.rename(path, taken);
+    if (!same(await files.read(taken), holder)) await files.link(taken, path);
+    await files.remove(taken);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'EEXIST') throw error;
   }
 }
 

@@ -1,8 +1,10 @@
 import {
   closeSync,
+  constants,
   fdatasyncSync,
   fstatSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -24,8 +26,11 @@ export function createNodeFiles({ windows = process.platform === 'win32', rename
     async size(path) {
       return absent(() => statSync(path).size);
     },
-    async append(path, bytes) {
-      return withFile(path, 'a', (file) => writeSync(file, bytes));
+    async append(path, bytes, only) {
+      if (!only) return withFile(path, 'a', (file) => writeSync(file, bytes));
+      const look = (file: number): number =>
+        only.holds(readFrom(file, only.from)) ? writeSync(file, bytes) : -1;
+      return absent(() => withFile(path, constants.O_RDWR | constants.O_APPEND, look)) ?? -1;
     },
     async create(path, bytes) {
       return withFile(path, 'wx', (file) => writeSync(file, bytes));
@@ -50,6 +55,9 @@ export function createNodeFiles({ windows = process.platform === 'win32', rename
         await sleep(20);
       }
     },
+    async link(from, to) {
+      linkSync(from, to);
+    },
     async makeDirectory(path) {
       mkdirSync(path);
     },
@@ -65,7 +73,7 @@ export function createNodeFiles({ windows = process.platform === 'win32', rename
   };
 }
 
-function withFile<T>(path: string, flags: string, action: (file: number) => T): T {
+function withFile<T>(path: string, flags: string | number, action: (file: number) => T): T {
   const file = openSync(path, flags);
   try {
     return action(file);

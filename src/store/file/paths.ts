@@ -10,6 +10,7 @@ export function pathsOf(directory: string, run: string) {
     workflow: join(root, 'workflow.json'),
     outputs: join(root, 'outputs'),
     lock: join(root, 'lock'),
+    replacing: join(root, 'replacing.lock'),
   };
 }
 

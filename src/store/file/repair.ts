@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { StepfastError } from '../../errors.ts';
 import type { Version } from '../store.ts';
 import { branchesOf, type Chain, historyOf, readChain, requireSound } from './chain.ts';
 import type { Files } from './files.ts';
 import type { FoundLine } from './journal.ts';
 import type { RunPaths } from './paths.ts';
-import { writeWhole } from './write.ts';
+import { replaceJournal } from './replace-journal.ts';
 
 export interface Repaired {
   run: string;
@@ -36,17 +35,19 @@ export async function repairRun(
   }
   const kept = { seq: last.line.seq, hash: last.hash };
   const dropped = droppedLines(chain, lines);
+  // What it names may be nowhere; one that a reader makes of the old journal now is told by the backup.
   await files.remove(paths.state);
   await files.syncDirectory(paths.root);
   if (dropped.length === 0) return { run, kept, dropped };
-  const backup = await backUp(files, paths, bytes);
-  const temporary = `${paths.journal}.${nonce}.tmp`;
   const newline = Buffer.from('\n');
   const text = lines.flatMap(({ offset, end }) => [newline, bytes.subarray(offset, end), newline]);
-  await writeWhole(files, temporary, Buffer.concat(text));
-  await files.sync(temporary);
-  await files.rename(temporary, paths.journal);
-  await files.syncDirectory(paths.root);
+  const backup = await replaceJournal(files, paths, {
+    run,
+    old: bytes,
+    next: Buffer.concat(text),
+    nonce,
+    nameOf: (attempt) => `journal.${attempt}.bak.jsonl`,
+  });
   return { run, kept, dropped, backup };
 }
 
@@ -79,15 +80,4 @@ function droppedLines(chain: Chain, kept: FoundLine[]): Repaired['dropped'] {
     }));
   const bad = chain.bad.map(({ number }) => ({ line: number, what: [] }));
   return [...valid, ...bad].sort((a, b) => a.line - b.line);
-}
-
-/** `journal.1.bak.jsonl`, or the next number that is free. */
-async function backUp(files: Files, paths: RunPaths, bytes: Uint8Array): Promise<string> {
-  const taken = new Set(await files.names(paths.root));
-  let number = 1;
-  while (taken.has(`journal.${number}.bak.jsonl`)) number += 1;
-  const name = `journal.${number}.bak.jsonl`;
-  await writeWhole(files, join(paths.root, name), bytes);
-  await files.sync(join(paths.root, name));
-  return name;
 }

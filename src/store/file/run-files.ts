@@ -16,7 +16,9 @@ import {
 } from './chain.ts';
 import type { Files } from './files.ts';
 import { type FoundLine, parseLines } from './journal.ts';
+import { withExclusive } from './lock.ts';
 import { pathsOf, type RunPaths } from './paths.ts';
+import { isSetAside } from './replace-journal.ts';
 import { encodeStateFile, type KeyUse, parseStateFile, type Snapshot } from './state-file.ts';
 import { replaceFile } from './write.ts';
 
@@ -27,6 +29,9 @@ export interface Opened extends Pinned {
 
 /** What is known of a run's last batch without its state. */
 export type Known = Omit<Snapshot, 'state'>;
+
+/** Who still holds a run's journal then was cut off. */
+const replacingMs = 15_000;
 
 /** The files of runs as they are read, and what is made from the journal beside it. */
 export interface RunFiles {
@@ -45,6 +50,8 @@ export interface RunFiles {
   projectState(run: string, opened: Opened): Promise<void>;
   /** `workflow.json` too. */
   projectAll(run: string, opened: Opened): Promise<void>;
+  /** The journal is put in the place of another by one process at a time; `busy` where the wait is in vain. */
+  replacing<T>(run: string, machine: string, action: () => Promise<T>): Promise<T>;
   /** The last durable batch that this process saw. */
   known: Map<string, Known>;
 }
@@ -79,14 +86,20 @@ export function createRunFiles({
     const bytes = await files.read(at(run).state);
     const snapshot = parseStateFile(bytes);
     const opened = (snapshot && (await openFrom(run, snapshot))) ?? (await openWhole(run, snapshot));
-    if (opened !== 'lost') {
-      if (opened) known.set(run, knownOf(opened.snapshot));
-      return opened;
-    }
-    // Unless the run was removed or repaired meanwhile.
+    if (opened === 'moved') return open(run);
+    if (opened !== 'lost') return remember(run, opened);
+    // Unless the run was removed, repaired or exchanged meanwhile.
     const now = await files.read(at(run).state);
     if (!now || !bytes || bufferOf(now).compare(bytes) !== 0) return open(run);
-    throw corrupt(run, `its journal no longer has batch ${snapshot?.seq}, which state.json names`);
+    if (!snapshot || !(await isSetAside(files, at(run).root, snapshot)))
+      throw corrupt(run, `its journal no longer has batch ${snapshot?.seq}, which state.json names`);
+    const anew = await openWhole(run, undefined);
+    return typeof anew === 'string' ? open(run) : remember(run, anew);
+  }
+
+  function remember(run: string, opened: Opened | undefined): Opened | undefined {
+    if (opened) known.set(run, knownOf(opened.snapshot));
+    return opened;
   }
 
   async function openFrom(run: string, snapshot: Snapshot): Promise<Opened | undefined> {
@@ -99,7 +112,11 @@ export function createRunFiles({
     const { hash, definition } = JSON.parse(bufferOf(workflow).toString('utf8')) as Pinned;
     const later = chain.accepted.slice(1);
     if (later.length === 0) return { hash, definition, snapshot };
-    if (known.get(run)?.hash !== tailOf(run, chain).hash) await files.sync(at(run).journal);
+    const tail = tailOf(run, chain);
+    if (known.get(run)?.hash !== tail.hash) {
+      await files.sync(at(run).journal);
+      if (!(await stands(run, tail))) return undefined;
+    }
     const state = replay(definition, snapshot.state, eventsOf(later));
     const opened = { hash, definition, snapshot: extend(snapshot, later, state) };
     await projectState(run, opened);
@@ -110,7 +127,7 @@ export function createRunFiles({
   async function openWhole(
     run: string,
     snapshot: Snapshot | undefined,
-  ): Promise<Opened | 'lost' | undefined> {
+  ): Promise<Opened | 'lost' | 'moved' | undefined> {
     const chain = await journal(run);
     requireSound(run, chain);
     const named = snapshot?.state.run === run ? snapshot : undefined;
@@ -119,6 +136,7 @@ export function createRunFiles({
     if (!first?.line.pinned) return undefined;
     await files.sync(at(run).journal);
     await makeNamesDurable(run);
+    if (!(await stands(run, tailOf(run, chain)))) return 'moved';
     const { definition, hash } = first.line.pinned;
     const state = replay(definition, null, eventsOf(chain.accepted));
     const opened = {
@@ -128,6 +146,20 @@ export function createRunFiles({
     };
     await projectAll(run, opened);
     return opened;
+  }
+
+  /** What was made durable is the file that was read: another may have taken its name. */
+  async function stands(run: string, tail: Tail): Promise<boolean> {
+    const end = await files.read(at(run).journal, tail.offset);
+    const [found] = end ? parseLines(end, tail.offset) : [];
+    return found?.kind === 'line' && found.hash === tail.hash;
+  }
+
+  async function replacing<T>(run: string, machine: string, action: () => Promise<T>): Promise<T> {
+    const { root, replacing: path } = at(run);
+    if ((await files.names(root)).length === 0) return action();
+    const owner = JSON.stringify({ pid: process.pid, machine, nonce: nonce() });
+    return withExclusive(files, { path, owner, what: run, patience: replacingMs }, action);
   }
 
   async function makeNamesDurable(run: string): Promise<void> {
@@ -163,8 +195,12 @@ export function createRunFiles({
     if (!bytes) return undefined;
     if (use) {
       const [found] = parseLines(bytes, use.offset);
-      if (found?.kind !== 'line') throw corrupt(run, `batch ${use.seq} of its journal cannot be read`);
-      return { reply: found.line.reply };
+      if (found?.kind === 'line' && found.line.key === key) return { reply: found.line.reply };
+      // Another journal took its place meanwhile, or it is damaged.
+      const again = await open(run);
+      const moved = again?.snapshot.keys.find((each) => each.key === key);
+      if (again && moved?.offset !== use.offset) return repeated(run, key, again.snapshot.keys);
+      throw corrupt(run, `batch ${use.seq} of its journal cannot be read`);
     }
     // Without the bytes of the key nothing needs to be parsed, and a new key is the rule.
     if (!bufferOf(bytes).includes(`,"key":${JSON.stringify(key)},`)) return undefined;
@@ -172,7 +208,18 @@ export function createRunFiles({
     return found && { reply: found.line.reply };
   }
 
-  return { at, journal, chainFrom, open, repeated, makeNamesDurable, projectState, projectAll, known };
+  return {
+    at,
+    journal,
+    chainFrom,
+    open,
+    repeated,
+    makeNamesDurable,
+    projectState,
+    projectAll,
+    replacing,
+    known,
+  };
 }
 
 /** The same bytes for the same definition, so that a digest tells a swapped file. */

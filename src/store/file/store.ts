@@ -6,7 +6,7 @@ import type { Entry, Loaded, Pinned, RunInfo, Store, Version } from '../store.ts
 import { emptyTail, entryOf, isSound, requireSound, type Tail, tailOf } from './chain.ts';
 import { type Checked, checkRun } from './check.ts';
 import type { Files } from './files.ts';
-import { encodeLine, type FoundLine } from './journal.ts';
+import { encodeLine, type FoundLine, parseLines } from './journal.ts';
 import { withLock } from './lock.ts';
 import { createNodeFiles } from './node-files.ts';
 import { keepText, readText } from './outputs.ts';
@@ -52,23 +52,41 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     const { journal } = at(run);
     const before = await runs.chainFrom(run, tail);
     requireSound(run, before);
-    if (tailOf(run, before).hash !== tail.hash) return 'conflict';
+    const found = tailOf(run, before);
+    // At another place it stands in another file, whose name may not be durable yet.
+    if (found.hash !== tail.hash || found.offset !== tail.offset) return 'conflict';
     const line = { ...entry, seq: tail.seq + 1, prev: tail.hash, machine, nonce: nonce() };
     const { bytes, hash } = encodeLine(line);
-    const failure = await appendLine(journal, bytes);
+    const failure = await appendLine(journal, bytes, tail);
+    if (failure === 'moved') return 'conflict';
     await files.sync(journal);
     const after = await runs.chainFrom(run, tail);
-    const mine = after.accepted.find((found) => found.hash === hash);
+    const mine = after.accepted.find((each) => each.hash === hash);
+    if (mine && after.accepted.some((each) => each.hash === tail.hash && each.offset !== tail.offset))
+      await runs.makeNamesDurable(run);
     if (mine) return mine;
     if (failure) throw failure;
     return 'conflict';
   }
 
-  /** What a short write leaves is a bad line, so the whole is written again. */
-  async function appendLine(journal: string, bytes: Uint8Array): Promise<Error | undefined> {
+  /**
+   * What a short write leaves is a bad line, so the whole is written again. `moved`: another journal took the place of
+   * the one with the line before; in that one it would be a line of nowhere.
+   */
+  async function appendLine(
+    journal: string,
+    bytes: Uint8Array,
+    { offset, hash, seq }: Tail,
+  ): Promise<Error | 'moved' | undefined> {
+    const holds = (end: Uint8Array): boolean => {
+      const [found] = parseLines(end, offset);
+      return found?.kind === 'line' && found.hash === hash;
+    };
     for (let attempt = 0; attempt < writeAttempts; attempt += 1) {
       try {
-        if ((await files.append(journal, bytes)) === bytes.length) return undefined;
+        const taken = await files.append(journal, bytes, seq === 0 ? undefined : { from: offset, holds });
+        if (taken < 0) return 'moved';
+        if (taken === bytes.length) return undefined;
       } catch (error) {
         return error instanceof Error ? error : new Error(String(error));
       }
@@ -234,7 +252,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       requireRunId(run);
       known.delete(run);
       return told(`run '${run}'`, () =>
-        locked(run, () => repairRun(files, run, at(run), { keep, nonce: nonce() })),
+        runs.replacing(run, machine, () =>
+          locked(run, () => repairRun(files, run, at(run), { keep, nonce: nonce() })),
+        ),
       );
     },
   };

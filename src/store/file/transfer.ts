@@ -3,11 +3,12 @@ import { StepfastError } from '../../errors.ts';
 import { digestHex, digestOf } from '../long-text.ts';
 import { requireRunId } from '../run-id.ts';
 import { type Carried, type CarriedLine, carried, relate } from './carried.ts';
-import { corrupt, readChain, requireSound } from './chain.ts';
+import { corrupt, idLength, readChain, requireSound } from './chain.ts';
 import type { Files } from './files.ts';
 import { withLock } from './lock.ts';
 import { createNodeFiles } from './node-files.ts';
 import { pathsOf, type RunPaths } from './paths.ts';
+import { replaceJournal } from './replace-journal.ts';
 import { createRunFiles } from './run-files.ts';
 import type { FileStoreOptions } from './store.ts';
 import { makeDirectories, replaceFile, writeWhole } from './write.ts';
@@ -22,16 +23,18 @@ export interface FileTransfer {
   /** Long texts, each with its digest checked. */
   texts(run: string, digests: readonly string[]): Promise<Map<string, Uint8Array>>;
   /**
-   * Makes a run of a history that was verified, or goes on with it where the one here is its beginning: a new run is
-   * there as a whole or not at all, further batches are there one after the other. Throws `busy` where the run here
-   * has moved meanwhile.
+   * Makes a run of a history that was verified, or goes on with it where the one here is its beginning: all of it is
+   * there or nothing. A run that has it all stays as it is. Throws `busy` where the run here has moved meanwhile,
+   * `store_forked` where it moved at the last moment: both histories are in the journal then.
    */
   receive(theirs: Carried, texts: Texts): Promise<void>;
-  /** Puts another history in place of the one that ends with `tail`; answers the name of the file that keeps the old one. */
+  /**
+   * Puts another history in place of the one that ends with `tail`; answers the name of the file that keeps the old one,
+   * with whatever was accepted until the last moment.
+   */
   exchange(theirs: Carried, texts: Texts, tail: string): Promise<string>;
 }
 
-const writeAttempts = 3;
 const newline = Buffer.from('\n');
 
 export function createFileTransfer(options: FileStoreOptions): FileTransfer {
@@ -45,14 +48,8 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     const opened = await runs.open(run);
     if (!opened) return undefined;
     const { hash, definition } = opened;
-    return { run, pinned: { hash, definition }, lines: await linesOf(run) };
-  }
-
-  async function linesOf(run: string): Promise<CarriedLine[]> {
     const bytes = (await files.read(at(run).journal)) ?? new Uint8Array();
-    const chain = readChain(run, bytes);
-    requireSound(run, chain);
-    return chain.accepted.map((found) => carried(found, bytes));
+    return { run, pinned: { hash, definition }, lines: linesIn(run, bytes) };
   }
 
   async function texts(run: string, digests: readonly string[]): Promise<Map<string, Uint8Array>> {
@@ -69,65 +66,84 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
 
   async function receive(theirs: Carried, kept: Texts): Promise<void> {
     const { run } = theirs;
-    if ((await files.names(at(run).root)).length === 0) await create(theirs, kept);
-    else {
+    const there = (await files.names(at(run).root)).length > 0;
+    if (there || !(await created(theirs, kept))) {
       await keepTexts(run, kept);
-      await locked(run, () => append(theirs));
+      await runs.replacing(run, machine, () => locked(run, () => goOn(theirs)));
     }
     await runs.open(run);
   }
 
-  /** Made beside the others under a name that is no run's, then renamed: nobody sees half of it. */
-  async function create({ run, lines }: Carried, kept: Texts): Promise<void> {
-    const staged = pathsOf(directory, `.${run}.incoming`);
+  /**
+   * Made beside the others under a name that is no run's, then renamed: nobody sees half of it. False where another
+   * one made it first; what others still have under way is of no use then.
+   */
+  async function created({ run, lines }: Carried, kept: Texts): Promise<boolean> {
+    const staged = pathsOf(directory, `.${run}.${nonce()}.incoming`);
     await makeDirectories(files, directory);
-    await files.remove(staged.root);
-    await files.makeDirectory(staged.root);
-    if (kept.size > 0) await files.makeDirectory(staged.outputs);
-    for (const [digest, bytes] of kept) await writeDurably(files, textFile(staged, digest), bytes);
-    if (kept.size > 0) await files.syncDirectory(staged.outputs);
-    await writeDurably(files, staged.journal, journalOf(lines));
-    await files.syncDirectory(staged.root);
-    await files.rename(staged.root, at(run).root);
+    try {
+      await files.makeDirectory(staged.root);
+      if (kept.size > 0) await files.makeDirectory(staged.outputs);
+      for (const [digest, bytes] of kept) await writeDurably(files, textFile(staged, digest), bytes);
+      if (kept.size > 0) await files.syncDirectory(staged.outputs);
+      await writeDurably(files, staged.journal, journalOf(lines));
+      await files.syncDirectory(staged.root);
+      await files.rename(staged.root, at(run).root);
+    } catch (error) {
+      await files.remove(staged.root).catch(() => {});
+      if ((await files.size(at(run).journal)) === undefined) throw error;
+      return false;
+    }
     await files.syncDirectory(directory);
+    for (const name of await files.names(directory)) {
+      if (name.startsWith(`.${run}.`) && name.endsWith('.incoming'))
+        await files.remove(join(directory, name));
+    }
+    return true;
   }
 
-  async function append({ run, lines: theirs }: Carried): Promise<void> {
-    const { journal } = at(run);
-    const { relation, common } = relate(await linesOf(run), theirs);
+  /**
+   * Further batches come with a new journal instead of after the old one: a batch of another machine that lost a race
+   * for its place, or won one against a batch of this machine, would be a fork for good. It is one only where a batch
+   * was accepted here after the last look.
+   */
+  async function goOn({ run, lines: theirs }: Carried): Promise<void> {
+    const paths = at(run);
+    const old = (await files.read(paths.journal)) ?? new Uint8Array();
+    const mine = linesIn(run, old);
+    const { relation, common } = relate(mine, theirs);
+    if (relation === 'equal' || relation === 'ahead') return;
     if (relation !== 'behind') throw moved(run);
-    const bytes = journalOf(theirs.slice(common));
-    // What a short write leaves is a beginning and a bad line; the same line twice is one.
-    let attempts = 1;
-    while ((await files.append(journal, bytes)) < bytes.length) {
-      if (attempts === writeAttempts) throw new Error(`${journal}: the lines cannot be written in one piece`);
-      attempts += 1;
-    }
-    await files.sync(journal);
-    const after = await linesOf(run);
-    if (after[theirs.length - 1]?.hash !== theirs.at(-1)?.hash) throw moved(run);
+    const next = Buffer.concat([newline, old, journalOf(theirs.slice(common))]);
+    const aside = await replaced(run, old, next);
+    const late = linesIn(run, (await files.read(join(paths.root, aside))) ?? old).slice(mine.length);
+    if (late.length === 0) return files.remove(join(paths.root, aside));
+    await files.append(paths.journal, journalOf(late));
+    await files.sync(paths.journal);
+    requireSound(run, await runs.journal(run));
+    throw moved(run);
   }
 
   async function exchange(theirs: Carried, kept: Texts, tail: string): Promise<string> {
     const { run } = theirs;
-    const paths = at(run);
     await keepTexts(run, kept);
-    const aside = await locked(run, async () => {
-      const lines = await linesOf(run);
-      if (lines.at(-1)?.hash !== tail) throw moved(run);
-      const name = `journal.aside-${tail.slice(0, 8)}.jsonl`;
-      await files.remove(join(paths.root, name));
-      await writeDurably(files, join(paths.root, name), journalOf(lines));
-      // It names a batch that the new journal does not have.
-      await files.remove(paths.state);
-      await files.syncDirectory(paths.root);
-      const temporary = `${paths.journal}.${nonce()}.tmp`;
-      await replaceFile(files, { path: paths.journal, temporary, durable: true }, journalOf(theirs.lines));
-      return name;
-    });
+    const exchanged = async (): Promise<string> => {
+      const old = (await files.read(at(run).journal)) ?? new Uint8Array();
+      if (linesIn(run, old).at(-1)?.hash !== tail) throw moved(run);
+      return replaced(run, old, journalOf(theirs.lines));
+    };
+    const aside = await runs.replacing(run, machine, () => locked(run, exchanged));
     runs.known.delete(run);
     await runs.open(run);
     return aside;
+  }
+
+  /** Answers the name of the file that keeps the old one. */
+  function replaced(run: string, old: Uint8Array, next: Uint8Array): Promise<string> {
+    const id = linesIn(run, old).at(-1)?.hash.slice(0, idLength);
+    const nameOf = (attempt: number): string =>
+      `journal.aside-${id}${attempt === 1 ? '' : `-${attempt}`}.jsonl`;
+    return replaceJournal(files, at(run), { run, old, next, nonce: nonce(), nameOf });
   }
 
   async function keepTexts(run: string, kept: Texts): Promise<void> {
@@ -160,6 +176,12 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     receive: (theirs, kept) => told(theirs.run, () => receive(theirs, kept)),
     exchange: (theirs, kept, tail) => told(theirs.run, () => exchange(theirs, kept, tail)),
   };
+}
+
+function linesIn(run: string, bytes: Uint8Array): CarriedLine[] {
+  const chain = readChain(run, bytes);
+  requireSound(run, chain);
+  return chain.accepted.map((found) => carried(found, bytes));
 }
 
 function textFile(paths: RunPaths, digest: string): string {

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findProject } from '../project.ts';
 import { sessionEnvironment } from './environment.ts';
 import { readGitHead } from './git-head.ts';
+import { findProject } from './project.ts';
 
 let directory: string;
 beforeEach(() => {

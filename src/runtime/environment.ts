@@ -1,7 +1,7 @@
 import { hostname, platform, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
-import { type Project, portable } from '../project.ts';
 import { readGitHead } from './git-head.ts';
+import { type Project, portable } from './project.ts';
 
 /** Where a session works, for its run's history. Texts only, no path of this machine, and no process is started. */
 export function sessionEnvironment(

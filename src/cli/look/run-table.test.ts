@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { createFakeIo, createProject } from '../fake-io.ts';
+import { runJson, runTable } from './run-table.ts';
+
+const workflow = `name: w
+description: x
+steps: [{ id: a, type: action, instructions: A }]
+`;
+
+test('a run that cannot be shown is told as damaged, and hides no other', async () => {
+  using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  await project.run(['start', 'w'], { env: { STEPFAST_AGENT: '1' } });
+  const { createRuntime } = await import('../../runtime/index.ts');
+  const runtime = createRuntime({
+    cwd: project.root,
+    home: project.root,
+    env: {},
+    runner: { program: 'x', args: [] },
+  });
+  const [whole] = await runtime.engine.runs();
+  if (!whole?.state) throw new Error('no run');
+  const strange = [
+    { workflow: 0 },
+    { updatedAt: 1e300, createdAt: 1e300 },
+    { cursors: null },
+    { summary: {} },
+  ];
+  // What an older Stepfast may have taken in.
+  const runs = strange.map((part, index) => ({
+    run: `w-${index}-x`,
+    state: { ...whole.state, ...part } as never,
+  }));
+  const { io } = createFakeIo();
+  const text = runTable([...runs, whole], io);
+  expect(text).toContain(whole.run);
+  expect(text).toContain('it is damaged and cannot be shown; look at it: stepfast log w-0-x');
+  expect(JSON.stringify([...runs, whole].map(runJson))).toContain('it is damaged');
+});

@@ -1,0 +1,17 @@
+import { firstRound, item } from './bounds.ts';
+import { lineWithin } from './measure.ts';
+import type { ListedPart } from './part.ts';
+import type { BriefingSource } from './source.ts';
+
+/** What an agent must not take for granted: another machine, another commit, files that are missing. */
+export function differencesPart({ differences = [] }: BriefingSource, most = item): ListedPart {
+  const lines = differences.map((difference) => `- ${lineWithin(difference, most)}`);
+  return {
+    name: 'differences',
+    title: 'NOT AS IT WAS',
+    ask: 'status',
+    total: lines.length,
+    first: firstRound.differences,
+    items: lines,
+  };
+}

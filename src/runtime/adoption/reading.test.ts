@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { readingIn } from './reading.ts';
+
+const none = (): boolean => false;
+const line = (text: string) => ({ text, plain: text, fenced: false });
+
+test.each([
+  '@docs/a.md',
+  '  - @docs/a.md',
+  '* [x] **@docs/a.md**',
+  '1. `@docs/a.md`',
+  '> | @docs/a.md |',
+  '**`@docs/a.md`**',
+])('%s begins with a file to read', (text) => {
+  expect(readingIn([line(text)], none)).toEqual(['@docs/a.md']);
+});
+
+test.each(['see @docs/a.md', '- [x] see @docs/a.md', '@docs and @docs/a.md'])(
+  '%s names a file only where there is one',
+  (text) => {
+    expect(readingIn([line(text)], none)).toEqual([]);
+    expect(readingIn([line(text)], (path) => path === 'docs/a.md')).toEqual(['@docs/a.md']);
+  },
+);
+
+test('a long line is read in the time of its length', () => {
+  const began = performance.now();
+  const lines = [
+    `${'*'.repeat(20_000)} ${'@a '.repeat(20_000)}`,
+    `${'- '.repeat(20_000)}[x] ${'*'.repeat(20_000)}${' @a'.repeat(20_000)}`,
+    `${' '.repeat(40_000)}x${' @a'.repeat(20_000)}`,
+  ];
+  expect(readingIn(lines.map(line), none)).toEqual([]);
+  expect(performance.now() - began).toBeLessThan(2000);
+});

@@ -1,0 +1,60 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type TodoPlaces, writeTodoFile } from './todo-file.ts';
+
+let root: string;
+let places: TodoPlaces;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'stepfast-todo-'));
+  places = { worktree: join(root, 'w'), directory: join(root, 'run'), memory: join(root, 'memory') };
+  mkdirSync(places.worktree);
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+test('a list is written where there was nothing, and replaced as long as it is as it was written', () => {
+  expect(writeTodoFile('docs/TODO.md', 'one', places)).toBeUndefined();
+  expect(writeTodoFile('docs/TODO.md', 'two', places)).toBeUndefined();
+  expect(read('w/docs/TODO.md')).toBe('two');
+  expect(readdirSync(join(places.worktree, 'docs'))).toEqual(['TODO.md']);
+  // Another run of the same project.
+  expect(
+    writeTodoFile('docs/TODO.md', 'three', { ...places, directory: join(root, 'other') }),
+  ).toBeUndefined();
+});
+
+test('a file of somebody else is never replaced: the list stays with the run, and that is said', () => {
+  writeFileSync(join(places.worktree, 'package.json'), '{}');
+  expect(writeTodoFile('package.json', 'mine', places)).toContain('"package.json" is there already');
+  expect(read('w/package.json')).toBe('{}');
+  expect(read('run/TODO.md')).toBe('mine');
+});
+
+test('a list that somebody edited is theirs from then on', () => {
+  writeTodoFile('TODO.md', 'one', places);
+  writeFileSync(join(places.worktree, 'TODO.md'), 'one, by hand');
+  expect(writeTodoFile('TODO.md', 'two', places)).toContain('move it away');
+  expect(read('w/TODO.md')).toBe('one, by hand');
+  expect(writeTodoFile('TODO.md', 'one, by hand', places)).toBeUndefined();
+});
+
+test('a folder in its place, and a path that leads out, keep the list with the run', () => {
+  mkdirSync(join(places.worktree, 'TODO.md'));
+  expect(writeTodoFile('TODO.md', 'one', places)).toContain('is there already');
+  expect(writeTodoFile('../out.md', 'one', places)).toContain('leads out of the worktree');
+  expect(writeTodoFile('sub/.git/config', 'one', places)).toContain('.git');
+  expect(existsSync(join(root, 'out.md'))).toBe(false);
+  expect(writeTodoFile(undefined, 'two', places)).toBeUndefined();
+  expect(read('run/TODO.md')).toBe('two');
+});
