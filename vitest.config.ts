@@ -6,6 +6,8 @@ export default defineConfig({
     // Many real processes: `npm run e2e`.
     exclude: ['test/e2e/**'],
     isolate: false,
+    // Many tests wait for processes and disks.
+    maxWorkers: 2,
     expect: { requireAssertions: true },
     testTimeout: 20_000,
   },
