@@ -72,7 +72,9 @@ export function statusParts(source: BriefingSource, most = briefed): [WholePart,
   const nextText = passage(source.next);
   const needsHandle = handle !== '' && !nextText.includes(handle);
   const at = purse.take(needsHandle ? `The handle of this position is ${handle}.` : '');
-  const next = purse.take(nextText, most.next);
+  // Where the files are is told at least by its pointer.
+  const kept = source.worktree === undefined ? nothing : costOf(filesPointer(source));
+  const next = purse.take(nextText, least(most.next, minus(purse.left(), kept)));
   const files = purse.take(filesLine(source, least(purse.left(), most.path)));
   const signal = purse.take(restored(source, status), bounds.signal);
   const place = purse.take(where(source, status, most), most.detail);
@@ -133,8 +135,13 @@ function where(source: BriefingSource, status: Status, most: StatusRoom): string
 function filesLine({ worktree, more }: BriefingSource, room: Measure): string {
   if (worktree === undefined) return '';
   const line = `The files of its task are in ${oneLine(worktree)}`;
-  return fits(costOf(line), room) ? line : `Where the files of its task are: ${askFor(more, 'status')}.`;
+  return fits(costOf(line), room) ? line : filesPointer({ more });
 }
+
+const filesPointer = ({ more }: Pick<BriefingSource, 'more'>): string =>
+  `Where the files of its task are: ${askFor(more, 'status')}.`;
+
+const nothing: Measure = { tokens: 0, characters: 0 };
 
 function circumstances(status: Status, cursor: Cursor | undefined, most: StatusRoom): string[] {
   const { contextAction, waiting, checking, last_failure, unstable_files, held = [], ready = [] } = status;
