@@ -292,3 +292,24 @@ test('commands that nobody trusts here are told before the work, and the worker 
   await elsewhere.call({ type: 'session', event: { type: 'seen' } }, two, { run });
   expect(await kinds('three')).toEqual(['machine', 'trust']);
 });
+
+test('[002/8] a source that is gone no longer holds its run at a phase', async () => {
+  project.write({ 'CLAUDE.local.md': '# Workflow State\n\nWorkflow: Pages\nPhase: 1/5 - Draft\n' });
+  const [informal] = findInformal(runtime.project);
+  const place = { engine: runtime.engine, project: runtime.project, clock: () => now };
+  const adopted = await adopt(place, informal ?? expect.fail('an informal workflow'), { session: 'one' });
+  const run = 'run' in adopted ? adopted.run : expect.fail('adopted');
+  rmSync(join(project.root, 'CLAUDE.local.md'));
+  const answer = await runtime.call({ type: 'advance', output: 'done' }, one, { run });
+  expect(told(answer).status).toBe('complete');
+});
+
+test('a name of a missing file is told without its secret, also where the name is cut', async () => {
+  const { run } = told(await runtime.start({ workflow: 'feature' }, one));
+  const body = 'aZ09'.repeat(9);
+  const text = `${'folder/'.repeat(15)}gh${'p_'}${body}.txt`;
+  await runtime.call({ type: 'note', kind: 'artefact', text }, one, { run });
+  const [found] = await runtime.memory.differences(await viewOf(run), 'one');
+  expect(found?.what).toContain('folder/');
+  expect(found?.what).not.toContain(body.slice(0, 6));
+});
