@@ -15,6 +15,7 @@ const benches: Record<string, Bench> = {
     load: () => import('./bench/context.ts'),
     limits: { overBudget: 0, notWhole: 0, largeToSmallRatio: 2.5 },
   },
+  hook: { load: () => import('./bench/hook.ts'), limits: { idleRatio: 0.2, activeRatio: 2 } },
   window: { load: () => import('./bench/window.ts'), limits: { sentShare: 0.15, largestRequest: 8000 } },
 };
 

@@ -1,13 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 
 process.chdir(join(import.meta.dirname, '..'));
 rmSync('dist', { recursive: true, force: true });
 
 const { metafile } = await build({
-  entryPoints: { index: 'src/index.ts', cli: 'src/cli/main.ts', context: 'src/context/library.ts' },
+  entryPoints: {
+    index: 'src/index.ts',
+    cli: 'src/cli/main.ts',
+    context: 'src/context/library.ts',
+    'hook-with-files': 'src/cli/hook/with-files.ts',
+  },
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
   bundle: true,
@@ -25,11 +30,53 @@ const { metafile } = await build({
 });
 chmodSync('dist/cli.js', 0o755);
 
+// A hook starts often: its program is a small file, another for when the run must be asked, and what is shared with
+// the rest where files must be read.
+const light = await buildHook('src/cli/hook/main.ts', 'hook.cjs', { './full.ts': './hook-full.cjs' });
+const full = await buildHook('src/cli/hook/full.ts', 'hook-full.cjs', {
+  './with-files.ts': './hook-with-files.js',
+});
+
 writeFileSync('dist/THIRD-PARTY.txt', thirdParty(metafile));
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
 });
 printSizes(metafile);
+for (const built of [light, full]) printSizes(built);
+
+/** Loading ES modules costs Node a quarter of its start, and `node:crypto` a fifth. */
+async function buildHook(entry: string, file: string, others: Record<string, string>): Promise<Metafile> {
+  const lean: Plugin = {
+    name: 'lean',
+    setup({ onResolve }) {
+      onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
+        if (kind === 'entry-point') return undefined;
+        const other = others[path];
+        if (other !== undefined) return { path: other, external: true };
+        // Nothing in src does anything when it is imported, so what is not used can go.
+        return { path: join(resolveDir, path), sideEffects: false };
+      });
+    },
+  };
+  const built = await build({
+    entryPoints: [entry],
+    outfile: join('dist', file),
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node22',
+    // An ES module is imported as one, everything else is required.
+    supported: { 'dynamic-import': Object.values(others).every((other) => other.endsWith('.js')) },
+    alias: { 'node:crypto': './src/cli/hook/sha256.ts' },
+    plugins: [lean],
+    minify: true,
+    metafile: true,
+    logLevel: 'warning',
+    // In a file that is looked at and left out.
+    logOverride: { 'empty-import-meta': 'silent' },
+  });
+  return built.metafile;
+}
 
 /** The licences of everything that was bundled, since their texts must travel with the code. */
 function thirdParty({ inputs }: Metafile): string {
@@ -47,7 +94,7 @@ function thirdParty({ inputs }: Metafile): string {
 }
 
 function printSizes({ outputs }: Metafile): void {
-  const files = Object.entries(outputs).filter(([file]) => file.endsWith('.js'));
+  const files = Object.entries(outputs).filter(([file]) => /\.c?js$/.test(file));
   for (const [file, { bytes }] of files) console.log(`${kilobytes(bytes)}  ${file}`);
   console.log(`${kilobytes(files.reduce((sum, [, { bytes }]) => sum + bytes, 0))}  together`);
 }

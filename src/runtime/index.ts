@@ -11,11 +11,14 @@ export {
 export { findInformal, type Informal, readInformal } from './adoption/find.ts';
 export { markers } from './adoption/parse.ts';
 export { type Answer, isRefused, type Refused, refusedBy, type Told } from './answer.ts';
-export type { Beginning, Source, Start } from './bindings/begins.ts';
-export type { Binding, SessionKey } from './bindings/binding.ts';
+export { type Beginning, beginSession, keyOf, type Source, type Start } from './bindings/begins.ts';
+export { type Binding, type SessionKey, sessionName } from './bindings/binding.ts';
+export { type LiveRun, liveRuns } from './bindings/live-run.ts';
 export { createSessions, type Sessions } from './bindings/sessions.ts';
+export { type Bindings, createBindings } from './bindings/store.ts';
 export type { CallOptions, Request, Wanted } from './call.ts';
 export { type Config, readConfig } from './config.ts';
+export { containedFile } from './contained.ts';
 export {
   type Circumstances,
   createEngine,
@@ -27,16 +30,33 @@ export {
 export { sessionEnvironment } from './environment.ts';
 export { type GateProgress, logsDirectory, logsName, type RunnerCommand } from './gate-keeper.ts';
 export { conditionHolds, inputVariables } from './gate-values.ts';
-export { commandsOf, excludedFrom } from './gates-in.ts';
-export type { Difference } from './memory/differences.ts';
-export type { Gathering, Memory, Telling } from './memory/memory.ts';
-export { ignored } from './new-run.ts';
+export { commandsOf, excludedFrom, gatesOf } from './gates-in.ts';
+export {
+  type Arrival,
+  type Capability,
+  type Environment,
+  type HookInput,
+  type HookKind,
+  type HookOutput,
+  type Host,
+  markedHost,
+  type Rendered,
+  type ToolKind,
+  type ToolUse,
+} from './host.ts';
+export { renewMarks, withMarks } from './marks/marked-engine.ts';
+export { createMarks, type Marks } from './marks/marks.ts';
+export { markedRuns, markRun, unmarkRun } from './marks/run-marks.ts';
+export { type Difference, differences } from './memory/differences.ts';
+export { createMemory, type Gathering, type Memory, type Telling } from './memory/memory.ts';
+export { ignored, newRun } from './new-run.ts';
 export { agentMark, notAPerson } from './person.ts';
 export { findProject, local, type Project, portable } from './project.ts';
+export { readCommand, readState } from './reading.ts';
 export type { Resolved } from './resolve.ts';
 export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type { StartRequest } from './start.ts';
-export type { Who } from './surroundings.ts';
+export { createSurroundings, type Who } from './surroundings.ts';
 export { taskWorktree } from './task-worktree.ts';
 export type { Fork, Side } from './transfer/fork.ts';
 export type { Remote } from './transfer/remote.ts';

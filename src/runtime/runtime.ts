@@ -9,6 +9,7 @@ import { type Config, readConfig } from './config.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { onlyLiveRun, runNamed } from './find-run.ts';
 import { createGateKeeper, type RunnerCommand } from './gate-keeper.ts';
+import { withMarks } from './marks/marked-engine.ts';
 import { createMemory, type Memory } from './memory/memory.ts';
 import { newRun, requireOwnFolders } from './new-run.ts';
 import { findProject, type Project } from './project.ts';
@@ -76,7 +77,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       nonce: () => randomBytes(6).toString('hex'),
     }),
   );
-  const engine = createEngine({ store, newRun, hashOf: hashDefinition });
+  const engine = withMarks(createEngine({ store, newRun, hashOf: hashDefinition }), project.directory);
   const surroundings = createSurroundings({ project, trust, clock, env, cacheDirectory });
   const gates = createGateKeeper({
     engine,

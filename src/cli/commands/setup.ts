@@ -68,4 +68,16 @@ export const setUp: readonly Command[] = [
     examples: ['stepfast gate-runner feature-20261114-k3f9x2ab k3f9x2ab:plan#1!1'],
     load: () => import('../setup/gate-runner.ts'),
   },
+  {
+    name: 'hook',
+    group,
+    hidden: true,
+    summary: 'Answer one hook of a host',
+    usage: 'stepfast hook --host <host> <event>',
+    about:
+      "Reads a hook's input from stdin and prints what the host expects. Never fails: without an active run, or where something is wrong, it prints nothing. Hosts call it through hooks/stepfast-hook.sh.",
+    options: [['--host <host>', 'Whose event it is: claude-code']],
+    examples: ['stepfast hook --host claude-code SessionStart'],
+    load: () => import('../hook/command.ts'),
+  },
 ];

@@ -1,5 +1,5 @@
 import { StepfastError } from '../../errors.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import { type Runtime, renewMarks } from '../../runtime/index.ts';
 import { readText, readTextFile } from '../act/read-text.ts';
 import { type Archive, readArchive, replayArchive } from '../archive.ts';
 import { readArgs } from '../args.ts';
@@ -20,6 +20,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const runtime = openRuntime(io, values);
   await refuseTaken(archive.run, runtime);
   await bringIn(archive, states, runtime);
+  await renewMarks(runtime.engine, runtime.project.directory);
   if (values.json) return printJson(io, { run: archive.run, entries: archive.entries.length }, exit.ok);
   io.stdout.write(`${archive.run} is here. Look at it: stepfast status ${suffixOf(archive.run)}\n`);
   return exit.ok;

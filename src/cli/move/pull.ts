@@ -8,6 +8,7 @@ import {
   type Refused,
   type Remote,
   type Runtime,
+  renewMarks,
   type Transfer,
 } from '../../runtime/index.ts';
 import { ago } from '../age.ts';
@@ -83,6 +84,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (outcome === 'declined') return declined(io, values);
     outcomes.push(outcome);
   }
+  await renewMarks(engine, project.directory);
   return report(
     outcomes,
     {

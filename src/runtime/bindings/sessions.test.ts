@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../../../test/kit/project.ts';
 import { type Definition, mayStop } from '../../machine/index.ts';
@@ -211,8 +213,6 @@ describe('sessions and a run', () => {
     expect(await sessions.stopping(key('one'))).toBeUndefined();
     expect(await begin('resume', 'one')).toMatchObject({ kind: 'nothing' });
     const bindings = createBindings(runtime.project.directory);
-    expect(await bindings.list()).toHaveLength(1);
-    await sessions.runEnded(run);
     expect(await bindings.list()).toEqual([]);
   });
 
@@ -236,6 +236,7 @@ describe('sessions and a run', () => {
   });
 
   test('bindings that cannot be written cost no briefing', async () => {
+    rmSync(join(project.root, '.stepfast', 'sessions'), { recursive: true });
     project.write({ '.stepfast/sessions': 'a file' });
     expect(await begin('startup', 'one')).toMatchObject({ kind: 'brief', run });
     await runtime.engine.execute(run, { type: 'session', now, session: 'one', event: { type: 'started' } });

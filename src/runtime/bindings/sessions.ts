@@ -17,7 +17,6 @@ export interface Sessions {
   seen(key: SessionKey): Promise<void>;
   /** Its subagents end with it. */
   ended(key: SessionKey, how: { cleared: boolean }): Promise<void>;
-  runEnded(run: string): Promise<void>;
   /** Whether `mayStop` is to be asked, and about which run. */
   stopping(key: SessionKey & { agentType?: string }): Promise<Binding | undefined>;
 }
@@ -40,7 +39,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { engine, project, clock, boot, isAlive } = options;
   const bindings = options.bindings ?? createBindings(project.directory);
   const worktree = portable(project.worktree, project.root);
-  return { begin, called, seen, ended, runEnded, stopping };
+  return { begin, called, seen, ended, stopping };
 
   async function begin({ cwd, ...rest }: Parameters<Sessions['begin']>[0]): Promise<Beginning> {
     const start: Start = { ...rest, cwd: portable(cwd, project.root), worktree };
@@ -142,10 +141,6 @@ export function createSessions(options: SessionsOptions): Sessions {
       type: 'session',
       event: { type: 'ended' },
     });
-  }
-
-  async function runEnded(run: string): Promise<void> {
-    for (const binding of await bindings.list()) if (binding.run === run) await bindings.drop(binding);
   }
 
   async function stopping(key: SessionKey & { agentType?: string }): Promise<Binding | undefined> {

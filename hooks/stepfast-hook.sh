@@ -1,0 +1,35 @@
+#!/bin/sh
+# stepfast-hook.sh MARK HOST EVENT: starts Stepfast only where something asks for this event; else costs a file test.
+# Upwards from where the host is, a project's mark says so. A linked worktree's .git is a file that names the way to
+# the main one, where runs and marks are. Before a compaction, work without Stepfast counts as well.
+m=sessions/marks/$1
+w=
+f() {
+  d=$1 r=
+  while [ -n "$d" ]; do
+    [ -e "$d/.stepfast/$m" ] && return 0
+    [ "$w" ] && { [ -e "$d/CLAUDE.local.md" ] || [ -d "$d/CLAUDE/Plan" ]; } && return 0
+    if [ -f "$d/.git" ]; then
+      read -r _ g <"$d/.git"
+      case $g in /*) ;; *) g=$d/$g ;; esac
+      [ -f "$g/commondir" ] && read -r c <"$g/commondir" || return 1
+      case $c in /*) ;; *) c=$g/$c ;; esac
+      while :; do
+        [ -e "$c/../$r.stepfast/$m" ] || [ -e "$c/$r.stepfast/$m" ] && return 0
+        [ "$r" ] || return 1
+        case $r in */*/*) r=${r%/}; r=${r%/*}/ ;; *) r= ;; esac
+      done
+    fi
+    [ -d "$d/.git" ] && return 1
+    r=${d##*/}/$r
+    d=${d%/*}
+  done
+  return 1
+}
+[ "$1" = before_compact ] && w=1
+f "$PWD" || { [ "$CLAUDE_PROJECT_DIR" ] && f "$CLAUDE_PROJECT_DIR"; } || exit 0
+b=${0%/*}/../dist/hook.cjs
+[ -f "$b" ] && command -v node >/dev/null 2>&1 || { echo "stepfast: $b or node is missing" >&2; exit 0; }
+# Code that was compiled once is kept, which saves a tenth of Node's start.
+export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/stepfast/node}"
+exec node "$b" --host "$2" "$3"

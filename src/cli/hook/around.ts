@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import {
+  createMarks,
+  findProject,
+  type HookInput,
+  markedRuns,
+  type Project,
+  type SessionKey,
+} from '../../runtime/index.ts';
+
+/** What a hook knows of the world. */
+export interface Around {
+  env: Readonly<Record<string, string | undefined>>;
+  home: string;
+  now(): number;
+  /** The host's process, where it is known. */
+  pid: number | undefined;
+}
+
+export const keyOf = ({ host, session, agent }: HookInput): SessionKey => ({
+  host,
+  session,
+  ...(agent === undefined ? {} : { agent: agent.id }),
+});
+
+/** The project in which a run is active: where the session stands now, or where it was opened. */
+export function activeProject({ cwd }: HookInput, { env }: Pick<Around, 'env'>): Project | undefined {
+  for (const directory of new Set([cwd, env.CLAUDE_PROJECT_DIR ?? ''])) {
+    if (directory === '' || !existsSync(directory)) continue;
+    const project = findProject(directory);
+    if (markedRuns(createMarks(project.directory)).length > 0) return project;
+  }
+  return undefined;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Somebody else's process is there all the same.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,76 @@
+import { type Briefing, type BriefingSource, type Cap, compileBriefing } from '../../context/index.ts';
+import { criticalArtifacts, leastBriefing, requiredReading, statusOf } from '../../machine/index.ts';
+import { nextCall } from '../../mcp/next-call.ts';
+import { cursorFor, readState, taskWorktree } from '../../runtime/index.ts';
+import type { Loaded } from '../../store/index.ts';
+import type { Place } from './place.ts';
+
+export interface About {
+  /** As the run knows the session. */
+  session: string;
+  at?: string | undefined;
+}
+
+/** How a section is asked for. */
+const more = 'workflow_context, section {section}';
+
+/** The position of a session, and what its agent does next. */
+export function whereIs(view: Loaded, { project }: Pick<Place, 'project'>, { session, at }: About) {
+  const cursor = cursorFor(view, { at, session });
+  const values = { project_root: project.root };
+  const status = statusOf(view.definition, view.state, { cursor, values, session });
+  return { cursor, status, next: nextCall(status, { session, view }), values };
+}
+
+/** The briefing of a session, within the host's budget. What it shows of files is recorded where the session is bound. */
+export async function briefingFor(
+  view: Loaded,
+  place: Place,
+  about: About,
+  characters: number,
+): Promise<Briefing> {
+  const cap = capOf(view, characters);
+  if (!needsFiles(view)) return compileBriefing(plainSource(view, place, about), cap);
+  const { cursor, next } = whereIs(view, place, about);
+  const { briefWithFiles } = await import('./with-files.ts');
+  return await briefWithFiles(view, place, { session: about.session, cursor, next, more }, cap);
+}
+
+/** Critical artifacts are read, and the tree is compared, with far more code than the rest needs. */
+export function needsFiles({ definition, state }: Loaded): boolean {
+  if (criticalArtifacts(definition).length > 0) return true;
+  for (const key in state.outputs) if (state.outputs[key]?.tree !== undefined) return true;
+  return false;
+}
+
+export const capOf = ({ definition }: Loaded, characters: number): Cap => ({
+  tokens: definition.briefing?.budget ?? leastBriefing.tokens,
+  characters,
+});
+
+/** What a briefing without files is made of. */
+export function plainSource(
+  view: Loaded,
+  place: Pick<Place, 'project' | 'now'>,
+  about: About,
+): BriefingSource {
+  const { definition, state } = view;
+  const { cursor, next, values } = whereIs(view, place, about);
+  const worktree = taskWorktree(place.project, view.run, cursor?.task);
+  return {
+    definition,
+    state,
+    values,
+    now: place.now(),
+    next,
+    more,
+    artifacts: [],
+    reading: requiredReading(definition, state).map((path) => ({
+      path,
+      state: readState(state, path, place.project),
+    })),
+    session: about.session,
+    ...(cursor ? { cursor } : {}),
+    ...(worktree === undefined ? {} : { worktree }),
+  };
+}

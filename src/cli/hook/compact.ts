@@ -1,0 +1,69 @@
+import { noteLine, requiredReading } from '../../machine/index.ts';
+import { commandsOf, type HookOutput, rescan } from '../../runtime/index.ts';
+import type { Loaded } from '../../store/index.ts';
+import { whereIs } from './brief.ts';
+import { log } from './log.ts';
+import type { Visit } from './visit.ts';
+
+const maxCharacters = 8000;
+const mostPaths = 40;
+const mostCommands = 10;
+
+/**
+ * Before a context is emptied: whoever summarises is told what must survive, and the next prompt or tool delivers the
+ * briefing should no session start follow. The state needs no saving: it was written with every transition.
+ */
+export async function beforeCompact(visit: Visit): Promise<HookOutput> {
+  const { place, notebook, key, input, session } = visit;
+  const adopted = await rescan(
+    { engine: place.engine, project: place.project, clock: place.now },
+    { actor: { kind: 'engine' } },
+  );
+  const binding = await place.bindings.get(key);
+  const run = binding?.run ?? notebook.sent?.run ?? (input.agent ? undefined : adopted[0]?.run);
+  const view = run === undefined || run === '' ? undefined : await place.engine.view(run);
+  if (!view) return {};
+  if (adopted.some(({ how, run: made }) => how === 'adopted' && made === view.run))
+    await place.sessions.called(key, { run: view.run, cwd: input.cwd });
+  const at = binding?.at ?? notebook.sent?.at;
+  notebook.send({ run: view.run, source: 'compact', tries: 1, ...(at === undefined ? {} : { at }) });
+  return { survive: survivors(view, visit, at, session) };
+}
+
+/** Instructions for a summariser, so these are orders. */
+function survivors(view: Loaded, { place }: Visit, at: string | undefined, session: string): string {
+  const { definition, state, run } = view;
+  const { status, next } = whereIs(view, place, { session, at });
+  const where = [status.step, status.task?.id, status.subStep].filter((part) => part !== undefined).join('/');
+  const paths = [...requiredReading(definition, state), ...state.artefacts.slice(-mostPaths)];
+  const parts = [
+    'Keep the following word for word in the summary, under a heading "Stepfast run":',
+    `- run ${run}, workflow '${definition.name}', phase ${status.phase.current}/${status.phase.total}, position ${where}${status.at === undefined ? '' : `, handle ${status.at}`}`,
+    `- next: ${next}`,
+    ...state.notes.map(noteLine),
+    ...Object.entries(state.variables).map(([name, value]) => `- ${name}: ${value}`),
+    ...(paths.length === 0 ? [] : [`- files: ${paths.slice(0, mostPaths).join(', ')}`]),
+    ...commandsOf(definition)
+      .slice(0, mostCommands)
+      .map((command) => `- command: ${command}`),
+  ];
+  let text = '';
+  for (const part of parts) if (text.length + part.length < maxCharacters) text += `${part}\n`;
+  return text;
+}
+
+/** After it: which notes the summary has in their own words. */
+export async function afterCompact({ place, key, input, session }: Visit): Promise<HookOutput> {
+  const binding = await place.bindings.get(key);
+  const view = binding && (await place.engine.view(binding.run));
+  if (!view || input.summary === undefined) return {};
+  const summary = plain(input.summary);
+  const [kept, lost]: [string[], string[]] = [[], []];
+  for (const { id, text } of view.state.notes) (summary.includes(plain(text)) ? kept : lost).push(id);
+  const { trigger = 'manual' } = input;
+  log(place.project, place.now(), { what: 'compacted', run: view.run, session, trigger, kept, lost });
+  return {};
+}
+
+/** Line breaks and emphasis are the summariser's own. */
+const plain = (text: string): string => text.replaceAll(/[\s*_`]+/g, ' ').toLowerCase();

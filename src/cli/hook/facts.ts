@@ -1,0 +1,71 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { LiveRun, Project } from '../../runtime/index.ts';
+
+/**
+ * What hooks mostly ask of a run, so that most of them need neither the journal nor the machine. Made again whenever
+ * the journal has grown: a journal only grows, so its size says whether they still hold.
+ */
+export interface Facts {
+  v: 1;
+  journal: number;
+  live: LiveRun;
+  /** A stop may be held. */
+  holds: boolean;
+  /** Tools that some agent may not use. */
+  cannot: string[];
+  /** Files whose reading matters, and files that are known as artefacts, from the top of the worktree. */
+  reading: string[];
+  artefacts: string[];
+  /** Where it is the same for every session, and no file but the reading belongs to it. */
+  briefing?: Compiled;
+}
+
+export interface Compiled {
+  id: string;
+  text: string;
+  at?: string;
+  now: number;
+  /** The worktree that it was compiled in, and how the files of its reading looked. */
+  worktree: string;
+  files: [path: string, seen: string][];
+}
+
+const version = 1;
+
+const factsFile = ({ directory }: Project, run: string): string =>
+  join(directory, 'sessions', 'facts', `${run}.json`);
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+export const journalSize = ({ directory }: Project, run: string): number =>
+  sizeOf(join(directory, 'runs', run, 'journal.jsonl'));
+
+/** undefined where they do not hold any more. */
+export function readFacts(project: Project, run: string): Facts | undefined {
+  try {
+    // Only `writeFacts` writes them.
+    const facts = JSON.parse(readFileSync(factsFile(project, run), 'utf8')) as Facts;
+    return facts.v === version && facts.journal === journalSize(project, run) ? facts : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeFacts(project: Project, run: string, facts: Facts): void {
+  const file = factsFile(project, run);
+  mkdirSync(dirname(file), { recursive: true });
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, JSON.stringify(facts));
+  renameSync(temporary, file);
+}
+
+export const dropFacts = (project: Project, run: string): void =>
+  rmSync(factsFile(project, run), { force: true });
+
+/** How a file looks from outside. */
+export function looksOf(worktree: string, path: string): string {
+  const inner = path.replace(/^@/, '').replace(/^\{project_root\}\/?/, '');
+  const stats = statSync(join(worktree, inner), { throwIfNoEntry: false });
+  return stats ? `${stats.size} ${stats.mtimeMs} ${stats.ino}` : '';
+}

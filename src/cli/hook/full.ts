@@ -1,0 +1,70 @@
+import { StepfastError } from '../../errors.ts';
+import {
+  findInformal,
+  findProject,
+  type HookInput,
+  type HookKind,
+  type HookOutput,
+  type Host,
+  type Project,
+  sessionName,
+} from '../../runtime/index.ts';
+import { type Around, keyOf } from './around.ts';
+import { begin, prompted } from './begin.ts';
+import { afterCompact, beforeCompact } from './compact.ts';
+import { forgetPending } from './deliver.ts';
+import { renewFacts } from './facts-of.ts';
+import { createNotebook } from './notebook.ts';
+import { openPlace } from './place.ts';
+import { stop } from './stop.ts';
+import { subagentStart, subagentStop } from './subagents.ts';
+import { afterTool, beforeTool } from './tools.ts';
+import type { Visit } from './visit.ts';
+
+/** What a hook wants once the run was asked. `project` is absent where no run is active. */
+export async function inFull(
+  host: Host,
+  input: HookInput,
+  around: Around,
+  project: Project | undefined,
+): Promise<HookOutput> {
+  const meant = project ?? informalProject(input);
+  if (!meant) return {};
+  const place = openPlace(meant, around);
+  const key = keyOf(input);
+  const notebook = createNotebook(meant, key);
+  const output = await handlers[input.kind]({ host, input, key, session: sessionName(key), place, notebook });
+  await renewFacts(place, { ahead: unhurried.includes(input.kind), characters: host.budget }).catch(() => {});
+  const [problem] = place.problems;
+  if (problem !== undefined && Object.keys(output).length === 0)
+    throw new StepfastError('store_corrupt', problem);
+  return output;
+}
+
+const handlers: Record<HookKind, (visit: Visit) => Promise<HookOutput>> = {
+  session_start: (visit) => begin(visit, visit.input.source),
+  session_end: async (visit) => {
+    await visit.place.sessions.ended(visit.key, { cleared: visit.input.cleared ?? false });
+    visit.notebook.close();
+    forgetPending(visit);
+    return {};
+  },
+  prompt: prompted,
+  before_tool: beforeTool,
+  after_tool: afterTool,
+  before_compact: beforeCompact,
+  after_compact: afterCompact,
+  stop,
+  subagent_start: subagentStart,
+  subagent_stop: subagentStop,
+};
+
+/** Nobody waits for these as for the others, so the next briefing is compiled ahead. */
+const unhurried: readonly HookKind[] = ['session_end', 'after_compact'];
+
+/** Only before a compaction does work without Stepfast count, and only where a file describes some. */
+function informalProject({ kind, cwd }: HookInput): Project | undefined {
+  if (kind !== 'before_compact') return undefined;
+  const project = findProject(cwd);
+  return findInformal(project).some(({ complete }) => !complete) ? project : undefined;
+}

@@ -1,0 +1,52 @@
+import { findProject, type HookInput, type Host } from '../../runtime/index.ts';
+import { type Around, activeProject, keyOf } from './around.ts';
+import { log } from './log.ts';
+import { createNotebook } from './notebook.ts';
+import { quickly } from './quick.ts';
+
+export interface Answered {
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+}
+
+const nothing: Answered = { stdout: '', stderr: '', exitCode: 0 };
+
+/**
+ * One event of one host. Never throws and never fails: whatever goes wrong, the session goes on as if there were no
+ * hook, and the reason is told on stderr and in the project's log.
+ */
+export async function runHook(host: Host, event: string, stdin: string, around: Around): Promise<Answered> {
+  let input: HookInput | undefined;
+  try {
+    input = host.parse(event, JSON.parse(stdin), around.env);
+    return input ? await answer(host, input, around) : nothing;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    note(input, around, event, message);
+    return { ...nothing, stderr: `stepfast hook ${event}: ${message}\n` };
+  }
+}
+
+async function answer(host: Host, input: HookInput, around: Around): Promise<Answered> {
+  const project = activeProject(input, around);
+  if (!project && input.kind !== 'before_compact') return nothing;
+  const notebook = project && createNotebook(project, keyOf(input));
+  if (notebook && !notebook.first(input.kind, identity(input), around.now())) return nothing;
+  const quick = notebook && (await quickly(host, input, { project, around, notebook }));
+  const output = quick ?? (await (await import('./full.ts')).inFull(host, input, around, project));
+  const { stdout, exitCode } = host.render(input, output);
+  return { stdout, stderr: '', exitCode };
+}
+
+const identity = ({ id, source, trigger, stopActive, tool }: HookInput): string =>
+  JSON.stringify([id, source, trigger, stopActive, tool?.name]);
+
+function note(input: HookInput | undefined, around: Around, event: string, message: string): void {
+  try {
+    const project = findProject(input?.cwd ?? process.cwd());
+    log(project, around.now(), { what: 'error', event, message: message.slice(0, 500) });
+  } catch {
+    // stderr has it.
+  }
+}

@@ -1,0 +1,32 @@
+import { writeSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { runHook } from './hook.ts';
+import { hostProcess } from './host-process.ts';
+import { hostNamed } from './hosts.ts';
+import { readInput } from './stdin.ts';
+
+/** The hook's own program, one small file: `hook.cjs --host NAME EVENT`. */
+async function main([flag, name, event = '']: readonly string[]): Promise<void> {
+  const host = flag === '--host' ? hostNamed(name) : undefined;
+  if (!host) return write(2, `stepfast hook: there is no host '${name ?? ''}'\n`);
+  const around = { env: process.env, home: homedir(), now: Date.now, pid: hostProcess() };
+  const { stdout, stderr, exitCode } = await runHook(host, event, readInput(), around);
+  if (stdout !== '') write(1, stdout);
+  if (stderr !== '') write(2, stderr);
+  process.exitCode = exitCode;
+}
+
+/** At once and in full, also into a pipe that is read slowly. */
+function write(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(file, bytes, at);
+    } catch (error) {
+      // Whoever does not read is told nothing.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
+    }
+  }
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => write(2, `stepfast hook: ${String(error)}\n`));

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { HookKind, Project, SessionKey, Source } from '../../runtime/index.ts';
+
+/** What was last injected into a session's context, or is still to be. */
+export interface Sent {
+  run: string;
+  /** How the context began that it was for. */
+  source: Source | 'subagent';
+  /** Absent: a compaction began, and nothing was injected since. */
+  id?: string;
+  text?: string;
+  /** The position that it was about. */
+  at?: string;
+  tries: number;
+  /** Somebody looked for it too early to tell. */
+  looked?: true;
+  proven?: 'transcript' | 'handle' | 'none';
+}
+
+/** What hooks remember of one session between them, in a folder of its own. */
+export interface Notebook {
+  /** undefined: this session's beginning was never seen. */
+  readonly sent: Sent | undefined;
+  send(sent: Sent): void;
+  /** Whether this event is the first copy of itself; `id` tells it from others of its kind. */
+  first(kind: HookKind, id: string, now: number): boolean;
+  /** A subagent is about to be started with these words. */
+  hand(id: string, handed: Handed): void;
+  /** The words of the oldest one of this type that was not taken yet. */
+  take(agent: string | undefined): Handed | undefined;
+  /** The session is over; what keeps copies of its last event apart stays. */
+  close(): void;
+}
+
+export interface Handed {
+  agent: string | undefined;
+  prompt: string;
+}
+
+/** While something is unproven, every tool is looked at. */
+export const pendingMarks: readonly string[] = ['after_tool-shell', 'after_tool-read'];
+
+/** A second copy of a hook is started together with the first. */
+const sameMs = 10_000;
+const staleMs = 24 * 3_600_000;
+const claim = /^once-([a-z_]+)-([0-9a-f]{16})-(\d+)$/;
+
+/** Below `sessions`: no tree covers it, and git ignores it. */
+export const hooksFolder = ({ directory }: Pick<Project, 'directory'>): string =>
+  join(directory, 'sessions', 'hooks');
+
+/** A name of fixed form. */
+export const nameOf = ({ host, session, agent }: SessionKey): string => short([host, session, agent ?? null]);
+
+const short = (parts: unknown): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+
+export function createNotebook(project: Project, key: SessionKey): Notebook {
+  const folder = join(hooksFolder(project), nameOf(key));
+  const sentFile = join(folder, 'sent.json');
+  return {
+    get sent() {
+      // Only `send` writes it.
+      return readJson(sentFile) as Sent | undefined;
+    },
+    send: (sent) => writeWhole(sentFile, JSON.stringify(sent)),
+    first,
+    hand: (id, handed) => writeWhole(join(folder, `handed-${short(id)}.json`), JSON.stringify(handed)),
+    take,
+    close() {
+      for (const file of names(folder))
+        if (!file.startsWith('once-')) rmSync(join(folder, file), { force: true });
+    },
+  };
+
+  /**
+   * Copies of one event start together, and a host waits for all of them before its next event of another kind. So a
+   * claim holds for some seconds, or until the session claimed something else.
+   */
+  function first(kind: HookKind, id: string, now: number): boolean {
+    const name = short(id);
+    const claims = names(folder).flatMap((file) => {
+      const [, of, hash, count] = claim.exec(file) ?? [];
+      return of === undefined
+        ? []
+        : [{ file, of, hash, count: Number(count), at: timeOf(join(folder, file)) }];
+    });
+    const [mine] = claims
+      .filter((each) => each.of === kind && each.hash === name)
+      .sort((a, b) => b.count - a.count);
+    const newest = Math.max(0, ...claims.filter((each) => each.of !== kind).map(({ at }) => at));
+    if (mine && mine.at >= newest && now - mine.at < sameMs) return false;
+    for (const { file, at } of claims) if (now - at > sameMs) unlinkQuietly(join(folder, file));
+    try {
+      mkdirSync(folder, { recursive: true });
+      // Exclusive: of two copies that come this far, one is first.
+      writeFileSync(join(folder, `once-${kind}-${name}-${(mine?.count ?? 0) + 1}`), '', { flag: 'wx' });
+      return true;
+    } catch (error) {
+      return !(error instanceof Error && 'code' in error && error.code === 'EEXIST');
+    }
+  }
+
+  function take(agent: string | undefined): Handed | undefined {
+    const waiting = names(folder)
+      .filter((file) => file.startsWith('handed-'))
+      .sort((a, b) => timeOf(join(folder, a)) - timeOf(join(folder, b)));
+    for (const file of waiting) {
+      // Only `hand` writes them.
+      const handed = readJson(join(folder, file)) as Handed | undefined;
+      if (!handed || (agent !== undefined && handed.agent !== undefined && handed.agent !== agent)) continue;
+      rmSync(join(folder, file), { force: true });
+      return handed;
+    }
+    return undefined;
+  }
+}
+
+/** Notebooks of sessions that nobody has seen for a day. */
+export function sweepNotebooks(project: Project, now: number): void {
+  const folder = hooksFolder(project);
+  for (const name of names(folder).filter((each) => /^[0-9a-f]{16}$/.test(each)))
+    if (now - timeOf(join(folder, name)) > staleMs)
+      rmSync(join(folder, name), { recursive: true, force: true });
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** The general removal is loaded when it is first used, and costs more than the rest of a hook that has nothing to do. */
+function unlinkQuietly(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch {
+    // The other copy of this hook was first.
+  }
+}
+
+const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** By rename: another hook of the session may read it at the same moment. */
+function writeWhole(file: string, text: string): void {
+  mkdirSync(join(file, '..'), { recursive: true });
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, text);
+  renameSync(temporary, file);
+}

@@ -1,0 +1,124 @@
+import {
+  type Binding,
+  beginSession,
+  bootId,
+  createBindings,
+  createMarks,
+  type HookInput,
+  type HookOutput,
+  type Host,
+  machineId,
+  markedRuns,
+  type Project,
+  portable,
+  keyOf as sessionKey,
+  stateDirectory,
+} from '../../runtime/index.ts';
+import { type Around, isAlive, keyOf } from './around.ts';
+import { type Facts, looksOf, readFacts } from './facts.ts';
+import { innerPath } from './inner-path.ts';
+import { log } from './log.ts';
+import { type Notebook, nameOf, pendingMarks } from './notebook.ts';
+import { listed, twoLines } from './telling.ts';
+
+/** How long a session counts as just seen. */
+const quietMs = 60_000;
+const minute = 60_000;
+
+/**
+ * What can be said without the run itself: that there is nothing to do, or what was compiled ahead. undefined where
+ * the run must be asked.
+ */
+export async function quickly(
+  host: Host,
+  input: HookInput,
+  { project, around, notebook }: { project: Project; around: Around; notebook: Notebook },
+): Promise<HookOutput | undefined> {
+  if (input.kind === 'session_start') return await started();
+  const { sent } = notebook;
+  if (sent && !sent.proven) return undefined;
+  if (input.kind === 'before_tool') return isFree() ? {} : undefined;
+  const quiet = input.kind === 'after_tool' || (input.kind === 'prompt' && sent) || input.kind === 'stop';
+  if (!quiet) return undefined;
+  const binding = await createBindings(project.directory).get(keyOf(input));
+  if (!binding) return input.tool?.kind === 'stepfast' ? undefined : {};
+  if (around.now() - binding.seenAt >= quietMs) return undefined;
+  return concerns(binding) ? undefined : {};
+
+  function concerns(bound: Binding): boolean {
+    const facts = readFacts(project, bound.run);
+    if (!facts) return true;
+    if (input.kind === 'stop') return facts.holds;
+    if (input.kind === 'prompt') return false;
+    const { kind, path, whole } = input.tool ?? { kind: 'other' };
+    if (kind === 'stepfast') return true;
+    const inner = path === undefined ? undefined : innerPath(project.worktree, path);
+    if (inner === undefined) return false;
+    if (kind === 'write') return !facts.artefacts.includes(inner);
+    return kind === 'read' && whole === true && facts.reading.includes(inner);
+  }
+
+  /** No agent of any run is forbidden this tool, and no subagent is started. */
+  function isFree(): boolean {
+    const { tool } = input;
+    if (tool?.kind === 'agent') return false;
+    const facts = all();
+    const names = facts?.flatMap(({ cannot }) => cannot) ?? ['*'];
+    return !names.some((name) => name.endsWith('*') || name === tool?.name);
+  }
+
+  function all(): Facts[] | undefined {
+    const facts = markedRuns(createMarks(project.directory)).map((run) => readFacts(project, run));
+    return facts.some((each) => each === undefined) ? undefined : facts.flatMap((each) => each ?? []);
+  }
+
+  async function started(): Promise<HookOutput | undefined> {
+    const facts = input.source === 'startup' && !input.agent ? all() : undefined;
+    if (!facts) return undefined;
+    const { host: name, session, source = 'startup', cwd } = input;
+    const now = around.now();
+    const start = {
+      host: name,
+      session,
+      source,
+      cwd: portable(cwd, project.root),
+      worktree: portable(project.worktree, project.root),
+      ...(around.pid === undefined ? {} : { pid: around.pid }),
+    };
+    const boot = bootId(machineId(stateDirectory(around)));
+    const known = await createBindings(project.directory).list();
+    const beginning = beginSession(
+      start,
+      facts.map(({ live }) => live),
+      known,
+      { now, boot, isAlive },
+    );
+    // Whoever was bound before is told to its run.
+    if (beginning.binding || beginning.drop.length > 0) return undefined;
+    if (beginning.kind === 'nothing') return {};
+    if (beginning.kind === 'list') return seen('', listed(beginning.runs));
+    const about = facts.find(({ live }) => live.run === beginning.run);
+    if (!about) return undefined;
+    if (beginning.kind === 'two_lines') return seen(beginning.run, twoLines(about.live, beginning.heldBy));
+    return briefed(about, sessionKey(start).session, now);
+  }
+
+  function seen(run: string, context: string): HookOutput {
+    notebook.send({ run, source: 'startup', tries: 1, proven: 'none' });
+    return { context };
+  }
+
+  function briefed({ live, briefing }: Facts, session: string, now: number): HookOutput | undefined {
+    if (briefing?.worktree !== project.worktree) return undefined;
+    if (briefing.files.some(([path, looks]) => looksOf(project.worktree, path) !== looks)) return undefined;
+    const minutes = Math.floor((now - briefing.now) / minute);
+    const age = minutes < 2 ? '' : `\n\nAges are as they were ${minutes} min ago; nothing else has changed.`;
+    const text = `${briefing.text}${age}`;
+    if (text.length > host.budget) return undefined;
+    const at = briefing.at === undefined ? {} : { at: briefing.at };
+    notebook.send({ run: live.run, source: 'startup', id: briefing.id, text, tries: 1, ...at });
+    createMarks(project.directory).want(`sent.${nameOf(keyOf(input))}`, pendingMarks);
+    log(project, now, { what: 'injected', run: live.run, session, briefing: briefing.id, why: 'startup' });
+    return { context: text };
+  }
+}

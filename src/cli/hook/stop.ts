@@ -1,0 +1,66 @@
+import { mayStop } from '../../machine/index.ts';
+import type { HookOutput } from '../../runtime/index.ts';
+import type { Loaded } from '../../store/index.ts';
+import { prove } from './deliver.ts';
+import { log } from './log.ts';
+import { arrivalOf } from './transcript.ts';
+import type { Visit } from './visit.ts';
+
+/** Less than a host gives a stop hook. */
+const gateMs = 45_000;
+/** The host writes its conversation down while the turn ends. */
+const proofMs = 500;
+const pauseMs = 25;
+
+/** A stop is held only where the workflow asks for it, and never in a circle: the machine's `mayStop` has the rules. */
+export async function stop(visit: Visit): Promise<HookOutput> {
+  const { input, place, key, session } = visit;
+  await provenByNow(visit);
+  const { agent } = input;
+  const binding = await place.sessions.stopping({
+    ...key,
+    ...(agent?.type === undefined ? {} : { agentType: agent.type }),
+  });
+  const view = binding && (await place.engine.view(binding.run));
+  if (view?.definition.stop !== 'hold') return {};
+  const settled = input.stopActive ? view : await gatesSettled(visit, view);
+  const { run, definition, state } = settled;
+  const verdict = mayStop(definition, state, { session, active: input.stopActive ?? false });
+  log(place.project, place.now(), {
+    what: verdict.hold ? 'held' : 'allowed',
+    run,
+    session,
+    why: verdict.reason,
+  });
+  if (!verdict.hold) {
+    const running = Object.values(state.cursors).some(({ checking }) => checking);
+    return running ? { say: `Stepfast: the gates of ${run} are still running; the stop was not held.` } : {};
+  }
+  const event = { type: 'held', at: verdict.at } as const;
+  const { reply } = await place.engine.execute(run, { now: place.now(), session, type: 'session', event });
+  return 'code' in reply ? {} : { block: verdict.reason };
+}
+
+/** A gate that runs may yet finish the position: waited for, within bounds. */
+async function gatesSettled({ place }: Visit, view: Loaded): Promise<Loaded> {
+  const until = place.now() + gateMs;
+  let now = view;
+  for (let left = gateMs; left > 0; left = until - place.now()) {
+    if (!Object.values(now.state.cursors).some(({ checking }) => checking)) return now;
+    await place.engine.watch(now.run, now.version.seq, left);
+    now = (await place.engine.view(now.run)) ?? now;
+  }
+  return now;
+}
+
+async function provenByNow(visit: Visit): Promise<void> {
+  const { host, input, notebook } = visit;
+  const { sent } = notebook;
+  if (!sent || sent.proven || sent.text === undefined) return;
+  for (let waited = 0; waited <= proofMs; waited += pauseMs) {
+    const arrival = arrivalOf(host, input.transcript, sent);
+    if (arrival === 'whole') return await prove(visit, 'transcript');
+    if (arrival === 'cut') return;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}

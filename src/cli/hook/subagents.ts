@@ -1,0 +1,37 @@
+import { ended, formatHandle, parseHandle } from '../../machine/index.ts';
+import { type HookOutput, markedRuns } from '../../runtime/index.ts';
+import { deliver, forgetPending } from './deliver.ts';
+import { handleIn } from './handles.ts';
+import { createNotebook } from './notebook.ts';
+import { stop } from './stop.ts';
+import type { Visit } from './visit.ts';
+
+/** A subagent with the handle of an open position is a fresh context for it; any other is nobody's business. */
+export async function subagentStart(visit: Visit): Promise<HookOutput> {
+  const { input, place, key, session } = visit;
+  const parent = createNotebook(place.project, { host: input.host, session: input.session });
+  const prompt = input.tool?.prompt ?? parent.take(input.agent?.type)?.prompt ?? '';
+  const at = handleIn(prompt);
+  const suffix = at === undefined ? undefined : parseHandle(at)?.suffix;
+  const run = markedRuns(place.marks).find((each) => suffix !== undefined && each.endsWith(`-${suffix}`));
+  const view = run === undefined ? undefined : await place.engine.view(run);
+  if (at === undefined || !view || ended(view.state)) return {};
+  const open = Object.values(view.state.cursors).some(
+    ({ path, visit: count }) => formatHandle(view.run, path, count) === at,
+  );
+  if (!open) return {};
+  await place.sessions.called(key, { run: view.run, at, cwd: input.cwd });
+  const seen = { type: 'boundary', by: 'subagent', saw: 'new', at } as const;
+  await place.engine.execute(view.run, { now: place.now(), session, ...seen });
+  const after = await place.engine.view(view.run);
+  return after ? await deliver(visit, after, { at, source: 'subagent', why: 'subagent' }) : {};
+}
+
+export async function subagentStop(visit: Visit): Promise<HookOutput> {
+  const output = await stop(visit);
+  if (output.block !== undefined) return output;
+  await visit.place.sessions.ended(visit.key, { cleared: false });
+  visit.notebook.close();
+  forgetPending(visit);
+  return output;
+}

@@ -1,0 +1,94 @@
+import { type Definition, ended, parseHandle, type State } from '../../machine/index.ts';
+import {
+  type HookOutput,
+  markedRuns,
+  markRun,
+  portable,
+  readCommand,
+  type ToolUse,
+} from '../../runtime/index.ts';
+import { whereIs } from './brief.ts';
+import { prove, repair } from './deliver.ts';
+import { readingThatMatters } from './facts-of.ts';
+import { handleIn } from './handles.ts';
+import { innerPath } from './inner-path.ts';
+import { log } from './log.ts';
+import type { Visit } from './visit.ts';
+
+/** What the agent of the position may not use is denied; what a subagent will be told is remembered. */
+export async function beforeTool(visit: Visit): Promise<HookOutput> {
+  const { input, notebook, place, key, session } = visit;
+  const { tool } = input;
+  if (!tool) return {};
+  if (tool.kind === 'agent' && tool.prompt !== undefined && handleIn(tool.prompt) !== undefined)
+    notebook.hand(input.id ?? tool.prompt, { agent: tool.agent, prompt: tool.prompt });
+  // Without its own tools nobody could go on.
+  if (tool.kind === 'stepfast') return {};
+  const binding = await place.bindings.get(key);
+  const view = binding && (await place.engine.view(binding.run));
+  if (!view || ended(view.state)) return {};
+  const { status } = whereIs(view, place, { session, at: binding.at });
+  const { agent, at } = status;
+  if (agent === null || !forbids(view.definition, agent, tool.name)) return {};
+  log(place.project, place.now(), { what: 'denied', run: view.run, session, tool: tool.name });
+  return {
+    deny: `${at ?? view.run} is for the agent '${agent}', which may not use ${tool.name} (workflow '${view.definition.name}').`,
+  };
+}
+
+/** A name, or the beginning of names: `mcp__browser__*`. */
+function forbids({ agents = {} }: Definition, agent: string, tool: string): boolean {
+  const { cannot = [] } = (Object.hasOwn(agents, agent) ? agents[agent] : undefined) ?? {};
+  return cannot.some((name) => (name.endsWith('*') ? tool.startsWith(name.slice(0, -1)) : tool === name));
+}
+
+/** What was done with files is recorded, and a session that called Stepfast is bound. Then the fallback. */
+export async function afterTool(visit: Visit): Promise<HookOutput> {
+  const { tool } = visit.input;
+  await visit.place.sessions.seen(visit.key);
+  if (tool?.kind === 'stepfast') await called(visit, tool);
+  if (tool?.path !== undefined) await recordFile(visit, tool, tool.path);
+  return await repair(visit);
+}
+
+async function called({ input, place, key, notebook, ...rest }: Visit, tool: ToolUse): Promise<void> {
+  const { answer, at: asked } = tool;
+  const at = answer?.at ?? asked;
+  const run = answer?.run ?? runOf(at, markedRuns(place.marks));
+  if (!answer || answer.refused || run === undefined) return;
+  const view = await place.engine.view(run);
+  if (!view || ended(view.state)) return;
+  const pid = place.pid === undefined ? {} : { pid: place.pid };
+  await place.sessions.called(key, { run, ...(at === undefined ? {} : { at }), cwd: input.cwd, ...pid });
+  // A note may name further reading.
+  if (tool.call === 'workflow_note') markRun(place.marks, run, view.definition, view.state);
+  if (asked !== undefined && notebook.sent?.at === asked)
+    await prove({ input, place, key, notebook, ...rest }, 'handle');
+}
+
+/** The run that a handle begins with. */
+function runOf(at: string | undefined, runs: readonly string[]): string | undefined {
+  const suffix = at === undefined ? undefined : parseHandle(at)?.suffix;
+  return suffix === undefined ? undefined : runs.find((run) => run.endsWith(`-${suffix}`));
+}
+
+async function recordFile({ place, key, session }: Visit, tool: ToolUse, path: string): Promise<void> {
+  const binding = await place.bindings.get(key);
+  const view = binding && (await place.engine.view(binding.run));
+  if (!view || ended(view.state)) return;
+  const { project, engine } = place;
+  const inner = innerPath(project.worktree, path);
+  if (inner === undefined) return;
+  const caller = { now: place.now(), session };
+  if (tool.kind === 'write') {
+    if (view.state.artefacts.includes(inner)) return;
+    await engine.execute(view.run, { ...caller, type: 'note', kind: 'artefact', text: inner });
+  }
+  if (tool.kind !== 'read' || !tool.whole || !readingThatMatters(view).includes(inner)) return;
+  const command = readCommand(inner, project);
+  if (!command || knownHash(view.state, portable(inner, project.root)) === command.hash) return;
+  await engine.execute(view.run, { ...caller, ...command });
+}
+
+const knownHash = ({ reading }: State, key: string): string | undefined =>
+  Object.hasOwn(reading, key) ? reading[key]?.hash : undefined;

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { type Briefing, type Cap, compileBriefing } from '../../context/index.ts';
+import { criticalArtifacts } from '../../machine/index.ts';
+import { createMemory, createSurroundings, createTrust, type Telling } from '../../runtime/index.ts';
+import type { Loaded } from '../../store/index.ts';
+import type { Place } from './place.ts';
+
+/** The briefing where files belong to it: critical artifacts, and the tree that evidence is compared with. */
+export async function briefWithFiles(
+  view: Loaded,
+  { engine, project, env, state, now }: Pick<Place, 'engine' | 'project' | 'env' | 'state' | 'now'>,
+  telling: Telling,
+  cap: Cap,
+): Promise<Briefing> {
+  const cacheDirectory = join(state, 'cache');
+  const trust = createTrust(state);
+  const surroundings = createSurroundings({ project, trust, clock: now, env, cacheDirectory });
+  const memory = createMemory({ engine, project, surroundings, env, cacheDirectory });
+  const artifacts = criticalArtifacts(view.definition)
+    .filter(({ reload_triggers: triggers }) => triggers?.some((each) => each !== 'manual') ?? true)
+    .map(({ id }) => id);
+  const source = await memory.gather(view, { ...telling, artifacts });
+  const briefing = compileBriefing(source, cap);
+  const { session } = telling;
+  // An unbound session is bound by its first call, not by what it was told.
+  if (session !== undefined && Object.hasOwn(view.state.sessions, session)) {
+    const { artifacts: loaded } = source;
+    await memory.record(view, { session }, { artifacts: loaded, ...briefing, trigger: 'session_start' });
+  }
+  return briefing;
+}

@@ -1,0 +1,59 @@
+import type { Capability } from '../../runtime/index.ts';
+
+/** Seen in 2.1.325. */
+export const capabilities: readonly Capability[] = [
+  { kind: 'session_start', event: 'SessionStart', tells: 'context', note: 'startup, resume, clear, compact' },
+  { kind: 'prompt', event: 'UserPromptSubmit', tells: 'context', note: 'the first fallback' },
+  {
+    kind: 'before_tool',
+    event: 'PreToolUse',
+    tells: 'context and deny',
+    note: 'denies what an agent cannot use',
+  },
+  { kind: 'after_tool', event: 'PostToolUse', tells: 'context', note: 'plain output does not arrive' },
+  {
+    kind: 'before_compact',
+    event: 'PreCompact',
+    tells: 'summariser',
+    note: 'plain output is added to the instructions of the summariser; never blocks',
+  },
+  { kind: 'after_compact', event: 'PostCompact', tells: 'nothing', note: 'carries the summary' },
+  { kind: 'stop', event: 'Stop', tells: 'block', note: 'the host goes on after about eight in a row' },
+  { kind: 'subagent_start', event: 'SubagentStart', tells: 'context', note: 'reaches the subagent' },
+  { kind: 'subagent_stop', event: 'SubagentStop', tells: 'block', note: 'also fires for the summariser' },
+  { kind: 'session_end', event: 'SessionEnd', tells: 'nothing', note: 'ended after about 1.5 s' },
+];
+
+/** One hook to be registered: `mark` is what must exist for it to do anything. */
+export interface Registration {
+  event: string;
+  matcher?: string;
+  mark: string;
+  /** Seconds. */
+  timeout: number;
+}
+
+const stepfastTools = 'mcp__(plugin_stepfast_)?stepfast__.*';
+
+/** Several for an event where tools differ in when they matter: a mark that is missing costs a file test. */
+export const registrations: readonly Registration[] = [
+  { event: 'SessionStart', mark: 'session_start', timeout: 15 },
+  { event: 'SessionEnd', mark: 'session_end', timeout: 5 },
+  { event: 'UserPromptSubmit', mark: 'prompt', timeout: 15 },
+  { event: 'PreCompact', mark: 'before_compact', timeout: 15 },
+  { event: 'PostCompact', mark: 'after_compact', timeout: 15 },
+  { event: 'Stop', mark: 'stop', timeout: 60 },
+  { event: 'SubagentStart', mark: 'subagent_start', timeout: 15 },
+  { event: 'SubagentStop', mark: 'subagent_stop', timeout: 60 },
+  {
+    event: 'PreToolUse',
+    matcher: `Read|Write|Edit|NotebookEdit|Bash|${stepfastTools}`,
+    mark: 'before_tool',
+    timeout: 10,
+  },
+  { event: 'PreToolUse', matcher: 'Agent|Task', mark: 'before_tool-agent', timeout: 10 },
+  { event: 'PostToolUse', matcher: stepfastTools, mark: 'after_tool-stepfast', timeout: 15 },
+  { event: 'PostToolUse', matcher: 'Read', mark: 'after_tool-read', timeout: 15 },
+  { event: 'PostToolUse', matcher: 'Write|Edit|NotebookEdit', mark: 'after_tool-write', timeout: 15 },
+  { event: 'PostToolUse', matcher: 'Bash', mark: 'after_tool-shell', timeout: 15 },
+];

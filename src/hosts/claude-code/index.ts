@@ -1,0 +1,2 @@
+export { registrations } from './capabilities.ts';
+export { claudeCode } from './claude-code.ts';

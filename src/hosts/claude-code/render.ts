@@ -1,0 +1,56 @@
+import type { HookInput, HookKind, HookOutput, Rendered } from '../../runtime/index.ts';
+
+/** More becomes a preview of 2 KB and a file. */
+export const budget = 9000;
+
+const eventOf = {
+  session_start: 'SessionStart',
+  prompt: 'UserPromptSubmit',
+  before_tool: 'PreToolUse',
+  after_tool: 'PostToolUse',
+  subagent_start: 'SubagentStart',
+} as const satisfies Partial<Record<HookKind, string>>;
+
+/** Always exit 0: any other status shows an error to the person, and 2 blocks. */
+export function render({ kind }: HookInput, output: HookOutput): Rendered {
+  return { stdout: text(kind, output), exitCode: 0 };
+}
+
+function text(kind: HookKind, { context, deny, block, survive, say }: HookOutput): string {
+  const json: Record<string, unknown> = say === undefined ? {} : { systemMessage: say };
+  switch (kind) {
+    case 'before_compact':
+      // Plain text is appended to the summariser's instructions; JSON would be as well.
+      return survive === undefined ? '' : within(survive);
+    case 'session_start':
+    case 'prompt':
+    case 'before_tool':
+    case 'after_tool':
+    case 'subagent_start': {
+      const decision =
+        kind === 'before_tool' && deny !== undefined
+          ? { permissionDecision: 'deny', permissionDecisionReason: deny }
+          : {};
+      const told = context === undefined ? {} : { additionalContext: within(context) };
+      const specific = { ...decision, ...told };
+      if (Object.keys(specific).length > 0)
+        json.hookSpecificOutput = { hookEventName: eventOf[kind], ...specific };
+      break;
+    }
+    case 'stop':
+    case 'subagent_stop':
+      if (block !== undefined) Object.assign(json, { decision: 'block', reason: block });
+      break;
+    case 'session_end':
+    case 'after_compact':
+      return '';
+  }
+  return Object.keys(json).length === 0 ? '' : JSON.stringify(json);
+}
+
+/** What is longer would arrive as a preview: better the beginning, and where the rest is. */
+function within(whole: string): string {
+  if (whole.length <= budget) return whole;
+  const last = '\n(cut here: workflow_context has all of it)';
+  return `${whole.slice(0, budget - last.length)}${last}`;
+}

@@ -1,0 +1,89 @@
+import type { ToolKind, ToolUse } from '../../runtime/index.ts';
+import { isPayload, numberIn, type Payload, partIn, textIn } from './payload.ts';
+
+const kinds: Readonly<Record<string, ToolKind>> = {
+  Read: 'read',
+  Write: 'write',
+  Edit: 'write',
+  NotebookEdit: 'write',
+  Bash: 'shell',
+  Agent: 'agent',
+  Task: 'agent',
+};
+
+/** `mcp__stepfast__workflow_status`, and as a plugin's `mcp__plugin_stepfast_stepfast__workflow_status`. */
+const stepfastTool = /^mcp__(?:plugin_stepfast_)?stepfast__(workflow_[a-z_]+|update_todo_list)$/;
+
+export function toolUse(payload: Payload): ToolUse | undefined {
+  const name = textIn(payload, 'tool_name');
+  if (name === undefined) return undefined;
+  const input = partIn(payload, 'tool_input');
+  const call = stepfastTool.exec(name)?.[1];
+  if (call !== undefined) {
+    const at = textIn(input, 'at');
+    const answer = answerIn(payload.tool_response);
+    return {
+      name,
+      kind: 'stepfast',
+      call,
+      ...(at === undefined ? {} : { at }),
+      ...(answer === undefined ? {} : { answer }),
+    };
+  }
+  const kind = Object.hasOwn(kinds, name) ? (kinds[name] ?? 'other') : 'other';
+  const path = textIn(input, 'file_path') ?? textIn(input, 'notebook_path');
+  const [agent, prompt] = [textIn(input, 'subagent_type'), textIn(input, 'prompt')];
+  return {
+    name,
+    kind,
+    ...(path === undefined ? {} : { path }),
+    ...(kind === 'read' ? { whole: isWhole(payload) } : {}),
+    ...(kind === 'agent' && agent !== undefined ? { agent } : {}),
+    ...(kind === 'agent' && prompt !== undefined ? { prompt } : {}),
+  };
+}
+
+/** A file that fits comes whole; of a long one the answer says which lines it has. */
+function isWhole(payload: Payload): boolean {
+  const file = partIn(partIn(payload, 'tool_response'), 'file');
+  const [start, lines, total] = ['startLine', 'numLines', 'totalLines'].map((key) => numberIn(file, key));
+  if (lines !== undefined && total !== undefined) return (start ?? 1) <= 1 && lines >= total;
+  const input = partIn(payload, 'tool_input');
+  return input?.offset === undefined && input?.limit === undefined;
+}
+
+/** The structure that a tool answered, in whichever wrapping the host passes it on. */
+function answerIn(response: unknown): ToolUse['answer'] {
+  const structure = structureIn(response, 4);
+  if (!structure) return undefined;
+  const [run, at] = [textIn(structure, 'run'), textIn(structure, 'at')];
+  return {
+    ...(run === undefined ? {} : { run }),
+    ...(at === undefined ? {} : { at }),
+    refused: structure.code !== undefined,
+  };
+}
+
+function structureIn(value: unknown, depth: number): Payload | undefined {
+  if (depth === 0) return undefined;
+  if (typeof value === 'string') return structureIn(parsed(value), depth - 1);
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const found = structureIn(isPayload(item) && 'text' in item ? item.text : item, depth - 1);
+      if (found) return found;
+    }
+    return undefined;
+  }
+  if (!isPayload(value)) return undefined;
+  const inner = value.structuredContent ?? value.content;
+  return inner === undefined ? value : structureIn(inner, depth - 1);
+}
+
+function parsed(text: string): unknown {
+  if (!text.startsWith('{') && !text.startsWith('[')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Mark files: a hook starts a program only where the mark of its event exists, so that hooks cost a file test while
+ * nothing is active. A mark exists while somebody has a reason for it. Each reason is a file of its own that says
+ * which marks it wants, so that two processes never write the same file.
+ */
+export interface Marks {
+  /** The same reason again replaces what it wanted. Idempotent. */
+  want(reason: string, marks: readonly string[]): void;
+  drop(reason: string): void;
+  reasons(): string[];
+}
+
+/** Below `sessions`: no tree covers it, and git ignores it. */
+export const marksPath = join('sessions', 'marks');
+
+const plain = /^[\w.-]{1,160}$/;
+
+/** `directory` is the project's `.stepfast`. Nothing is made before the first reason. */
+export function createMarks(directory: string): Marks {
+  const folder = join(directory, marksPath);
+  const because = join(folder, 'because');
+  return { want, drop, reasons };
+
+  function want(reason: string, marks: readonly string[]): void {
+    if (!plain.test(reason)) return;
+    mkdirSync(because, { recursive: true });
+    const ignore = join(directory, 'sessions', '.gitignore');
+    if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+    // Before the marks: whoever takes marks away looks for new reasons afterwards.
+    writeFileSync(join(because, reason), `${marks.join('\n')}\n`);
+    settle();
+  }
+
+  function drop(reason: string): void {
+    if (!plain.test(reason) || !existsSync(because)) return;
+    rmSync(join(because, reason), { force: true });
+    settle();
+  }
+
+  function reasons(): string[] {
+    return names(because);
+  }
+
+  function settle(): void {
+    const wanted = wantedNow();
+    for (const mark of names(folder).filter((name) => name !== 'because' && !wanted.has(name)))
+      rmSync(join(folder, mark), { force: true });
+    for (const mark of wantedNow())
+      if (!existsSync(join(folder, mark))) writeFileSync(join(folder, mark), '');
+  }
+
+  function wantedNow(): Set<string> {
+    const lines = reasons().flatMap((reason) => read(join(because, reason)).split('\n'));
+    return new Set(lines.filter((line) => plain.test(line) && line !== 'because'));
+  }
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

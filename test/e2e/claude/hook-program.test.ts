@@ -1,0 +1,76 @@
+/** The bundled hook as processes: what only several of them, or a broken call, can show. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createHookKit, type HookKit } from '../../../src/cli/hook/hook-kit.ts';
+
+const top = join(import.meta.dirname, '..', '..', '..');
+const main = join(top, 'dist', 'hook.cjs');
+const workflow = `name: w
+description: One step
+steps: [{ id: work, type: action, instructions: Do the work. }]
+`;
+
+const rounds = 8;
+
+let kit: HookKit;
+beforeAll(() => {
+  if (!existsSync(main))
+    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
+}, 120_000);
+beforeEach(() => {
+  kit = createHookKit({ '.stepfast/workflows/w.yaml': workflow });
+});
+afterEach(() => kit[Symbol.dispose]());
+
+async function hook(
+  args: string[],
+  input: string,
+): Promise<{ stdout: string; stderr: string; code: number }> {
+  const child = spawn(process.execPath, [main, ...args], { env: kit.project.env, stdio: 'pipe' });
+  const out = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    out.stderr += text;
+  });
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  return { ...out, code };
+}
+
+test('of three processes that are started for one event, one speaks', async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  const claude = ['--host', 'claude-code', 'SessionStart'];
+  for (let round = 0; round < rounds; round += 1) {
+    const input = JSON.stringify({
+      session_id: 'a',
+      transcript_path: kit.transcript,
+      cwd: kit.project.root,
+      hook_event_name: 'SessionStart',
+      source: 'compact',
+      prompt_id: String(round),
+    });
+    const fired = await Promise.all([hook(claude, input), hook(claude, input), hook(claude, input)]);
+    expect(fired.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(fired.filter(({ stdout }) => stdout.includes('Do the work.'))).toHaveLength(1);
+  }
+  const view = await kit.runtime.engine.view(run);
+  expect(view?.state.sessions.a?.resets).toBe(rounds);
+});
+
+test.each([
+  [['--host', 'claude-code', 'SessionStart'], 'no JSON'],
+  [['--host', 'claude-code', 'SessionStart'], ''],
+  [['--host', 'nobody', 'SessionStart'], '{}'],
+  [[], '{}'],
+])('whatever is wrong, the exit status is 0, stdout is empty and stderr tells: %j', async (args, input) => {
+  await kit.start();
+  const { stdout, stderr, code } = await hook(args, input);
+  expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
+  expect(stderr).toMatch(/^stepfast hook/);
+});

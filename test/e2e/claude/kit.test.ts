@@ -1,0 +1,254 @@
+/** The test kit itself, with the real Claude Code. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import {
+  type ClaudeRun,
+  contextOf,
+  createHookProbe,
+  createScriptedModel,
+  forgetsAll,
+  isolation,
+  keepsAll,
+  lastUser,
+  nearlyFull,
+  type RunOptions,
+  reply,
+  runClaude,
+  type ScriptedModel,
+  small,
+  startClaude,
+  subagent,
+  summariser,
+  toolsOf,
+} from '../../kit/claude/index.ts';
+import { createTestProject } from '../../kit/project.ts';
+import { plain } from '../../mcp/workflows.ts';
+
+const cli = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+
+let directory: string;
+let cwd: string;
+let home: string;
+let model: ScriptedModel;
+
+beforeEach(async () => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-kit-')));
+  cwd = join(directory, 'project');
+  home = join(directory, 'home');
+  for (const each of [cwd, home]) mkdirSync(each);
+  model = await createScriptedModel();
+});
+
+afterEach(async () => {
+  await model[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+});
+
+async function run(options: Omit<RunOptions, 'cwd' | 'home' | 'model'>): Promise<ClaudeRun> {
+  return await runClaude({ cwd, home, model, ...options });
+}
+
+function inLastRequest(marker: string): boolean {
+  const last = model.all().at(-1);
+  return last !== undefined && contextOf(last).includes(marker);
+}
+
+it('a tool that the script calls runs for real, and its result stands in the next request', async () => {
+  model.on(
+    lastUser(/fix/),
+    reply.tool('Bash', { command: 'printf %s-%s made here | tee made.txt', description: 'Make it' }),
+    reply.text('It is fixed.'),
+  );
+  const { turns, requests, transcript, exitCode, network } = await run({ prompts: ['fix it'] });
+  expect(turns).toMatchObject([{ result: 'It is fixed.', isError: false }]);
+  expect(readFileSync(join(cwd, 'made.txt'), 'utf8')).toBe('made-here');
+  expect(requests.containing('made-here').map(({ n }) => n)).toEqual([2]);
+  expect(requests.requestsOf('main')).toHaveLength(2);
+  expect(readFileSync(transcript ?? '', 'utf8')).toContain('It is fixed.');
+  expect({ exitCode, left: model.left(), unmatched: model.unmatched(), strays: model.strays() }).toEqual({
+    exitCode: 0,
+    left: 0,
+    unmatched: [],
+    strays: [],
+  });
+  expect(network).toBe((await isolation()) ? 'loopback' : 'open');
+});
+
+it("a SessionStart hook's stdout stands in the first request", async () => {
+  const probe = createHookProbe(join(directory, 'hooks'), { 'SessionStart:startup': 'MARKER-START' });
+  model.on(lastUser(/hello/), reply.text('Hello.'));
+  const { requests } = await run({ prompts: ['hello'], settings: probe.settings });
+  expect(requests.containing('MARKER-START').map(({ n }) => n)).toEqual([1]);
+  expect(probe.order()).toEqual(['SessionStart:startup', 'UserPromptSubmit', 'Stop', 'SessionEnd:other']);
+});
+
+it('what no rule of the script answers is answered and told', async () => {
+  model.on(lastUser(/never asked/), reply.text('x'));
+  const { turns } = await run({ prompts: ['something else'] });
+  expect(turns[0]?.result).toBe('Nothing in the script answers this.');
+  expect(model.unmatched().map((request) => request.lastUser)).toEqual(['something else']);
+  expect(model.left()).toBe(1);
+});
+
+it('a manual compaction: PreCompact speaks to the summariser, SessionStart to the next request', async () => {
+  const probe = createHookProbe(join(directory, 'hooks'), {
+    PreCompact: 'MARKER-PRE',
+    'SessionStart:compact': 'MARKER-AFTER',
+  });
+  const fact = { kind: 'path', text: 'src/kept.ts' };
+  model.always(summariser(), keepsAll([fact, { kind: 'path', text: 'src/never-said.ts' }]));
+  model.on(lastUser(/look/), reply.text('I looked at src/kept.ts and at src/lost.ts.'));
+  model.on(lastUser(/and you/), reply.text('Fine.'));
+  model.on(lastUser(/go on/), reply.text('On.'));
+  const prompts = ['look around', 'and you?', '/compact keep the paths', 'go on'];
+  const { turns, requests } = await run({ prompts, settings: probe.settings });
+  expect(probe.order().slice(5, 9)).toEqual([
+    'PreCompact:manual',
+    'SubagentStop',
+    'SessionStart:compact',
+    'PostCompact:manual',
+  ]);
+  const ended = probe.fired().filter(({ hook_event_name: event }) => event === 'SubagentStop');
+  expect(ended).toMatchObject([{ agent_type: '' }]);
+  const [asked, ...others] = requests.requestsOf('summariser');
+  expect(others).toEqual([]);
+  expect(asked && contextOf(asked)).toMatch(/keep the paths[\s\S]*MARKER-PRE/);
+  const after = requests.firstRequestAfterCompaction();
+  expect(after.lastUser).toContain('go on');
+  for (const there of ['MARKER-AFTER', 'src/kept.ts']) expect(contextOf(after)).toContain(there);
+  for (const gone of ['src/lost.ts', 'src/never-said.ts']) expect(contextOf(after)).not.toContain(gone);
+  expect(turns[2]?.events).toContainEqual(
+    expect.objectContaining({ compact_metadata: expect.objectContaining({ trigger: 'manual' }) }),
+  );
+  expect(model.unmatched()).toEqual([]);
+});
+
+it('/clear begins another session that knows nothing of the first', async () => {
+  const probe = createHookProbe(join(directory, 'hooks'), { 'SessionStart:clear': 'MARKER-CLEAR' });
+  model.on(lastUser(/remember/), reply.text('I do.'));
+  model.on(lastUser(/what was it/), reply.text('I do not know.'));
+  const prompts = ['remember MARKER-OLD', '/clear', 'what was it?'];
+  const { sessions, requests } = await run({ prompts, settings: probe.settings });
+  expect(sessions).toHaveLength(2);
+  expect(requests.containing('MARKER-OLD').map(({ n }) => n)).toEqual([1]);
+  expect(inLastRequest('MARKER-CLEAR')).toBe(true);
+  expect(probe.order().filter((event) => event.startsWith('Session'))).toEqual([
+    'SessionStart:startup',
+    'SessionEnd:clear',
+    'SessionStart:clear',
+    'SessionEnd:other',
+  ]);
+});
+
+it('a resumed session is the same one in another process', async () => {
+  model.on(lastUser(/first/), reply.text('MARKER-SAID'));
+  model.on(lastUser(/second/), reply.text('Yes.'));
+  const { sessions } = await run({ prompts: ['first'] });
+  const [resume = ''] = sessions;
+  const again = await run({ prompts: ['second'], resume });
+  expect(again.sessions).toEqual(sessions);
+  expect(again.requests.all().map(({ n }) => n)).toEqual([2]);
+  expect(inLastRequest('MARKER-SAID')).toBe(true);
+});
+
+it('a full window is compacted in the middle of a tool loop, and the loop goes on', async () => {
+  const probe = createHookProbe(join(directory, 'hooks'), { 'SessionStart:compact': 'MARKER-AFTER' });
+  const bash = (word: string) => ({ command: `echo ${word}-$((40 + 2))`, description: 'Say it' });
+  model.always(summariser(), forgetsAll());
+  model.on(
+    lastUser(/loop/),
+    reply.tool('Bash', bash('one')),
+    reply.tool('Bash', bash('two'), { usage: nearlyFull }),
+    reply.tool('Bash', bash('three')),
+    reply.text('Looped.'),
+  );
+  const { turns, requests } = await run({ prompts: ['loop MARKER-TASK'], settings: probe.settings });
+  expect(turns[0]?.result).toBe('Looped.');
+  expect(requests.all().map(({ kind }) => kind)).toEqual(['main', 'main', 'summariser', 'main', 'main']);
+  expect(probe.order()).toContain('PreCompact:auto');
+  const after = requests.firstRequestAfterCompaction();
+  expect(contextOf(after)).toContain('MARKER-AFTER');
+  expect(contextOf(after)).not.toContain('one-42');
+  expect(inLastRequest('three-42')).toBe(true);
+});
+
+it.each(['background', 'foreground'])(
+  "a %s subagent's requests are told apart from those of the main conversation",
+  async (where) => {
+    const input = {
+      description: 'Look',
+      prompt: 'SUB-TASK look',
+      subagent_type: 'general-purpose',
+      run_in_background: where === 'background',
+    };
+    model.on(lastUser(/delegate/), reply.tool('Agent', input), reply.text('Delegated.'));
+    model.on(
+      subagent(/SUB-TASK/),
+      reply.tool('Bash', { command: 'echo sub', description: 'x' }),
+      reply.text('SUB-DONE'),
+    );
+    // The turn in which the host tells of a background subagent's end.
+    if (where === 'background') model.on(lastUser(/delegate/), reply.text('It has ended.'));
+    model.on(lastUser(/next/), reply.text('Here.'));
+    const { requests, turns } = await run({ prompts: ['delegate it', 'next'] });
+    expect(turns.map(({ result }) => result)).toEqual(['Delegated.', 'Here.']);
+    const subs = requests.requestsOf('subagent');
+    expect(subs).toHaveLength(2);
+    expect(new Set(subs.map(({ agent }) => agent)).size).toBe(1);
+    expect(subs.every((request) => request.lastUser.startsWith('SUB-TASK'))).toBe(true);
+    expect(requests.requestsOf('main').every(({ agent }) => agent === undefined)).toBe(true);
+    expect(inLastRequest('SUB-DONE')).toBe(true);
+    expect({ unmatched: requests.unmatched(), left: model.left() }).toEqual({ unmatched: [], left: 0 });
+  },
+);
+
+it('a side question of the host is no turn of the conversation', async () => {
+  const hook = { type: 'prompt', prompt: 'SIDE-QUESTION: may it stop? $ARGUMENTS' };
+  model.on(lastUser(/toil/), reply.text('Done.'));
+  model.always(small(/SIDE-QUESTION/), reply.text('{"ok": true}'));
+  const { requests, turns } = await run({
+    prompts: ['toil'],
+    settings: { hooks: { Stop: [{ hooks: [hook] }] } },
+  });
+  expect(turns[0]?.result).toBe('Done.');
+  expect(requests.all().map(({ kind }) => kind)).toEqual(['main', 'small']);
+  expect(requests.unmatched()).toEqual([]);
+});
+
+it("the project's own MCP server is called by the scripted model", async () => {
+  using project = createTestProject({ '.stepfast/workflows/plain.yaml': plain });
+  const call = { workflow: 'plain', summary: 'login' };
+  model.on(lastUser(/start/), reply.tool('mcp__stepfast__workflow_start', call), reply.text('Started.'));
+  const mcp = { stepfast: { command: process.execPath, args: [cli, 'mcp'], alwaysLoad: true } };
+  const { requests, turns } = await runClaude({ cwd: project.root, home, model, mcp, prompts: ['start'] });
+  expect(turns[0]?.result).toBe('Started.');
+  const [first] = requests.all();
+  expect(first && toolsOf(first)).toContain('mcp__stepfast__workflow_status');
+  expect(inLastRequest('"contextAction":"/clear"')).toBe(true);
+  expect(existsSync(join(project.root, '.stepfast', 'runs'))).toBe(true);
+});
+
+it('nothing of this machine is around the host: no variable, no home, no network but loopback', async () => {
+  const command = "env | sed 's/^/variable:/'; tail -n +3 /proc/net/dev | sed 's/:.*//; s/^ */interface:/'";
+  model.on(lastUser(/look/), reply.tool('Bash', { command, description: 'Look' }), reply.text('Seen.'));
+  process.env.STEPFAST_KIT_SECRET = 'of this machine';
+  const { network, requests } = await run({ prompts: ['look'] }).finally(() => {
+    delete process.env.STEPFAST_KIT_SECRET;
+  });
+  const [seen] = requests.containing('interface:lo');
+  const text = seen ? contextOf(seen) : '';
+  expect(text).toContain(`variable:HOME=${home}\n`);
+  expect(text).not.toContain('STEPFAST_KIT_SECRET');
+  const interfaces = new Set(text.match(/interface:\w+$/gm));
+  expect(network === 'open' || interfaces.size === 1).toBe(true);
+});
+
+it('a session that gives no result is ended and says so', async () => {
+  model.always(lastUser(/wait/), reply.text('Late.', { delayMs: 20_000 }));
+  const session = await startClaude({ cwd, home, model, timeoutMs: 2_000 });
+  await expect(session.send('wait')).rejects.toThrow("claude gave no result in 2000 ms to 'wait'");
+  expect(() => process.kill(session.pid, 0)).toThrow();
+  await session.close();
+});

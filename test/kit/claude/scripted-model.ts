@@ -1,0 +1,138 @@
+/** The Messages API on loopback, answering by a script. Talks to nobody, and keeps every request. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { MessageReply } from './reply.ts';
+import { type MessagesBody, readRequest } from './request.ts';
+import { createRequestLog, type LoggedRequest, type RequestLog } from './request-log.ts';
+import { createScript, type Script } from './script.ts';
+import { type AssistantMessage, stream } from './sse.ts';
+
+export interface ScriptedModel extends RequestLog, Pick<Script, 'on' | 'always' | 'left'> {
+  /** On 127.0.0.1, for a host that shares this network. */
+  url: string;
+  /** The same server as a Unix socket, for a host whose network holds nothing but its own loopback. */
+  socket: string;
+  /** Asked for at any other address; the host should not. */
+  strays(): readonly string[];
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function createScriptedModel(): Promise<ScriptedModel> {
+  const script = createScript();
+  const requests: LoggedRequest[] = [];
+  const strays: string[] = [];
+  const prefix = `toolu_${randomBytes(4).toString('hex')}`;
+  let calls = 0;
+
+  const messages = async (
+    raw: string,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
+    const body: MessagesBody = JSON.parse(raw);
+    const request = readRequest(requests.length + 1, body, incoming.headers);
+    // In the log before it is answered: whoever sees the answer finds the request.
+    const logged: LoggedRequest = { ...request, reply: pending, matched: false };
+    requests.push(logged);
+    const { reply, matched } = await script.choose(request);
+    Object.assign(logged, { reply, matched });
+    if (reply.type === 'error') {
+      const error = { type: reply.error, message: reply.message };
+      return json(response, reply.status, { type: 'error', error });
+    }
+    if (reply.delayMs !== undefined) await setTimeout(reply.delayMs);
+    const message = assistantMessage(request.n, body.model, reply, raw.length, () => `${prefix}${++calls}`);
+    if (body.stream) await stream(response, message, reply.wordMs);
+    else json(response, 200, message);
+  };
+
+  const listener: RequestListener = async (incoming, response) => {
+    const raw = await readAll(incoming);
+    const path = (incoming.url ?? '').split('?')[0] ?? '';
+    try {
+      if (path === '/v1/messages') return await messages(raw, incoming, response);
+      if (path === '/v1/messages/count_tokens')
+        return json(response, 200, { input_tokens: tokensIn(raw.length) });
+      strays.push(`${incoming.method} ${path}`);
+      json(response, 404, { type: 'error', error: { type: 'not_found_error', message: path } });
+    } catch (cause) {
+      strays.push(`${incoming.method} ${path}: ${cause}`);
+      json(response, 500, { type: 'error', error: { type: 'api_error', message: String(cause) } });
+    }
+  };
+
+  const directory = mkdtempSync(join(tmpdir(), 'stepfast-model-'));
+  const socket = join(directory, 'model.sock');
+  const overTcp = createServer(listener);
+  const overSocket = createServer(listener);
+  await Promise.all([
+    new Promise<void>((resolve) => overTcp.listen(0, '127.0.0.1', resolve)),
+    new Promise<void>((resolve) => overSocket.listen(socket, resolve)),
+  ]);
+  const address = overTcp.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+
+  return {
+    ...createRequestLog(() => requests),
+    on: script.on,
+    always: script.always,
+    left: script.left,
+    url: `http://127.0.0.1:${port}`,
+    socket,
+    strays: () => strays,
+    [Symbol.asyncDispose]: async () => {
+      for (const server of [overTcp, overSocket]) {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      }
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const pending: MessageReply = { type: 'message', content: [] };
+
+function assistantMessage(
+  n: number,
+  model: string,
+  { content, usage }: MessageReply,
+  length: number,
+  callId: () => string,
+): AssistantMessage {
+  const calls = content.some(({ type }) => type === 'tool_use');
+  return {
+    id: `msg_${n}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: content.map((block) => (block.type === 'tool_use' ? { id: callId(), ...block } : block)),
+    stop_reason: calls ? 'tool_use' : 'end_turn',
+    stop_sequence: null,
+    usage: {
+      input_tokens: tokensIn(length),
+      output_tokens: 20,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      ...usage,
+    },
+  };
+}
+
+function tokensIn(characters: number): number {
+  return Math.ceil(characters / 4);
+}
+
+async function readAll(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function json(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(value));
+}
