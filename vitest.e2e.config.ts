@@ -5,5 +5,6 @@ export default defineConfig({
     include: ['test/e2e/**/*.test.ts'],
     expect: { requireAssertions: true },
     testTimeout: 60_000,
+    maxWorkers: 2,
   },
 });

@@ -1,7 +1,8 @@
 #!/bin/sh
 # stepfast-hook.sh MARK HOST EVENT: starts Stepfast only where something asks for this event; else costs a file test.
 # Upwards from where the host is, a project's mark says so. A linked worktree's .git is a file that names the way to
-# the main one, where runs and marks are. Before a compaction, work without Stepfast counts as well.
+# the main one, where runs and marks are. Before a compaction, work without Stepfast counts as well. A call of
+# Stepfast's own tools needs no mark: it may start the first run.
 m=sessions/marks/$1
 w=
 f() {
@@ -27,9 +28,16 @@ f() {
   return 1
 }
 [ "$1" = before_compact ] && w=1
-f "$PWD" || { [ "$CLAUDE_PROJECT_DIR" ] && f "$CLAUDE_PROJECT_DIR"; } || exit 0
+[ "$1" = before_tool-stepfast ] || f "$PWD" || { [ "$CLAUDE_PROJECT_DIR" ] && f "$CLAUDE_PROJECT_DIR"; } || exit 0
+# Without them no hook fails: it is said once a session, where a person sees it.
+s() {
+  t="Stepfast: $1, so this session is not told of the run under way"
+  [ "$2" = SessionStart ] && echo "{\"systemMessage\":\"$t\"}" || echo "$t" >&2
+  exit 0
+}
 b=${0%/*}/../dist/hook.cjs
-[ -f "$b" ] && command -v node >/dev/null 2>&1 || { echo "stepfast: $b or node is missing" >&2; exit 0; }
+[ -f "$b" ] || s 'the plugin is not built (npm run build) or not complete' "$3"
+command -v node >/dev/null 2>&1 || s 'node is not on the PATH' "$3"
 # Code that was compiled once is kept, which saves a tenth of Node's start.
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/stepfast/node}"
 exec node "$b" --host "$2" "$3"

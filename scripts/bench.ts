@@ -16,6 +16,10 @@ const benches: Record<string, Bench> = {
     limits: { overBudget: 0, notWhole: 0, largeToSmallRatio: 2.5 },
   },
   hook: { load: () => import('./bench/hook.ts'), limits: { idleRatio: 0.2, activeRatio: 2 } },
+  tokens: {
+    load: () => import('./bench/tokens.ts'),
+    limits: { added: 1200, addedDeferred: 400, projected: 400 },
+  },
   window: { load: () => import('./bench/window.ts'), limits: { sentShare: 0.15, largestRequest: 8000 } },
 };
 

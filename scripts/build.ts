@@ -9,7 +9,7 @@ rmSync('dist', { recursive: true, force: true });
 const { metafile } = await build({
   entryPoints: {
     index: 'src/index.ts',
-    cli: 'src/cli/main.ts',
+    main: 'src/cli/main.ts',
     context: 'src/context/library.ts',
     'hook-with-files': 'src/cli/hook/with-files.ts',
   },
@@ -20,19 +20,40 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node22',
-  // Its build for Node is CommonJS, which asks for `require` at run time; this is the same code as ES modules.
-  alias: { yaml: './node_modules/yaml/browser/index.js' },
+  // Their builds for Node ask for `require` at run time; these are the same code as ES modules.
+  alias: {
+    yaml: './node_modules/yaml/browser/index.js',
+    'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js',
+  },
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'external',
   metafile: true,
   logLevel: 'warning',
 });
+
+// What an older Node cannot even load is looked at first, by a file that it can.
+const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
+const [major, minor] = engines.node.replace('>=', '').split('.');
+const isOld = `const[a,b]=process.versions.node.split('.');if(a<${major}||a==${major}&&b<${minor})`;
+const needs = `Stepfast needs Node ${major}.${minor} or newer and found `;
+writeFileSync(
+  'dist/cli.js',
+  `#!/usr/bin/env node
+${isOld}{console.error('${needs}'+process.version+' at '+process.execPath);process.exitCode=1}else await import('./main.js');
+`,
+);
 chmodSync('dist/cli.js', 0o755);
 
 // A hook starts often: its program is a small file, another for when the run must be asked, and what is shared with
 // the rest where files must be read.
-const light = await buildHook('src/cli/hook/main.ts', 'hook.cjs', { './full.ts': './hook-full.cjs' });
+const light = await buildHook(
+  'src/cli/hook/main.ts',
+  'hook.cjs',
+  { './full.ts': './hook-full.cjs' },
+  guard(),
+);
+const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs', {});
 const full = await buildHook('src/cli/hook/full.ts', 'hook-full.cjs', {
   './with-files.ts': './hook-with-files.js',
 });
@@ -42,10 +63,15 @@ execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconf
   stdio: 'inherit',
 });
 printSizes(metafile);
-for (const built of [light, full]) printSizes(built);
+for (const built of [light, full, line]) printSizes(built);
 
 /** Loading ES modules costs Node a quarter of its start, and `node:crypto` a fifth. */
-async function buildHook(entry: string, file: string, others: Record<string, string>): Promise<Metafile> {
+async function buildHook(
+  entry: string,
+  file: string,
+  others: Record<string, string>,
+  banner = '',
+): Promise<Metafile> {
   const lean: Plugin = {
     name: 'lean',
     setup({ onResolve }) {
@@ -70,12 +96,19 @@ async function buildHook(entry: string, file: string, others: Record<string, str
     alias: { 'node:crypto': './src/cli/hook/sha256.ts' },
     plugins: [lean],
     minify: true,
+    banner: { js: banner },
     metafile: true,
     logLevel: 'warning',
     // In a file that is looked at and left out.
     logOverride: { 'empty-import-meta': 'silent' },
   });
   return built.metafile;
+}
+
+/** Says it once a session, where a person sees it, and fails no hook. */
+function guard(): string {
+  const said = `{const t='${needs}'+process.version+', so this session is not told of the run under way';`;
+  return `{${isOld}${said}if(process.argv[4]=='SessionStart')console.log(JSON.stringify({systemMessage:t}));else console.error(t);process.exit(0)}}`;
 }
 
 /** The licences of everything that was bundled, since their texts must travel with the code. */

@@ -7,6 +7,7 @@ import { createIo } from '../src/cli/io.ts';
 import { referencePage } from '../src/cli/reference.ts';
 import { run } from '../src/cli/run.ts';
 import { loadWorkflowTemplate, workflowJsonSchema } from '../src/definition/index.ts';
+import { pluginHooks } from '../src/hosts/claude-code/index.ts';
 import { stateJsonSchema } from '../src/store/state-schema.ts';
 
 process.chdir(join(import.meta.dirname, '..'));
@@ -15,6 +16,7 @@ const check = process.argv.includes('--check');
 const generated: Record<string, () => string | Promise<string>> = {
   'schema/workflow.schema.json': () => `${JSON.stringify(workflowJsonSchema(), null, 2)}\n`,
   'schema/state.schema.json': () => `${JSON.stringify(stateJsonSchema(), null, 2)}\n`,
+  'hooks/hooks.json': () => `${JSON.stringify(pluginHooks(), null, 2)}\n`,
   'docs/example.svg': () => drawSvg(createGraph(loadWorkflowTemplate('docs/example.yaml'))),
   'docs/validate.md': validationPage,
   'docs/cli.md': referencePage,

@@ -3,6 +3,19 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  claudeCommand,
+  contextOf,
+  createHome,
+  createScriptedModel,
+  forgetsAll,
+  lastUser,
+  removeHome,
+  reply,
+  runClaude,
+  summariser,
+} from '../test/kit/claude/index.ts';
+import { claudeBinary } from './install-hosts.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'stepfast-package-'));
 const home = mkdtempSync(join(tmpdir(), 'stepfast-home-'));
@@ -24,6 +37,45 @@ function bytesIn(path: string): number {
   const stats = statSync(path);
   if (!stats.isDirectory()) return stats.size;
   return readdirSync(path).reduce((sum, name) => sum + bytesIn(join(path, name)), 0);
+}
+
+/** The package's folder is a plugin of Claude Code: nothing else is needed. */
+async function tryPlugin(plugin: string): Promise<void> {
+  const missing = await claudeBinary().then(
+    () => undefined,
+    (error: unknown) => String(error),
+  );
+  if (missing !== undefined) return console.log(`--  the plugin is not tried: ${missing}`);
+  const claudeHome = createHome();
+  const cwd = join(claudeHome, 'a project');
+  await using model = await createScriptedModel();
+  try {
+    execFileSync('git', ['init', '-q', cwd]);
+    // The host waits for the server, however busy the machine is.
+    const patient = { MCP_CONNECTION_NONBLOCKING: '0', MCP_CONNECT_TIMEOUT_MS: '25000' };
+    const place = { cwd, home: claudeHome, model, env: patient };
+    const { program, args, env } = await claudeCommand({
+      ...place,
+      allow: [],
+      args: ['plugin', 'validate', plugin, '--strict'],
+    });
+    const verdict = execFileSync(program, args, { cwd, env, encoding: 'utf8' });
+    must(verdict.includes('Validation passed'), 'claude plugin validate passes');
+    const start = 'mcp__plugin_stepfast_stepfast__workflow_start';
+    model.on(lastUser(/start it/), reply.tool(start, { workflow: 'keep' }), reply.text('Started.'));
+    model.always(summariser(), forgetsAll());
+    model.on(lastUser(/and now/), reply.text('Going on.'));
+    const { requests } = await runClaude({
+      ...place,
+      pluginDir: plugin,
+      allow: [start],
+      prompts: ['start it', '/compact', 'and now'],
+    });
+    const after = contextOf(requests.firstRequestAfterCompaction());
+    must(after.includes("workflow 'keep'"), 'a run in Claude Code comes back after a compaction');
+  } finally {
+    removeHome(claudeHome);
+  }
 }
 
 try {
@@ -103,6 +155,7 @@ console.log(compacted, after <= 200, window.messages()[0]?.content, window.conve
     input: `${JSON.stringify(initialize)}\n`,
   });
   must(JSON.parse(answer).result.serverInfo.name === 'stepfast', 'the MCP server answers');
+  await tryPlugin(join(modules, 'stepfast'));
 } finally {
   for (const each of [directory, home]) rmSync(each, { recursive: true, force: true });
 }

@@ -158,6 +158,31 @@ describe('P1: boundaries', () => {
     },
   );
 
+  test('[P1/7] what a subagent was asked falls to its session once it has ended, and to the one in its place', () => {
+    const clear = { type: 'boundary', by: 'hook', saw: 'clear' } as const;
+    const askedOfSubagent = (): Run => {
+      const steps = [action('intro'), action('plan', { context: 'clear' })];
+      const run = new Run(workflow(steps, { boundaries: 'require' }));
+      for (const session of ['A', 'B', 'A/s']) run.witness(session);
+      run.advance('introduced', { session: 'A/s' });
+      expect(boundary(run)).toMatchObject({ state: 'requested', policy: 'require', session: 'A/s' });
+      return run;
+    };
+    const run = askedOfSubagent();
+    run.send({ ...clear, session: 'A' });
+    expect(boundary(run)).toMatchObject({ state: 'requested' });
+    run.send({ type: 'session', session: 'A/s', event: { type: 'ended' } });
+    run.send({ ...clear, session: 'B' });
+    expect(boundary(run)).toMatchObject({ state: 'requested' });
+    run.send({ ...clear, session: 'A' });
+    expect(boundary(run)).toMatchObject({ state: 'released', by: 'hook' });
+
+    const cleared = askedOfSubagent();
+    cleared.send({ type: 'session', session: 'C', event: { type: 'started', from: 'A' } });
+    cleared.send({ ...clear, session: 'C' });
+    expect(boundary(cleared)).toMatchObject({ state: 'released', by: 'hook' });
+  });
+
   test('[P1/7] a reset in a session that is not bound opens nothing', () => {
     const run = start('prefer');
     run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'Z' });

@@ -3,7 +3,7 @@ import { byAgent, type CommandOf } from './command.ts';
 import { isCallers, locate } from './locate.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import type { Boundary, Cursor, Saw, State } from './state.ts';
+import { type Boundary, type Cursor, isWithin, type Saw, type State } from './state.ts';
 
 /** A clear or a new session satisfies `compact`; a compaction does not satisfy `clear`. */
 const satisfies = (saw: Saw, action: Boundary['action']): boolean =>
@@ -126,6 +126,9 @@ function isHere({ state, caller }: Batch, cursor: Cursor): boolean {
   const { boundary } = cursor;
   if (session === undefined) return boundary?.session === undefined;
   if (boundary?.session === session) return true;
+  // What a subagent that has ended was asked falls to whoever started it.
+  const ended = own(state.sessions, boundary?.session ?? '')?.endedAt !== undefined;
+  if (ended && isWithin(boundary?.session, session)) return true;
   const anyone = boundary?.session === undefined || isFenced(boundary, session);
   return anyone && own(state.sessions, session) !== undefined && isCallers(cursor, caller);
 }

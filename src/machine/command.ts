@@ -3,6 +3,7 @@ import type { Verdict } from './event.ts';
 import type {
   Adopted,
   Amount,
+  Compaction,
   GateResult,
   NoteKind,
   Proof,
@@ -82,7 +83,8 @@ export type Command = Caller &
           | { type: 'ended' }
           | { type: 'seen' }
           | { type: 'held'; at: string }
-          | { type: 'delivered'; briefing: string; proven: Proof };
+          | { type: 'delivered'; briefing: string; proven: Proof }
+          | ({ type: 'compacted' } & Compaction);
       }
     | { type: 'spend'; turns?: number; tokens?: number; at?: string }
     | { type: 'rewind'; to: string }

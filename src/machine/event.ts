@@ -4,6 +4,7 @@ import type {
   Adopted,
   Amount,
   Checking,
+  Compaction,
   Lease,
   NoteKind,
   Proof,
@@ -124,6 +125,7 @@ export type Event = { now: number } & (
   | { type: 'boundary.reset'; at: string; by: ResetBy; saw: Saw; session?: string }
   | { type: 'boundary.released'; at: string; how: 'reset' | 'skipped' | 'proceeded' }
   | { type: 'briefing.delivered'; briefing: string; session: string; proven: Proof }
+  | ({ type: 'compaction.recorded'; session: string } & Compaction)
   | ({ type: 'session.started'; session: string } & SessionFacts)
   | { type: 'session.ended'; session: string }
   | { type: 'session.reset'; session: string; saw: Saw; by: ResetBy }

@@ -6,7 +6,7 @@ import { importWorkflowState } from './import.ts';
 import { supersedes } from './notes.ts';
 import { own, put, without } from './record.ts';
 import type { Cursor, State, Task } from './state.ts';
-import { ended } from './state.ts';
+import { ended, isWithin } from './state.ts';
 import { awaitsTasks, firstReady, loopIdOf, parallelOf, stepIndex, stepOf } from './steps.ts';
 
 /** Total on what `decide` gave. `state` is null only for the first event of a run. */
@@ -270,6 +270,9 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         now: event.now,
       });
       return;
+    case 'compaction.recorded':
+      // For the run's log: what a summary kept changes nothing.
+      return;
     case 'session.started': {
       const { type: _, now, session, ...rest } = event;
       const known = own(draft.root.sessions, session);
@@ -387,7 +390,7 @@ function inherit(draft: Draft, from: string, session: string): void {
     draft.edit('cursors')[key] = {
       ...cursor,
       ...(lease?.holder === from ? { lease: { ...lease, holder: session } } : {}),
-      ...(boundary?.session === from ? { boundary: { ...boundary, session } } : {}),
+      ...(boundary && isWithin(boundary.session, from) ? { boundary: { ...boundary, session } } : {}),
     };
   }
 }

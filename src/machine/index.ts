@@ -28,6 +28,7 @@ export {
   type Cursor,
   ended,
   type GateResult,
+  isWithin,
   type LongText,
   type NoteKind,
   type Output,

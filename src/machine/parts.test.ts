@@ -333,6 +333,27 @@ describe('refusals', () => {
     expect(JSON.parse(JSON.stringify(run.events))).toStrictEqual(run.events);
   });
 
+  test('what a compaction kept and lost is recorded for a session of the run, of notes that are there', () => {
+    const run = new Run(workflow([action('a')]));
+    run.witness('A');
+    run.send({ type: 'note', kind: 'decision', text: 'Passkeys only.' });
+    const event = { type: 'compacted', trigger: 'auto', asked: 9, found: 2 } as const;
+    const told = { ...event, kept: ['n1', 'n7'], lost: ['n8'] };
+    expect(run.send({ type: 'session', session: 'A', event: told })).not.toHaveProperty('code');
+    expect(run.events.at(-1)).toMatchObject({
+      type: 'compaction.recorded',
+      session: 'A',
+      trigger: 'auto',
+      asked: 9,
+      found: 2,
+      kept: ['n1'],
+      lost: [],
+    });
+    expect(run.send({ type: 'session', session: 'B', event: told })).toMatchObject({
+      code: 'unknown_session',
+    });
+  });
+
   test('what is read, named and set has limits, and a held stop needs a handle of this run', () => {
     const run = new Run(workflow([action('a')]));
     run.witness('A');

@@ -163,6 +163,14 @@ export function session(batch: Batch, command: CommandOf<'session'>): Refusal | 
   if (event.type === 'delivered') {
     batch.emit('briefing.delivered', { session: id, briefing: event.briefing, proven: event.proven });
   }
+  if (event.type === 'compacted') {
+    const { trigger, asked, found } = event;
+    // A summary that took long may tell of notes that were replaced meanwhile.
+    const known = new Set(batch.state.notes.map((each) => each.id));
+    const live = (ids: readonly string[]): string[] => ids.filter((each) => known.has(each));
+    const [kept, lost] = [live(event.kept), live(event.lost)];
+    batch.emit('compaction.recorded', { session: id, trigger, asked, found, kept, lost });
+  }
   if (event.type === 'held') {
     const foreign = foreignHandle(batch.state, event.at, command);
     if (foreign) return foreign;

@@ -282,6 +282,21 @@ export interface Session extends SessionFacts {
   resets: number;
 }
 
+/** What a summary of a session's context has of what it was asked to keep. */
+export interface Compaction {
+  trigger: 'manual' | 'auto';
+  /** Facts: the position, notes, variables, paths, commands. */
+  asked: number;
+  found: number;
+  /** Ids of the notes that it has word for word, and of those that it lost. */
+  kept: string[];
+  lost: string[];
+}
+
+/** A subagent's name begins with that of the session that started it. */
+export const isWithin = (name: string | undefined, session: string): boolean =>
+  name !== undefined && (name === session || name.startsWith(`${session}/`));
+
 export interface Adopted {
   source: string;
   phase?: { current: number; total: number; name: string };

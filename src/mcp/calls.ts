@@ -41,7 +41,8 @@ export async function callTool(
   const call = Object.hasOwn(calls, name) ? calls[name] : undefined;
   const answer = await call?.(given, runtime, caller);
   if (!answer) throw new Error(`the tool ${name} is listed but does nothing`);
-  return 'refused' in answer ? { refused: refusalAnswer(forTools(answer.refused, runtime)) } : answer;
+  if (!('refused' in answer)) return answer;
+  return { refused: refusalAnswer(forTools(answer.refused, runtime, caller.who)) };
 }
 
 const calls: Record<string, Call> = {

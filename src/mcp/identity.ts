@@ -1,7 +1,11 @@
 /** What the server says of itself, the same in both protocol eras. */
 export const serverInfo = (version: string) => ({ name: 'stepfast', title: 'Stepfast', version });
 
-export const capabilities = { tools: {}, prompts: {}, resources: {} };
+const all = { tools: {}, prompts: {}, resources: {} };
+
+/** A host may spend hundreds of tokens on tools of its own where a server has resources. */
+export const capabilitiesFor = ({ toolsOnly }: { toolsOnly: boolean }): object =>
+  toolsOnly ? { tools: all.tools } : all;
 
 /** Hosts show it once; the tools' own descriptions repeat what matters. */
 export const instructions =

@@ -63,8 +63,12 @@ function decision(
   if (what !== 'review' || by === 'human') return `End your turn. The user decides with: ${commands[what]}`;
   const waiting = cursorAt(view?.state, at)?.waiting;
   const own = waiting?.kind === 'review' && waiting.session === session;
-  if (own)
-    return `Hand ${at} to the reviewer '${by}' in a session of its own (your subagents count as you): it calls workflow_advance with at and a verdict.`;
+  // Where hooks tell who calls, a subagent is known as itself.
+  const apart = Object.hasOwn(view?.state.sessions ?? {}, session) && view?.state.sessions[session]?.witness;
+  const whom = apart
+    ? `a subagent that is the reviewer '${by}'`
+    : `the reviewer '${by}' in a session of its own (your subagents count as you)`;
+  if (own) return `Hand ${at} to ${whom}: it calls workflow_advance with at and a verdict.`;
   return `If you are the reviewer '${by}', look at the work, then call workflow_advance with at ${at}, a verdict, and your reasons as output.`;
 }
 

@@ -29,7 +29,7 @@ const discover = (more: object = {}) => ({
 });
 
 /** What the SDK itself answers to a first message. */
-async function answerOfSdk(message: JSONRPCMessage): Promise<unknown> {
+async function answerOfSdk(message: JSONRPCMessage, toolsOnly = false): Promise<unknown> {
   return await new Promise((resolve) => {
     const transport: Transport = {
       start: async () => {},
@@ -39,7 +39,8 @@ async function answerOfSdk(message: JSONRPCMessage): Promise<unknown> {
     const runtime = () => {
       throw new Error('no call is made');
     };
-    serveStdio(() => createMcpServer({ runtime, version: '1.2.3', session: 'mcp-x' }), { transport });
+    const options = { runtime, version: '1.2.3', session: 'mcp-x', toolsOnly };
+    serveStdio(() => createMcpServer(options), { transport });
     transport.onmessage?.(message);
   });
 }
@@ -53,6 +54,15 @@ it.each([
   const early = openingAnswer(JSON.stringify(message), '1.2.3');
   expect(early).toBeDefined();
   expect(await answerOfSdk(message)).toEqual(early);
+});
+
+it('[pain 17] a server of tools only offers no prompts and no resources', async () => {
+  for (const message of [initialize(), discover()]) {
+    const early = openingAnswer(JSON.stringify(message), '1.2.3', { toolsOnly: true });
+    expect(early?.result).toMatchObject({ capabilities: { tools: {} } });
+    expect(JSON.stringify(early)).not.toMatch(/prompts|resources/);
+    expect(await answerOfSdk(message, true)).toEqual(early);
+  }
 });
 
 it.each([

@@ -1,4 +1,4 @@
-import { capabilities, instructions, serverInfo } from './identity.ts';
+import { capabilitiesFor, instructions, serverInfo } from './identity.ts';
 
 export interface OpeningAnswer {
   jsonrpc: '2.0';
@@ -14,15 +14,24 @@ const metaKey = 'io.modelcontextprotocol/';
  * What the SDK answers to a client's first message, known before the SDK is loaded: that takes longer than all else at
  * start-up, and hosts wait for it. undefined for whatever is not plainly an opening: the SDK decides then.
  */
-export function openingAnswer(line: string, version: string): OpeningAnswer | undefined {
+export function openingAnswer(
+  line: string,
+  version: string,
+  { toolsOnly = false } = {},
+): OpeningAnswer | undefined {
   const { jsonrpc, id, method, params } = objectIn(parsed(line));
   if (jsonrpc !== '2.0' || (typeof id !== 'string' && !Number.isInteger(id))) return undefined;
-  const result = resultFor(method, objectIn(params), version);
+  const result = resultFor(method, objectIn(params), version, capabilitiesFor({ toolsOnly }));
   // A string or an integer, as was seen above.
   return result && { jsonrpc: '2.0', id: id as string | number, result };
 }
 
-function resultFor(method: unknown, params: Record<string, unknown>, version: string): object | undefined {
+function resultFor(
+  method: unknown,
+  params: Record<string, unknown>,
+  version: string,
+  capabilities: object,
+): object | undefined {
   if (method === 'initialize') {
     const { protocolVersion, clientInfo, capabilities: offered, _meta } = params;
     if (_meta !== undefined || !isClient(clientInfo, offered) || !handshakeVersions.includes(protocolVersion))

@@ -1,4 +1,4 @@
-import type { Refused, Runtime } from '../runtime/index.ts';
+import type { Refused, Runtime, Who } from '../runtime/index.ts';
 import { bounded, firstWithin } from './token-estimate.ts';
 import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 
@@ -13,7 +13,7 @@ export const refusalAnswer = ({ code, message, next, at, instructions, runs }: R
 });
 
 /** The same "no" for somebody who has tools: what to call instead. */
-export function forTools(refused: Refused, runtime: Runtime): Refused {
+export function forTools(refused: Refused, runtime: Runtime, { witness }: Who = {}): Refused {
   switch (refused.code) {
     case 'no_workflow': {
       const offered = namedWorkflows(offeredWorkflows(runtime));
@@ -32,7 +32,9 @@ export function forTools(refused: Refused, runtime: Runtime): Refused {
       return { ...refused, next };
     }
     case 'own_work': {
-      const next = `${refused.next}, in a session of its own: your subagents count as you`;
+      // Where hooks tell who calls, a subagent is known as itself.
+      const whose = witness ? 'a subagent' : 'a session of its own: your subagents count as you';
+      const next = `${refused.next}, in ${whose}`;
       return { ...refused, next };
     }
     default:

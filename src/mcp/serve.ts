@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { RunnerCommand, RuntimeOptions } from '../runtime/index.ts';
 import { once } from './once.ts';
 import { openingAnswer } from './opening.ts';
+import type { McpServerOptions } from './server.ts';
 
 export interface ServeOptions {
   cwd: string;
@@ -14,6 +15,8 @@ export interface ServeOptions {
   repoRoot?: string | undefined;
   /** The workflow that a start without a name means. */
   workflowPath?: string | undefined;
+  /** Serves no prompts and no resources. */
+  toolsOnly?: boolean | undefined;
   /** How long a call may wait for gates. */
   waitMs?: number | undefined;
 }
@@ -25,13 +28,18 @@ const loadRuntime = once(() => import('../runtime/index.ts'));
  * Speaks MCP over this process's stdin and stdout, in either protocol era, until the client closes stdin. Calls that
  * wait for gates may be pending then: the caller ends the process. What was acknowledged has been saved.
  */
-export async function serveMcp({ version, waitMs, ...place }: ServeOptions): Promise<void> {
+export async function serveMcp({
+  version,
+  waitMs,
+  toolsOnly = false,
+  ...place
+}: ServeOptions): Promise<void> {
   const { stdin, stdout } = process;
   const closed = new Promise<void>((resolve) => {
     stdin.once('end', resolve);
     stdin.once('close', resolve);
   });
-  const early = openingAnswer(await firstLine(stdin), version);
+  const early = openingAnswer(await firstLine(stdin), version, { toolsOnly });
   if (early) stdout.write(`${JSON.stringify(early)}\n`);
   const { createMcpServer, serveStdio, createTransport } = await import('./sdk.ts');
   // What was not given is left out, as the runtime wants it.
@@ -39,12 +47,15 @@ export async function serveMcp({ version, waitMs, ...place }: ServeOptions): Pro
     Object.entries(place).filter(([, value]) => value !== undefined),
   ) as unknown as RuntimeOptions;
   const session = `mcp-${randomBytes(6).toString('base64url')}`;
+  const caller = createCallerOf(place);
   const handle = serveStdio(
     () =>
       createMcpServer({
         runtime: async () => (await loadRuntime()).createRuntime(project),
         version,
         session,
+        caller,
+        toolsOnly,
         ...(waitMs === undefined ? {} : { waitMs }),
         onError: report,
       }),
@@ -52,6 +63,23 @@ export async function serveMcp({ version, waitMs, ...place }: ServeOptions): Pro
   );
   await closed;
   await handle.close();
+}
+
+type CallerOf = NonNullable<McpServerOptions['caller']>;
+
+/**
+ * Who calls: the session, or its subagent, that a hook saw begin this very call. A call that no hook saw is taken for
+ * the last session that one saw: this process serves one conversation and what comes in its place.
+ */
+function createCallerOf({ env, home }: Pick<ServeOptions, 'env' | 'home'>): CallerOf {
+  let last: Awaited<ReturnType<CallerOf>>;
+  return async (call) => {
+    const { createCallers, sessionName, stateDirectory } = await loadRuntime();
+    const key = call === undefined ? undefined : createCallers(stateDirectory({ env, home })).take(call);
+    if (!key) return last;
+    last = { session: key.session, host: key.host, witness: 'hooks' };
+    return { ...last, session: sessionName(key) };
+  };
 }
 
 /** The line that a client opens with, put back once it was looked at; empty where it comes in pieces. */

@@ -9,8 +9,8 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Runtime } from '../runtime/index.ts';
 import { checkArguments } from './arguments.ts';
-import type { ToolAnswer } from './calls.ts';
-import { capabilities, instructions, serverInfo } from './identity.ts';
+import type { Caller, ToolAnswer } from './calls.ts';
+import { capabilitiesFor, instructions, serverInfo } from './identity.ts';
 import { once } from './once.ts';
 import { listedTools, tools } from './tools.ts';
 
@@ -20,6 +20,10 @@ export interface McpServerOptions {
   version: string;
   /** Stands for whoever is at the other end of this process. */
   session: string;
+  /** The session that a hook saw begin this call, by the id that the host gave the call. */
+  caller?(call: string | undefined): Promise<Caller['who'] | undefined>;
+  /** No prompts and no resources. */
+  toolsOnly?: boolean;
   /** How long a call may wait for gates; the runtime's own patience by default. */
   waitMs?: number;
   /** For what nobody who calls can mend. */
@@ -42,8 +46,9 @@ const noValidator = {
 
 /** One connection's server, for either protocol era. */
 export function createMcpServer(options: McpServerOptions): Server {
+  const { toolsOnly = false } = options;
   const server = new Server(serverInfo(options.version), {
-    capabilities,
+    capabilities: capabilitiesFor({ toolsOnly }),
     instructions,
     jsonSchemaValidator: noValidator,
   });
@@ -55,10 +60,11 @@ export function createMcpServer(options: McpServerOptions): Server {
     if ('refused' in checked) return resultOf(checked);
     const answer = await guarded(async () => {
       const { callTool } = await loadCalls();
-      return await callTool(tool.name, checked.given, await options.runtime(), callerIn(context));
+      return await callTool(tool.name, checked.given, await options.runtime(), await callerIn(context));
     });
     return resultOf(answer);
   });
+  if (toolsOnly) return server;
   server.setRequestHandler('prompts/list', async () => {
     const { listedPrompts } = await import('./prompts.ts');
     return { prompts: [...listedPrompts] };
@@ -90,10 +96,11 @@ export function createMcpServer(options: McpServerOptions): Server {
   });
   return server;
 
-  function callerIn({ mcpReq }: ServerContext) {
+  async function callerIn({ mcpReq }: ServerContext): Promise<Caller> {
     const host = nameIn(mcpReq.envelope) ?? server.getClientVersion()?.name;
+    const seen = await options.caller?.(callIn(mcpReq._meta));
     return {
-      who: { session: options.session, ...(host === undefined ? {} : { host }) },
+      who: seen ?? { session: options.session, ...(host === undefined ? {} : { host }) },
       options: {
         ...(options.waitMs === undefined ? {} : { waitMs: options.waitMs }),
         ...progressFor(mcpReq),
@@ -116,6 +123,12 @@ export function createMcpServer(options: McpServerOptions): Server {
       };
     }
   }
+}
+
+/** As Claude Code names a call to its hooks and to us. */
+function callIn(meta: object | undefined): string | undefined {
+  const id = Object.entries(meta ?? {}).find(([key]) => key === 'claudecode/toolUseId')?.[1];
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** What the newer era sends with every request instead of once. */

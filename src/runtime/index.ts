@@ -13,7 +13,9 @@ export { markers } from './adoption/parse.ts';
 export { type Answer, isRefused, type Refused, refusedBy, type Told } from './answer.ts';
 export { type Beginning, beginSession, keyOf, type Source, type Start } from './bindings/begins.ts';
 export { type Binding, type SessionKey, sessionName } from './bindings/binding.ts';
+export { type Callers, createCallers } from './bindings/callers.ts';
 export { type LiveRun, liveRuns } from './bindings/live-run.ts';
+export { notePressure } from './bindings/pressure.ts';
 export { createSessions, type Sessions } from './bindings/sessions.ts';
 export { type Bindings, createBindings } from './bindings/store.ts';
 export type { CallOptions, Request, Wanted } from './call.ts';
@@ -31,6 +33,8 @@ export { sessionEnvironment } from './environment.ts';
 export { type GateProgress, logsDirectory, logsName, type RunnerCommand } from './gate-keeper.ts';
 export { conditionHolds, inputVariables } from './gate-values.ts';
 export { commandsOf, excludedFrom, gatesOf } from './gates-in.ts';
+export { checkHold, type HoldCheck } from './hold/check.ts';
+export { createHolds, type Hold, type Holds, holdMs, isHeld, type LastCheck } from './hold/holds.ts';
 export {
   type Arrival,
   type Capability,
@@ -44,15 +48,27 @@ export {
   type ToolKind,
   type ToolUse,
 } from './host.ts';
+export {
+  type Check,
+  type FoundHost,
+  type HostSetup,
+  isSetupRefusal,
+  type SetupOptions,
+  type SetupPlace,
+  type SetupPlan,
+  type SetupRefusal,
+  type Uninstalled,
+} from './host-setup.ts';
 export { renewMarks, withMarks } from './marks/marked-engine.ts';
 export { createMarks, type Marks } from './marks/marks.ts';
 export { markedRuns, markRun, unmarkRun } from './marks/run-marks.ts';
 export { type Difference, differences } from './memory/differences.ts';
 export { createMemory, type Gathering, type Memory, type Telling } from './memory/memory.ts';
-export { ignored, newRun } from './new-run.ts';
+export { ignored, newRun, requireOwnFolders } from './new-run.ts';
 export { agentMark, notAPerson } from './person.ts';
 export { findProject, local, type Project, portable } from './project.ts';
 export { readCommand, readState } from './reading.ts';
+export { type LoggedRefusal, refusalsIn } from './refusals.ts';
 export type { Resolved } from './resolve.ts';
 export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type { StartRequest } from './start.ts';

@@ -17,8 +17,8 @@ export function newRun(workflow: string, now: number): string {
 }
 
 /** Throws `not_writable` where what we write would land outside: a link comes along with a repository. */
-export function requireOwnFolders({ root, directory }: Project): void {
-  for (const path of [directory, ...folders.map((name) => join(directory, name))]) {
+export function requireOwnFolders({ root, directory }: Project, more: readonly string[] = []): void {
+  for (const path of [directory, ...[...folders, ...more].map((name) => join(directory, name))]) {
     if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
     const inner = relative(root, real(path) ?? '..');
     if (inner.split(sep)[0] !== '..' && !isAbsolute(inner)) continue;

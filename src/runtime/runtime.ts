@@ -13,6 +13,7 @@ import { withMarks } from './marks/marked-engine.ts';
 import { createMemory, type Memory } from './memory/memory.ts';
 import { newRun, requireOwnFolders } from './new-run.ts';
 import { findProject, type Project } from './project.ts';
+import { withRefusals } from './refusals.ts';
 import { type Resolved, resolveWorkflow } from './resolve.ts';
 import { createStart, type StartRequest } from './start.ts';
 import { createSurroundings, type Who } from './surroundings.ts';
@@ -77,7 +78,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       nonce: () => randomBytes(6).toString('hex'),
     }),
   );
-  const engine = withMarks(createEngine({ store, newRun, hashOf: hashDefinition }), project.directory);
+  const bare = createEngine({ store, newRun, hashOf: hashDefinition });
+  const engine = withRefusals(withMarks(bare, project.directory), project.directory);
   const surroundings = createSurroundings({ project, trust, clock, env, cacheDirectory });
   const gates = createGateKeeper({
     engine,

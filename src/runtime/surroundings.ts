@@ -12,6 +12,8 @@ export interface Who {
   session?: string;
   /** The agent program, where it is known. */
   host?: string;
+  /** Somebody sees the session's resets. */
+  witness?: NonNullable<SessionFacts['witness']>;
 }
 
 interface Options {
@@ -51,12 +53,13 @@ export function createSurroundings({ project, trust, clock, env, cacheDirectory 
       ...(session === undefined ? {} : { session }),
       ...(tree === undefined ? {} : { tree }),
     }),
-    around({ session, host }) {
+    around({ session, host, witness }) {
       if (session === undefined) return { values };
       const facts: SessionFacts = {
         worktree: here,
         environment: sessionEnvironment(project, env),
         ...(host === undefined ? {} : { host }),
+        ...(witness === undefined ? {} : { witness }),
       };
       return { values, facts };
     },

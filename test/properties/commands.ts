@@ -219,13 +219,18 @@ function sessionCommand(state: State, dice: Dice, caller: CallerParts): Command 
       const at = cursor ? formatHandle(state.run, cursor.path, cursor.visit) : 'none';
       return { ...caller, session, type: 'session', event: { type: 'held', at } };
     }
-    case 3:
+    case 3: {
+      const [note] = state.notes;
       return {
         ...caller,
         session,
         type: 'session',
-        event: { type: 'delivered', briefing: 'b1', proven: 'handle' },
+        event:
+          (caller.now / 1000) % 2 === 0
+            ? { type: 'delivered', briefing: 'b1', proven: 'handle' }
+            : { type: 'compacted', trigger: 'auto', asked: 3, found: 1, kept: [], lost: [note?.id ?? 'n0'] },
       };
+    }
     default: {
       const witness = dice.pick(['hooks', 'driver', undefined] as const);
       return {

@@ -94,4 +94,37 @@ export const look: readonly Command[] = [
     examples: ['stepfast resume', 'stepfast resume k3f9x2ab'],
     load: () => import('../prime/resume.ts'),
   },
+  {
+    name: 'stats',
+    group,
+    summary: 'Tell what Stepfast was good for in this project',
+    usage: 'stepfast stats',
+    about:
+      'Counts, from the journals and from what hooks wrote down: "done" that was not, steps that somebody wanted to skip, compactions survived, briefings that arrived or had to be repaired, stops held, tools denied, and what people decided.',
+    options: placeOptions,
+    examples: ['stepfast stats', 'stepfast stats --json'],
+    load: () => import('../look/stats.ts'),
+  },
+  {
+    name: 'demo',
+    group,
+    summary: 'Show in 20 seconds what Stepfast is for',
+    usage: 'stepfast demo [--fast]',
+    about:
+      'A small project, a workflow and an agent that says it is done, skips a step and forgets. The agent is made up; the engine, the gates, the journal and the hooks are the real ones, and every answer shown is theirs. Works offline, in a temporary folder that is removed.',
+    options: [['--fast', 'Without pauses']],
+    examples: ['npx stepfast demo', 'stepfast demo --fast'],
+    load: () => import('../demo/demo.ts'),
+  },
+  {
+    name: 'statusline',
+    group,
+    summary: "Print a line about the run for Claude Code's status line",
+    usage: 'stepfast statusline',
+    about:
+      "Reads what Claude Code sends to a status line and prints one line: the run's workflow and phase, what it waits for, the last gate's result and age, and how full the context is. Prints nothing where no run is live, and never fails. An existing status line can call it too.",
+    options: [],
+    examples: ['stepfast statusline < session.json'],
+    load: () => import('../statusline/statusline.ts'),
+  },
 ];

@@ -6,13 +6,44 @@ export const setUp: readonly Command[] = [
   {
     name: 'init',
     group,
-    summary: 'Prepare a project: test command, workflow, settings',
-    usage: 'stepfast init [--yes]',
+    summary: 'Prepare a project, and Claude Code for it',
+    usage: 'stepfast init [--yes] [--team] [--host none]',
     about:
-      'Finds out how the project is tested and writes .stepfast/workflows/go.yaml with it, config.yaml with the defaults, and a .gitignore for runs. Shows every file first, asks once, overwrites nothing. What it writes is trusted.',
-    options: [yesOption, ...placeOptions],
-    examples: ['npx stepfast init', 'stepfast init --yes'],
+      "Finds out how the project is tested and writes .stepfast/workflows/go.yaml with it, config.yaml with the defaults, and a .gitignore for runs. Installs the plugin for this project by Claude Code's own commands, for you alone. Shows every file and command first, asks once, overwrites nothing. What it writes is trusted. Again, it brings the plugin up to date.",
+    options: [
+      yesOption,
+      ['--team', 'Switch the plugin on in .claude/settings.json, which is committed'],
+      ['--host <host>', 'Only this host: claude-code, or none; may be given several times'],
+      ...placeOptions,
+    ],
+    examples: ['npx stepfast init', 'stepfast init --yes --team', 'stepfast init --host none'],
     load: () => import('../setup/init.ts'),
+  },
+  {
+    name: 'uninstall',
+    group,
+    summary: 'Take Stepfast out of Claude Code in this project',
+    usage: 'stepfast uninstall [--yes]',
+    about:
+      'Removes the plugin by the commands of Claude Code. Settings that nobody touched since become what they were, byte for byte; from others only our entries go. .stepfast with workflows and runs stays.',
+    options: [
+      yesOption,
+      ['--host <host>', 'Only this host: claude-code; may be given several times'],
+      ...placeOptions,
+    ],
+    examples: ['stepfast uninstall', 'stepfast uninstall --yes'],
+    load: () => import('../setup/uninstall.ts'),
+  },
+  {
+    name: 'doctor',
+    group,
+    summary: 'See whether everything works, and what mends it',
+    usage: 'stepfast doctor [--live]',
+    about:
+      'Looks at Node, the project, trust, runs and their marks, the agent programs on this machine, the plugin, its hooks and the MCP server. Each line says what is wrong and what to do. Marks of runs are made again where they are missing. --live starts every hook, and Claude Code itself against a model that this program plays, in a temporary project with a configuration of its own.',
+    options: [['--live', 'Also start the hooks and Claude Code; up to a minute'], ...placeOptions],
+    examples: ['stepfast doctor', 'stepfast doctor --live', 'stepfast doctor --json'],
+    load: () => import('../setup/doctor.ts'),
   },
   {
     name: 'verify',
@@ -38,6 +69,7 @@ export const setUp: readonly Command[] = [
     about: 'Speaks MCP on stdin and stdout until the client closes them. Agents start it; people need not.',
     options: [
       ['--workflow-path <file>', 'The workflow that a start without a name means'],
+      ['--tools-only', 'No prompts and no resources, which cost some hosts tokens'],
       ...placeOptions.filter(([flag]) => flag !== '--json'),
     ],
     examples: ['claude mcp add stepfast -- npx stepfast mcp'],

@@ -3,6 +3,7 @@ import {
   createMarks,
   findProject,
   type HookInput,
+  isHeld,
   markedRuns,
   type Project,
   type SessionKey,
@@ -23,12 +24,13 @@ export const keyOf = ({ host, session, agent }: HookInput): SessionKey => ({
   ...(agent === undefined ? {} : { agent: agent.id }),
 });
 
-/** The project in which a run is active: where the session stands now, or where it was opened. */
-export function activeProject({ cwd }: HookInput, { env }: Pick<Around, 'env'>): Project | undefined {
+/** The project in which a run is active, or which holds stops: where the session stands now, or where it was opened. */
+export function activeProject({ cwd, kind }: HookInput, { env }: Pick<Around, 'env'>): Project | undefined {
   for (const directory of new Set([cwd, env.CLAUDE_PROJECT_DIR ?? ''])) {
     if (directory === '' || !existsSync(directory)) continue;
     const project = findProject(directory);
-    if (markedRuns(createMarks(project.directory)).length > 0) return project;
+    const marks = createMarks(project.directory);
+    if (markedRuns(marks).length > 0 || (kind === 'stop' && isHeld(marks))) return project;
   }
   return undefined;
 }

@@ -2,7 +2,6 @@ import { noteLine, requiredReading } from '../../machine/index.ts';
 import { commandsOf, type HookOutput, rescan } from '../../runtime/index.ts';
 import type { Loaded } from '../../store/index.ts';
 import { whereIs } from './brief.ts';
-import { log } from './log.ts';
 import type { Visit } from './visit.ts';
 
 const maxCharacters = 8000;
@@ -35,33 +34,48 @@ function survivors(view: Loaded, { place }: Visit, at: string | undefined, sessi
   const { definition, state, run } = view;
   const { status, next } = whereIs(view, place, { session, at });
   const where = [status.step, status.task?.id, status.subStep].filter((part) => part !== undefined).join('/');
-  const paths = [...requiredReading(definition, state), ...state.artefacts.slice(-mostPaths)];
+  const paths = pathsIn(view);
   const parts = [
     'Keep the following word for word in the summary, under a heading "Stepfast run":',
     `- run ${run}, workflow '${definition.name}', phase ${status.phase.current}/${status.phase.total}, position ${where}${status.at === undefined ? '' : `, handle ${status.at}`}`,
     `- next: ${next}`,
     ...state.notes.map(noteLine),
     ...Object.entries(state.variables).map(([name, value]) => `- ${name}: ${value}`),
-    ...(paths.length === 0 ? [] : [`- files: ${paths.slice(0, mostPaths).join(', ')}`]),
-    ...commandsOf(definition)
-      .slice(0, mostCommands)
-      .map((command) => `- command: ${command}`),
+    ...(paths.length === 0 ? [] : [`- files: ${paths.join(', ')}`]),
+    ...commandsIn(view).map((command) => `- command: ${command}`),
   ];
   let text = '';
   for (const part of parts) if (text.length + part.length < maxCharacters) text += `${part}\n`;
   return text;
 }
 
-/** After it: which notes the summary has in their own words. */
+const pathsIn = ({ definition, state }: Loaded): string[] =>
+  [...requiredReading(definition, state), ...state.artefacts.slice(-mostPaths)].slice(0, mostPaths);
+
+const commandsIn = ({ definition }: Loaded): string[] => commandsOf(definition).slice(0, mostCommands);
+
+/** After it: what the summary has of all that, word for word, is recorded in the run. */
 export async function afterCompact({ place, key, input, session }: Visit): Promise<HookOutput> {
   const binding = await place.bindings.get(key);
   const view = binding && (await place.engine.view(binding.run));
   if (!view || input.summary === undefined) return {};
   const summary = plain(input.summary);
+  const has = (text: string): boolean => summary.includes(plain(text).trim());
+  const { notes, variables } = view.state;
   const [kept, lost]: [string[], string[]] = [[], []];
-  for (const { id, text } of view.state.notes) (summary.includes(plain(text)) ? kept : lost).push(id);
-  const { trigger = 'manual' } = input;
-  log(place.project, place.now(), { what: 'compacted', run: view.run, session, trigger, kept, lost });
+  for (const { id, text } of notes) (has(text) ? kept : lost).push(id);
+  const at = whereIs(view, place, { session, at: binding.at }).status.at ?? view.run;
+  const paths = pathsIn(view).map((path) => path.replace(/^@/, ''));
+  const others = [at, ...Object.values(variables), ...paths, ...commandsIn(view)];
+  const event = {
+    type: 'compacted',
+    trigger: input.trigger ?? 'manual',
+    asked: notes.length + others.length,
+    found: kept.length + others.filter(has).length,
+    kept,
+    lost,
+  } as const;
+  await place.engine.execute(view.run, { now: place.now(), session, type: 'session', event });
   return {};
 }
 

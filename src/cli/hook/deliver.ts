@@ -3,7 +3,7 @@ import type { HookOutput } from '../../runtime/index.ts';
 import type { Loaded } from '../../store/index.ts';
 import { briefingFor } from './brief.ts';
 import { log } from './log.ts';
-import { nameOf, pendingMarks, type Sent } from './notebook.ts';
+import { pendingReason, type Sent, watchTools } from './notebook.ts';
 import { arrivalOf } from './transcript.ts';
 import type { Visit } from './visit.ts';
 
@@ -27,7 +27,7 @@ export async function deliver(
     tries,
     ...(position === undefined ? {} : { at: position }),
   });
-  place.marks.want(pending(nameOf(key)), pendingMarks);
+  watchTools(place.project, key);
   const what = tries > 1 ? 'repaired' : 'injected';
   log(place.project, place.now(), { what, run: view.run, session, briefing: id, why });
   return { context: whole };
@@ -42,10 +42,8 @@ interface Delivery {
   more?: string | undefined;
 }
 
-const pending = (name: string): string => `sent.${name}`;
-
 export const forgetPending = ({ place, key }: Pick<Visit, 'place' | 'key'>): void =>
-  place.marks.drop(pending(nameOf(key)));
+  place.marks.drop(pendingReason(key));
 
 /**
  * The fallback: what was injected is looked for in the conversation, and injected again where it did not arrive, or

@@ -40,6 +40,7 @@ function factsOf({ definition, state }: Loaded, journal: number): Omit<Facts, 'l
     v: 1,
     journal,
     holds: definition.stop === 'hold',
+    asks: Object.values(state.cursors).some(({ boundary }) => boundary?.state === 'requested'),
     cannot: Object.values(definition.agents ?? {}).flatMap(({ cannot = [] }) => cannot),
     reading: readingThatMatters({ definition, state }),
     artefacts: state.artefacts,

@@ -12,6 +12,8 @@ export interface Facts {
   live: LiveRun;
   /** A stop may be held. */
   holds: boolean;
+  /** A context action is waited for, which a person may have to be told. */
+  asks: boolean;
   /** Tools that some agent may not use. */
   cannot: string[];
   /** Files whose reading matters, and files that are known as artefacts, from the top of the worktree. */

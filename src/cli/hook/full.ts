@@ -7,6 +7,7 @@ import {
   type HookOutput,
   type Host,
   type Project,
+  requireOwnFolders,
   sessionName,
 } from '../../runtime/index.ts';
 import { type Around, keyOf } from './around.ts';
@@ -14,7 +15,8 @@ import { begin, prompted } from './begin.ts';
 import { afterCompact, beforeCompact } from './compact.ts';
 import { forgetPending } from './deliver.ts';
 import { renewFacts } from './facts-of.ts';
-import { createNotebook } from './notebook.ts';
+import { log } from './log.ts';
+import { createNotebook, writtenFolders } from './notebook.ts';
 import { openPlace } from './place.ts';
 import { stop } from './stop.ts';
 import { subagentStart, subagentStop } from './subagents.ts';
@@ -30,14 +32,16 @@ export async function inFull(
 ): Promise<HookOutput> {
   const meant = project ?? informalProject(input);
   if (!meant) return {};
+  if (!project) requireOwnFolders(meant, writtenFolders);
   const place = openPlace(meant, around);
   const key = keyOf(input);
   const notebook = createNotebook(meant, key);
   const output = await handlers[input.kind]({ host, input, key, session: sessionName(key), place, notebook });
   await renewFacts(place, { ahead: unhurried.includes(input.kind), characters: host.budget }).catch(() => {});
   const [problem] = place.problems;
-  if (problem !== undefined && Object.keys(output).length === 0)
-    throw new StepfastError('store_corrupt', problem);
+  if (problem === undefined) return output;
+  if (Object.keys(output).length === 0) throw new StepfastError('store_corrupt', problem);
+  log(meant, place.now(), { what: 'error', event: input.kind, message: problem.slice(0, 500) });
   return output;
 }
 

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createTestProject, type TestProject } from '../../../test/kit/project.ts';
 import { claudeCode } from '../../hosts/claude-code/index.ts';
-import { isRefused, type Request, type Runtime, renewMarks } from '../../runtime/index.ts';
+import { isRefused, type Request, type Runtime } from '../../runtime/index.ts';
 import { runHook } from './hook.ts';
 import type { Logged } from './log.ts';
 
@@ -72,7 +72,6 @@ export function createHookKit(files: Record<string, string>): HookKit {
     async start() {
       const { run = '', reply } = await runtime.start({ workflow: 'w' }, { session: 'mcp-1' });
       if (isRefused(reply)) throw new Error(reply.message);
-      await renewMarks(runtime.engine, runtime.project.directory);
       return { run, at: reply.at ?? '' };
     },
     async call(run, request) {

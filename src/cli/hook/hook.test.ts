@@ -1,7 +1,20 @@
-import { existsSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { claudeCode } from '../../hosts/claude-code/index.ts';
+import { createCallers, stateDirectory } from '../../runtime/index.ts';
+import { runHook } from './hook.ts';
 import { createHookKit, filesIn, type HookKit, status } from './hook-kit.ts';
+import { pendingReason } from './notebook.ts';
 
 const workflow = `name: w
 description: Plans and builds
@@ -35,6 +48,10 @@ const tool = (name: string, id: string, input: object, response: object = {}) =>
   tool_input: input,
   tool_response: response,
 });
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
 const startup = (session = 'a') => kit.fire('SessionStart', { session_id: session, source: 'startup' });
 const compact = () => kit.fire('SessionStart', { source: 'compact' });
 
@@ -157,6 +174,43 @@ describe('boundaries', () => {
   });
 });
 
+describe('what a person types', () => {
+  const stop = () => kit.fire('Stop', { stop_hook_active: false });
+  const asked = async (): Promise<string> => {
+    const { reply } = await kit.runtime.call(
+      { type: 'advance', output: 'The plan is there.', at },
+      { session: 'a', witness: 'hooks' },
+      { run },
+    );
+    return 'at' in reply ? (reply.at ?? '') : '';
+  };
+
+  test('[P1/6] [pain 1] a turn that ends before a context action says what to type, once', async () => {
+    await kit.called('a', { run, at: await asked() });
+    const { json } = await stop();
+    expect(json).toEqual({
+      systemMessage:
+        'Stepfast: build begins with a fresh context. Type /clear, then: continue. Any other message goes on in this context.',
+    });
+    expect((await stop()).stdout).toBe('');
+  });
+
+  test('where it is required the way out is told, and other sessions are told nothing', async () => {
+    await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } }, { run });
+    kit.project.write({ '.stepfast/workflows/w.yaml': `${workflow}boundaries: require\n` });
+    const who = { session: 'a', witness: 'hooks' } as const;
+    const begun = await kit.runtime.start({ workflow: 'w' }, who);
+    ({ run = '' } = begun);
+    at = 'at' in begun.reply ? (begun.reply.at ?? '') : '';
+    await kit.called('a', { run, at: await asked() });
+    await kit.called('b', { run, at });
+    expect((await kit.fire('Stop', { session_id: 'b' })).stdout).toBe('');
+    expect((await stop()).json.systemMessage).toContain(
+      "It waits for that; 'stepfast proceed' lets it pass.",
+    );
+  });
+});
+
 describe('compactions', () => {
   test('[002/6] [pain 9] PreCompact prints what must survive, as plain text, and never blocks', async () => {
     await kit.called('a', { run, at });
@@ -188,9 +242,19 @@ describe('compactions', () => {
     await kit.call(run, { type: 'note', kind: 'correction', text: 'The button says Passkey.' });
     await kit.fire('PostCompact', {
       trigger: 'auto',
-      compact_summary: 'We use **SimpleWebAuthn** on both\nsides.',
+      compact_summary: 'We use **SimpleWebAuthn** on both\nsides. See docs/auth.md.',
     });
-    expect(kit.log().at(-1)).toMatchObject({ what: 'compacted', kept: ['n1'], lost: ['n2'] });
+    const recorded = (await kit.runtime.engine.entries(run)).at(-1)?.events.at(-1);
+    // The handle, two notes and a path.
+    expect(recorded).toMatchObject({
+      type: 'compaction.recorded',
+      session: 'a',
+      trigger: 'auto',
+      asked: 4,
+      found: 2,
+      kept: ['n1'],
+      lost: ['n2'],
+    });
   });
 
   test('[pain 5] without PreCompact nothing is lost', async () => {
@@ -360,6 +424,34 @@ describe('stops', () => {
   });
 });
 
+describe('who calls', () => {
+  const call = (more: object) => kit.fire('PreToolUse', { ...tool(status, 'toolu_1', {}), ...more });
+  const callers = () =>
+    createCallers(stateDirectory({ env: kit.project.env, home: kit.project.env.HOME ?? '' }));
+
+  test('[P4/8] the tool learns which session or subagent calls it, once', async () => {
+    expect((await call({})).stdout).toBe('');
+    expect(callers().take('toolu_1')).toEqual({ host: 'claude-code', session: 'a' });
+    expect(callers().take('toolu_1')).toBeUndefined();
+    await call({ agent_id: 's1', agent_type: 'worker' });
+    expect(callers().take('toolu_1')).toEqual({ host: 'claude-code', session: 'a', agent: 's1' });
+  });
+
+  test('also where no run is active yet, and where nothing can be written', async () => {
+    await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } }, { run });
+    await call({});
+    expect(callers().take('toolu_1')).toBeDefined();
+    const folder = join(
+      stateDirectory({ env: kit.project.env, home: kit.project.env.HOME ?? '' }),
+      'callers',
+    );
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'no folder');
+    expect(await call({})).toMatchObject({ stdout: '', stderr: '', exitCode: 0 });
+    expect(callers().take('toolu_1')).toBeUndefined();
+  });
+});
+
 describe('a hook never breaks a session', () => {
   test('[002/9] without an active run nothing is printed and no file is made', async () => {
     const idle = createHookKit({});
@@ -397,6 +489,80 @@ describe('a hook never breaks a session', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
     expect(stderr).toContain('stepfast hook SessionStart: ');
     expect(kit.log().at(-1)).toMatchObject({ what: 'error', event: 'SessionStart' });
+  });
+
+  test('where nothing can be written the briefing comes all the same', async () => {
+    await kit.called('a', { run, at });
+    const sessions = join(kit.runtime.project.directory, 'sessions');
+    for (const folder of ['hooks', 'facts']) {
+      rmSync(join(sessions, folder), { recursive: true, force: true });
+      writeFileSync(join(sessions, folder), 'no folder');
+    }
+    mkdirSync(join(sessions, 'marks', 'because', pendingReason({ host: 'claude-code', session: 'a' })));
+    const { context, exitCode } = await compact();
+    expect(exitCode).toBe(0);
+    expect(context).toContain('ACTION REQUIRED');
+  });
+
+  test('[002/9] a folder that leads out of the project is not written to', async () => {
+    await kit.called('a', { run, at });
+    const sessions = join(kit.runtime.project.directory, 'sessions');
+    const outside = join(kit.project.root, '..', 'outside');
+    for (const name of ['sessions/hooks', 'sessions', '.']) {
+      const link = join(kit.runtime.project.directory, name);
+      rmSync(outside, { recursive: true, force: true });
+      cpSync(link, outside, { recursive: true });
+      rmSync(link, { recursive: true });
+      symlinkSync(outside, link);
+      const before = filesBelow(outside);
+      const { stdout, stderr, exitCode } = await compact();
+      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
+      expect(stderr).toContain('is a link that leads out of the project');
+      expect(filesBelow(outside)).toEqual(before);
+      rmSync(link);
+      cpSync(outside, link, { recursive: true });
+    }
+    expect(existsSync(sessions)).toBe(true);
+  });
+
+  test.each(['', 'no JSON', '[]', 'null', '{"session_id":1}', `{"session_id":"${'a'.repeat(300)}"}`])(
+    'input that is none is told on stderr at most: %j',
+    async (input) => {
+      const around = { env: kit.project.env, home: '', now: Date.now, pid: undefined };
+      const { stdout, exitCode } = await runHook(claudeCode, 'SessionStart', input, around);
+      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
+    },
+  );
+
+  test('damaged files of its own are as good as none', async () => {
+    await kit.called('a', { run, at });
+    await compact();
+    for (const file of filesBelow(join(kit.runtime.project.directory, 'sessions')))
+      if (file.endsWith('.json')) writeFileSync(file, '{"v":1,');
+    await kit.fire('UserPromptSubmit', { prompt: 'go on' });
+    expect((await compact()).context).toContain('ACTION REQUIRED');
+  });
+
+  test('a transcript that is missing or huge delays nobody', async () => {
+    await kit.called('a', { run, at });
+    const { context } = await compact();
+    kit.accept(context);
+    appendFileSync(kit.transcript, `${'x'.repeat(30 * 1024 * 1024)}\n`);
+    kit.accept(context);
+    const began = performance.now();
+    expect((await kit.fire('UserPromptSubmit', { prompt: 'go on' })).stdout).toBe('');
+    expect(performance.now() - began).toBeLessThan(1000);
+    rmSync(kit.transcript);
+    await compact();
+    expect((await kit.fire('Stop', {})).exitCode).toBe(0);
+  });
+
+  test('a session whose directory is gone is left alone', async () => {
+    await kit.called('a', { run, at });
+    expect(await kit.fire('SessionStart', { cwd: join(kit.project.root, 'gone') })).toMatchObject({
+      stdout: '',
+      exitCode: 0,
+    });
   });
 
   test("another host's payload is ignored", async () => {

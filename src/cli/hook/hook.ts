@@ -1,7 +1,14 @@
-import { findProject, type HookInput, type Host } from '../../runtime/index.ts';
+import {
+  createCallers,
+  findProject,
+  type HookInput,
+  type Host,
+  requireOwnFolders,
+  stateDirectory,
+} from '../../runtime/index.ts';
 import { type Around, activeProject, keyOf } from './around.ts';
 import { log } from './log.ts';
-import { createNotebook } from './notebook.ts';
+import { createNotebook, writtenFolders } from './notebook.ts';
 import { quickly } from './quick.ts';
 
 export interface Answered {
@@ -29,8 +36,10 @@ export async function runHook(host: Host, event: string, stdin: string, around: 
 }
 
 async function answer(host: Host, input: HookInput, around: Around): Promise<Answered> {
+  if (input.kind === 'before_tool' && input.tool?.kind === 'stepfast') return calling(input, around);
   const project = activeProject(input, around);
   if (!project && input.kind !== 'before_compact') return nothing;
+  if (project) requireOwnFolders(project, writtenFolders);
   const notebook = project && createNotebook(project, keyOf(input));
   if (notebook && !notebook.first(input.kind, identity(input), around.now())) return nothing;
   const quick = notebook && (await quickly(host, input, { project, around, notebook }));
@@ -39,12 +48,20 @@ async function answer(host: Host, input: HookInput, around: Around): Promise<Ans
   return { stdout, stderr: '', exitCode };
 }
 
+/** Stepfast's own tools learn who calls them, and are never denied: without them nobody could go on. */
+function calling(input: HookInput, { env, home, now }: Around): Answered {
+  if (input.id !== undefined)
+    createCallers(stateDirectory({ env, home })).tell(input.id, keyOf(input), now());
+  return nothing;
+}
+
 const identity = ({ id, source, trigger, stopActive, tool }: HookInput): string =>
   JSON.stringify([id, source, trigger, stopActive, tool?.name]);
 
 function note(input: HookInput | undefined, around: Around, event: string, message: string): void {
   try {
     const project = findProject(input?.cwd ?? process.cwd());
+    requireOwnFolders(project, writtenFolders);
     log(project, around.now(), { what: 'error', event, message: message.slice(0, 500) });
   } catch {
     // stderr has it.

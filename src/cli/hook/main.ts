@@ -6,14 +6,17 @@ import { hostNamed } from './hosts.ts';
 import { readInput } from './stdin.ts';
 
 /** The hook's own program, one small file: `hook.cjs --host NAME EVENT`. */
-async function main([flag, name, event = '']: readonly string[]): Promise<void> {
+async function main([flag, name, event = '']: readonly string[]): Promise<number> {
   const host = flag === '--host' ? hostNamed(name) : undefined;
-  if (!host) return write(2, `stepfast hook: there is no host '${name ?? ''}'\n`);
+  if (!host) {
+    write(2, `stepfast hook: there is no host '${name ?? ''}'\n`);
+    return 0;
+  }
   const around = { env: process.env, home: homedir(), now: Date.now, pid: hostProcess() };
   const { stdout, stderr, exitCode } = await runHook(host, event, readInput(), around);
   if (stdout !== '') write(1, stdout);
   if (stderr !== '') write(2, stderr);
-  process.exitCode = exitCode;
+  return exitCode;
 }
 
 /** At once and in full, also into a pipe that is read slowly. */
@@ -29,4 +32,10 @@ function write(file: number, text: string): void {
   }
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => write(2, `stepfast hook: ${String(error)}\n`));
+main(process.argv.slice(2))
+  .catch((error: unknown) => {
+    write(2, `stepfast hook: ${String(error)}\n`);
+    return 0;
+  })
+  // Everything is written: to take the program apart first costs more than some hooks.
+  .then((code) => process.exit(code));

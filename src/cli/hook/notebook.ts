@@ -10,7 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { HookKind, Project, SessionKey, Source } from '../../runtime/index.ts';
+import {
+  createMarks,
+  type HookKind,
+  type Project,
+  type SessionKey,
+  type Source,
+} from '../../runtime/index.ts';
 
 /** What was last injected into a session's context, or is still to be. */
 export interface Sent {
@@ -28,7 +34,7 @@ export interface Sent {
   proven?: 'transcript' | 'handle' | 'none';
 }
 
-/** What hooks remember of one session between them, in a folder of its own. */
+/** What hooks remember of one session between them, in a folder of its own. What cannot be written is forgotten. */
 export interface Notebook {
   /** undefined: this session's beginning was never seen. */
   readonly sent: Sent | undefined;
@@ -39,6 +45,8 @@ export interface Notebook {
   hand(id: string, handed: Handed): void;
   /** The words of the oldest one of this type that was not taken yet. */
   take(agent: string | undefined): Handed | undefined;
+  /** Whether this was not told to the person before. */
+  tellOnce(what: string): boolean;
   /** The session is over; what keeps copies of its last event apart stays. */
   close(): void;
 }
@@ -49,19 +57,38 @@ export interface Handed {
 }
 
 /** While something is unproven, every tool is looked at. */
-export const pendingMarks: readonly string[] = ['after_tool-shell', 'after_tool-read'];
+const pendingMarks: readonly string[] = ['after_tool-shell', 'after_tool-read'];
+
+export const pendingReason = (key: SessionKey): string => `sent.${nameOf(key)}`;
+
+/** Where the mark cannot be made, a prompt is the next chance to look. */
+export function watchTools({ directory }: Pick<Project, 'directory'>, key: SessionKey): void {
+  try {
+    createMarks(directory).want(pendingReason(key), pendingMarks);
+  } catch {
+    // A disk that is full or read-only keeps nobody from being briefed.
+  }
+}
 
 /** A second copy of a hook is started together with the first. */
 const sameMs = 10_000;
 const staleMs = 24 * 3_600_000;
 const claim = /^once-([a-z_]+)-([0-9a-f]{16})-(\d+)$/;
 
+/** What hooks write into, beside what every command does. */
+export const writtenFolders: readonly string[] = [
+  'sessions/hooks',
+  'sessions/facts',
+  'sessions/marks',
+  'sessions/pending',
+];
+
 /** Below `sessions`: no tree covers it, and git ignores it. */
 export const hooksFolder = ({ directory }: Pick<Project, 'directory'>): string =>
   join(directory, 'sessions', 'hooks');
 
 /** A name of fixed form. */
-export const nameOf = ({ host, session, agent }: SessionKey): string => short([host, session, agent ?? null]);
+const nameOf = ({ host, session, agent }: SessionKey): string => short([host, session, agent ?? null]);
 
 const short = (parts: unknown): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
@@ -72,12 +99,22 @@ export function createNotebook(project: Project, key: SessionKey): Notebook {
   return {
     get sent() {
       // Only `send` writes it.
-      return readJson(sentFile) as Sent | undefined;
+      return (readJson(sentFile) ?? readJson(`${sentFile}.old`)) as Sent | undefined;
     },
     send: (sent) => writeWhole(sentFile, JSON.stringify(sent)),
     first,
     hand: (id, handed) => writeWhole(join(folder, `handed-${short(id)}.json`), JSON.stringify(handed)),
     take,
+    tellOnce(what) {
+      try {
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(join(folder, `told-${short(what)}`), '', { flag: 'wx' });
+        return true;
+      } catch {
+        // Also where nothing can be written: better once too few than with every stop.
+        return false;
+      }
+    },
     close() {
       for (const file of names(folder))
         if (!file.startsWith('once-')) rmSync(join(folder, file), { force: true });
@@ -114,7 +151,7 @@ export function createNotebook(project: Project, key: SessionKey): Notebook {
 
   function take(agent: string | undefined): Handed | undefined {
     const waiting = names(folder)
-      .filter((file) => file.startsWith('handed-'))
+      .filter((file) => file.startsWith('handed-') && file.endsWith('.json'))
       .sort((a, b) => timeOf(join(folder, a)) - timeOf(join(folder, b)));
     for (const file of waiting) {
       // Only `hand` writes them.
@@ -162,10 +199,25 @@ function readJson(file: string): unknown {
   }
 }
 
+/** To put one file in the place of another waits for the disk, which costs more than most of a hook. */
+function setAside(file: string): void {
+  unlinkQuietly(`${file}.old`);
+  try {
+    renameSync(file, `${file}.old`);
+  } catch {
+    // There was none.
+  }
+}
+
 /** By rename: another hook of the session may read it at the same moment. */
 function writeWhole(file: string, text: string): void {
-  mkdirSync(join(file, '..'), { recursive: true });
-  const temporary = `${file}.${process.pid}.tmp`;
-  writeFileSync(temporary, text);
-  renameSync(temporary, file);
+  try {
+    mkdirSync(join(file, '..'), { recursive: true });
+    const temporary = `${file}.${process.pid}.tmp`;
+    writeFileSync(temporary, text);
+    setAside(file);
+    renameSync(temporary, file);
+  } catch {
+    // A disk that is full or read-only keeps nobody from being briefed.
+  }
 }

@@ -59,6 +59,7 @@ export function openPlace(project: Project, around: Around): Place {
     boot: bootId(machine),
     environment: () => sessionEnvironment(project, env),
     isAlive,
+    onError: (error) => problems.push(messageOf(error)),
   });
   return { ...around, project, engine, sessions, bindings, marks, state, problems };
 
@@ -79,9 +80,11 @@ export function openPlace(project: Project, around: Around): Place {
       const view = await whole.view(run);
       return view && { run, state: view.state };
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       problems.push(problem);
       return { run, problem };
     }
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -7,6 +7,7 @@ import {
   type HookInput,
   type HookOutput,
   type Host,
+  isHeld,
   machineId,
   markedRuns,
   type Project,
@@ -18,7 +19,7 @@ import { type Around, isAlive, keyOf } from './around.ts';
 import { type Facts, looksOf, readFacts } from './facts.ts';
 import { innerPath } from './inner-path.ts';
 import { log } from './log.ts';
-import { type Notebook, nameOf, pendingMarks } from './notebook.ts';
+import { type Notebook, watchTools } from './notebook.ts';
 import { listed, twoLines } from './telling.ts';
 
 /** How long a session counts as just seen. */
@@ -35,6 +36,7 @@ export async function quickly(
   { project, around, notebook }: { project: Project; around: Around; notebook: Notebook },
 ): Promise<HookOutput | undefined> {
   if (input.kind === 'session_start') return await started();
+  if (input.kind === 'stop' && isHeld(createMarks(project.directory))) return undefined;
   const { sent } = notebook;
   if (sent && !sent.proven) return undefined;
   if (input.kind === 'before_tool') return isFree() ? {} : undefined;
@@ -48,7 +50,7 @@ export async function quickly(
   function concerns(bound: Binding): boolean {
     const facts = readFacts(project, bound.run);
     if (!facts) return true;
-    if (input.kind === 'stop') return facts.holds;
+    if (input.kind === 'stop') return facts.holds || facts.asks;
     if (input.kind === 'prompt') return false;
     const { kind, path, whole } = input.tool ?? { kind: 'other' };
     if (kind === 'stepfast') return true;
@@ -117,7 +119,7 @@ export async function quickly(
     if (text.length > host.budget) return undefined;
     const at = briefing.at === undefined ? {} : { at: briefing.at };
     notebook.send({ run: live.run, source: 'startup', id: briefing.id, text, tries: 1, ...at });
-    createMarks(project.directory).want(`sent.${nameOf(keyOf(input))}`, pendingMarks);
+    watchTools(project, keyOf(input));
     log(project, now, { what: 'injected', run: live.run, session, briefing: briefing.id, why: 'startup' });
     return { context: text };
   }

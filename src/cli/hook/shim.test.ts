@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../../../test/kit/project.ts';
@@ -43,6 +43,11 @@ describe('the shim', () => {
       status: 0,
       stdout: expect.stringContaining('started'),
     });
+  });
+
+  test("a call of Stepfast's own tools needs no mark: it may be the one that starts a run", () => {
+    expect(fire(project.root, 'before_tool-stepfast')).toEqual(started);
+    expect(fire(project.root, 'before_tool')).toEqual(silent);
   });
 
   test('finds the mark from a folder inside the project, and from where the host was opened', () => {
@@ -92,10 +97,14 @@ describe('the shim', () => {
     },
   );
 
-  test('says what is missing, and fails nobody', () => {
+  test('says what is missing, where something is under way, and fails nobody', () => {
+    const env = { PATH: '/nowhere' };
+    expect(fire(project.root, 'session_start', env)).toEqual(silent);
     mark(project.root, 'session_start');
-    const { stdout, stderr, status } = fire(project.root, 'session_start', { PATH: '/nowhere' });
-    expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
-    expect(stderr).toContain('node is missing');
+    const { stdout, ...rest } = fire(project.root, 'session_start', env);
+    expect(rest).toEqual({ stderr: '', status: 0 });
+    expect(JSON.parse(stdout).systemMessage).toMatch(/node is not on the PATH, so this session is not told/);
+    rmSync(join(shim, '..', '..', 'dist'), { recursive: true });
+    expect(JSON.parse(fire(project.root).stdout).systemMessage).toMatch(/not built/);
   });
 });

@@ -2,7 +2,9 @@ import { mayStop } from '../../machine/index.ts';
 import type { HookOutput } from '../../runtime/index.ts';
 import type { Loaded } from '../../store/index.ts';
 import { prove } from './deliver.ts';
+import { heldByCommand } from './hold.ts';
 import { log } from './log.ts';
+import { toType } from './to-type.ts';
 import { arrivalOf } from './transcript.ts';
 import type { Visit } from './visit.ts';
 
@@ -12,8 +14,15 @@ const gateMs = 45_000;
 const proofMs = 500;
 const pauseMs = 25;
 
-/** A stop is held only where the workflow asks for it, and never in a circle: the machine's `mayStop` has the rules. */
+/** A stop is held only where the workflow or a person asks for it, and never in a circle. */
 export async function stop(visit: Visit): Promise<HookOutput> {
+  const began = visit.place.now();
+  const output = await stopOfRun(visit);
+  return output.block === undefined ? await heldByCommand(visit, { began, before: output }) : output;
+}
+
+/** The machine's `mayStop` has the rules. */
+async function stopOfRun(visit: Visit): Promise<HookOutput> {
   const { input, place, key, session } = visit;
   await provenByNow(visit);
   const { agent } = input;
@@ -22,7 +31,8 @@ export async function stop(visit: Visit): Promise<HookOutput> {
     ...(agent?.type === undefined ? {} : { agentType: agent.type }),
   });
   const view = binding && (await place.engine.view(binding.run));
-  if (view?.definition.stop !== 'hold') return {};
+  if (!view) return {};
+  if (view.definition.stop !== 'hold') return told(view);
   const settled = input.stopActive ? view : await gatesSettled(visit, view);
   const { run, definition, state } = settled;
   const verdict = mayStop(definition, state, { session, active: input.stopActive ?? false });
@@ -34,11 +44,18 @@ export async function stop(visit: Visit): Promise<HookOutput> {
   });
   if (!verdict.hold) {
     const running = Object.values(state.cursors).some(({ checking }) => checking);
-    return running ? { say: `Stepfast: the gates of ${run} are still running; the stop was not held.` } : {};
+    return running
+      ? { say: `Stepfast: the gates of ${run} are still running; the stop was not held.` }
+      : told(settled);
   }
   const event = { type: 'held', at: verdict.at } as const;
   const { reply } = await place.engine.execute(run, { now: place.now(), session, type: 'session', event });
   return 'code' in reply ? {} : { block: verdict.reason };
+
+  function told(now: Loaded): HookOutput {
+    const say = toType(now, visit);
+    return say === undefined ? {} : { say };
+  }
 }
 
 /** A gate that runs may yet finish the position: waited for, within bounds. */

@@ -22,8 +22,6 @@ export async function beforeTool(visit: Visit): Promise<HookOutput> {
   if (!tool) return {};
   if (tool.kind === 'agent' && tool.prompt !== undefined && handleIn(tool.prompt) !== undefined)
     notebook.hand(input.id ?? tool.prompt, { agent: tool.agent, prompt: tool.prompt });
-  // Without its own tools nobody could go on.
-  if (tool.kind === 'stepfast') return {};
   const binding = await place.bindings.get(key);
   const view = binding && (await place.engine.view(binding.run));
   if (!view || ended(view.state)) return {};

@@ -5,6 +5,9 @@ import { createMemory, createSurroundings, createTrust, type Telling } from '../
 import type { Loaded } from '../../store/index.ts';
 import type { Place } from './place.ts';
 
+/** Runs a command and hashes the tree: more code of the kind that only few hooks need. */
+export { checkHold } from '../../runtime/index.ts';
+
 /** The briefing where files belong to it: critical artifacts, and the tree that evidence is compared with. */
 export async function briefWithFiles(
   view: Loaded,
@@ -25,7 +28,9 @@ export async function briefWithFiles(
   // An unbound session is bound by its first call, not by what it was told.
   if (session !== undefined && Object.hasOwn(view.state.sessions, session)) {
     const { artifacts: loaded } = source;
-    await memory.record(view, { session }, { artifacts: loaded, ...briefing, trigger: 'session_start' });
+    const shown = { artifacts: loaded, ...briefing, trigger: 'session_start' };
+    // What cannot be recorded is shown all the same.
+    await memory.record(view, { session }, shown).catch(() => {});
   }
   return briefing;
 }

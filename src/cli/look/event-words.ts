@@ -103,6 +103,16 @@ export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
             ['yellow', `context action ${event.how === 'skipped' ? 'skipped' : 'let pass by a person'}`],
             ` at ${path}`,
           ];
+    case 'briefing.delivered':
+      return event.proven === 'none'
+        ? [['yellow', `briefing ${event.briefing} did not arrive`], ` in ${event.session}`]
+        : [['dim', `briefing ${event.briefing} arrived (${event.proven})`]];
+    case 'compaction.recorded':
+      return [
+        ['cyan', `context compacted (${event.trigger})`],
+        ` the summary has ${event.found} of ${event.asked} facts`,
+        ...(event.lost.length === 0 ? [] : said(`lost in it, kept here: ${event.lost.join(', ')}`)),
+      ];
     case 'session.started':
       return [
         ['dim', `session ${event.session} joined${event.host === undefined ? '' : ` with ${event.host}`}`],

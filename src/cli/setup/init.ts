@@ -1,7 +1,13 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { listWorkflows } from '../../definition/index.ts';
-import { commandsOf, type Runtime } from '../../runtime/index.ts';
+import {
+  commandsOf,
+  type HostSetup,
+  isSetupRefusal,
+  type Runtime,
+  type SetupPlace,
+} from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { agreed } from '../confirm.ts';
 import { declined } from '../decide/verdict.ts';
@@ -11,11 +17,19 @@ import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
 import { count, printable } from '../text.ts';
+import { version } from '../version.ts';
 import { signsFor } from '../view/signs.ts';
+import { type HostPlan, isDone, placeOf, planHosts, setupsNamed, showHost } from './hosts.ts';
 import { projectFiles } from './project-files.ts';
+import { lookStaged, pluginLink, stage } from './stage.ts';
 import { findTestCommands } from './test-command.ts';
 
-export const options = { ...placeOptions, yes: { type: 'boolean', short: 'y' } } as const;
+export const options = {
+  ...placeOptions,
+  yes: { type: 'boolean', short: 'y' },
+  team: { type: 'boolean' },
+  host: { type: 'string', multiple: true },
+} as const;
 
 interface Plan {
   write: { file: string; text: string }[];
@@ -24,35 +38,91 @@ interface Plan {
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
+  const wanted = setupsNamed(values.host);
   const runtime = openRuntime(io, values);
   const root = runtime.project.worktree;
   const tests = findTestCommands(root);
   const plan = planFor(runtime, projectFiles(tests, schemaIn(root)));
+  const place = placeOf(runtime, io);
+  const setup = { team: values.team ?? false, plugin: pluginLink(place.state), version: version() };
+  const hosts = await planHosts(wanted, place, setup);
+  const current = hosts.plans.length === 0 || lookStaged(place.state).current;
   const shown = (file: string): string => relative(root, file);
   const report = { root, test: tests[0] ?? null, kept: plan.keep.map(shown) };
-  if (plan.write.length === 0) {
-    if (values.json) return printJson(io, { ...report, written: [] }, exit.ok);
+  const open = hosts.plans.filter((each) => !isSetupRefusal(each.plan) && !(isDone(each) && current));
+  const refused = hosts.plans.filter(({ plan: one }) => isSetupRefusal(one));
+  if (plan.write.length === 0 && open.length === 0) {
+    if (!values.json) for (const each of refused) showHost(each, io);
+    const code = refused.length > 0 ? exit.no : exit.ok;
+    if (values.json) return printJson(io, { ...report, written: [], hosts: told(hosts.plans, []) }, code);
     io.stdout.write(`Everything is here already: ${plan.keep.map(shown).join(', ')}\n`);
-    return exit.ok;
+    sayHosts({ ...hosts, plans: hosts.plans.filter(isDone) }, 'already', io);
+    sayFailures(refused, io);
+    return code;
   }
-  if (!values.json) show(plan, root, io);
+  if (!values.json) {
+    show(plan, root, io);
+    for (const each of hosts.plans) showHost(each, io, current ? undefined : dirname(setup.plugin));
+  }
   const names = plan.write.map(({ file }) => shown(file));
+  const asked = askFor(names, open);
   if (!values.yes && !io.stdin.terminal) {
-    const message = `${count(names.length, 'file')} would be written: ${names.join(', ')}`;
+    const message = `${asked.would}: ${[...names, ...open.flatMap(({ plan: one }) => ('commands' in one ? one.commands : []))].join(', ')}`;
     return printRefusal(
       { code: 'not_confirmed', message, next: 'say it with --yes: stepfast init --yes' },
       io,
       values,
     );
   }
-  if (!values.yes && !(await agreed(io, `Write ${count(names.length, 'file')}?`)))
-    return declined(io, values);
+  if (!values.yes && !(await agreed(io, asked.question))) return declined(io, values);
   for (const { file, text } of plan.write) write(file, text);
   const trusted = trustOwn(plan, io, values);
-  if (values.json) return printJson(io, { ...report, written: names, trusted }, exit.ok);
-  done(names, tests[0]?.command, io);
-  return exit.ok;
+  const results = await installed(open, place);
+  const failures = [...refused, ...results].filter(({ plan: one }) => isSetupRefusal(one));
+  const code = failures.length > 0 ? exit.no : exit.ok;
+  if (values.json)
+    return printJson(io, { ...report, written: names, trusted, hosts: told(hosts.plans, results) }, code);
+  for (const each of results.filter(({ plan: one }) => isSetupRefusal(one))) showHost(each, io);
+  if (names.length > 0) done(names, tests[0]?.command, io);
+  sayHosts(
+    { plans: results.filter(({ plan: one }) => !isSetupRefusal(one)), missing: hosts.missing },
+    'now',
+    io,
+  );
+  sayFailures(failures, io);
+  const inside = results.some(({ plan: one }) => !isSetupRefusal(one));
+  nextSteps(inside, io);
+  return code;
 }
+
+/** One after the other, from files that are copied first. */
+async function installed(open: readonly HostPlan[], { state }: SetupPlace): Promise<HostPlan[]> {
+  if (open.length > 0) stage(state);
+  const results: HostPlan[] = [];
+  for (const each of open) {
+    const refusal = isSetupRefusal(each.plan) ? each.plan : await each.plan.perform();
+    results.push({ ...each, plan: refusal ?? each.plan });
+  }
+  return results;
+}
+
+function askFor(names: readonly string[], hosts: readonly HostPlan[]): { question: string; would: string } {
+  const files = names.length > 0 ? count(names.length, 'file') : '';
+  const titles = hosts.map(({ setup }) => setup.title).join(' and ');
+  const both = [files && `write ${files}`, titles && `set up ${titles}`].filter(Boolean).join(' and ');
+  const would = [files && `${files} would be written`, titles && `${titles} would be set up`]
+    .filter(Boolean)
+    .join(' and ');
+  return { question: `${both.charAt(0).toUpperCase()}${both.slice(1)}?`, would };
+}
+
+const told = (plans: readonly HostPlan[], results: readonly HostPlan[]): object[] =>
+  plans.map((each) => {
+    const { setup, found, plan } = results.find((one) => one.setup === each.setup) ?? each;
+    if (isSetupRefusal(plan)) return { host: setup.name, ...found, refused: plan };
+    const { commands, edits, notes } = plan;
+    return { host: setup.name, ...found, commands, edits, notes };
+  });
 
 /** Nothing that is there is overwritten, nor hidden by a second workflow of its name. */
 function planFor({ project, searchPath }: Runtime, files: Record<string, string>): Plan {
@@ -106,14 +176,52 @@ function trustOwn({ write: files }: Plan, io: Io, values: Parameters<typeof open
 
 function done(names: readonly string[], command: string | undefined, io: Io): void {
   const { done: sign } = signsFor(io);
-  const cyan = (text: string): string => paint(io.stdout, 'cyan', text);
   const checked =
     command === undefined
       ? 'No test command was found: results are labelled unverified until .stepfast/workflows/go.yaml has one.'
       : `Work counts as done when ${paint(io.stdout, 'bold', printable(command))} passes.`;
-  io.stdout.write(
-    `${paint(io.stdout, 'green', sign)} ${count(names.length, 'file')} written. ${checked}\n\n`,
-  );
-  io.stdout.write(`  ${cyan('stepfast go "fix the login bug"')}   begin a task\n`);
-  io.stdout.write(`  ${cyan('stepfast status')}                   see where it stands\n`);
+  io.stdout.write(`${paint(io.stdout, 'green', sign)} ${count(names.length, 'file')} written. ${checked}\n`);
+}
+
+function sayHosts(
+  { plans, missing }: { plans: readonly HostPlan[]; missing: readonly HostSetup[] },
+  when: 'now' | 'already',
+  io: Io,
+): void {
+  const { done: sign } = signsFor(io);
+  for (const { setup } of plans)
+    io.stdout.write(
+      when === 'now'
+        ? `${paint(io.stdout, 'green', sign)} ${setup.title} has the plugin, from its next session on.\n`
+        : `${setup.title} has the plugin.\n`,
+    );
+  for (const { title } of missing)
+    io.stdout.write(`${title} was not found on this machine. Once it is there: stepfast init\n`);
+}
+
+/** Why stands further up. */
+function sayFailures(failures: readonly HostPlan[], io: Io): void {
+  const { bad } = signsFor(io);
+  for (const { setup } of failures)
+    io.stdout.write(
+      `${paint(io.stdout, 'red', bad)} ${setup.title} was not set up. Why, and what to do, is said above.\n`,
+    );
+}
+
+function nextSteps(inside: boolean, io: Io): void {
+  const cyan = (text: string): string => paint(io.stdout, 'cyan', text);
+  const rows: [string, string][] = inside
+    ? [
+        ['/stepfast:go fix the login bug', 'begin a task, in Claude Code'],
+        ['stepfast status', 'see where it stands'],
+        ['stepfast doctor', 'see that everything works'],
+      ]
+    : [
+        ['stepfast go "fix the login bug"', 'begin a task'],
+        ['stepfast status', 'see where it stands'],
+      ];
+  const width = Math.max(...rows.map(([command]) => command.length));
+  io.stdout.write('\n');
+  for (const [command, what] of rows)
+    io.stdout.write(`  ${cyan(command)}${' '.repeat(width - command.length + 3)}${what}\n`);
 }

@@ -8,6 +8,7 @@ export const options = {
   'repo-root': { type: 'string' },
   worktree: { type: 'string' },
   'workflow-path': { type: 'string' },
+  'tools-only': { type: 'boolean' },
 } as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
@@ -21,6 +22,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     worktree: values.worktree,
     repoRoot: values['repo-root'],
     workflowPath: values['workflow-path'],
+    toolsOnly: values['tools-only'],
   });
   // The client is gone: nobody reads what pending calls would still answer.
   return process.exit(exit.ok);

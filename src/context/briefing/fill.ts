@@ -42,6 +42,9 @@ export function fill(parts: readonly ListedPart[], artifacts: readonly Inlinable
   return parts.map((part) => filled(part, taken.slice(0, best)));
 }
 
+/** Grows as long as a run does: beyond its share it comes after what somebody wanted to be remembered. */
+const history: readonly PartName[] = ['done', 'tasks'];
+
 /** An artifact over this is long. */
 const short: Measure = { tokens: 600, characters: 2400 };
 
@@ -62,7 +65,9 @@ function* inOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[])
     if (step && fits(step.cost, short)) yield step;
     else long.push(artifact);
   }
-  for (const { queue } of queues) {
+  const isHistory = ({ part }: { part: ListedPart }): boolean => history.includes(part.name);
+  const rest = [...queues.filter((each) => !isHistory(each)), ...queues.filter(isHistory)];
+  for (const { queue } of rest) {
     for (let step = queue.peek(); step; step = queue.peek()) {
       yield step;
       queue.drop();

@@ -47,10 +47,11 @@ export const registrations: readonly Registration[] = [
   { event: 'SubagentStop', mark: 'subagent_stop', timeout: 60 },
   {
     event: 'PreToolUse',
-    matcher: `Read|Write|Edit|NotebookEdit|Bash|${stepfastTools}`,
+    matcher: 'Read|Write|Edit|NotebookEdit|Bash',
     mark: 'before_tool',
     timeout: 10,
   },
+  { event: 'PreToolUse', matcher: stepfastTools, mark: 'before_tool-stepfast', timeout: 10 },
   { event: 'PreToolUse', matcher: 'Agent|Task', mark: 'before_tool-agent', timeout: 10 },
   { event: 'PostToolUse', matcher: stepfastTools, mark: 'after_tool-stepfast', timeout: 15 },
   { event: 'PostToolUse', matcher: 'Read', mark: 'after_tool-read', timeout: 15 },

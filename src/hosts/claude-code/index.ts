@@ -1,2 +1,4 @@
 export { registrations } from './capabilities.ts';
 export { claudeCode } from './claude-code.ts';
+export { pluginHooks } from './plugin-hooks.ts';
+export { claudeCodeSetup } from './setup.ts';

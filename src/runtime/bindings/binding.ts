@@ -22,6 +22,8 @@ export interface Binding extends SessionKey {
   endedAt?: number;
   /** It ended with a clear: whoever comes next in its place inherits. */
   cleared?: true;
+  /** How full its context is, in percent, as the host last told. */
+  pressure?: number;
 }
 
 const version = 1;
@@ -46,7 +48,7 @@ export const encodeBinding = (binding: Binding): string => `${JSON.stringify({ v
 export function parseBinding(text: string): Binding | undefined {
   const read = parse(text);
   if (typeof read !== 'object' || read === null) return undefined;
-  const { v, host, session, agent, run, at, cwd, pid, boot, boundAt, seenAt, endedAt, cleared } =
+  const { v, host, session, agent, run, at, cwd, pid, boot, boundAt, seenAt, endedAt, cleared, pressure } =
     // Every part is looked at below.
     read as Record<string, unknown>;
   if (v !== version || !isText(host) || !isText(session) || !isText(run) || !isText(cwd)) return undefined;
@@ -64,7 +66,18 @@ export function parseBinding(text: string): Binding | undefined {
     seenAt,
     ...(isTime(endedAt) ? { endedAt } : {}),
     ...(cleared === true ? { cleared } : {}),
+    ...(isTime(pressure) && pressure <= 100 ? { pressure } : {}),
   };
+}
+
+/** undefined for whatever names no session. */
+export function parseKey(text: string): SessionKey | undefined {
+  const read = parse(text);
+  if (typeof read !== 'object' || read === null) return undefined;
+  // Every part is looked at below.
+  const { host, session, agent } = read as Record<string, unknown>;
+  if (!isText(host) || !isText(session)) return undefined;
+  return { host, session, ...(isText(agent) ? { agent } : {}) };
 }
 
 function parse(text: string): unknown {

@@ -59,6 +59,36 @@ const called = (session: string, step = 'plan', pid = 10) =>
   sessions.called(key(session), { run, at: `${suffix()}:${step}#1`, cwd: project.root, pid });
 
 describe('sessions and a run', () => {
+  test('a session begins also where its run cannot be written to, and that is told', async () => {
+    await called('one');
+    const errors: unknown[] = [];
+    const full = new Error('no space left');
+    const stuck = createSessions({
+      engine: { ...runtime.engine, execute: () => Promise.reject(full) },
+      project: runtime.project,
+      clock: () => now,
+      boot: 'here',
+      environment: () => ({}),
+      isAlive: () => true,
+      onError: (error) => errors.push(error),
+    });
+    const start = { source: 'compact', host: 'h', session: 'one', cwd: project.root } as const;
+    expect(await stuck.begin(start)).toMatchObject({ kind: 'brief', run });
+    expect(errors).toEqual([full]);
+  });
+
+  test('[P1/7] what the tools asked under a name of their own opens with the clear of the session that has the handle', async () => {
+    await called('one');
+    const advance = { type: 'advance', output: 'Planned.', now, session: 'tools' } as const;
+    await runtime.engine.execute(run, advance);
+    await called('one', 'build');
+    expect((await state()).cursors.build?.boundary).toMatchObject({ session: 'tools' });
+    await sessions.ended(key('one'), { cleared: true });
+    await begin('clear', 'two');
+    expect((await state()).cursors.build?.boundary).toMatchObject({ how: 'reset', by: 'hook' });
+    expect((await state()).sessions.two?.resets).toBe(1);
+  });
+
   test('[P4/1] a session is told of the run, bound by its first call, and only then may its stop be held', async () => {
     expect(await begin('startup', 'one')).toMatchObject({ kind: 'brief', run });
     expect(await sessions.stopping(key('one'))).toBeUndefined();

@@ -1,4 +1,12 @@
-import { type Caller, type Command, ended as isOver, type SessionFacts } from '../../machine/index.ts';
+import {
+  type Caller,
+  type Command,
+  formatHandle,
+  ended as isOver,
+  isWithin,
+  type SessionFacts,
+  type State,
+} from '../../machine/index.ts';
 import type { Engine } from '../engine.ts';
 import { type Project, portable } from '../project.ts';
 import { type Beginning, beginSession, type Source, type Start } from './begins.ts';
@@ -9,7 +17,7 @@ import { type Bindings, createBindings } from './store.ts';
 
 /** What hooks tell of the sessions that they see; nothing in here knows one host from another. */
 export interface Sessions {
-  /** Binds, inherits and drops as the answer says, and tells the run what was seen. Bindings that cannot be written are lost, not an error. */
+  /** Binds, inherits and drops as the answer says, and tells the run what was seen. What cannot be written is lost, not an error. */
   begin(start: Omit<Start, 'worktree' | 'cwd'> & { cwd: string }): Promise<Beginning>;
   /** A call of the session was accepted, and answered with this handle: binds it, unless the run has ended with that. */
   called(key: SessionKey, call: { run: string; at?: string; cwd: string; pid?: number }): Promise<void>;
@@ -31,6 +39,8 @@ interface SessionsOptions {
   environment(): Record<string, string>;
   isAlive(pid: number): boolean;
   bindings?: Bindings;
+  /** What a session that begins could not be told to its run. */
+  onError?(error: unknown): void;
 }
 
 const quietMs = 60_000;
@@ -51,7 +61,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     for (const key of drop) await quietly(bindings.drop(key));
     if (binding) {
       await quietly(bindings.put(binding));
-      await tell(binding, inherits, start.source);
+      await tell(binding, inherits, start.source).catch((error: unknown) => options.onError?.(error));
     }
     if (start.source === 'startup')
       await quietly(bindings.sweep(new Set(runs.map(({ run }) => run)), presence.now));
@@ -70,10 +80,18 @@ export function createSessions(options: SessionsOptions): Sessions {
     }
     if (source !== 'clear' && source !== 'compact') return;
     const reset: Command = { ...caller, type: 'boundary', by: 'hook', saw: source };
-    // The tools may have asked under a session of their own: the handle says which position is meant.
-    const at = binding.at === undefined ? {} : { at: binding.at };
-    const { reply } = await engine.execute(binding.run, { ...reset, ...at });
-    if ('code' in reply && binding.at !== undefined) await engine.execute(binding.run, reset);
+    const after = (await engine.view(binding.run))?.state;
+    const at = after && askedElsewhere(after, binding);
+    await engine.execute(binding.run, at === undefined ? reset : { ...reset, at });
+  }
+
+  /** A call that no hook saw was asked under a name of the tools' own: the handle says which position is meant. */
+  function askedElsewhere(state: State, { run, at, ...key }: Binding): string | undefined {
+    const cursor = Object.values(state.cursors).find(
+      (each) => formatHandle(run, each.path, each.visit) === at,
+    );
+    const asked = cursor?.boundary?.session;
+    return asked === undefined || isWithin(asked, sessionName(key)) ? undefined : at;
   }
 
   function started(host: string, from: string | undefined) {
@@ -104,6 +122,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       ...(pid === undefined ? {} : { pid, boot }),
       boundAt: known?.run === run ? known.boundAt : now,
       seenAt: now,
+      ...(known?.pressure === undefined ? {} : { pressure: known.pressure }),
     };
     await bindings.put(binding);
     await tell(binding, undefined, 'startup');

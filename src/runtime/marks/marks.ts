@@ -29,9 +29,13 @@ export function createMarks(directory: string): Marks {
     mkdirSync(because, { recursive: true });
     const ignore = join(directory, 'sessions', '.gitignore');
     if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+    const [file, text] = [join(because, reason), `${marks.join('\n')}\n`];
+    const before = read(file);
     // Before the marks: whoever takes marks away looks for new reasons afterwards.
-    writeFileSync(join(because, reason), `${marks.join('\n')}\n`);
-    settle();
+    if (before !== text) writeFileSync(file, text);
+    // A new reason takes no mark away, so nobody else's need to be read.
+    if (before === '' || before === text) make(marks);
+    else settle();
   }
 
   function drop(reason: string): void {
@@ -48,8 +52,12 @@ export function createMarks(directory: string): Marks {
     const wanted = wantedNow();
     for (const mark of names(folder).filter((name) => name !== 'because' && !wanted.has(name)))
       rmSync(join(folder, mark), { force: true });
-    for (const mark of wantedNow())
-      if (!existsSync(join(folder, mark))) writeFileSync(join(folder, mark), '');
+    make(wantedNow());
+  }
+
+  function make(marks: Iterable<string>): void {
+    for (const mark of marks)
+      if (plain.test(mark) && !existsSync(join(folder, mark))) writeFileSync(join(folder, mark), '');
   }
 
   function wantedNow(): Set<string> {

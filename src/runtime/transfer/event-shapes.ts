@@ -309,6 +309,14 @@ const fields: { [T in EventType]: Fields<Omit<EventOf<T>, 'type' | 'now'>> } = {
     session: word,
     proven: oneOf<Part<'briefing.delivered', 'proven'>>({ transcript: true, handle: true, none: true }),
   },
+  'compaction.recorded': {
+    session: word,
+    trigger: oneOf<Part<'compaction.recorded', 'trigger'>>({ manual: true, auto: true }),
+    asked: count,
+    found: count,
+    kept: list(word, 10_000),
+    lost: list(word, 10_000),
+  },
   'session.started': {
     session: word,
     host: optional(word),

@@ -14,7 +14,6 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, type Files } from './files.ts';
 
 /** The calls are synchronous inside: a small local file is quicker than a turn through the thread pool. */
@@ -72,6 +71,9 @@ export function createNodeFiles({ windows = process.platform === 'win32', rename
     },
   };
 }
+
+/** The module with promises is one more to load for hooks, which hardly ever wait. */
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function withFile<T>(path: string, flags: string | number, action: (file: number) => T): T {
   const file = openSync(path, flags);

@@ -1,242 +1,252 @@
 /** Stepfast's hooks inside the real Claude Code: what stood in the model's requests, and what the run knows of it. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { registrations } from '../../../src/hosts/claude-code/index.ts';
-import { renewMarks } from '../../../src/runtime/marks/marked-engine.ts';
+import { afterEach, beforeAll, expect, it } from 'vitest';
 import {
+  type ClaudeRun,
   contextOf,
-  createScriptedModel,
   forgetsAll,
+  keepsAll,
   lastUser,
   nearlyFull,
-  type RunOptions,
   reply,
-  runClaude,
-  type ScriptedModel,
-  subagent,
   summariser,
 } from '../../kit/claude/index.ts';
-import { createTestProject, type TestProject } from '../../kit/project.ts';
-
-const top = join(import.meta.dirname, '..', '..', '..');
-const cli = join(top, 'src', 'cli', 'main.ts');
-const shim = join(top, 'hooks', 'stepfast-hook.sh');
+import { answersIn, ask, buildHooks, createStage, lastContext, type Stage, settings } from './stage.ts';
 
 const workflow = `name: w
 description: Plans and builds
 required_reading: ["@docs/auth.md"]
+key_reminders: [Run the tests after each component]
+variables: { plan_id: auth }
 agents:
   reviewer: { description: Looks at it, cannot: [Edit] }
 steps:
-  - { id: plan, type: action, agent: reviewer, instructions: INSTRUCTIONS-PLAN write the plan. }
-  - { id: build, type: action, context: clear, instructions: INSTRUCTIONS-BUILD build it. }
+  - { id: plan, type: action, instructions: INSTRUCTIONS-PLAN }
+  - { id: build, type: action, agent: reviewer, instructions: INSTRUCTIONS-BUILD }
 `;
+const files = { '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' };
 
-let project: TestProject;
-let home: string;
-let model: ScriptedModel;
-
-beforeAll(() => {
-  if (!existsSync(join(top, 'dist', 'hook.cjs')))
-    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
-}, 120_000);
-
-beforeEach(async () => {
-  project = createTestProject({ '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' });
-  home = join(project.root, '..', 'claude-home');
-  mkdirSync(home);
-  model = await createScriptedModel();
-});
-
+let stage: Stage;
+beforeAll(buildHooks, 120_000);
 afterEach(async () => {
-  await model[Symbol.asyncDispose]();
-  project[Symbol.dispose]();
+  await stage[Symbol.asyncDispose]();
 });
 
-/** As the plugin registers them; what is printed for `lost` goes nowhere. */
-function settings({ lost = '' } = {}): Record<string, unknown> {
-  const hooks: Record<string, unknown[]> = {};
-  for (const { event, matcher, mark, timeout } of registrations) {
-    hooks[event] ??= [];
-    const command = `'${shim}' ${mark} claude-code ${event}${event === lost ? ' >/dev/null' : ''}`;
-    hooks[event].push({
-      ...(matcher === undefined ? {} : { matcher }),
-      hooks: [{ type: 'command', command, timeout }],
-    });
-  }
-  return { hooks };
-}
-
-const mcp = { stepfast: { command: process.execPath, args: [cli, 'mcp'], alwaysLoad: true } };
-
-const run = (options: Omit<RunOptions, 'cwd' | 'home' | 'model'>) =>
-  runClaude({ cwd: project.root, home, model, settings: settings(), mcp, ...options });
-
-async function begun(): Promise<{ run: string; at: string; state(): Promise<State> }> {
-  const runtime = project.runtime();
-  const { run: id = '', reply: told } = await runtime.start({ workflow: 'w' }, { session: 'mcp-before' });
-  await renewMarks(runtime.engine, runtime.project.directory);
-  const at = 'at' in told ? (told.at ?? '') : '';
-  const state = async () => {
-    const view = await runtime.engine.view(id);
-    if (!view) throw new Error('no run');
-    return view.state;
-  };
-  return { run: id, at, state };
-}
-type State = NonNullable<Awaited<ReturnType<ReturnType<TestProject['runtime']>['engine']['view']>>>['state'];
-
-const status = 'mcp__stepfast__workflow_status';
-
-it('[P4/1] a new session is briefed, and its first call binds it and proves the delivery', async () => {
-  const { at, state } = await begun();
-  model.on(lastUser(/go on/), reply.tool(status, { at }), reply.text('✅ Workflow restored'));
-  const { sessions, requests } = await run({ prompts: ['go on'] });
+it('[P4/1] [002/7] a new session is briefed, its first call binds it and proves the delivery, its files are recorded', async () => {
+  stage = await createStage(files);
+  const { at, state } = await stage.begin();
+  const path = (name: string) => join(stage.project.root, name);
+  stage.model.on(
+    lastUser(/go on/),
+    ask.status(at),
+    reply.tool('Read', { file_path: path('docs/auth.md') }),
+    reply.tool('Read', { file_path: path('README.md') }),
+    reply.tool('Write', { file_path: path('src/form.ts'), content: '1\n' }),
+    reply.text('✅ Workflow restored: w, Phase 1/2'),
+  );
+  const { sessions, requests } = await stage.run({ prompts: ['go on'] });
   const [first] = requests.requestsOf('main');
-  expect(first && contextOf(first)).toContain('INSTRUCTIONS-PLAN');
+  for (const there of [
+    'INSTRUCTIONS-PLAN',
+    'ACTION REQUIRED',
+    'REQUIRED READING\n- @docs/auth.md (not yet read)',
+    'KEY REMINDERS\n- Run the tests after each component',
+    'plan_id: auth',
+    '✅ Workflow restored: w, Phase 1/2',
+  ])
+    expect(first && contextOf(first)).toContain(there);
   const [session = ''] = sessions;
-  expect((await state()).sessions[session]).toMatchObject({ host: 'claude-code', witness: 'hooks' });
-  expect((await state()).briefings[session]?.proven).toMatch(/handle|transcript/);
-});
-
-it('[P4/4] [002/6] after a compaction that forgets everything the briefing stands in the next request', async () => {
-  const { at, state, run: id } = await begun();
-  model.on(lastUser(/go on/), reply.tool(status, { at }), reply.text('Noted.'));
-  model.always(summariser(), forgetsAll());
-  model.on(lastUser(/and now/), reply.text('Going on.'));
-  const { sessions, requests } = await run({ prompts: ['go on', '/compact', 'and now'] });
-  const [summary] = requests.requestsOf('summariser');
-  expect(summary && contextOf(summary)).toContain(`run ${id}`);
-  const last = requests.requestsOf('main').at(-1);
-  expect(last && contextOf(last)).toContain('INSTRUCTIONS-PLAN');
   const after = await state();
-  expect(after.sessions[sessions[0] ?? '']?.resets).toBe(1);
-  expect(after.briefings[sessions[0] ?? '']?.proven).toBe('transcript');
+  expect(after.sessions[session]).toMatchObject({ host: 'claude-code', witness: 'hooks' });
+  expect(after.briefings[session]?.proven).toMatch(/handle|transcript/);
+  expect(Object.keys(after.reading)).toEqual(['{project_root}/docs/auth.md']);
+  expect(after.artefacts).toEqual(['src/form.ts']);
+  expect(after.sessions[session]?.endedAt).toBeDefined();
 });
 
-it('[pain 5] an automatic compaction in the middle of a tool loop goes on with the briefing', async () => {
-  const { at } = await begun();
-  const list = (options: Parameters<typeof reply.tool>[2] = {}) =>
-    reply.tool('Bash', { command: 'ls', description: 'List' }, options);
-  model.on(
-    lastUser(/loop/),
-    reply.tool(status, { at }),
-    list({ usage: nearlyFull }),
-    list(),
-    reply.text('Done.'),
+it('[P4/4] [002/6] [pain 2] [pain 3] [pain 9] [pain 10] after a compaction that keeps little the briefing has it all', async () => {
+  stage = await createStage(files);
+  stage.model.on(
+    lastUser(/begin/),
+    ask.start(),
+    ask.note('SimpleWebAuthn on both sides.'),
+    ask.note('The button says Passkey.'),
+    ask.advance('PLANNED-IT in three parts.'),
+    reply.text('Noted.'),
   );
-  model.always(summariser(), forgetsAll());
-  const { requests } = await run({ prompts: ['loop'] });
-  expect(requests.requestsOf('summariser').length).toBeGreaterThan(0);
-  const last = requests.requestsOf('main').at(-1);
-  expect(last && contextOf(last)).toContain('INSTRUCTIONS-PLAN');
-});
-
-it('[P4/5] [P1/7] a clear hands the run on to the next session, and opens the position', async () => {
-  const { at, state } = await begun();
-  model.on(
-    lastUser(/go on/),
-    reply.tool('mcp__stepfast__workflow_advance', { at, output: 'The plan is there.' }),
-    reply.text('Please type /clear.'),
+  stage.model.always(summariser(), keepsAll([{ kind: 'decision', text: 'SimpleWebAuthn on both sides.' }]));
+  stage.model.on(lastUser(/and now/), reply.text('Going on.'));
+  const ran = await stage.run({ prompts: ['begin', 'begin nothing else', '/compact', 'and now'] });
+  const { run, state, events } = await stage.only();
+  const [summary] = ran.requests.requestsOf('summariser');
+  for (const asked of [`run ${run}`, 'The button says Passkey.', '@docs/auth.md'])
+    expect(summary && contextOf(summary)).toContain(asked);
+  const after = contextOf(ran.requests.firstRequestAfterCompaction());
+  for (const kept of ['SimpleWebAuthn on both sides.', 'The button says Passkey.', '@docs/auth.md'])
+    expect(after).toContain(kept);
+  // The next action comes before what is done, and what nobody checked says so.
+  expect(after).toMatch(
+    /ACTION REQUIRED[\s\S]*INSTRUCTIONS-BUILD[\s\S]*DONE\n- plan \(unverified; .*PLANNED-IT/,
   );
-  model.on(lastUser(/and now/), reply.text('Building.'));
-  const { sessions, requests } = await run({ prompts: ['go on', '/clear', 'and now'] });
-  const last = requests.requestsOf('main').at(-1);
-  expect(last && contextOf(last)).toContain('INSTRUCTIONS-BUILD');
-  expect((await state()).cursors.build?.boundary).toMatchObject({ how: 'reset', by: 'hook' });
-  expect(sessions).toHaveLength(2);
+  const [session = ''] = ran.sessions;
+  expect((await state()).sessions[session]?.resets).toBe(1);
+  expect((await state()).briefings[session]?.proven).toBe('transcript');
+  expect(await events('compaction.recorded')).toMatchObject([
+    { session, trigger: 'manual', kept: ['n1'], lost: ['n2'] },
+  ]);
 });
 
-it('[pain 6] a briefing that was lost after a compaction is injected again with the next prompt', async () => {
-  const { at, state } = await begun();
-  model.on(lastUser(/go on/), reply.tool(status, { at }), reply.text('Noted.'));
-  model.always(summariser(), forgetsAll());
-  model.on(lastUser(/and now/), reply.text('Going on.'));
-  model.on(lastUser(/once more/), reply.text('Going on.'));
-  const { sessions, requests } = await run({
-    prompts: ['go on', '/compact', 'and now', 'once more'],
-    settings: settings({ lost: 'SessionStart' }),
-  });
+it('[002/9] [pain 5] automatic compactions in the middle of a tool loop: each goes on with the briefing', async () => {
+  stage = await createStage(files);
+  const { at, events } = await stage.begin();
+  const round = [ask.bash('ls', { usage: nearlyFull }), ask.bash('ls'), ask.bash('ls'), ask.bash('ls')];
+  stage.model.on(lastUser(/loop/), ask.status(at), ...round, ...round, reply.text('Done.'));
+  stage.model.always(summariser(), forgetsAll());
+  const ran = await stage.run({ prompts: ['loop'] });
+  expect(ran.requests.requestsOf('summariser')).toHaveLength(2);
+  expect(lastContext(ran)).toContain('INSTRUCTIONS-PLAN');
+  expect((await events('compaction.recorded')).map(({ trigger }) => trigger)).toEqual(['auto', 'auto']);
+});
+
+it('[002/4] a run that the session starts itself is bound at once, survives a compaction, and leaves no marks', async () => {
+  stage = await createStage(files);
+  stage.model.on(lastUser(/start it/), ask.start(), reply.text('Started.'));
+  stage.model.always(summariser(), forgetsAll());
+  stage.model.on(lastUser(/and now/), ask.advance('Planned.'), ask.advance('Built.'), reply.text('Done.'));
+  const { requests, sessions } = await stage.run({ prompts: ['start it', '/compact', 'and now'] });
   expect(contextOf(requests.firstRequestAfterCompaction())).toContain('INSTRUCTIONS-PLAN');
-  expect((await state()).briefings[sessions[0] ?? '']?.proven).toBe('transcript');
+  const { state } = await stage.only();
+  expect((await state()).sessions).toEqual({ [sessions[0] ?? '']: expect.objectContaining({ resets: 1 }) });
+  expect((await state()).status).toBe('complete');
+  expect(readdirSync(join(stage.project.root, '.stepfast', 'sessions', 'marks'))).toEqual(['because']);
 });
 
-it('[pain 13] a stop is held once where the workflow asks, and the turn goes on with the reason', async () => {
-  project.write({ '.stepfast/workflows/w.yaml': `${workflow}stop: hold\n` });
-  const { at, state } = await begun();
-  model.on(lastUser(/go on/), reply.tool(status, { at }), reply.text('Finished, I think.'));
-  model.always(lastUser(/./), reply.text('It is not.'));
-  const { requests } = await run({ prompts: ['go on'] });
-  expect(requests.containing(`${at} is not finished`).length).toBeGreaterThan(0);
-  expect((await state()).cursors.plan?.stops).toBe(1);
+it('[pain 13] a stop is held where the workflow asks: once a turn, three times a visit', async () => {
+  stage = await createStage({ '.stepfast/workflows/w.yaml': `${workflow}stop: hold\n` });
+  const { at, state } = await stage.begin();
+  stage.model.on(lastUser(/go on/), ask.status(at), reply.text('Finished, I think.'));
+  stage.model.always(lastUser(/./), reply.text('It is not.'));
+  const { requests, turns } = await stage.run({ prompts: ['go on', 'two', 'three', 'four'] });
+  expect(turns).toHaveLength(4);
+  // A call, then two requests for each turn whose stop is held, and one for the last.
+  expect(requests.requestsOf('main')).toHaveLength(8);
+  expect(lastContext({ requests })).toContain(`${at} is not finished`);
+  expect((await state()).cursors.plan?.stops).toBe(3);
 });
 
-it('a run that the session starts itself is bound at once, survives a compaction, and leaves no marks', async () => {
-  const advance = 'mcp__stepfast__workflow_advance';
-  const start = reply.tool('mcp__stepfast__workflow_start', { workflow: 'w' });
-  model.on(lastUser(/start it/), start, reply.text('Started.'));
-  model.always(summariser(), forgetsAll());
-  model.on(
-    lastUser(/and now/),
-    reply.tool(advance, { output: 'Planned.' }),
-    reply.tool(status, {}),
-    reply.tool(advance, { output: 'Built.' }),
-    reply.text('Done.'),
-  );
-  const { requests, sessions } = await run({ prompts: ['start it', '/compact', 'and now'] });
-  expect(contextOf(requests.firstRequestAfterCompaction())).toContain('INSTRUCTIONS-PLAN');
-  const [info] = await project.runtime().engine.runs();
-  expect(info?.state?.sessions[sessions[0] ?? '']?.resets).toBe(1);
-  expect(info?.state?.status).toBe('complete');
-  expect(readdirSync(join(project.root, '.stepfast', 'sessions', 'marks'))).toEqual(['because']);
-});
-
-it("[P1/8] a subagent that is handed the position is briefed, and the parent's stop is its own", async () => {
-  const { at, state } = await begun();
-  model.on(
+it("what the position's agent cannot use is denied, in that position", async () => {
+  stage = await createStage(files);
+  const { at } = await stage.begin();
+  const file_path = join(stage.project.root, 'README.md');
+  const edit = (from: string, to: string) =>
+    reply.tool('Edit', { file_path, old_string: from, new_string: to });
+  stage.model.on(
     lastUser(/go on/),
-    reply.tool(status, { at }),
-    reply.tool('Agent', {
-      description: 'Plan it',
-      prompt: `SUB-TASK: work on ${at} and report.`,
-      subagent_type: 'general-purpose',
-      run_in_background: false,
-    }),
-    reply.text('It is done.'),
-  );
-  model.on(subagent(/SUB-TASK/), reply.text('Planned.'));
-  const { requests, sessions } = await run({ prompts: ['go on'] });
-  const [sub] = requests.requestsOf('subagent');
-  expect(sub && contextOf(sub)).toContain('INSTRUCTIONS-PLAN');
-  const names = Object.keys((await state()).sessions).filter((name) => name.startsWith(`${sessions[0]}/`));
-  expect(names).toHaveLength(1);
-});
-
-it("what the position's agent cannot use is denied", async () => {
-  const { at } = await begun();
-  const edit = { file_path: join(project.root, 'README.md'), old_string: 'A project', new_string: 'B' };
-  model.on(
-    lastUser(/go on/),
-    reply.tool(status, { at }),
-    reply.tool('Read', { file_path: join(project.root, 'README.md') }),
-    reply.tool('Edit', edit),
+    ask.status(at),
+    reply.tool('Read', { file_path }),
+    edit('A project', 'ALLOWED'),
+    ask.advance('Planned.', at),
+    edit('ALLOWED', 'FORBIDDEN'),
     reply.text('I may not.'),
   );
-  const { requests } = await run({ prompts: ['go on'] });
-  const last = requests.requestsOf('main').at(-1);
-  expect(last && contextOf(last)).toContain("the agent 'reviewer', which may not use Edit");
+  const ran = await stage.run({ prompts: ['go on'] });
+  const [, , allowed, , denied] = answersIn(ran);
+  expect(allowed).toContain('has been updated');
+  expect(denied).toContain("the agent 'reviewer', which may not use Edit");
 });
 
-it('[002/9] without a run the requests are those of a session without hooks', async () => {
-  model.always(lastUser(/hello/), reply.text('Hello.'));
-  const asked = async (hooks: Record<string, unknown>): Promise<string[]> => {
-    const { requests } = await run({ prompts: ['hello'], settings: hooks });
-    return requests.requestsOf('main').map((request) => contextOf(request));
-  };
-  const [withHooks] = await asked(settings());
-  const [without] = await asked({});
-  expect(withHooks?.length).toBe(without?.length);
-  expect(existsSync(join(project.root, '.stepfast', 'sessions'))).toBe(false);
+it('[004/5] [004/6] critical artifacts come with the start, with a phase, and again after a compaction', async () => {
+  const artifacts = `critical_artifacts:
+  always_load:
+    - { id: spec, type: markdown, path: docs/auth.md, description: The spec, required: true }
+    - id: guide
+      type: markdown
+      path: docs/guide.md
+      description: How to build
+      reload_triggers: ["phase_start:build"]
+`;
+  stage = await createStage({
+    '.stepfast/workflows/w.yaml': workflow + artifacts,
+    'docs/auth.md': 'SPEC-TEXT\n',
+    'docs/guide.md': 'GUIDE-TEXT\n',
+  });
+  const { at, events } = await stage.begin();
+  stage.model.on(
+    lastUser(/go on/),
+    ask.status(at),
+    ask.advance('Planned.', at),
+    reply.tool('mcp__stepfast__workflow_context', {}),
+    reply.text('Building.'),
+  );
+  stage.model.always(summariser(), forgetsAll());
+  stage.model.on(lastUser(/and now/), reply.text('Going on.'));
+  const ran = await stage.run({ prompts: ['go on', 'go on and on', '/compact', 'and now'] });
+  const [first] = ran.requests.requestsOf('main');
+  expect(first && contextOf(first)).toContain('SPEC-TEXT');
+  const [, advanced, primed] = answersIn({ requests: beforeCompaction(ran) });
+  expect(advanced).toContain('GUIDE-TEXT');
+  expect(primed).toContain('ACTION REQUIRED');
+  expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain('SPEC-TEXT');
+  const [session] = ran.sessions;
+  const loaded = await events('artifacts.loaded');
+  expect(loaded.every((each) => each.session === session)).toBe(true);
+  expect(loaded.at(-1)).toMatchObject({
+    trigger: 'session_start',
+    artifacts: [{ id: 'spec' }, { id: 'guide' }],
+  });
 });
+
+const beforeCompaction = ({ requests }: ClaudeRun): ClaudeRun['requests'] => ({
+  ...requests,
+  requestsOf: (kind) => {
+    const [summary] = requests.requestsOf('summariser');
+    return requests.requestsOf(kind).filter(({ n }) => n < (summary?.n ?? 0));
+  },
+});
+
+it('[002/4] [002/6] [002/8] work without Stepfast is adopted before a compaction, and told after it', async () => {
+  const plan = '# Passkeys\n\n**Status**: 🔄 In Progress\n\nPhase: 2/3\n\n## Phase 2\n\n- [ ] THE-FORM\n';
+  stage = await createStage({ 'CLAUDE/Plan/001-passkeys/PLAN.md': plan });
+  stage.model.on(lastUser(/hello/), reply.text('Hello.'));
+  stage.model.always(summariser(), forgetsAll());
+  stage.model.on(lastUser(/and now/), reply.text('Going on.'));
+  const ran = await stage.run({ prompts: ['hello', 'hello again', '/compact', 'and now'] });
+  const [first] = ran.requests.requestsOf('main');
+  expect(first && contextOf(first)).not.toContain('THE-FORM');
+  const { run } = await stage.only();
+  const [summary] = ran.requests.requestsOf('summariser');
+  expect(summary && contextOf(summary)).toContain(`run ${run}`);
+  const after = contextOf(ran.requests.firstRequestAfterCompaction());
+  for (const there of ['ACTION REQUIRED', 'CLAUDE/Plan/001-passkeys/PLAN.md']) expect(after).toContain(there);
+});
+
+it('[002/9] without a run the requests are byte for byte those of a session without hooks', async () => {
+  stage = await createStage(files);
+  const { model } = stage;
+  const say = ask.bash('echo tool-$((40 + 2))');
+  model.always(summariser(), forgetsAll());
+  const bodies = async (hooks: Record<string, unknown>): Promise<string[]> => {
+    model.on(lastUser(/hello/), say, reply.text('Hello.'));
+    model.on(lastUser(/and you/), ask.agent('SUB-TASK: look.'), reply.text('Fine.'));
+    model.always(lastUser(/on we go/), reply.text('On.'));
+    const { requests, sessions } = await stage.run({
+      prompts: ['hello', 'and you?', '/compact', 'on we go', '/clear', 'on we go'],
+      settings: hooks,
+    });
+    return requests.all().map(({ body }) => plain(JSON.stringify(body), sessions));
+  };
+  const [without, withHooks] = [await bodies({}), await bodies(settings())];
+  expect(withHooks).toEqual(without);
+  expect(withHooks.length).toBeGreaterThan(6);
+  expect(existsSync(join(stage.project.root, '.stepfast', 'sessions'))).toBe(false);
+  expect(existsSync(join(stage.project.root, '.stepfast', 'runs'))).toBe(false);
+});
+
+/** What differs between any two sessions, and the host's own line that a compaction hook ran. */
+const plain = (body: string, sessions: readonly string[]): string =>
+  sessions
+    .reduce((text, session) => text.replaceAll(session, 'SESSION'), body)
+    .replaceAll(/toolu_\w+|\ba[0-9a-f]{16}\b/g, 'ID')
+    .replaceAll(/(?:\\n)?(?:Pre|Post)Compact \[[^\]]*\] completed successfully/g, '')
+    .replaceAll(/(?:duration_ms|tool_uses|subagent_tokens|total_tokens)[^\\<]*/g, 'USAGE');

@@ -75,6 +75,9 @@ function environment({ home, env = {} }: ClaudeOptions): Record<string, string> 
     DISABLE_AUTOUPDATER: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_ERROR_REPORTING: '1',
+    // It waits for its MCP servers; else the first request of a busy machine has no tools.
+    MCP_CONNECTION_NONBLOCKING: '0',
+    MCP_CONNECT_TIMEOUT_MS: '25000',
     ...env,
   };
 }

@@ -1,0 +1,142 @@
+/**
+ * What of a run's facts survives compactions of the real Claude Code, after `npm run build`:
+ * `npm run survive [-- --compactions N] [--mechanism NAME] [--summariser NAME] [--seed N] [--plugin DIR] [--write]`;
+ * `--draw` makes the page anew from the results that are there.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type MechanismName, mechanismNames, withoutAny } from './survive/mechanism.ts';
+import { mean, type Outcome, outcomeOf, percent } from './survive/outcome.ts';
+import { page } from './survive/page.ts';
+import { play } from './survive/play.ts';
+import { plot } from './survive/plot.ts';
+import { createSeed002 } from './survive/seed-002.ts';
+import { copyPlugin, createStepfast } from './survive/stepfast.ts';
+import { createSummariser, type SummariserName, summariserNames } from './survive/summarisers.ts';
+
+const atOnce = 2;
+/** Fewer are no page, and fill no notes. */
+const leastWritten = 100;
+const docs = join(import.meta.dirname, '..', 'docs');
+
+const { values } = parseArgs({
+  options: {
+    compactions: { type: 'string', default: '100' },
+    mechanism: { type: 'string' },
+    summariser: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    plugin: { type: 'string' },
+    write: { type: 'boolean', default: false },
+    draw: { type: 'boolean', default: false },
+  },
+});
+const compactions = Number(values.compactions);
+if (!Number.isInteger(compactions) || compactions < 2)
+  throw new Error(`--compactions is '${values.compactions}': give a number from 2 on, one of each trigger`);
+const seed = Number(values.seed);
+const chosen = <Name extends string>(names: readonly Name[], name: string | undefined): readonly Name[] => {
+  const found = names.filter((each) => name === undefined || each === name);
+  if (found.length === 0) throw new Error(`'${name}' is none of ${names.join(', ')}`);
+  return found;
+};
+
+if (values.draw) write(JSON.parse(readFileSync(join(docs, 'survival.json'), 'utf8')));
+else await measure();
+
+async function measure(): Promise<void> {
+  const pairs = chosen(mechanismNames, values.mechanism).flatMap((mechanism) =>
+    chosen(summariserNames, values.summariser).map((summariser) => ({ mechanism, summariser })),
+  );
+  const complete = pairs.length === mechanismNames.length * summariserNames.length;
+  if (values.write && (compactions < leastWritten || !complete))
+    throw new Error(`the page needs ${leastWritten} compactions of every pair: leave the other options out`);
+  const directory = mkdtempSync(join(tmpdir(), 'stepfast-survive-'));
+  try {
+    const plugin = copyPlugin(join(directory, 'plugin'), values.plugin);
+    const outcomes = await inTurn(pairs, async (pair) => await measured(pair, plugin));
+    if (values.write) {
+      writeFileSync(join(docs, 'survival.json'), `${JSON.stringify(outcomes, null, 2)}\n`);
+      write(outcomes);
+    }
+    finish(outcomes);
+  } finally {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+interface Pair {
+  mechanism: MechanismName;
+  summariser: SummariserName;
+}
+
+async function measured({ mechanism, summariser }: Pair, plugin: string): Promise<Outcome> {
+  const started = performance.now();
+  const made =
+    mechanism === 'stepfast'
+      ? createStepfast(plugin)
+      : mechanism === 'seed-002'
+        ? createSeed002()
+        : withoutAny;
+  const outcome = await play(
+    {
+      compactions,
+      mechanism: made,
+      fills: mechanism === 'stepfast' && summariser === 'forgets' && compactions >= leastWritten,
+      summarise: (facts) => createSummariser(summariser, facts, seed),
+    },
+    (played) => outcomeOf({ mechanism, summariser }, played),
+  );
+  const seconds = Math.round((performance.now() - started) / 1000);
+  const { kept, keptAtTheEnd, facts, stale, lost } = outcome;
+  console.log(
+    `${mechanism.padEnd(9)} ${summariser.padEnd(9)} ${outcome.compactions} compactions, ${facts} facts: kept ${percent(kept)}, at the end ${percent(keptAtTheEnd)}, ${stale} stale; ${seconds} s`,
+  );
+  if (outcome.filled) console.log(`  ${JSON.stringify(outcome.filled)}`);
+  for (const each of lost.slice(0, 5)) console.log(`  lost after compaction ${each}`);
+  return outcome;
+}
+
+async function inTurn<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
+  const results = new Map<number, Out>();
+  const queue = [...items.entries()];
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next; next = queue.shift()) results.set(next[0], await work(next[1]));
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return [...results].toSorted(([one], [other]) => one - other).map(([, result]) => result);
+}
+
+function write(outcomes: readonly Outcome[]): void {
+  writeFileSync(join(docs, 'survival.svg'), plot(outcomes));
+  writeFileSync(join(docs, 'survival.md'), page(outcomes));
+}
+
+function finish(outcomes: readonly Outcome[]): void {
+  const of = (name: MechanismName): Outcome[] => outcomes.filter(({ mechanism }) => mechanism === name);
+  const keptWith = (name: MechanismName): number | undefined =>
+    of(name).length === 0 ? undefined : mean(of(name).map(({ kept }) => kept));
+  const kept = keptWith('stepfast');
+  const summarisers = Object.fromEntries(
+    summariserNames.map((name) => [
+      name,
+      Object.fromEntries(
+        outcomes
+          .filter(({ summariser }) => summariser === name)
+          .map((outcome) => [outcome.mechanism, outcome.kept]),
+      ),
+    ]),
+  );
+  console.log(
+    JSON.stringify({
+      compactions,
+      facts: Math.min(...outcomes.map(({ facts }) => facts)),
+      kept,
+      keptWithout: keptWith('none'),
+      keptSeed002: keptWith('seed-002'),
+      summarisers,
+    }),
+  );
+  if (kept !== undefined && kept < 1) process.exitCode = 1;
+}

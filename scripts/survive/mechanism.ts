@@ -1,0 +1,31 @@
+import type { Answer, SessionOptions } from '../../test/kit/claude/index.ts';
+import type { StoryFact } from './fact.ts';
+import type { Position, Story } from './story.ts';
+
+export const mechanismNames = ['stepfast', 'seed-002', 'none'] as const;
+export type MechanismName = (typeof mechanismNames)[number];
+
+/**
+ * What an agent does, beside its work, so that it is not lost. Each part answers the requests of one turn; a person
+ * then gets the same closing words whatever the mechanism is.
+ */
+export interface Mechanism {
+  host: Pick<SessionOptions, 'settings' | 'pluginDir' | 'allow'>;
+  /** Files of the project. */
+  files: Record<string, string>;
+  begins(story: Story): Answer[];
+  decided(fact: StoryFact, story: Story): Answer[];
+  advances(to: Position, story: Story): Answer[];
+  /** What else must stand in a request so that the position counts as kept. */
+  handle?(): string;
+  /** Makes notes until one is refused; `accepted`, once they were answered: all that are kept, and the refusal. */
+  fills?(): { answers: Answer[]; accepted(): { texts: string[]; refusal: string } };
+}
+
+export const withoutAny: Mechanism = {
+  host: {},
+  files: {},
+  begins: () => [],
+  decided: () => [],
+  advances: () => [],
+};

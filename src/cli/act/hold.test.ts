@@ -1,0 +1,64 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createProject, type Project } from '../fake-io.ts';
+
+const env = { PATH: process.env.PATH };
+const person = { env, terminal: true };
+let project: Project;
+
+beforeEach(() => {
+  project = createProject({ 'a.txt': '' });
+});
+afterEach(() => project[Symbol.dispose]());
+
+const holding = async (): Promise<unknown> =>
+  JSON.parse((await project.run(['hold', '--json'], { env })).stdout).hold;
+
+test('a person sets it with a typed word, sees it and lifts it', async () => {
+  const set = await project.run(['hold', 'npm test'], { ...person, input: ['hold'] });
+  expect(set.code).toBe(exit.ok);
+  expect(set.stderr).toContain('  npm test\n');
+  expect(set.stdout).toContain("may not stop until 'npm test' is green");
+  expect(set.stderr).toContain('No hook of Stepfast has been seen in this project yet');
+  expect(await holding()).toMatchObject({ command: 'npm test' });
+  const shown = await project.run(['hold'], person);
+  expect(shown.stdout).toContain('holds   npm test');
+  expect(shown.stdout).toContain('no session has wanted to stop yet');
+  const marks = join(project.root, '.stepfast/sessions/marks');
+  expect(readdirSync(marks)).toContain('stop');
+  const off = await project.run(['hold', '--off'], person);
+  expect(off.stdout).toBe("'npm test' holds nobody any more.\n");
+  expect(await holding()).toBeNull();
+  expect(readdirSync(marks)).toEqual(['because']);
+});
+
+test('another word sets nothing', async () => {
+  expect((await project.run(['hold', 'npm test'], { ...person, input: ['yes'] })).code).toBe(exit.no);
+  expect(await holding()).toBeNull();
+});
+
+test.each([
+  ['a pipe', { env }],
+  ["an agent's shell", { env: { ...env, CLAUDECODE: '1' }, terminal: true }],
+])('%s can neither set nor lift it', async (_, caller) => {
+  expect((await project.run(['hold', 'true'], { ...caller, input: ['hold'] })).code).toBe(exit.no);
+  expect(await holding()).toBeNull();
+  await project.run(['hold', 'npm test'], { ...person, input: ['hold'] });
+  const off = await project.run(['hold', '--off'], caller);
+  expect(off.code).toBe(exit.no);
+  expect(off.stderr).toContain("is a person's to decide");
+  expect(await holding()).toMatchObject({ command: 'npm test' });
+});
+
+test('nothing is said plainly, with what to type', async () => {
+  expect((await project.run(['hold'], person)).stderr).toContain('stepfast hold "npm test"');
+  expect((await project.run(['hold', '--off'], person)).stderr).toBe('Nothing holds sessions here.\n');
+});
+
+test('a command without quotes is told how to be written', async () => {
+  const { code, stderr } = await project.run(['hold', 'npm', 'test'], person);
+  expect(code).toBe(exit.usage);
+  expect(stderr).toContain('stepfast hold "npm test"');
+});

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createHolds, findProject, type Hold, type Holds, stateDirectory } from '../../runtime/index.ts';
+import { ago, lasting } from '../age.ts';
+import { readArgs } from '../args.ts';
+import { personOnly } from '../caller.ts';
+import { typed } from '../confirm.ts';
+import { declined } from '../decide/verdict.ts';
+import { exit, usageError } from '../exit.ts';
+import { hooksFolder } from '../hook/notebook.ts';
+import type { Io } from '../io.ts';
+import { paint } from '../paint.ts';
+import { printJson, printRefusal } from '../perform.ts';
+import { given, placeOptions } from '../run-options.ts';
+import { printable } from '../text.ts';
+
+export const options = { ...placeOptions, off: { type: 'boolean' } } as const;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = readArgs(args, options);
+  const command = positionals[0]?.trim();
+  if (positionals.length > 1)
+    throw usageError(`The command is one argument: stepfast hold ${JSON.stringify(positionals.join(' '))}`);
+  if (command !== undefined && values.off)
+    throw usageError('--off takes no command: it lifts what holds here.');
+  if (command === '') throw usageError('The command is empty. Name one, such as: stepfast hold "npm test"');
+  const { 'repo-root': repoRoot, worktree } = values;
+  const project = findProject(io.cwd, given({ repoRoot, worktree }));
+  const holds = createHolds(project, stateDirectory({ env: io.env, home: io.home }));
+  if (command === undefined && !values.off) return show(holds, io, values);
+  const typing = values.off ? 'stepfast hold --off' : `stepfast hold ${JSON.stringify(command)}`;
+  const refused = personOnly(io, 'what holds a session', typing);
+  if (refused) return printRefusal(refused, io, values);
+  if (command === undefined) return lift(holds, io, values);
+  io.stderr.write(
+    `Whenever an agent's session in ${printable(project.worktree)} wants to stop, Stepfast runs:\n\n  ${paint(io.stderr, 'bold', printable(command))}\n\nWhile it is red, the session goes on with its output: three times at most, then it may stop.\n`,
+  );
+  if (!(await typed(io, 'hold', 'set this for 24 hours'))) return declined(io, values);
+  const hold = holds.set(command, io.now());
+  if (values.json) return printJson(io, { hold: holdJson(hold) }, exit.ok);
+  io.stdout.write(
+    `Sessions here may not stop until '${printable(command)}' is green. Lift it: stepfast hold --off\n`,
+  );
+  if (!existsSync(hooksFolder(project)))
+    io.stderr.write(
+      'No hook of Stepfast has been seen in this project yet, and it needs them. Set them up: stepfast init\n',
+    );
+  return exit.ok;
+}
+
+type Values = { json?: boolean | undefined };
+
+function show(holds: Holds, io: Io, values: Values): number {
+  const now = io.now();
+  const hold = holds.get(now);
+  if (values.json) {
+    const last = hold && holds.last;
+    const more = last && { last: { verdict: last.verdict, at: new Date(last.now).toISOString() } };
+    return printJson(io, { hold: hold ? { ...holdJson(hold), ...more } : null }, exit.ok);
+  }
+  if (!hold) {
+    io.stderr.write('Nothing holds sessions here. Hold them until tests pass: stepfast hold "npm test"\n');
+    return exit.ok;
+  }
+  const { last } = holds;
+  const label = (word: string, text: string): string => `${paint(io.stdout, 'dim', word.padEnd(8))}${text}\n`;
+  const left = hold.until - now;
+  const hours = left < 3_600_000 ? 'less than an hour' : `${Math.floor(left / 3_600_000)} h`;
+  io.stdout.write(
+    label('holds', paint(io.stdout, 'bold', printable(hold.command))) +
+      label('set', `${ago(hold.since, now)}, ${hours} left; sooner with: stepfast hold --off`) +
+      label('last', last ? lastWords(last, io) : 'no session has wanted to stop yet') +
+      (last ? label('output', printable(join(holds.folder, 'output.log'))) : ''),
+  );
+  return exit.ok;
+}
+
+function lastWords({ verdict, now, ms }: NonNullable<Holds['last']>, io: Io): string {
+  const look = { green: 'green', red: 'red', unfinished: 'yellow' } as const;
+  const took = ms > 0 ? ` after ${lasting(ms)}` : '';
+  const words =
+    verdict === 'unfinished' ? `not finished${took}, so the stop was allowed` : `${verdict}${took}`;
+  return `${paint(io.stdout, look[verdict], words)}, ${ago(now, io.now())}`;
+}
+
+function lift(holds: Holds, io: Io, values: Values): number {
+  const hold = holds.get(io.now());
+  holds.drop();
+  if (values.json) return printJson(io, { hold: null, lifted: hold ? holdJson(hold) : null }, exit.ok);
+  if (hold) io.stdout.write(`'${printable(hold.command)}' holds nobody any more.\n`);
+  else io.stderr.write('Nothing holds sessions here.\n');
+  return exit.ok;
+}
+
+const holdJson = ({ command, worktree, since, until }: Hold): object => ({
+  command,
+  worktree,
+  since: new Date(since).toISOString(),
+  until: new Date(until).toISOString(),
+});

@@ -1,0 +1,26 @@
+import { readArgs } from '../args.ts';
+import { exit } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { createStage } from './stage.ts';
+import { tell } from './story.ts';
+import { createTeller, Interrupted } from './teller.ts';
+
+export const options = { fast: { type: 'boolean' } } as const;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = readArgs(args, options, { max: 0 });
+  const stopped = new AbortController();
+  const quiet = io.onInterrupt(() => stopped.abort());
+  // Removed when this function is left, however that happens.
+  using stage = createStage(io);
+  try {
+    await tell(stage, createTeller(io, { fast: values.fast ?? false, signal: stopped.signal }), io);
+    return exit.ok;
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    io.stdout.write('\n');
+    return exit.no;
+  } finally {
+    quiet();
+  }
+}

@@ -1,0 +1,111 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createFakeIo } from '../fake-io.ts';
+import { createHookKit, type HookKit } from '../hook/hook-kit.ts';
+import { run as runCli } from '../run.ts';
+
+const workflow = `name: w
+description: x
+steps:
+  - { id: plan, type: action, instructions: x, gate: [{ exists: PLAN.md }] }
+  - { id: build, type: action, instructions: y, review: { by: human } }
+`;
+
+let kit: HookKit;
+
+beforeEach(() => {
+  kit = createHookKit({ '.stepfast/workflows/w.yaml': workflow });
+});
+afterEach(() => kit[Symbol.dispose]());
+
+async function stats(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  const fake = createFakeIo({
+    cwd: kit.project.root,
+    home: kit.project.env.HOME ?? '',
+    env: kit.project.env,
+  });
+  expect(await runCli(['stats', ...args], fake.io)).toBe(0);
+  return { stdout: fake.stdout(), stderr: fake.stderr() };
+}
+const counted = async (): Promise<Record<string, unknown>> => JSON.parse((await stats('--json')).stdout);
+const liar = { session: 'mcp-1' };
+
+test('where nothing happened, that is said', async () => {
+  const { stdout, stderr } = await stats();
+  expect(stdout).toBe('');
+  expect(stderr).toContain('Nothing to tell yet');
+  expect(await counted()).toMatchObject({ since: null, runs: { all: 0 }, false_done: 0 });
+});
+
+test('zero is said in a line, and no row is shown for it', async () => {
+  await kit.start();
+  const { stdout } = await stats();
+  expect(stdout).toMatch(/^Since \d{4}-\d\d-\d\d {2}1 run, 1 live\n/);
+  expect(stdout).toContain('None so far: false "done", skipped steps, compactions, stops held.');
+  expect(stdout).not.toMatch(/^ +0 /m);
+});
+
+test('red gates after a claim, skips and approvals that an agent gave itself are counted', async () => {
+  const { run, at } = await kit.start();
+  const advance = (output: string, handle: string) =>
+    kit.runtime.call({ type: 'advance', output, at: handle }, liar, { run });
+  await advance('Done!', at);
+  await advance('Built.', at.replace(':plan#', ':build#'));
+  kit.project.write({ 'PLAN.md': '' });
+  const next = await kit.call(run, { type: 'advance', output: 'Planned.', at });
+  await advance('Built.', next);
+  await kit.runtime.call({ type: 'review', verdict: 'approve', at: next }, liar, { run });
+  const person = { actor: { kind: 'person', name: 'ann' } } as const;
+  await kit.runtime.call({ type: 'review', verdict: 'approve', at: next }, person, { run });
+  expect(await counted()).toMatchObject({
+    runs: { all: 1, live: 0, complete: 1 },
+    false_done: 1,
+    skips_refused: 1,
+    verdicts_refused: 1,
+    completed: 2,
+    verified: 1,
+    approvals: 1,
+    rejections: 0,
+  });
+  const { stdout } = await stats();
+  expect(stdout).toContain('  1  false "done" caught');
+  expect(stdout).toContain('  1  call refused that would have skipped or repeated a step');
+  expect(stdout).toContain('  1  decided by people, 1 approval');
+}, 60_000);
+
+test('compactions, injections, repairs and proofs are counted from what hooks did', async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  const { context } = await kit.fire('SessionStart', { source: 'compact' });
+  kit.accept(context);
+  await kit.fire('UserPromptSubmit', { prompt: 'go on' });
+  expect(await counted()).toMatchObject({ compactions: 1, injected: 1, proven: 1, repaired: 0 });
+  expect((await stats()).stdout).toContain('  1  briefing injected, 1 proven to have arrived');
+});
+
+test("a hold's stops, denied tools and repairs are read from the hooks' log, torn lines are left out", async () => {
+  const { run } = await kit.start();
+  const folder = join(kit.project.root, '.stepfast', 'sessions', 'hooks');
+  mkdirSync(folder, { recursive: true });
+  const entries = [
+    { what: 'held', run: '', session: 'a', why: 'hold: red' },
+    { what: 'held', run, session: 'a', why: 'in the journal' },
+    { what: 'denied', run, session: 'a', tool: 'Edit' },
+    { what: 'repaired', run, session: 'a', briefing: 'b-1', why: 'cut' },
+    { what: 'repaired', run, session: 'a', briefing: 'b-2', why: 'missing' },
+    { what: 'error', event: 'Stop', message: 'x' },
+  ];
+  for (const entry of entries)
+    appendFileSync(join(folder, 'log.jsonl'), `${JSON.stringify({ now: 5, ...entry })}\n`);
+  appendFileSync(join(folder, 'log.jsonl'), '{"now":');
+  expect(await counted()).toMatchObject({
+    since: '1970-01-01T00:00:00.005Z',
+    stops_held: 1,
+    tools_denied: 1,
+    repaired: 2,
+    cut: 1,
+    hook_errors: 1,
+  });
+  expect((await stats()).stdout).toContain('  2  injections repaired that had not arrived, 1 of them cut');
+});

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import type { Check } from '../../runtime/index.ts';
+
+const limitMs = 10_000;
+
+/** Starts the server as a host would, and asks for its tools. */
+export async function checkMcp(
+  main: string,
+  { cwd, env }: { cwd: string; env: Readonly<Record<string, string | undefined>> },
+): Promise<Check> {
+  const what = 'MCP server';
+  const server = spawn(process.execPath, [main, 'mcp'], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let stderr = '';
+  server.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  server.stdin.on('error', () => {});
+  const started = performance.now();
+  const answer = await new Promise<number | undefined>((resolve) => {
+    const late = setTimeout(resolve, limitMs, undefined);
+    let text = '';
+    server.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const tools = toolsIn(text);
+      if (tools === undefined) return;
+      clearTimeout(late);
+      resolve(tools);
+    });
+    server.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined));
+    for (const message of messages) server.stdin.write(`${JSON.stringify(message)}\n`);
+  });
+  server.kill();
+  if (answer !== undefined && answer > 0)
+    return {
+      what,
+      state: 'ok',
+      says: `answers with ${answer} tools in ${Math.round(performance.now() - started)} ms`,
+    };
+  const said = stderr.trim().split('\n').at(-1) ?? '';
+  return {
+    what,
+    state: 'wrong',
+    says: `does not answer${said === '' ? '' : `: ${said}`}`,
+    next: `see what it says: node ${main} mcp`,
+  };
+}
+
+const messages = [
+  {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'doctor', version: '1' } },
+  },
+  { jsonrpc: '2.0', method: 'notifications/initialized' },
+  { jsonrpc: '2.0', id: 2, method: 'tools/list' },
+];
+
+function toolsIn(text: string): number | undefined {
+  for (const line of text.split('\n')) {
+    try {
+      const { id, result } = JSON.parse(line);
+      if (id === 2) return Array.isArray(result?.tools) ? result.tools.length : 0;
+    } catch {
+      // Not whole yet.
+    }
+  }
+  return undefined;
+}

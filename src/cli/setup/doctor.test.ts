@@ -1,0 +1,154 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exit } from '../exit.ts';
+import { createFakeIo, createProject, type Project } from '../fake-io.ts';
+import { openRuntime } from '../run-options.ts';
+import { checkNode, checkProject } from './checks-project.ts';
+import { checkHooks, checkRuns } from './checks-runs.ts';
+
+const workflow = `name: w
+description: Reads and works
+required_reading: ["@docs/auth.md"]
+steps:
+  - { id: plan, type: action, instructions: Plan. }
+  - { id: build, type: action, instructions: Build. }
+`;
+const files = { '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' };
+
+/** All but the hosts and the MCP server. */
+async function looked(project: Project): Promise<{ wrong: boolean; says: string }> {
+  const runtime = openRuntime(createFakeIo({ cwd: project.root, home: join(project.root, 'home') }).io, {});
+  const now = Date.now();
+  const checks = [
+    ...checkProject(runtime),
+    ...(await checkRuns(runtime, now)),
+    ...(await checkHooks(runtime, now)),
+  ];
+  const says = checks.map(({ what, says: words, next }) => `${what}: ${words} > ${next}`).join('\n');
+  return { wrong: checks.some(({ state }) => state === 'wrong'), says };
+}
+
+async function started(project: Project): Promise<{ run: string; at: string; folder: string }> {
+  const { stdout } = await project.run(['start', 'w', '--json']);
+  const { run, at } = JSON.parse(stdout);
+  return { run, at, folder: join(project.root, '.stepfast', 'runs', run) };
+}
+
+test('a project that was never prepared is told how', async () => {
+  using project = createProject({});
+  const { wrong, says } = await looked(project);
+  expect(wrong).toBe(true);
+  expect(says).toContain('there is no .stepfast here > stepfast init');
+});
+
+test('where all is well it says so, and that Claude Code is not here', async () => {
+  using project = createProject(files);
+  const { code, stdout } = await project.run(['doctor'], { env: {} });
+  expect(code).toBe(exit.ok);
+  expect(stdout).toContain('All is well.');
+  expect(stdout).toMatch(/MCP server: answers with 8 tools/);
+  expect(stdout).toMatch(/was not found on PATH\n {4}next: install it, then: stepfast init/);
+});
+
+test('[002/10] State file not created? It says which marker CLAUDE.local.md lacks, or what would be adopted', async () => {
+  using project = createProject({ ...files, 'CLAUDE.local.md': '# Workflow State\nWorkflow: Release\n' });
+  expect((await looked(project)).says).toMatch(/CLAUDE\.local\.md describes no workflow: it lacks 'Phase:'/i);
+  writeFileSync(
+    join(project.root, 'CLAUDE.local.md'),
+    '# Workflow State\nWorkflow: Release\nPhase: 2/3 Build\n',
+  );
+  expect((await looked(project)).says).toMatch(
+    /CLAUDE\.local\.md describes work in progress > stepfast adopt/,
+  );
+});
+
+test('[002/10] State file not updated after a transition? It compares the file with the journal', async () => {
+  using project = createProject(files);
+  const { folder, at } = await started(project);
+  const old = readFileSync(join(folder, 'state.json'));
+  await project.run(['advance', '--at', at, '--output', 'Planned.'], { now: () => Date.now() + 60_000 });
+  expect((await looked(project)).says).toMatch(/w at 'build', state\.json written just now/);
+  writeFileSync(join(folder, 'state.json'), old);
+  expect((await looked(project)).says).toContain(
+    'state.json was older than the journal, and was written anew',
+  );
+  rmSync(join(folder, 'state.json'));
+  expect((await looked(project)).says).toContain('state.json was missing, and was written anew');
+});
+
+test('[002/10] Workflow lost after compaction? It says whether hooks were seen and what was not read', async () => {
+  using project = createProject(files);
+  await started(project);
+  const { says } = await looked(project);
+  expect(says).toContain('a run is under way, and no hook was seen yet');
+  expect(says).toContain('not read as they are now: @docs/auth.md');
+});
+
+test('[002/10] Multiple state files accumulating? It counts runs that have ended and names the broom', async () => {
+  using project = createProject(files);
+  const { folder, run } = await started(project);
+  await project.run(['cancel', run, '--yes'], { terminal: true, input: [run, 'y'] });
+  expect((await looked(project)).says).not.toContain('have ended');
+  const suffix = run.slice(-8);
+  for (let n = 10; n < 41; n++) {
+    const copy = run.replace(suffix, `${suffix.slice(0, 6)}${n}`);
+    cpSync(folder, join(folder, '..', copy), { recursive: true });
+  }
+  expect((await looked(project)).says).toMatch(/runs have ended and are kept > stepfast clean/);
+});
+
+test('marks that went missing are made again, and that is said', async () => {
+  using project = createProject(files);
+  await started(project);
+  const marks = join(project.root, '.stepfast', 'sessions', 'marks');
+  const before = readdirSync(marks);
+  rmSync(marks, { recursive: true });
+  expect((await looked(project)).says).toContain(
+    'marks: were not as the runs ask for them, and were made again',
+  );
+  expect(readdirSync(marks)).toEqual(before);
+  expect((await looked(project)).says).toContain('marks: as the runs ask for them');
+});
+
+test('errors of hooks are told with the event and the words', async () => {
+  using project = createProject(files);
+  await started(project);
+  const folder = join(project.root, '.stepfast', 'sessions', 'hooks');
+  mkdirSync(folder, { recursive: true });
+  const line = { now: Date.now() - 1000, what: 'error', event: 'Stop', message: 'the disk is full' };
+  writeFileSync(join(folder, 'log.jsonl'), `${JSON.stringify(line)}\n`);
+  const { wrong, says } = await looked(project);
+  expect(wrong).toBe(true);
+  expect(says).toContain(
+    '1 error in the last day, the newest in Stop: the disk is full > stepfast doctor --live',
+  );
+});
+
+test('workflows with errors and commands that nobody trusts are named with what mends them', async () => {
+  using project = createProject({
+    '.stepfast/workflows/bad.yaml': 'name: bad\nsteps: 3\n',
+    '.stepfast/workflows/sly.yaml':
+      'name: sly\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ run: npm test }] }\n',
+  });
+  const { says } = await looked(project);
+  expect(says).toMatch(/bad\.yaml has \d+ errors? > stepfast validate \.stepfast\/workflows\/bad\.yaml/);
+  expect(says).toContain(
+    "'sly' would run commands that nobody trusts on this machine: npm test > read them, then: stepfast trust sly",
+  );
+});
+
+test('a config file that is broken is named', async () => {
+  using project = createProject({ '.stepfast/config.yaml': 'nonsense: [' });
+  const { code, stdout } = await project.run(['doctor']);
+  expect(code).toBe(exit.no);
+  expect(stdout).toContain('config.yaml');
+});
+
+test.each([
+  ['22.17.9', 'wrong'],
+  ['22.18.0', 'ok'],
+  ['26.1.0', 'ok'],
+])('Node %s is %s', (version, state) => {
+  expect(checkNode(version).state).toBe(state);
+});

@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Check, HostSetup, Runtime, SetupPlace } from '../../runtime/index.ts';
+import { readArgs } from '../args.ts';
+import { exit } from '../exit.ts';
+import { type Io, wrapWidth } from '../io.ts';
+import { type Format, paint } from '../paint.ts';
+import { printJson } from '../perform.ts';
+import { openRuntime, placeOptions } from '../run-options.ts';
+import { count, printable, wrap } from '../text.ts';
+import { version } from '../version.ts';
+import { signsFor } from '../view/signs.ts';
+import { checkMcp } from './check-mcp.ts';
+import { checkNode, checkProject } from './checks-project.ts';
+import { checkHooks, checkRuns } from './checks-runs.ts';
+import { findHosts, placeOf, setupsNamed } from './hosts.ts';
+import { packageRoot, pluginLink } from './stage.ts';
+
+export const options = { ...placeOptions, live: { type: 'boolean' } } as const;
+
+interface Section {
+  title: string;
+  checks: Check[];
+}
+
+/** Says what is wrong and mends only marks. */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = readArgs(args, options, { max: 0 });
+  const sections: Section[] = [{ title: 'This machine', checks: [checkNode()] }];
+  const runtime = opened(io, values);
+  if ('problem' in runtime) {
+    const wrong: Check = { what: 'project', state: 'wrong', says: runtime.problem, next: 'mend it' };
+    sections.push({ title: 'Project', checks: [wrong] });
+    return print(sections, io, values);
+  }
+  const place = placeOf(runtime, io);
+  const [runs, hosts, hooks, mcp] = await Promise.all([
+    checkRuns(runtime, io.now()),
+    hostSections(place),
+    checkHooks(runtime, io.now()),
+    checkMcp(serverOf(place, io), { cwd: place.root, env: io.env }),
+  ]);
+  sections.push(
+    { title: 'Project', checks: checkProject(runtime) },
+    { title: 'Runs', checks: runs },
+    ...hosts,
+    { title: 'At work', checks: [...hooks, mcp] },
+  );
+  if (values.live) sections.push(...(await liveSections(place, io)));
+  return print(sections, io, values);
+}
+
+function opened(io: Io, values: Parameters<typeof openRuntime>[1]): Runtime | { problem: string } {
+  try {
+    return openRuntime(io, values);
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The one that hosts start. */
+function serverOf({ state }: SetupPlace, { main }: Io): string {
+  const staged = join(pluginLink(state), 'dist', 'cli.js');
+  return existsSync(staged) ? staged : main;
+}
+
+async function hostSections(place: SetupPlace): Promise<Section[]> {
+  const hosts = await findHosts(setupsNamed(undefined), place);
+  return await Promise.all(
+    hosts.map(async ({ setup, found }) => ({
+      title: setup.title,
+      checks: found ? await setup.check(found, place, version()) : [absent(setup)],
+    })),
+  );
+}
+
+/** With the files that the host loads, or with those of this program. */
+async function liveSections(place: SetupPlace, io: Io): Promise<Section[]> {
+  const hosts = await findHosts(setupsNamed(undefined), place);
+  const staged = pluginLink(place.state);
+  const plugin = existsSync(staged) ? staged : packageRoot();
+  const sections: Section[] = [];
+  for (const { setup, found } of hosts)
+    sections.push({ title: `${setup.title}, live`, checks: await setup.live(found, plugin, io.env) });
+  return sections;
+}
+
+const absent = ({ title }: HostSetup): Check => ({
+  what: title,
+  state: 'note',
+  says: 'was not found on PATH',
+  next: 'install it, then: stepfast init',
+});
+
+function print(sections: readonly Section[], io: Io, values: { json?: boolean | undefined }): number {
+  const all = sections.flatMap(({ checks }) => checks);
+  const wrong = all.filter(({ state }) => state === 'wrong').length;
+  const code = wrong > 0 ? exit.no : exit.ok;
+  if (values.json) return printJson(io, { ok: wrong === 0, sections }, code);
+  const signs = signsFor(io);
+  const look: Record<Check['state'], [Format, string]> = {
+    ok: ['green', signs.done],
+    note: ['yellow', signs.waits],
+    wrong: ['red', signs.bad],
+  };
+  for (const { title, checks } of sections) {
+    io.stdout.write(`${paint(io.stdout, 'bold', title)}\n`);
+    for (const { what, state, says, next } of checks) {
+      const [format, sign] = look[state];
+      const text = what === title ? says : `${what}: ${says}`;
+      const [first = '', ...more] = wrap(printable(text), wrapWidth(io.stdout) - 4);
+      io.stdout.write(`  ${paint(io.stdout, format, sign)} ${first}\n`);
+      for (const line of more) io.stdout.write(`    ${line}\n`);
+      if (next !== undefined)
+        io.stdout.write(
+          `    ${paint(io.stdout, 'dim', 'next:')} ${paint(io.stdout, 'cyan', printable(next))}\n`,
+        );
+    }
+  }
+  io.stdout.write(
+    wrong === 0
+      ? `\n${paint(io.stdout, 'green', 'All is well.')}\n`
+      : `\n${paint(io.stdout, 'red', `${count(wrong, 'thing')} to mend.`)}\n`,
+  );
+  return code;
+}

@@ -1,0 +1,95 @@
+import { homedir } from 'node:os';
+import { claudeCodeSetup } from '../../hosts/claude-code/index.ts';
+import {
+  type FoundHost,
+  type HostSetup,
+  isSetupRefusal,
+  type Runtime,
+  type SetupOptions,
+  type SetupPlace,
+  type SetupPlan,
+  type SetupRefusal,
+  stateDirectory,
+} from '../../runtime/index.ts';
+import { usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { paint } from '../paint.ts';
+import { printable } from '../text.ts';
+
+const setups: readonly HostSetup[] = [claudeCodeSetup];
+
+export interface HostPlan {
+  setup: HostSetup;
+  found: FoundHost;
+  plan: SetupPlan | SetupRefusal;
+}
+
+export const placeOf = ({ project }: Runtime, io: Io): SetupPlace => ({
+  root: project.worktree,
+  env: io.env,
+  home: io.home,
+  state: stateDirectory({ env: io.env, home: io.home }),
+});
+
+/** All, or those that were named; 'none' is none. */
+export function setupsNamed(names: readonly string[] | undefined): readonly HostSetup[] {
+  if (names === undefined) return setups;
+  const known = setups.map(({ name }) => name);
+  const unknown = names.find((name) => name !== 'none' && !known.includes(name));
+  if (unknown !== undefined)
+    throw usageError(`There is no host '${unknown}'. Known: ${known.join(', ')}, none.`);
+  return setups.filter(({ name }) => names.includes(name));
+}
+
+/** Only what is on this machine. */
+export async function findHosts(
+  wanted: readonly HostSetup[],
+  place: SetupPlace,
+): Promise<{ setup: HostSetup; found: FoundHost | undefined }[]> {
+  return await Promise.all(wanted.map(async (setup) => ({ setup, found: await setup.find(place) })));
+}
+
+export async function planHosts(
+  wanted: readonly HostSetup[],
+  place: SetupPlace,
+  options: SetupOptions,
+): Promise<{ plans: HostPlan[]; missing: HostSetup[] }> {
+  const all = await findHosts(wanted, place);
+  const plans = all.flatMap(({ setup, found }) =>
+    found ? [setup.plan(found, place, options).then((plan) => ({ setup, found, plan }))] : [],
+  );
+  return {
+    plans: await Promise.all(plans),
+    missing: all.filter(({ found }) => found === undefined).map(({ setup }) => setup),
+  };
+}
+
+export const isDone = ({ plan }: HostPlan): boolean =>
+  !isSetupRefusal(plan) && plan.commands.length === 0 && plan.edits.length === 0;
+
+/** What a person is asked to agree to. */
+export function showHost({ setup, found, plan }: HostPlan, io: Io, copiedTo?: string): void {
+  const out = (text: string): void => io.stderr.write(`${text}\n`);
+  const dim = (text: string): string => paint(io.stderr, 'dim', text);
+  const name = `${setup.title}${found.version === undefined ? '' : ` ${found.version}`}`;
+  out(paint(io.stderr, 'bold', printable(name)));
+  if (isSetupRefusal(plan)) {
+    for (const line of plan.message.split('\n')) out(`  ${paint(io.stderr, 'yellow', printable(line))}`);
+    return out(`  ${dim('next:')} ${printable(plan.next)}\n`);
+  }
+  if (copiedTo !== undefined)
+    out(
+      `  ${paint(io.stderr, 'green', '+')} ${homely(printable(copiedTo), io)}  ${dim("a copy of the plugin's files")}`,
+    );
+  for (const command of plan.commands) out(`  ${dim('$')} ${homely(printable(command), io)}`);
+  for (const { file, what } of plan.edits)
+    out(`  ${paint(io.stderr, 'green', '+')} ${printable(file)}  ${dim(what)}`);
+  if (isDone({ setup, found, plan }) && copiedTo === undefined)
+    out(`  ${dim('=')} the plugin is installed already`);
+  for (const note of plan.notes) out(`  ${dim(`= ${printable(note)}`)}`);
+  out('');
+}
+
+/** Paths below the home directory as people write them. */
+export const homely = (text: string, { home }: Pick<Io, 'home'>): string =>
+  home === '' || home === '/' || home !== homedir() ? text : text.replaceAll(`${home}/`, '~/');

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type HostSetup, isSetupRefusal, type SetupRefusal, type Uninstalled } from '../../runtime/index.ts';
+import { readArgs } from '../args.ts';
+import { agreed } from '../confirm.ts';
+import { declined } from '../decide/verdict.ts';
+import { exit } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { paint } from '../paint.ts';
+import { printJson, printRefusal } from '../perform.ts';
+import { openRuntime, placeOptions } from '../run-options.ts';
+import { printable } from '../text.ts';
+import { signsFor } from '../view/signs.ts';
+import { findHosts, homely, placeOf, setupsNamed } from './hosts.ts';
+import { pluginLink, unstage } from './stage.ts';
+
+export const options = {
+  ...placeOptions,
+  yes: { type: 'boolean', short: 'y' },
+  host: { type: 'string', multiple: true },
+} as const;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = readArgs(args, options, { max: 0 });
+  const place = placeOf(openRuntime(io, values), io);
+  const hosts = await findHosts(setupsNamed(values.host), place);
+  const titles = hosts.map(({ setup }) => setup.title).join(' and ');
+  if (!values.yes && !io.stdin.terminal) {
+    const message = `Stepfast would be taken out of ${titles} in this project`;
+    return printRefusal(
+      { code: 'not_confirmed', message, next: 'say it with --yes: stepfast uninstall --yes' },
+      io,
+      values,
+    );
+  }
+  if (!values.yes && !(await agreed(io, `Take Stepfast out of ${titles} in this project?`)))
+    return declined(io, values);
+  const results: { setup: HostSetup; result: Uninstalled | SetupRefusal; found: boolean }[] = [];
+  for (const { setup, found } of hosts)
+    results.push({ setup, result: await setup.uninstall(found, place), found: found !== undefined });
+  const failed = results.find(({ result }) => isSetupRefusal(result));
+  const used = failed !== undefined || results.some(({ result }) => 'used' in result && result.used);
+  const staged = existsSync(dirname(pluginLink(place.state)));
+  if (!used) unstage(place.state);
+  const code = failed ? exit.no : exit.ok;
+  if (values.json)
+    return printJson(
+      io,
+      {
+        hosts: results.map(({ setup, result }) => ({
+          host: setup.name,
+          ...(isSetupRefusal(result) ? { refused: result } : result),
+        })),
+        staged: staged && used,
+      },
+      code,
+    );
+  for (const { setup, result, found } of results) {
+    if (isSetupRefusal(result)) printRefusal(result, io, values);
+    else tell(setup, result, found, io);
+  }
+  if (failed) return code;
+  const folder = homely(dirname(pluginLink(place.state)), io);
+  if (staged) line(io, used ? `${folder} stays: other projects use it` : `${folder} was removed`);
+  line(io, '.stepfast/ stays: workflows and runs are yours');
+  return code;
+}
+
+function tell({ title }: HostSetup, { commands, files }: Uninstalled, found: boolean, io: Io): void {
+  const { done } = signsFor(io);
+  const changed = commands.length > 0 || files.length > 0;
+  const says = changed
+    ? `${title} no longer has the plugin in this project. Sessions that run keep it until they end.`
+    : `${title} had no plugin in this project.`;
+  io.stdout.write(`${paint(io.stdout, 'green', done)} ${says}\n`);
+  for (const { file, how, why } of files)
+    line(io, `${printable(file)} ${words[how]}${why ? `: ${printable(why)}` : ''}`);
+  if (!found && changed)
+    line(io, `${title} itself was not found, so its own list of plugins was not changed`);
+}
+
+const words: Record<Uninstalled['files'][number]['how'], string> = {
+  as_before: 'is as it was before, byte for byte',
+  removed: 'was removed: it was not there before',
+  ours_removed: 'was changed since: only our entries were taken out',
+  left: 'was left alone',
+};
+
+const line = (io: Io, text: string): void => io.stdout.write(`  ${text}\n`);

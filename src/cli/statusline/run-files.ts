@@ -1,0 +1,73 @@
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Event, State } from '../../machine/index.ts';
+import type { Project } from '../../runtime/index.ts';
+
+/** What is shown of a run: as its last writer left it, not checked against the journal. */
+export interface Shown {
+  phase: { current: number; total: number; name: string };
+  state: State;
+}
+
+export interface LastGate {
+  pass: boolean;
+  /** The red one, else the last. */
+  what: string;
+  at: number;
+}
+
+/** Gates further back than this are not looked for. */
+const tailBytes = 96 * 1024;
+
+export function readRun(project: Project, run: string): Shown | undefined {
+  try {
+    const read = JSON.parse(readFileSync(fileOf(project, run, 'state.json'), 'utf8'));
+    // Only the store writes it.
+    return { phase: read.phase, state: read.snapshot.state as State };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The last result of gates in the journal's end. */
+export function lastGate(project: Project, run: string): LastGate | undefined {
+  const lines = tailOf(fileOf(project, run, 'journal.jsonl'))
+    .split('\n')
+    .reverse();
+  for (const line of lines.filter((each) => each.includes('"gates.finished"'))) {
+    const finished = eventsIn(line).findLast((event) => event.type === 'gates.finished');
+    if (finished?.type !== 'gates.finished') continue;
+    const { pass, receipts, now } = finished;
+    const told = receipts.find((receipt) => !receipt.pass) ?? receipts.at(-1);
+    return told && { pass, what: told.what, at: now };
+  }
+  return undefined;
+}
+
+const fileOf = ({ directory }: Project, run: string, name: string): string =>
+  join(directory, 'runs', run, name);
+
+function tailOf(file: string): string {
+  let open: number | undefined;
+  try {
+    open = openSync(file, 'r');
+    const { size } = fstatSync(open);
+    const bytes = Buffer.alloc(Math.min(size, tailBytes));
+    const length = readSync(open, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString('utf8', 0, length);
+  } catch {
+    return '';
+  } finally {
+    if (open !== undefined) closeSync(open);
+  }
+}
+
+/** None in a line that is torn, or whose beginning was not read. */
+function eventsIn(line: string): Event[] {
+  try {
+    const { events } = JSON.parse(line);
+    return Array.isArray(events) ? events : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,114 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createBindings } from '../../runtime/index.ts';
+import { createHookKit, type HookKit } from '../hook/hook-kit.ts';
+import { statusline } from './line.ts';
+
+const workflow = `name: w
+description: x
+steps:
+  - { id: plan, type: action, instructions: x, gate: [{ exists: PLAN.md }] }
+  - { id: build, type: action, instructions: y, review: { by: human } }
+`;
+
+let kit: HookKit;
+
+beforeEach(() => {
+  kit = createHookKit({ '.stepfast/workflows/w.yaml': workflow });
+});
+afterEach(() => kit[Symbol.dispose]());
+
+const line = (more: object = {}, env = { NO_COLOR: '1' }, later = 0): Promise<string> =>
+  statusline(
+    JSON.stringify({
+      session_id: 'a',
+      cwd: kit.project.root,
+      workspace: { current_dir: kit.project.root, project_dir: kit.project.root },
+      context_window: { used_percentage: 41.6 },
+      cost: { total_cost_usd: 0.1 },
+      ...more,
+    }),
+    { env, now: Date.now() + later },
+  );
+
+test('nothing is printed without a run, and nothing is written', async () => {
+  expect(await line()).toBe('');
+  expect(kit.project.git('status', '--short')).toBe('');
+});
+
+test("it shows the phase, the last gate's result and age, and how full the context is", async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  expect(await line()).toBe('w 1/2 plan · ctx 42 %\n');
+  await kit.runtime.call({ type: 'advance', output: 'Done!', at }, { session: 'mcp-1' }, { run });
+  expect(await line({}, { NO_COLOR: '1' }, 180_000)).toBe('w 1/2 plan · ✗ PLAN.md 3 min ago · ctx 42 %\n');
+  kit.project.write({ 'PLAN.md': '' });
+  const next = await kit.call(run, { type: 'advance', output: 'Done.', at });
+  expect(await line()).toBe('w 2/2 build · ✓ PLAN.md just now · ctx 42 %\n');
+  await kit.call(run, { type: 'advance', output: 'Built.', at: next });
+  expect(await line()).toContain('w 2/2 build · waits for a review · ✓ PLAN.md');
+}, 60_000);
+
+test('the fuller the context, the louder it is', async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  const looks = await Promise.all(
+    [10, 70, 95].map((used) => line({ context_window: { used_percentage: used } }, { NO_COLOR: '' })),
+  );
+  const esc = '\u001b';
+  expect(looks.map((look) => look.slice(look.lastIndexOf('·')).includes(`${esc}[31m`))).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  expect(looks[1]).toContain(`${esc}[33mctx 70 %`);
+});
+
+test('context pressure is kept in the binding and never in the journal', async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  const journal = join(kit.project.root, '.stepfast', 'runs', run, 'journal.jsonl');
+  const before = readFileSync(journal, 'utf8');
+  await line();
+  const bindings = createBindings(kit.runtime.project.directory);
+  const key = { host: 'claude-code', session: 'a' };
+  expect(await bindings.get(key)).toMatchObject({ pressure: 42, at });
+  await kit.called('a', { run, at });
+  expect(await bindings.get(key)).toMatchObject({ pressure: 42 });
+  expect(readFileSync(journal, 'utf8')).toBe(before);
+});
+
+test('a session that is not bound sees the only run, and of several none', async () => {
+  await kit.start();
+  expect(await line({ session_id: 'new' })).toContain('w 1/2 plan');
+  const second = await kit.runtime.start({ workflow: 'w', summary: 'Another' }, { session: 'mcp-2' });
+  expect(second.run).toBeDefined();
+  expect(await line({ session_id: 'new' })).toBe('');
+});
+
+test('a run that has ended is not shown', async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  await kit.runtime.call({ type: 'cancel', reason: 'x' }, { actor: { kind: 'person' } }, { run });
+  expect(await line()).toBe('');
+});
+
+test.each([
+  ['no JSON', 'nonsense'],
+  ['an empty object', '{}'],
+  ['a folder that is not there', '{"session_id":"a","cwd":"/nowhere/at/all"}'],
+  ['odd values', '{"session_id":7,"cwd":[],"context_window":null}'],
+])('%s gives nothing', async (_, stdin) => {
+  expect(await statusline(stdin, { env: {}, now: 1 })).toBe('');
+});
+
+test('files that are broken give nothing, or less', async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  const folder = join(kit.project.root, '.stepfast', 'runs', run);
+  writeFileSync(join(folder, 'journal.jsonl'), 'torn "gates.finished" {');
+  expect(await line({ context_window: { used_percentage: null } })).toBe('w 1/2 plan\n');
+  writeFileSync(join(folder, 'state.json'), '{');
+  expect(await line()).toBe('');
+});

@@ -1,0 +1,79 @@
+import { realpathSync } from 'node:fs';
+import type { FoundHost, SetupPlace } from '../../runtime/index.ts';
+import { isPayload, textIn } from './payload.ts';
+import { ask } from './program.ts';
+
+export const pluginId = 'stepfast@stepfast';
+export const marketplace = 'stepfast';
+
+export type Scope = 'user' | 'project' | 'local';
+
+export interface InstalledPlugin {
+  scope: Scope;
+  version: string | undefined;
+  enabled: boolean;
+  /** Where it is loaded from. */
+  folder: string | undefined;
+}
+
+/** What the host says of Stepfast's plugin. */
+export interface Installed {
+  /** Where its marketplace is; '' for one that is not a folder. */
+  marketplace: string | undefined;
+  here: InstalledPlugin[];
+  /** In other projects. */
+  elsewhere: number;
+}
+
+/** By the host's own commands; undefined where they fail. */
+export async function lookInstalled(
+  { program }: FoundHost,
+  place: SetupPlace,
+): Promise<Installed | undefined> {
+  const [plugins, markets] = await Promise.all([
+    list(program, ['plugin', 'list', '--json'], place),
+    list(program, ['plugin', 'marketplace', 'list', '--json'], place),
+  ]);
+  if (!plugins || !markets) return undefined;
+  const ours = plugins.filter((each) => isPayload(each) && each.id === pluginId).filter(isPayload);
+  const market = markets.filter(isPayload).find(({ name }) => name === marketplace);
+  const here = ours.filter((each) => {
+    const project = textIn(each, 'projectPath');
+    return project === undefined || real(project) === real(place.root);
+  });
+  return {
+    marketplace: market && (textIn(market, 'path') ?? ''),
+    here: here.map((each) => ({
+      scope: scopeOf(each.scope),
+      version: textIn(each, 'folderVersion') ?? textIn(each, 'version'),
+      enabled: each.enabled === true,
+      folder: textIn(each, 'readFromFolder') ?? textIn(each, 'installPath'),
+    })),
+    elsewhere: ours.length - here.length,
+  };
+}
+
+const scopeOf = (scope: unknown): Scope => (scope === 'local' || scope === 'project' ? scope : 'user');
+
+async function list(
+  program: string,
+  args: readonly string[],
+  place: SetupPlace,
+): Promise<unknown[] | undefined> {
+  const { code, stdout } = await ask(program, args, place);
+  if (code !== 0) return undefined;
+  try {
+    const value: unknown = JSON.parse(stdout);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+export interface ToolCall {
+  name: string;
+  input: Record<string, unknown>;
+}
+
+/** The least that the host needs of a model: it calls these tools one after the other, then says OK. */
+export interface LiveModel {
+  url: string;
+  /** Bodies of the requests, as they came. */
+  requests(): readonly string[];
+  close(): void;
+}
+
+export async function startModel(calls: readonly ToolCall[]): Promise<LiveModel> {
+  const left = [...calls];
+  const requests: string[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await textOf(request);
+    const path = request.url?.split('?')[0];
+    if (path !== '/v1/messages') return void response.writeHead(404).end('{}');
+    requests.push(body);
+    const call = isMain(request, body) ? left.shift() : undefined;
+    answer(response, requests.length, call);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests: () => requests,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Not a subagent's, not the summariser's, not a question of the host on the side. */
+function isMain({ headers }: IncomingMessage, body: string): boolean {
+  if (headers['x-claude-code-agent-id'] !== undefined) return false;
+  return /"tools":\[\{/.test(body) && !body.includes('CRITICAL: Respond with TEXT ONLY');
+}
+
+function answer(response: ServerResponse, n: number, call: ToolCall | undefined): void {
+  const send = (type: string, data: object): void => {
+    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
+  };
+  const usage = { input_tokens: 10, output_tokens: 1 };
+  const message = { id: `msg_${n}`, type: 'message', role: 'assistant', model: 'doctor', content: [], usage };
+  const block = call
+    ? { type: 'tool_use', id: `toolu_${n}`, name: call.name, input: {} }
+    : { type: 'text', text: '' };
+  const delta = call
+    ? { type: 'input_json_delta', partial_json: JSON.stringify(call.input) }
+    : { type: 'text_delta', text: 'OK' };
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  send('message_start', { message: { ...message, stop_reason: null, stop_sequence: null } });
+  send('content_block_start', { index: 0, content_block: block });
+  send('content_block_delta', { index: 0, delta });
+  send('content_block_stop', { index: 0 });
+  send('message_delta', {
+    delta: { stop_reason: call ? 'tool_use' : 'end_turn', stop_sequence: null },
+    usage,
+  });
+  send('message_stop', {});
+  response.end();
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}

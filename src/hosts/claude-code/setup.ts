@@ -1,0 +1,18 @@
+import type { HostSetup } from '../../runtime/index.ts';
+import { checkClaude } from './check.ts';
+import { planInstall } from './install.ts';
+import { tryLive } from './live.ts';
+import { hostName } from './parse.ts';
+import { findClaude } from './program.ts';
+import { uninstall } from './uninstall.ts';
+
+/** Through the host's own plugin commands. */
+export const claudeCodeSetup: HostSetup = {
+  name: hostName,
+  title: 'Claude Code',
+  find: findClaude,
+  plan: planInstall,
+  uninstall,
+  check: checkClaude,
+  live: tryLive,
+};

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseKey, type SessionKey } from './binding.ts';
+
+/**
+ * Who is about to call a tool. A host tells the id of a call both to the hook before it and to the tool; the hook also
+ * knows the session and the subagent, so it leaves a file that the tool takes. In the user's state directory: the call
+ * may be the one that starts the first run of a project.
+ */
+export interface Callers {
+  /** Before the call. Idempotent; what cannot be written is lost. */
+  tell(call: string, key: SessionKey, now: number): void;
+  /** Once for each call; undefined where no hook saw it. */
+  take(call: string): SessionKey | undefined;
+}
+
+/** A call that was denied is never taken. */
+const staleMs = 24 * 3_600_000;
+const manyFiles = 64;
+
+export function createCallers(stateDirectory: string): Callers {
+  const folder = join(stateDirectory, 'callers');
+  const fileOf = (call: string): string =>
+    join(folder, createHash('sha256').update(call).digest('hex').slice(0, 32));
+  return {
+    tell(call, { host, session, agent }, now) {
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        sweep(folder, now);
+        // Exclusive: another copy of the hook writes the same.
+        writeFileSync(fileOf(call), JSON.stringify({ host, session, agent }), { flag: 'wx', mode: 0o600 });
+      } catch {
+        // The call then counts as one that nobody saw.
+      }
+    },
+    take(call) {
+      const file = fileOf(call);
+      try {
+        const key = parseKey(readFileSync(file, 'utf8'));
+        unlinkSync(file);
+        return key;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+function sweep(folder: string, now: number): void {
+  const names = readdirSync(folder);
+  if (names.length < manyFiles) return;
+  for (const name of names) {
+    const file = join(folder, name);
+    const { mtimeMs = now } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    if (now - mtimeMs > staleMs) unlinkSync(file);
+  }
+}

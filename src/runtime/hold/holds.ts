@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SessionKey } from '../bindings/binding.ts';
+import { createMarks, type Marks } from '../marks/marks.ts';
+import type { Project } from '../project.ts';
+
+/** A command that must be green before a session of one worktree may stop. */
+export interface Hold {
+  command: string;
+  worktree: string;
+  since: number;
+  until: number;
+}
+
+/** How the command came out when it was last run. */
+export interface LastCheck {
+  now: number;
+  verdict: 'green' | 'red' | 'unfinished';
+  ms: number;
+}
+
+/**
+ * The hold of one worktree. A command that hooks run is a person's word, so it is kept where trust is, outside every
+ * repository: no file that comes with one can set it. Only its mark is in the project.
+ */
+export interface Holds {
+  /** For 24 hours; takes the place of the one before. */
+  set(command: string, now: number): Hold;
+  /** One that has run out is taken away. */
+  get(now: number): Hold | undefined;
+  drop(): boolean;
+  /** How often the session was held since the command was last green. */
+  times(session: SessionKey): number;
+  held(session: SessionKey): void;
+  /** The tree that the command was last green on. */
+  readonly passed: string | undefined;
+  /** With the tree, if that is known: an unchanged one is not tested again. Everybody's count begins anew. */
+  pass(tree: string | undefined): void;
+  last: LastCheck | undefined;
+  /** For what a check leaves. */
+  readonly folder: string;
+}
+
+export const holdMs = 24 * 3_600_000;
+const prefix = 'hold.';
+
+export function createHolds(project: Pick<Project, 'worktree' | 'directory'>, stateDirectory: string): Holds {
+  const name = short(project.worktree);
+  const folder = join(stateDirectory, 'holds', name);
+  const counts = join(folder, 'held');
+  const marks = (): Marks => createMarks(project.directory);
+  return {
+    folder,
+    set(command, now) {
+      drop();
+      const hold = { command, worktree: project.worktree, since: now, until: now + holdMs };
+      write('hold.json', hold);
+      marks().want(`${prefix}${name}.${Math.ceil(hold.until / 1000)}`, ['stop']);
+      return hold;
+    },
+    get(now) {
+      const hold = readHold();
+      if (hold && hold.until > now) return hold;
+      if (hold) drop();
+      // Not every mark without a hold: the same project may be open under another home.
+      for (const reason of reasons()) if (endOf(reason) <= now) marks().drop(reason);
+      return undefined;
+    },
+    drop,
+    times: (session) => Number(readText(join(counts, short(session)))) || 0,
+    held(session) {
+      mkdirSync(counts, { recursive: true });
+      writeFileSync(join(counts, short(session)), String(this.times(session) + 1));
+    },
+    get passed() {
+      const known = readJson('passed.json');
+      return typeof known?.tree === 'string' ? known.tree : undefined;
+    },
+    pass(tree) {
+      rmSync(counts, { recursive: true, force: true });
+      if (tree === undefined) rmSync(join(folder, 'passed.json'), { force: true });
+      else write('passed.json', { tree });
+    },
+    get last() {
+      // Only the setter writes it.
+      return readJson('last.json') as LastCheck | undefined;
+    },
+    set last(check) {
+      write('last.json', check);
+    },
+  };
+
+  function drop(): boolean {
+    const known = existsSync(folder);
+    rmSync(folder, { recursive: true, force: true });
+    for (const reason of reasons()) if (reason.startsWith(`${prefix}${name}.`)) marks().drop(reason);
+    return known;
+  }
+
+  function reasons(): string[] {
+    return marks()
+      .reasons()
+      .filter((reason) => reason.startsWith(prefix));
+  }
+
+  function readHold(): Hold | undefined {
+    const { command, worktree, since, until } = readJson('hold.json') ?? {};
+    if (typeof command !== 'string' || command === '' || worktree !== project.worktree) return undefined;
+    if (typeof since !== 'number' || typeof until !== 'number') return undefined;
+    return { command, worktree: project.worktree, since, until };
+  }
+
+  function readJson(file: string): Record<string, unknown> | undefined {
+    try {
+      const read: unknown = JSON.parse(readText(join(folder, file)));
+      // Every part is looked at by whoever reads it.
+      return typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** By rename: another session's hook may read it at the same moment. */
+  function write(file: string, value: unknown): void {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const temporary = join(folder, `${file}.${process.pid}.tmp`);
+    writeFileSync(temporary, `${JSON.stringify(value)}\n`, { mode: 0o600 });
+    renameSync(temporary, join(folder, file));
+  }
+}
+
+/** Whether any worktree of the project has one; cheap, for hooks that have nothing else to do. */
+export const isHeld = (marks: Marks): boolean => marks.reasons().some((reason) => reason.startsWith(prefix));
+
+/** When it runs out, as its mark says. */
+const endOf = (reason: string): number => Number(reason.split('.').at(-1)) * 1000 || 0;
+
+const short = (of: unknown): string =>
+  createHash('sha256').update(JSON.stringify(of)).digest('hex').slice(0, 16);
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,224 @@
+/** Boundaries in a person's own session, with hooks only: `protocols.md` 1, row by row. */
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { contextOf, forgetsAll, lastUser, reply, subagent, summariser } from '../../kit/claude/index.ts';
+import { answersIn, ask, buildHooks, createStage, lastContext, type Stage } from './stage.ts';
+
+/** Without a policy it is `prefer`. */
+const workflow = (boundaries = '', action = 'clear') => `name: w
+description: Plans, builds and tests
+${boundaries === '' ? '' : `boundaries: ${boundaries}`}
+steps:
+  - { id: plan, type: action, instructions: INSTRUCTIONS-PLAN }
+  - { id: build, type: action, context: ${action}, instructions: INSTRUCTIONS-BUILD }
+  - { id: test, type: action, context: ${action}, instructions: INSTRUCTIONS-TEST }
+`;
+
+let stage: Stage;
+beforeAll(buildHooks, 120_000);
+afterEach(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+const shownIn = (events: readonly object[]): string[] =>
+  events.flatMap((event) =>
+    'subtype' in event && event.subtype === 'informational' && 'content' in event
+      ? [String(event.content)]
+      : [],
+  );
+
+describe('prefer', () => {
+  beforeEach(async () => {
+    stage = await createStage({ '.stepfast/workflows/w.yaml': workflow() });
+  });
+
+  it('[P1/1] [P1/3] [P1/5] [P1/6] [pain 1] asks, takes notes, tells what was skipped, and the screen says what to type', async () => {
+    stage.model.on(
+      lastUser(/begin/),
+      ask.start(),
+      ask.advance('Planned.'),
+      ask.note('Passkeys only.'),
+      reply.text('Please type /clear.'),
+    );
+    stage.model.on(lastUser(/go on/), ask.advance('Built.'), ask.advance('Built.'), reply.text('So far.'));
+    stage.model.on(lastUser(/wait/), reply.text('Waiting.'));
+    const ran = await stage.run({ prompts: ['begin', 'wait', 'go on'] });
+    const [, advanced, noted, refused, next] = answersIn(ran);
+    expect(advanced).toMatch(/"contextAction":"\/clear"/);
+    expect(advanced).toMatch(
+      /Hand \S+ to a subagent, or end your turn; the user types \/clear, then continues\./,
+    );
+    expect(advanced).not.toContain('INSTRUCTIONS-BUILD');
+    expect(noted).toContain('"ok":true');
+    expect(refused).toMatch(/"code":"not_briefed".*INSTRUCTIONS-BUILD/);
+    // From a run's second boundary on the way without a person is named first.
+    expect(next).toMatch(/"message":"Hand \S+ to a subagent, or end your turn/);
+    const { state, events } = await stage.only();
+    expect(await events('boundary.released')).toMatchObject([{ how: 'skipped' }]);
+    expect((await state()).cursors.test?.boundary).toMatchObject({ state: 'requested', policy: 'prefer' });
+    expect(shownIn(ran.events)).toEqual([
+      expect.stringContaining('Stepfast: build begins with a fresh context. Type /clear, then: continue.'),
+      expect.stringContaining('Stepfast: test begins with a fresh context. Type /clear, then: continue.'),
+    ]);
+  });
+
+  it('[P1/2] [P1/10] status gives the instructions, and a late clear is seen and briefs again', async () => {
+    stage.model.on(
+      lastUser(/begin/),
+      ask.start(),
+      ask.advance('Planned.'),
+      ask.status(),
+      reply.text('Building.'),
+    );
+    stage.model.on(lastUser(/continue/), reply.text('Still building.'));
+    const ran = await stage.run({ prompts: ['begin', '/clear', 'continue'] });
+    expect(answersIn(ran, ran.sessions[0])[2]).toContain('INSTRUCTIONS-BUILD');
+    expect(lastContext(ran)).toContain('INSTRUCTIONS-BUILD');
+    const { events } = await stage.only();
+    expect((await events('boundary.released')).map(({ how }) => how)).toEqual(['skipped', 'reset']);
+  });
+});
+
+describe('require', () => {
+  beforeEach(async () => {
+    stage = await createStage({ '.stepfast/workflows/w.yaml': workflow('require') });
+  });
+
+  it('[P1/1] [P1/2] [P1/3] [P1/4] [P1/5] [P1/6] [P1/7] nothing goes on before the clear, the next session is briefed and goes on', async () => {
+    stage.model.on(
+      lastUser(/begin/),
+      ask.start(),
+      ask.advance('Planned.'),
+      ask.status(),
+      ask.advance('Built.'),
+      ask.context('instructions'),
+      ask.note('Passkeys only.'),
+      reply.text('Please type /clear.'),
+    );
+    stage.model.on(lastUser(/continue/), ask.advance('Built.'), reply.text('Built.'));
+    const ran = await stage.run({ prompts: ['begin', '/clear', 'continue'] });
+    const [, advanced, status, refused, context, noted] = answersIn(ran, ran.sessions[0]);
+    for (const asked of [advanced, status]) expect(asked).toMatch(/"contextAction":"\/clear"/);
+    expect(refused).toMatch(/"code":"boundary_open".*the user types \/clear.*stepfast proceed/);
+    expect(context).not.toContain('INSTRUCTIONS-BUILD');
+    expect(noted).toContain('"ok":true');
+    expect(shownIn(ran.events)[0]).toContain("It waits for that; 'stepfast proceed' lets it pass.");
+    const fresh = ran.requests.requestsOf('main').find(({ session }) => session === ran.sessions[1]);
+    expect(fresh && contextOf(fresh)).toContain('INSTRUCTIONS-BUILD');
+    expect(fresh && contextOf(fresh)).toContain('Passkeys only.');
+    const { state, events } = await stage.only();
+    expect(await events('boundary.reset')).toMatchObject([{ by: 'hook', saw: 'clear' }]);
+    expect(await state()).toMatchObject({
+      step: 'test',
+      cursors: { test: { boundary: { policy: 'require' } } },
+    });
+    // The tools and the hooks know each session by one name.
+    expect(Object.keys((await state()).sessions)).toEqual(ran.sessions);
+  });
+
+  it('[P1/8] [P4/8] a subagent with the handle goes on, its parent does not, and a clear then opens what it was asked', async () => {
+    stage.model.on(
+      lastUser(/begin/),
+      ask.start(),
+      ask.advance('Planned.'),
+      ask.agent('SUB-TASK: do AT and report.'),
+      ask.status(),
+      reply.text('Please type /clear.'),
+    );
+    stage.model.on(subagent(/SUB-TASK/), ask.advance('Built.'), reply.text('Built.'));
+    stage.model.on(lastUser(/continue/), ask.advance('Tested.'), reply.text('Done.'));
+    const ran = await stage.run({ prompts: ['begin', '/clear', 'continue'] });
+    const [sub] = ran.requests.requestsOf('subagent');
+    expect(sub && contextOf(sub)).toContain('INSTRUCTIONS-BUILD');
+    expect(answersIn(ran, ran.sessions[0]).at(-1)).toMatch(/"contextAction":"\/clear"/);
+    const { state, events } = await stage.only();
+    expect((await events('boundary.reset')).map(({ by }) => by)).toEqual(['subagent', 'hook']);
+    expect((await state()).status).toBe('complete');
+  });
+
+  it('[P1/9] another session with the handle goes on, and a person may let it pass', async () => {
+    stage.model.on(lastUser(/begin/), ask.start(), ask.advance('Planned.'), reply.text('Waiting.'));
+    await stage.run({ prompts: ['begin'] });
+    const { state, events, run } = await stage.only();
+    const at = `${run.slice(-8)}:build#1`;
+    stage.model.on(
+      lastUser(/take over/),
+      ask.status(at),
+      ask.advance('Built.', at),
+      ask.advance('Tested.'),
+      reply.text('Waiting.'),
+    );
+    stage.model.on(
+      lastUser(/it may/),
+      ask.advance('Tested.', `${run.slice(-8)}:test#1`),
+      reply.text('Done.'),
+    );
+    const session = await stage.open();
+    await session.send('take over');
+    expect((await state()).cursors.test?.boundary).toMatchObject({ state: 'requested', policy: 'require' });
+    const person = { actor: { kind: 'person', name: 'ann' } } as const;
+    await stage.project.runtime().call({ type: 'proceed' }, person, { run });
+    await session.send('it may go on');
+    await session.close();
+    expect(await events('boundary.reset')).toMatchObject([{ by: 'new_session', saw: 'new' }]);
+    expect((await events('boundary.released')).map(({ how }) => how)).toEqual(['reset', 'proceeded']);
+    expect((await state()).status).toBe('complete');
+  });
+
+  it('[P4/10] without hooks it becomes prefer, and that is recorded', async () => {
+    stage.model.on(
+      lastUser(/begin/),
+      ask.start(),
+      ask.advance('Planned.'),
+      ask.status(),
+      ask.advance('Built.'),
+      reply.text('So far.'),
+    );
+    const ran = await stage.run({ prompts: ['begin'], settings: {} });
+    expect(answersIn(ran)[2]).toContain('INSTRUCTIONS-BUILD');
+    const { events } = await stage.only();
+    expect(await events('boundary.requested')).toMatchObject([
+      { policy: 'prefer', downgraded: true },
+      { policy: 'prefer', downgraded: true },
+    ]);
+  });
+});
+
+it('[P1/7] a compaction satisfies compact: the screen says /compact, and the work goes on after it', async () => {
+  stage = await createStage({ '.stepfast/workflows/w.yaml': workflow('require', 'compact') });
+  stage.model.on(lastUser(/begin/), ask.start(), ask.advance('Planned.'), reply.text('Please compact.'));
+  stage.model.always(summariser(), forgetsAll());
+  stage.model.on(lastUser(/continue/), ask.advance('Built.'), reply.text('Built.'));
+  const ran = await stage.run({ prompts: ['begin', '/compact', 'continue'] });
+  expect(shownIn(ran.events)[0]).toContain(
+    'build begins with a compacted context. Type /compact, then: continue.',
+  );
+  expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain('INSTRUCTIONS-BUILD');
+  const { state } = await stage.only();
+  expect((await state()).step).toBe('test');
+});
+
+it('[P1/1] [P1/7] the first position asks as well, and a compaction does not satisfy a clear', async () => {
+  const first = workflow('require').replace('{ id: plan,', '{ id: plan, context: clear,');
+  stage = await createStage({ '.stepfast/workflows/w.yaml': first });
+  stage.model.on(lastUser(/begin/), ask.start(), reply.text('Please clear.'));
+  stage.model.always(summariser(), forgetsAll());
+  stage.model.on(lastUser(/continue/), ask.advance('Planned.'), reply.text('No.'));
+  const ran = await stage.run({ prompts: ['begin', '/compact', 'continue'] });
+  expect(contextOf(ran.requests.firstRequestAfterCompaction())).not.toContain('INSTRUCTIONS-PLAN');
+  expect(answersIn(ran).at(-1)).toContain('"code":"boundary_open"');
+  const { events } = await stage.only();
+  expect((await events('boundary.requested'))[0]).not.toHaveProperty('downgraded');
+});
+
+it('[P1/1] [P1/10] off: the instructions come at once, and a clear is only recorded', async () => {
+  stage = await createStage({ '.stepfast/workflows/w.yaml': workflow('off') });
+  stage.model.on(lastUser(/begin/), ask.start(), ask.advance('Planned.'), reply.text('Building.'));
+  stage.model.on(lastUser(/continue/), reply.text('Building.'));
+  const ran = await stage.run({ prompts: ['begin', '/clear', 'continue'] });
+  expect(answersIn(ran, ran.sessions[0])[1]).toContain('INSTRUCTIONS-BUILD');
+  expect(shownIn(ran.events)).toEqual([]);
+  expect(lastContext(ran)).toContain('INSTRUCTIONS-BUILD');
+  const { events } = await stage.only();
+  expect(await events('boundary.released')).toMatchObject([{ how: 'skipped' }]);
+  expect(await events('session.reset')).toMatchObject([{ saw: 'clear' }]);
+});

@@ -1,0 +1,100 @@
+/** What doctor says of the real Claude Code. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Check } from '../../../src/runtime/index.ts';
+import { configOf, createScriptedModel, type ScriptedModel } from '../../kit/claude/index.ts';
+import { createTestProject, type TestProject } from '../../kit/project.ts';
+import { type CommandLine, createCommandLine, picture } from './command-line.ts';
+
+const top = join(import.meta.dirname, '..', '..', '..');
+
+let project: TestProject;
+let model: ScriptedModel;
+let line: CommandLine;
+
+beforeAll(() => {
+  if (!existsSync(join(top, 'dist', 'hook.cjs')))
+    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
+}, 120_000);
+
+beforeEach(async () => {
+  project = createTestProject({ '.stepfast/config.yaml': '' });
+  model = await createScriptedModel();
+  line = await createCommandLine(join(project.root, '..', 'claude-home'), project.root, model);
+});
+
+afterEach(async () => {
+  await model[Symbol.asyncDispose]();
+  project[Symbol.dispose]();
+});
+
+const plugin = (): string => join(line.home, '.local', 'state', 'stepfast', 'plugin', 'current');
+
+async function doctor(...more: string[]): Promise<{ code: number; checks: Check[] }> {
+  const { code, stdout } = await line.stepfast(['doctor', '--json', ...more]);
+  const sections: { checks: Check[] }[] = JSON.parse(stdout).sections;
+  return { code, checks: sections.flatMap(({ checks }) => checks) };
+}
+
+it('[002/10] what keeps hooks from firing is named with what mends it: no plugin, switched off, settings that forbid or break', async () => {
+  expect((await doctor()).checks).toContainEqual(
+    expect.objectContaining({ what: 'plugin', state: 'wrong', next: 'stepfast init' }),
+  );
+  await line.stepfast(['init', '--yes']);
+  expect((await doctor()).checks).toContainEqual(expect.objectContaining({ what: 'plugin', state: 'ok' }));
+  const settings = join(project.root, '.claude', 'settings.local.json');
+  const now = readFileSync(settings, 'utf8');
+  writeFileSync(settings, now.replace('"stepfast@stepfast": true', '"stepfast@stepfast": false'));
+  mkdirSync(configOf(line.home), { recursive: true });
+  writeFileSync(join(configOf(line.home), 'settings.json'), '{ "disableAllHooks": true }');
+  const off = await doctor();
+  expect(off.code).toBe(1);
+  expect(off.checks).toContainEqual(
+    expect.objectContaining({ says: 'switched off', next: 'claude plugin enable stepfast@stepfast' }),
+  );
+  expect(off.checks).toContainEqual(
+    expect.objectContaining({ says: expect.stringContaining('"disableAllHooks" in ') }),
+  );
+  writeFileSync(settings, now.replace('{', '{ // mine'));
+  expect((await doctor()).checks).toContainEqual(
+    expect.objectContaining({
+      what: 'settings',
+      says: expect.stringContaining('.claude/settings.local.json, line 1, column 3: a comment'),
+    }),
+  );
+}, 120_000);
+
+it('doctor --live proves every hook of the plugin in the real program, and touches nothing of the person’s', async () => {
+  await line.stepfast(['init', '--yes']);
+  const before = [picture(configOf(line.home)), picture(project.root)];
+  const { code, checks } = await doctor('--live');
+  const told = checks.filter(({ says }) => says.startsWith('proven'));
+  expect(checks.filter(({ state }) => state === 'wrong')).toEqual([]);
+  expect(code).toBe(0);
+  expect(told.map(({ what }) => what)).toEqual(
+    expect.arrayContaining(['SessionStart', 'PreCompact', 'Stop', 'SubagentStart', 'SessionEnd']),
+  );
+  expect(told.find(({ what }) => what === 'SessionStart')?.says).toContain(
+    'stood in the request to the model',
+  );
+  expect([picture(configOf(line.home)), picture(project.root)]).toEqual(before);
+}, 120_000);
+
+it('doctor --live tells a hook that the host never starts from one whose words are cut', async () => {
+  await line.stepfast(['init', '--yes']);
+  const hooks = join(plugin(), 'hooks', 'hooks.json');
+  writeFileSync(hooks, readFileSync(hooks, 'utf8').replace('"Write|Edit|NotebookEdit"', '"NoSuchTool"'));
+  const shim = join(plugin(), 'hooks', 'stepfast-hook.sh');
+  const long = `if [ "$1" = session_start ]; then i=0; while [ $i -lt 400 ]; do echo "line $i of a text that is far too long"; i=$((i+1)); done; exit 0; fi`;
+  writeFileSync(shim, readFileSync(shim, 'utf8').replace('\n', `\n${long}\n`));
+  const { code, checks } = await doctor('--live');
+  expect(code).toBe(1);
+  expect(checks).toContainEqual(
+    expect.objectContaining({ what: 'PostToolUse (write)', says: 'silent: the host never started it' }),
+  );
+  expect(checks).toContainEqual(
+    expect.objectContaining({ what: 'SessionStart', says: 'cut: the model got only the beginning' }),
+  );
+}, 120_000);

@@ -1,0 +1,212 @@
+/** Stepfast put into the real Claude Code and taken out again, among settings of other people. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { claudeBinary } from '../../../scripts/install-hosts.ts';
+import {
+  configOf,
+  contextOf,
+  createScriptedModel,
+  lastUser,
+  reply,
+  runClaude,
+  type ScriptedModel,
+  startClaude,
+} from '../../kit/claude/index.ts';
+import { createTestProject, type TestProject } from '../../kit/project.ts';
+import { type CommandLine, createCommandLine, picture } from './command-line.ts';
+
+const top = join(import.meta.dirname, '..', '..', '..');
+
+const workflow = `name: w
+description: Plans
+steps:
+  - { id: plan, type: action, instructions: INSTRUCTIONS-PLAN write the plan. }
+`;
+
+/** Odd in every way that the host accepts: a byte order mark, CRLF, a tab, a key that stands twice, another's hook. */
+const odd = `\uFEFF{\r\n   "permissions": {"allow": ["Bash(ls)"]},   "hooks": {"SessionStart":[{"hooks":[{"type":"command","command":"echo THEIR-HOOK"}]}]},\r\n\t"x-unknown": [1,  2],"env":{"A":"1","A":"2"}\r\n}`;
+
+let project: TestProject;
+let home: string;
+let model: ScriptedModel;
+let line: CommandLine;
+
+beforeAll(() => {
+  if (!existsSync(join(top, 'dist', 'hook.cjs')))
+    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
+}, 120_000);
+
+beforeEach(async () => {
+  project = createTestProject({ '.stepfast/workflows/w.yaml': workflow });
+  home = join(project.root, '..', 'claude-home');
+  model = await createScriptedModel();
+  line = await createCommandLine(home, project.root, model);
+  model.always(lastUser(/./), reply.text('Yes.'));
+});
+
+afterEach(async () => {
+  await model[Symbol.asyncDispose]();
+  project[Symbol.dispose]();
+});
+
+const stepfast: CommandLine['stepfast'] = (...all) => line.stepfast(...all);
+
+const settingsOf = (name = 'settings.local.json', root = project.root): string => join(root, '.claude', name);
+const read = (file: string): string => readFileSync(file, 'utf8');
+const put = (file: string, text: string): void => {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+};
+
+const state = (): string => join(home, '.local', 'state', 'stepfast');
+
+it('[pain 20] settings of others stay as they were typed, the plugin works, and uninstall leaves every byte as before', async () => {
+  put(settingsOf(), odd);
+  chmodSync(settingsOf(), 0o600);
+  put(settingsOf('settings.json'), '{\n        "cleanupPeriodDays": 99\n}');
+  put(join(configOf(home), 'settings.json'), '{"theme":   "dark"}\n');
+  const before = [picture(join(project.root, '.claude')), read(join(configOf(home), 'settings.json'))];
+
+  const installed = await stepfast(['init', '--yes']);
+  expect(installed).toMatchObject({ code: 0 });
+  const now = read(settingsOf());
+  expect(now.startsWith(odd.slice(0, -3))).toBe(true);
+  expect(statSync(settingsOf()).mode & 0o777).toBe(0o600);
+  expect(read(settingsOf('settings.json'))).toBe('{\n        "cleanupPeriodDays": 99\n}');
+  expect(read(join(configOf(home), 'settings.json'))).toBe('{"theme":   "dark"}\n');
+
+  await project.runtime().start({ workflow: 'w' }, { session: 'mcp-before' });
+  const { requests } = await runClaude({ cwd: project.root, home, model, prompts: ['hello'] });
+  const [first] = requests.requestsOf('main');
+  const told = first ? contextOf(first) : '';
+  expect(told).toContain('INSTRUCTIONS-PLAN');
+  expect(told).toContain('THEIR-HOOK');
+
+  const removed = await stepfast(['uninstall', '--yes']);
+  expect(removed).toMatchObject({ code: 0 });
+  expect(removed.stdout).toContain('.claude/settings.local.json is as it was before, byte for byte');
+  expect([picture(join(project.root, '.claude')), read(join(configOf(home), 'settings.json'))]).toEqual(
+    before,
+  );
+  expect(existsSync(join(state(), 'plugin'))).toBe(false);
+  expect(existsSync(join(project.root, '.stepfast', 'workflows', 'go.yaml'))).toBe(true);
+  const after = await runClaude({ cwd: project.root, home, model, prompts: ['hello'] });
+  const [plain] = after.requests.requestsOf('main');
+  expect(plain && contextOf(plain)).not.toContain('INSTRUCTIONS-PLAN');
+}, 180_000);
+
+it('[pain 20] what somebody wrote since stays, and only our entries go', async () => {
+  put(settingsOf(), odd);
+  await stepfast(['init', '--yes']);
+  const theirs = read(settingsOf()).replace('"x-unknown": [1,  2]', '"x-unknown": [1,  2, 3]');
+  put(settingsOf(), theirs);
+  const removed = await stepfast(['uninstall', '--yes']);
+  expect(removed.stdout).toContain('only our entries were taken out');
+  expect(read(settingsOf())).toBe(odd.replace('[1,  2]', '[1,  2, 3]'));
+});
+
+it('[pain 20] where there were no settings there are none afterwards', async () => {
+  await stepfast(['init', '--yes']);
+  expect(JSON.parse(read(settingsOf()))).toMatchObject({ enabledPlugins: { 'stepfast@stepfast': true } });
+  await stepfast(['uninstall', '--yes']);
+  expect(existsSync(join(project.root, '.claude'))).toBe(false);
+});
+
+it.each([
+  ['a comment', '{\n  // mine\n  "model": "sonnet"\n}\n', 'line 2, column 3: a comment'],
+  ['half a file', '{ "hooks": {', 'line 1, column 13'],
+])('[pain 20] %s in the settings is refused before anything is done', async (_, text, where) => {
+  put(settingsOf(), text);
+  const { code, stderr } = await stepfast(['init', '--yes']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('.claude/settings.local.json, ');
+  expect(stderr).toContain(where);
+  expect(read(settingsOf())).toBe(text);
+  expect(existsSync(join(configOf(home), 'plugins', 'known_marketplaces.json'))).toBe(false);
+  // The project's own files do not depend on it.
+  expect(existsSync(join(project.root, '.stepfast', 'workflows', 'go.yaml'))).toBe(true);
+});
+
+it('[pain 20] init again changes nothing, and brings a plugin of an older version up to date', async () => {
+  await stepfast(['init', '--yes']);
+  const before = read(settingsOf());
+  const again = await stepfast(['init', '--yes']);
+  expect(again.stdout).toMatch(/^Everything is here already/);
+  expect(read(settingsOf())).toBe(before);
+  const manifest = join(state(), 'plugin', 'current', '.claude-plugin', 'plugin.json');
+  writeFileSync(manifest, read(manifest).replace(/"version": "[^"]*"/, '"version": "0.0.1"'));
+  const newer = await stepfast(['init', '--yes', '--json']);
+  expect(JSON.parse(newer.stdout).hosts[0].commands).toEqual([
+    'claude plugin update stepfast@stepfast --scope local',
+  ]);
+});
+
+it('--team switches the plugin on in the file that is committed, and names no path of this machine there', async () => {
+  const { code } = await stepfast(['init', '--yes', '--team']);
+  expect(code).toBe(0);
+  expect(JSON.parse(read(settingsOf('settings.json')))).toEqual({
+    enabledPlugins: { 'stepfast@stepfast': true },
+  });
+  await project.runtime().start({ workflow: 'w' }, { session: 'mcp-before' });
+  const { requests } = await runClaude({ cwd: project.root, home, model, prompts: ['hello'] });
+  const [first] = requests.requestsOf('main');
+  expect(first && contextOf(first)).toContain('INSTRUCTIONS-PLAN');
+});
+
+it('a member of the team without Stepfast notices nothing', async () => {
+  put(settingsOf('settings.json'), '{ "enabledPlugins": { "stepfast@stepfast": true } }\n');
+  const run = await runClaude({ cwd: project.root, home, model, prompts: ['hello'] });
+  expect(run.turns[0]).toMatchObject({ isError: false, result: 'Yes.' });
+  expect(run.stderr).toBe('');
+});
+
+it('[pain 20] a session that runs goes on after the plugin was taken away or deleted: no hook blocks it', async () => {
+  await stepfast(['init', '--yes']);
+  await project.runtime().start({ workflow: 'w' }, { session: 'mcp-before' });
+  const session = await startClaude({ cwd: project.root, home, model });
+  try {
+    await session.send('hello');
+    rmSync(join(state(), 'plugin', 'current', 'hooks', 'stepfast-hook.sh'));
+    expect(await session.send('and now')).toMatchObject({ isError: false, result: 'Yes.' });
+    await stepfast(['uninstall', '--yes']);
+    expect(await session.send('and then')).toMatchObject({ isError: false, result: 'Yes.' });
+  } finally {
+    await session.close();
+  }
+  const asked = model.requestsOf('main').map(({ lastUser: text }) => text);
+  for (const prompt of ['and now', 'and then']) expect(asked.join('\n')).toContain(prompt);
+}, 120_000);
+
+it('another project keeps its plugin when one gives it up', async () => {
+  using other = createTestProject({ '.stepfast/workflows/w.yaml': workflow });
+  await stepfast(['init', '--yes']);
+  await stepfast(['init', '--yes'], { cwd: other.root });
+  const { stdout } = await stepfast(['uninstall', '--yes']);
+  expect(stdout).toContain('stays: other projects use it');
+  await other.runtime().start({ workflow: 'w' }, { session: 'mcp-before' });
+  const { requests } = await runClaude({ cwd: other.root, home, model, prompts: ['hello'] });
+  const [first] = requests.requestsOf('main');
+  expect(first && contextOf(first)).toContain('INSTRUCTIONS-PLAN');
+});
+
+it('without Claude Code the project is prepared, and init says what to do later', async () => {
+  const { code, stdout } = await stepfast(['init', '--yes'], { path: '/nonexistent' });
+  expect(code).toBe(0);
+  expect(stdout).toContain('Claude Code was not found on this machine. Once it is there: stepfast init');
+});
+
+it('a command of the host that fails is named with its last lines, and nothing is half done', async () => {
+  put(settingsOf(), odd);
+  const real = await claudeBinary();
+  mkdirSync(join(home, 'failing'));
+  const script = `#!/bin/sh\ncase "$*" in "plugin install"*) echo "The disk is full" >&2; exit 3 ;; esac\nexec '${real}' "$@"\n`;
+  writeFileSync(join(home, 'failing', 'claude'), script, { mode: 0o755 });
+  const { code, stderr } = await stepfast(['init', '--yes'], { path: join(home, 'failing') });
+  expect(code).toBe(1);
+  expect(stderr).toContain("'claude plugin install stepfast@stepfast --scope local' failed (exit 3)");
+  expect(stderr).toContain('The disk is full');
+  expect(read(settingsOf())).toBe(odd);
+  expect(JSON.parse(read(join(configOf(home), 'plugins', 'known_marketplaces.json')))).toEqual({});
+});

@@ -1,0 +1,234 @@
+/** The plugin inside the real Claude Code: from a folder, installed, and where something is missing. */
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import { parse } from 'yaml';
+import { bench } from '../../../scripts/bench/tokens.ts';
+import {
+  type ClaudeRun,
+  claudeCommand,
+  contextOf,
+  createScriptedModel,
+  forgetsAll,
+  lastUser,
+  type RunOptions,
+  reply,
+  runClaude,
+  type ScriptedModel,
+  type StreamEvent,
+  summariser,
+  toolsOf,
+} from '../../kit/claude/index.ts';
+import { createTestProject, type TestProject } from '../../kit/project.ts';
+
+const top = join(import.meta.dirname, '..', '..', '..');
+const run = promisify(execFile);
+const tool = (name: string): string => `mcp__plugin_stepfast_stepfast__${name}`;
+const skills = ['doctor', 'go', 'keep', 'prime', 'resume', 'review', 'start', 'status'];
+
+let project: TestProject;
+let home: string;
+let plugin: string;
+let model: ScriptedModel;
+
+beforeAll(async () => {
+  if (!existsSync(join(top, 'dist', 'main.js')))
+    await run(process.execPath, [join(top, 'scripts', 'build.ts')]);
+}, 120_000);
+
+beforeEach(async () => {
+  project = createTestProject();
+  home = join(project.root, '..', 'claude-home');
+  mkdirSync(home);
+  plugin = join(project.root, '..', 'a plugin');
+  for (const part of ['.claude-plugin', 'dist', 'hooks', 'skills', 'workflows', 'package.json'])
+    cpSync(join(top, part), join(plugin, part), { recursive: true });
+  model = await createScriptedModel();
+});
+
+afterEach(async () => {
+  await model[Symbol.asyncDispose]();
+  project[Symbol.dispose]();
+});
+
+/** Else the host asks its model before the server has answered, on a busy machine. */
+const patient = { MCP_CONNECTION_NONBLOCKING: '0', MCP_CONNECT_TIMEOUT_MS: '25000' };
+
+/** Nothing is allowed beforehand: what skills allow must be enough. */
+const session = (options: Omit<RunOptions, 'cwd' | 'home' | 'model'>): Promise<ClaudeRun> =>
+  runClaude({ cwd: project.root, home, model, pluginDir: plugin, allow: [], env: patient, ...options });
+
+async function claude(...args: string[]): Promise<string> {
+  const command = await claudeCommand({ cwd: project.root, home, model, allow: [], args });
+  const { stdout } = await run(command.program, command.args, { cwd: project.root, env: command.env });
+  return stdout;
+}
+
+const opening = ({ events }: ClaudeRun): StreamEvent & Record<string, unknown> => {
+  const found = events.find(({ type, subtype }) => type === 'system' && subtype === 'init');
+  if (!found) throw new Error('the session did not begin');
+  // The host's own record, read by its keys.
+  return found as StreamEvent & Record<string, unknown>;
+};
+
+describe('the plugin as files', () => {
+  it("passes the host's own validation, warnings included", async () => {
+    expect(await claude('plugin', 'validate', plugin, '--strict')).toContain('Validation passed');
+  });
+
+  it('has the version of the package, in one place and in the other', () => {
+    const version = (file: string): unknown => JSON.parse(readFileSync(join(top, file), 'utf8')).version;
+    expect(version('.claude-plugin/plugin.json')).toBe(version('package.json'));
+  });
+
+  it('is no configuration of a project for who opens a clone', () => {
+    expect(existsSync(join(top, '.mcp.json'))).toBe(false);
+  });
+
+  test.each(skills)('the skill %s follows the rules of Agent Skills', (name) => {
+    expect(readdirSync(join(top, 'skills')).sort()).toEqual(skills);
+    const text = readFileSync(join(top, 'skills', name, 'SKILL.md'), 'utf8');
+    const [, head = '', body = ''] = /^---\n(.*?)\n---\n(.*)$/s.exec(text) ?? [];
+    const { description, ...front } = parse(head);
+    expect(front.name).toBe(name);
+    expect(typeof (front['argument-hint'] ?? '')).toBe('string');
+    expect(description.length).toBeGreaterThan(40);
+    expect(description.length).toBeLessThan(200);
+    expect(body.split('\n').length).toBeLessThan(100);
+    expect(body).not.toMatch(/\b(MUST|NEVER|ALWAYS|IMPORTANT|CRITICAL)\b/);
+  });
+});
+
+describe('a session with the plugin', () => {
+  it('/stepfast:go starts the run with the words of the user, and a compaction brings it back', async () => {
+    const task = 'fix the "login" bug';
+    model.on(
+      lastUser(/It becomes a run/),
+      reply.tool(tool('workflow_start'), { workflow: 'go', summary: task, inputs: { task } }),
+      reply.text('Started.'),
+    );
+    model.always(summariser(), forgetsAll());
+    model.always(lastUser(/./), reply.text('Going on.'));
+    const ran = await session({ prompts: [`/stepfast:go ${task}`, '/compact', 'and now'] });
+    const [first] = ran.requests.requestsOf('main');
+    expect(first && contextOf(first)).toContain(`<task>\n${task}\n</task>`);
+    expect(opening(ran).skills).toEqual(expect.arrayContaining(skills.map((name) => `stepfast:${name}`)));
+    expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain(`In the user's words: ${task}`);
+    const [info] = await project.runtime().engine.runs();
+    expect(info?.state?.sessions[ran.sessions[0] ?? '']?.resets).toBe(1);
+  });
+
+  it('/stepfast:keep brings decisions, corrections and files back, and holds nobody', async () => {
+    const note = (kind: string, text: string) => reply.tool(tool('workflow_note'), { kind, text });
+    model.on(
+      lastUser(/What the session is about: the slow importer/),
+      reply.tool(tool('workflow_start'), { workflow: 'keep', inputs: { goal: 'the slow importer' } }),
+      note('decision', 'Batches of 500, since 1,000 ran out of memory.'),
+      note('correction', 'It is the nightly import, not the hourly one.'),
+      note('artefact', 'docs/importer.md'),
+      reply.text('Noted.'),
+    );
+    model.always(summariser(), forgetsAll());
+    model.on(lastUser(/and now/), reply.text('Going on.'));
+    const { requests } = await session({
+      prompts: ['/stepfast:keep the slow importer', '/compact', 'and now'],
+    });
+    const after = contextOf(requests.firstRequestAfterCompaction());
+    for (const fact of ['Batches of 500', 'nightly import', 'docs/importer.md', 'the slow importer'])
+      expect(after).toContain(fact);
+  });
+
+  it('[pain 17] tells the model of two skills and eight tools, and of nothing else', async () => {
+    model.on(lastUser(/hello/), reply.text('Hello.'));
+    const ran = await session({ prompts: ['hello'], env: { ...patient, ENABLE_TOOL_SEARCH: 'false' } });
+    const [first] = ran.requests.requestsOf('main');
+    const context = first ? contextOf(first) : '';
+    expect(context.match(/stepfast:\w+(?=: )/g)?.sort()).toEqual(['stepfast:doctor', 'stepfast:review']);
+    const tools = first ? toolsOf(first) : [];
+    expect(tools.filter((name) => name.startsWith(tool('')))).toHaveLength(8);
+    expect(tools.filter((name) => /McpResource/.test(name))).toEqual([]);
+    expect(existsSync(join(project.root, '.stepfast'))).toBe(false);
+  });
+
+  it('doctor and start run their commands unasked, review shows the way of a person, and only a person starts a run', async () => {
+    const command = (name: string): string => `node "${plugin}/dist/cli.js" ${name}`;
+    const bash = (name: string) => reply.tool('Bash', { command: command(name), description: name });
+    const skill = (name: string) => reply.tool('Skill', { skill: `stepfast:${name}`, args: 'x' });
+    model.on(lastUser(/prints each check/), bash('doctor'), reply.text('All well.'));
+    model.on(lastUser(/first word is the workflow/), bash('list'), reply.text('Which?'));
+    model.on(lastUser(/what waits/), skill('review'), reply.text('Look.'));
+    model.on(lastUser(/do it/), skill('go'), reply.text('No.'));
+    const prompts = ['/stepfast:doctor', '/stepfast:start', 'what waits', 'do it'];
+    const { requests } = await session({ prompts, allow: ['Skill'] });
+    const [asked, checked, , listed] = requests.requestsOf('main').map((request) => contextOf(request));
+    expect(asked).toContain(command('doctor'));
+    expect(checked?.split('Bash {').at(-1)).not.toContain('requires approval');
+    expect(listed?.split('Bash {').at(-1)).toContain('bugfix');
+    const last = requests.requestsOf('main').at(-1);
+    const context = last ? contextOf(last) : '';
+    expect(context).toContain('stepfast reject "what is missing"');
+    expect(context).toContain(`node "${plugin}/dist/cli.js"`);
+    expect(context).not.toContain('It becomes a run');
+  });
+});
+
+describe('the plugin, installed', () => {
+  it('works from the folder that was given to the marketplace, in local scope', async () => {
+    await claude('plugin', 'marketplace', 'add', plugin);
+    await claude('plugin', 'install', 'stepfast@stepfast', '--scope', 'local');
+    model.on(lastUser(/start it/), reply.tool(tool('workflow_start'), { workflow: 'keep' }));
+    model.always(summariser(), forgetsAll());
+    model.always(lastUser(/./), reply.text('Going on.'));
+    const ran = await runClaude({
+      ...{ cwd: project.root, home, model, env: patient, allow: [tool('workflow_start')] },
+      prompts: ['start it', '/compact', 'and now'],
+    });
+    const plugins = opening(ran).plugins;
+    // The host copies it into its cache as well, and loads it from where it is.
+    expect(plugins).toContainEqual(expect.objectContaining({ name: 'stepfast', path: plugin }));
+    expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain("workflow 'keep'");
+    const settings = readFileSync(join(project.root, '.claude', 'settings.local.json'), 'utf8');
+    expect(JSON.parse(settings)).toEqual({ enabledPlugins: { 'stepfast@stepfast': true } });
+  });
+});
+
+describe('the plugin, where something is missing', () => {
+  const said = ({ events }: ClaudeRun): string => JSON.stringify(events);
+
+  const startRun = async (): Promise<void> => {
+    await project.runtime().start({ workflow: 'keep' }, { session: 'before' });
+  };
+
+  it('says in one line that it is not built, and only where a run is under way', async () => {
+    rmSync(join(plugin, 'dist'), { recursive: true });
+    model.always(lastUser(/hello/), reply.text('Hello.'));
+    const idle = await session({ prompts: ['hello'] });
+    expect(said(idle)).not.toContain('not built');
+    await startRun();
+    const active = await session({ prompts: ['hello'] });
+    expect(said(active)).toContain('not built');
+    expect(active.turns[0]?.isError).toBe(false);
+  });
+
+  it('says in one line that Node is too old', async () => {
+    const hook = join(plugin, 'dist', 'hook.cjs');
+    // Stands for an older Node: the program looks at this and nothing else.
+    const older = "Object.defineProperty(process.versions,'node',{value:'18.20.8'});\n";
+    writeFileSync(hook, `${older}${readFileSync(hook, 'utf8')}`);
+    model.always(lastUser(/hello/), reply.text('Hello.'));
+    await startRun();
+    const active = await session({ prompts: ['hello'] });
+    expect(said(active)).toContain('Stepfast needs Node 22.18 or newer');
+    expect(active.turns[0]?.isError).toBe(false);
+  });
+});
+
+it('[pain 17] adds at most 1,200 tokens to a session without a run', async () => {
+  const { added, addedDeferred, projected } = await bench({ from: plugin });
+  expect(added).toBeGreaterThan(500);
+  expect(added).toBeLessThanOrEqual(1200);
+  expect(addedDeferred).toBeLessThanOrEqual(400);
+  expect(projected).toBeLessThanOrEqual(400);
+}, 90_000);

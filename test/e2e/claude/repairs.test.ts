@@ -1,0 +1,180 @@
+/** What is done where an injection is lost, cut or doubled, in the real Claude Code. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { hookEvents } from '../../../src/cli/hook/log.ts';
+import { contextOf, forgetsAll, lastUser, nearlyFull, reply, summariser } from '../../kit/claude/index.ts';
+import { ask, buildHooks, createStage, lastContext, type Stage, settings } from './stage.ts';
+
+const workflow = `name: w
+description: Plans and builds
+steps:
+  - { id: plan, type: action, instructions: INSTRUCTIONS-PLAN }
+  - { id: build, type: action, instructions: INSTRUCTIONS-BUILD }
+`;
+
+let stage: Stage;
+beforeAll(buildHooks, 120_000);
+beforeEach(async () => {
+  stage = await createStage({ '.stepfast/workflows/w.yaml': workflow });
+});
+afterEach(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+/** Longer than the preview of what is cut. */
+function writeLong(): void {
+  const long = `${'Nothing is more certain than this sentence. '.repeat(43)}LAST-WORDS`;
+  const instructions = JSON.stringify(long);
+  stage.project.write({
+    '.stepfast/workflows/w.yaml': workflow.replace('INSTRUCTIONS-PLAN', instructions),
+  });
+}
+
+const logged = (): string[] =>
+  hookEvents(stage.project.runtime().project)
+    .map(({ what }) => what)
+    .filter((what) => what !== 'allowed');
+const times = (text: string, part: string): number => text.split(part).length - 1;
+
+it('[pain 6] a start that is lost is made up for with the first prompt, one after a compaction with the next', async () => {
+  const { at, state } = await stage.begin();
+  stage.model.on(lastUser(/go on/), ask.status(at), reply.text('Noted.'));
+  stage.model.always(summariser(), forgetsAll());
+  stage.model.on(lastUser(/and now/), reply.text('Going on.'));
+  stage.model.on(lastUser(/once more/), reply.text('Going on.'));
+  const { sessions, requests } = await stage.run({
+    prompts: ['go on', '/compact', 'and now', 'once more'],
+    settings: settings({ without: 'SessionStart' }),
+  });
+  const [first] = requests.requestsOf('main');
+  expect(first && contextOf(first)).toContain('INSTRUCTIONS-PLAN');
+  expect(contextOf(requests.firstRequestAfterCompaction())).toContain('INSTRUCTIONS-PLAN');
+  // Proven then, and not told again.
+  expect(times(lastContext({ requests }), 'INSTRUCTIONS-PLAN')).toBe(1);
+  expect((await state()).briefings[sessions[0] ?? '']?.proven).toBe('transcript');
+});
+
+it('[pain 6] [pain 5] lost in the middle of a tool loop it comes with the next tool, without PreCompact too', async () => {
+  const { at, state } = await stage.begin();
+  stage.model.on(
+    lastUser(/loop/),
+    ask.status(at),
+    ask.bash('ls', { usage: nearlyFull }),
+    ask.bash('ls'),
+    reply.text('Done.'),
+  );
+  stage.model.always(summariser(), forgetsAll());
+  const ran = await stage.run({
+    prompts: ['loop'],
+    settings: settings({ lost: 'SessionStart', without: 'PreCompact' }),
+  });
+  expect(contextOf(ran.requests.firstRequestAfterCompaction())).not.toContain('INSTRUCTIONS-PLAN');
+  expect(lastContext(ran)).toContain('INSTRUCTIONS-PLAN');
+  expect(logged()).toContain('repaired');
+  expect((await state()).briefings[ran.sessions[0] ?? '']?.proven).toBe('transcript');
+});
+
+it('[pain 8] a briefing that arrives cut is seen to be, and comes whole with the next prompt', async () => {
+  writeLong();
+  const { at, state } = await stage.begin();
+  // Whatever makes it too long: the host keeps a preview and a file.
+  const longer = join(stage.home, 'longer.mjs');
+  writeFileSync(
+    longer,
+    `let text = '';
+process.stdin.on('data', (part) => { text += part; }).on('end', () => {
+  if (text === '') return;
+  const told = JSON.parse(text);
+  told.hookSpecificOutput.additionalContext += '\\n' + 'and more '.repeat(2000);
+  console.log(JSON.stringify(told));
+});
+`,
+  );
+  stage.model.on(lastUser(/go on/), ask.status(at), reply.text('Noted.'));
+  stage.model.always(summariser(), forgetsAll());
+  stage.model.on(lastUser(/and now/), reply.text('Going on.'));
+  stage.model.on(lastUser(/once more/), reply.text('Going on.'));
+  const ran = await stage.run({
+    prompts: ['go on', '/compact', 'and now', 'once more'],
+    settings: settings({ through: ` | '${process.execPath}' '${longer}'` }),
+  });
+  const [start] = ran.requests.requestsOf('main');
+  expect(start && contextOf(start)).toContain('<persisted-output>');
+  expect(start && contextOf(start)).not.toContain('LAST-WORDS');
+  const after = contextOf(ran.requests.firstRequestAfterCompaction());
+  expect(after).toContain('<persisted-output>');
+  expect(after).toContain('LAST-WORDS');
+  expect(logged().filter((what) => what === 'repaired').length).toBeGreaterThan(0);
+  expect((await state()).briefings[ran.sessions[0] ?? '']?.proven).toBe('transcript');
+  expect(times(lastContext(ran), 'ACTION REQUIRED')).toBeLessThanOrEqual(3);
+});
+
+it('[pain 8] the longest briefing that there can be arrives whole', async () => {
+  writeLong();
+  const { run, state } = await stage.begin();
+  const engine = stage.project.runtime();
+  for (let count = 0; count < 7; count += 1)
+    await engine.call(
+      {
+        type: 'note',
+        kind: 'decision',
+        text: `D${count} ${'decided and never to be forgotten '.repeat(11)}`,
+      },
+      { session: 'before' },
+      { run },
+    );
+  for (let count = 0; count < 200; count += 1)
+    await engine.call(
+      { type: 'note', kind: 'artefact', text: `src/part-${count}/with-a-long-name.ts` },
+      { session: 'before' },
+      { run },
+    );
+  stage.model.on(lastUser(/go on/), ask.status(`${run.slice(-8)}:plan#1`), reply.text('Noted.'));
+  const ran = await stage.run({ prompts: ['go on'] });
+  const [first] = ran.requests.requestsOf('main');
+  const text = first ? contextOf(first) : '';
+  for (const there of ['LAST-WORDS', 'D0 ', 'D6 ', 'Any section in full']) expect(text).toContain(there);
+  expect(text).not.toContain('<persisted-output>');
+  expect((await state()).briefings[ran.sessions[0] ?? '']?.proven).toMatch(/handle|transcript/);
+});
+
+it('two copies of every hook act as one', async () => {
+  const { at, state, events } = await stage.begin();
+  const once = settings();
+  const hooks = Object.fromEntries(
+    // `settings` made it.
+    Object.entries(once.hooks as Record<string, object[]>).map(([event, all]) => [
+      event,
+      [...all, ...twice(all)],
+    ]),
+  );
+  stage.model.on(lastUser(/go on/), ask.status(at), reply.text('Noted.'));
+  stage.model.always(summariser(), forgetsAll());
+  stage.model.on(lastUser(/and now/), ask.advance('Planned.', at), reply.text('Going on.'));
+  const ran = await stage.run({ prompts: ['go on', '/compact', 'and now'], settings: { hooks } });
+  expect(times(contextOf(ran.requests.firstRequestAfterCompaction()), 'ACTION REQUIRED')).toBe(1);
+  expect((await state()).sessions[ran.sessions[0] ?? '']?.resets).toBe(1);
+  expect(await events('compaction.recorded')).toHaveLength(1);
+  expect(Object.keys((await state()).sessions)).toEqual(['before', ...ran.sessions]);
+});
+
+/** The same commands, written so that the host does not take them for the same. */
+const twice = (all: object[]): object[] =>
+  JSON.parse(JSON.stringify(all).replaceAll('claude-code ', 'claude-code  '));
+
+it('a broken journal, a broken notebook and a broken hook leave the session as it is', async () => {
+  const { run } = await stage.begin();
+  stage.project.write({
+    [`.stepfast/runs/${run}/journal.jsonl`]: 'broken\n',
+    '.stepfast/sessions/hooks': 'no folder\n',
+  });
+  stage.model.on(lastUser(/go on/), ask.bash('echo fine-$((40 + 2))'), reply.text('Noted.'));
+  stage.model.always(summariser(), forgetsAll());
+  stage.model.on(lastUser(/and now/), reply.text('Going on.'));
+  const ran = await stage.run({ prompts: ['go on', '/compact', 'and now', '/clear', 'and now'] });
+  expect(ran.turns.every(({ isError }) => !isError)).toBe(true);
+  expect(ran.requests.containing('fine-42').length).toBeGreaterThan(0);
+  expect(ran.requests.containing('ACTION REQUIRED')).toEqual([]);
+  expect(ran.exitCode).toBe(0);
+});

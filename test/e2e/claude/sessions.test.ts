@@ -1,0 +1,213 @@
+/** Which session works on which run, in the real Claude Code: `protocols.md` 4, row by row. */
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { allOf, contextOf, lastUser, reply, subagent } from '../../kit/claude/index.ts';
+import { answersIn, ask, buildHooks, createStage, lastContext, type Stage } from './stage.ts';
+
+const workflow = (name: string, more = '') => `name: ${name}
+description: Plans and builds
+steps:
+  - { id: plan, type: action, instructions: INSTRUCTIONS-${name.toUpperCase()}-PLAN }
+  - { id: build, type: action, instructions: INSTRUCTIONS-${name.toUpperCase()}-BUILD }
+${more}`;
+const files = { '.stepfast/workflows/w.yaml': workflow('w'), '.stepfast/workflows/v.yaml': workflow('v') };
+
+const parallel = `name: p
+description: Two at once
+stop: hold
+steps:
+  - { id: work, type: loop, parallel: 2, instructions: Set the tasks. }
+loops:
+  work:
+    - { id: do, read_only: true, instructions: INSTRUCTIONS-DO }
+`;
+
+let stage: Stage;
+beforeAll(buildHooks, 120_000);
+afterEach(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+it('[P4/2] [P4/3] [P4/7] [pain 13] [pain 14] two sessions and two runs in one repository do not bleed into each other', async () => {
+  stage = await createStage(files);
+  const { model } = stage;
+  const w = await stage.begin({ workflow: 'w' });
+  model.on(lastUser(/MARK-W go/), ask.status(w.at), ask.note('W-NOTE'), reply.text('On it.'));
+  const first = await stage.open();
+  const { session } = await first.send('MARK-W go');
+
+  // One run, and somebody is at it: two lines, and no part in it.
+  model.on(lastUser(/MARK-LOOK/), reply.text('I see.'));
+  const look = await stage.run({ prompts: ['MARK-LOOK'] });
+  expect(lastContext(look)).toContain(`the session ${session} works on it`);
+  expect(lastContext(look)).not.toContain('INSTRUCTIONS-W');
+
+  // Two runs: a list, no guess; the first call with a handle binds.
+  const v = await stage.begin({ workflow: 'v' });
+  model.on(lastUser(/MARK-V go/), ask.status(v.at), ask.advance('V-DONE', v.at), reply.text('On it.'));
+  model.on(lastUser(/MARK-V again/), reply.text('Going on.'));
+  model.on(lastUser(/MARK-W again/), ask.advance('W-DONE', w.at), reply.text('Going on.'));
+  const second = await stage.open();
+  const other = await second.send('MARK-V go');
+  await first.send('MARK-W again');
+  await second.send('/clear');
+  const fresh = await second.send('MARK-V again');
+  await Promise.all([first.close(), second.close()]);
+
+  const begun = model.requestsOf('main').find(({ session: of }) => of === other.session);
+  expect(begun && contextOf(begun)).toContain('2 Stepfast runs are live here');
+  const cleared = model.requestsOf('main').find(({ session: of }) => of === fresh.session);
+  expect(cleared && contextOf(cleared)).toContain('INSTRUCTIONS-V-BUILD');
+  for (const request of model.requestsOf('main')) {
+    const isW = request.session === session;
+    const foreign = isW ? /INSTRUCTIONS-V|V-DONE/ : /INSTRUCTIONS-W|W-DONE|W-NOTE/;
+    expect(contextOf(request)).not.toMatch(foreign);
+  }
+  const [ofW, ofV] = [await w.state(), await v.state()];
+  expect(Object.keys(ofW.sessions)).toEqual(['before', session]);
+  expect(Object.keys(ofV.sessions)).toEqual(['before', other.session, fresh.session]);
+  expect([ofW.step, ofV.step]).toEqual(['build', 'build']);
+});
+
+it('[P4/6] [P4/7] a session that is resumed is told what differs; a fork of it is bound by its first call', async () => {
+  stage = await createStage({ ...files, 'docs/plan.md': '# Plan\n' });
+  const { at, run, state } = await stage.begin();
+  const written = { file_path: join(stage.project.root, 'docs/made.md'), content: 'Made.\n' };
+  stage.model.on(lastUser(/go on/), ask.status(at), reply.tool('Write', written), reply.text('Made.'));
+  stage.model.on(lastUser(/again/), reply.text('I see.'));
+  stage.model.on(lastUser(/fork/), ask.status(at), reply.text('I see.'));
+  const { sessions } = await stage.run({ prompts: ['go on'] });
+  const [resume = ''] = sessions;
+  expect((await state()).artefacts).toEqual(['docs/made.md']);
+  expect((await state()).sessions[resume]?.endedAt).toBeDefined();
+  rmSync(join(stage.project.root, 'docs/made.md'));
+  stage.project.git('checkout', '-q', '-b', 'another');
+  const again = await stage.run({ prompts: ['again'], resume });
+  expect(lastContext(again)).toContain('SINCE THEN');
+  expect(lastContext(again)).toContain('Files that the run made are not here: docs/made.md.');
+  expect((await state()).sessions[resume]?.endedAt).toBeDefined();
+  const fork = await stage.run({ prompts: ['fork'], resume, args: ['--fork-session'] });
+  expect(fork.sessions).not.toEqual(sessions);
+  expect(Object.keys((await state()).sessions)).toEqual(['before', resume, ...fork.sessions]);
+  expect(run).toBe((await state()).run);
+});
+
+it.each([
+  ['in the foreground', false],
+  ['in the background', true],
+])(
+  '[P4/8] [pain 15] subagents %s: one with the handle is briefed and is itself, one without has no part',
+  async (_, background) => {
+    stage = await createStage(files);
+    const { at, state } = await stage.begin();
+    const { model } = stage;
+    model.on(
+      lastUser(/go on/),
+      ask.status(at),
+      ask.agent('SUB-PLAIN: look around.', { background }),
+      ask.agent('SUB-TASK: do AT and report.', { background, at }),
+      reply.text('Handed over.'),
+    );
+    const write = { file_path: join(stage.project.root, 'stray.md'), content: 'x\n' };
+    model.on(subagent(/SUB-PLAIN/), reply.tool('Write', write), reply.text('Looked.'));
+    model.on(subagent(/SUB-TASK/), ask.advance('Planned.', at), reply.text('Planned.'));
+    if (background) model.always(lastUser(/go on/), reply.text('It has ended.'));
+    const { requests, sessions } = await stage.run({ prompts: ['go on'] });
+    const [session = ''] = sessions;
+    const about = (words: string) =>
+      requests.requestsOf('subagent').filter(({ lastUser: text }) => text.includes(words));
+    const [task] = about('SUB-TASK');
+    expect(task && contextOf(task)).toContain('INSTRUCTIONS-W-PLAN');
+    for (const request of about('SUB-PLAIN')) expect(contextOf(request)).not.toContain('INSTRUCTIONS');
+    const after = await state();
+    const names = Object.keys(after.sessions).filter((name) => name.startsWith(`${session}/`));
+    expect(names).toEqual([`${session}/${task?.agent}`]);
+    expect(after.sessions[names[0] ?? '']).toMatchObject({ witness: 'hooks', endedAt: expect.any(Number) });
+    expect(after.step).toBe('build');
+    // What the other one wrote is nobody's.
+    expect(after.artefacts).toEqual([]);
+  },
+);
+
+it('[P4/8] [pain 13] a subagent that has claimed a task is held at its stop, one that has not and the parent are not', async () => {
+  stage = await createStage({ '.stepfast/workflows/p.yaml': parallel });
+  const { run, at, state } = await stage.begin({ workflow: 'p' });
+  const tasks = ['a', 'b'].map((id) => ({ id, title: `Task ${id}` }));
+  await stage.project
+    .runtime()
+    .call({ type: 'setTasks', loop: 'work', tasks }, { session: 'before' }, { run });
+  const { model } = stage;
+  model.on(
+    lastUser(/go on/),
+    ask.status(),
+    ask.agent('SUB-FREE: look.', { at }),
+    ask.agent('SUB-CLAIM: claim one.', { at }),
+    reply.text('All is done.'),
+  );
+  model.on(subagent(/SUB-FREE/), reply.text('Looked.'));
+  model.on(subagent(/SUB-CLAIM/), ask.claim(run), reply.text('I stop here.'));
+  model.on(subagent(/is not finished/), ask.advance('Done after all.'), reply.text('Done.'));
+  const { requests, turns } = await stage.run({ prompts: ['go on'] });
+  expect(turns[0]?.result).toBe('All is done.');
+  const claimed = requests.requestsOf('subagent').filter(({ lastUser: text }) => !text.includes('SUB-FREE'));
+  expect(claimed.some((request) => contextOf(request).includes('is not finished'))).toBe(true);
+  expect(requests.requestsOf('main').some((request) => contextOf(request).includes('is not finished'))).toBe(
+    false,
+  );
+  expect(Object.keys((await state()).outputs)).toHaveLength(1);
+});
+
+it('[P4/9] [pain 14] a session in a worktree works on the run of the main one, and is known to be there', async () => {
+  stage = await createStage(files);
+  const worktree = join(stage.project.root, '..', 'other');
+  stage.project.git('worktree', 'add', '-q', worktree);
+  const { at, state } = await stage.begin();
+  stage.model.on(lastUser(/go on/), ask.advance('Planned.', at), reply.text('Done.'));
+  const { sessions } = await stage.run({ prompts: ['go on'], cwd: worktree });
+  expect((await state()).step).toBe('build');
+  expect((await state()).sessions[sessions[0] ?? '']?.worktree).toBe('{project_root}/../other');
+  expect(existsSync(join(worktree, '.stepfast', 'runs'))).toBe(false);
+});
+
+it('[P4/11] [002/4] when the run has ended, nothing of it reaches the next session', async () => {
+  stage = await createStage(files);
+  stage.model.on(
+    lastUser(/begin/),
+    ask.start(),
+    ask.advance('Planned.'),
+    ask.advance('Built.'),
+    reply.text('Done.'),
+  );
+  stage.model.on(allOf(lastUser(/hello/)), reply.text('Hello.'));
+  const ran = await stage.run({ prompts: ['begin', '/clear', 'hello'] });
+  expect((await (await stage.only()).state()).status).toBe('complete');
+  expect(lastContext(ran)).not.toMatch(/Stepfast run|ACTION REQUIRED/);
+});
+
+it('[P4/8] a subagent reviews what its parent did, which the parent may not', async () => {
+  const reviewed = `name: r
+description: One step
+agents: { critic: { description: Reviews } }
+steps:
+  - { id: plan, type: action, review: { by: critic }, instructions: INSTRUCTIONS-PLAN }
+`;
+  stage = await createStage({ '.stepfast/workflows/r.yaml': reviewed });
+  const verdict = { verdict: 'approve', output: 'It is good.' };
+  const approve = (at: string) => reply.tool('mcp__stepfast__workflow_advance', { at, ...verdict });
+  const { at, state } = await stage.begin({ workflow: 'r' });
+  stage.model.on(
+    lastUser(/go on/),
+    ask.status(at),
+    ask.advance('Planned.', at),
+    approve(at),
+    ask.agent('SUB-REVIEW: review AT.', { at }),
+    reply.text('Reviewed.'),
+  );
+  stage.model.on(subagent(/SUB-REVIEW/), approve(at), reply.text('Approved.'));
+  const ran = await stage.run({ prompts: ['go on'] });
+  const [, advanced, refused] = answersIn(ran);
+  expect(advanced).toContain("to a subagent that is the reviewer 'critic'");
+  expect(refused).toMatch(/"code":"own_work".*in a subagent/);
+  expect((await state()).status).toBe('complete');
+});

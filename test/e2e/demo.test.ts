@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+let directory: string;
+
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-e2e-demo-')));
+  for (const name of ['tmp', 'home', 'cwd']) mkdirSync(join(directory, name));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Everything that is left of it, but for what Node itself caches. */
+const left = (): string[] => ['tmp', 'home', 'cwd'].flatMap((name) => readdirSync(join(directory, name)));
+
+async function demo(interruptAt?: RegExp): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, [main, 'demo'], {
+    cwd: join(directory, 'cwd'),
+    env: {
+      PATH: process.env.PATH,
+      HOME: join(directory, 'home'),
+      TMPDIR: join(directory, 'tmp'),
+      LANG: 'C.UTF-8',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let sent = false;
+  const read = (chunk: Buffer): void => {
+    output += String(chunk);
+    if (sent || !interruptAt?.test(output)) return;
+    sent = true;
+    child.kill('SIGINT');
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { code, output };
+}
+
+test('the demonstration tells what the engine answers, plainly into a pipe, and leaves nothing', async () => {
+  const { code, output } = await demo();
+  expect(output).not.toContain('\u001b');
+  const lines = [
+    '✗ node cart.test.mjs  exit 1',
+    'FAIL  an empty cart: ',
+    ':release#1 is no longer open',
+    'DECISIONS AND FEEDBACK',
+    '- correction n1: An empty cart costs 0, never null.',
+    '✓ node cart.test.mjs  exit 0',
+    '  complete',
+    '1  false "done" caught',
+    '1  call refused',
+    '1  compaction survived',
+    'npx stepfast init',
+  ];
+  let at = 0;
+  for (const line of lines) {
+    const found = output.indexOf(line, at);
+    expect(found, `${line} in:\n${output}`).toBeGreaterThanOrEqual(at);
+    at = found;
+  }
+  for (const line of output.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  expect(code).toBe(0);
+  expect(left()).toEqual([]);
+}, 120_000);
+
+test('Ctrl-C in the middle leaves nothing either', async () => {
+  const { code, output } = await demo(/It says that it is done/);
+  expect(code).toBe(1);
+  expect(output).not.toContain('npx stepfast init');
+  expect(left()).toEqual([]);
+}, 120_000);

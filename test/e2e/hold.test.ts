@@ -1,0 +1,92 @@
+/** `stepfast hold` inside the real Claude Code, through the shim and the bundled hook. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { registrations } from '../../src/hosts/claude-code/index.ts';
+import { createHolds, findProject, type Holds, stateDirectory } from '../../src/runtime/index.ts';
+import {
+  contextOf,
+  createScriptedModel,
+  lastUser,
+  reply,
+  runClaude,
+  type ScriptedModel,
+} from '../kit/claude/index.ts';
+import { createTestProject, type TestProject } from '../kit/project.ts';
+
+const top = join(import.meta.dirname, '..', '..');
+const shim = join(top, 'hooks', 'stepfast-hook.sh');
+
+let project: TestProject;
+let home: string;
+let model: ScriptedModel;
+
+beforeAll(() => {
+  if (!existsSync(join(top, 'dist', 'hook.cjs')))
+    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
+}, 120_000);
+
+beforeEach(async () => {
+  project = createTestProject({ 'total.txt': '41\n' });
+  home = join(project.root, '..', 'claude-home');
+  mkdirSync(home);
+  model = await createScriptedModel();
+});
+
+afterEach(async () => {
+  await model[Symbol.asyncDispose]();
+  project[Symbol.dispose]();
+});
+
+const settings = {
+  hooks: Object.fromEntries(
+    registrations
+      .filter(({ event }) => event === 'Stop')
+      .map(({ event, mark, timeout }) => [
+        event,
+        [{ hooks: [{ type: 'command', command: `'${shim}' ${mark} claude-code ${event}`, timeout }] }],
+      ]),
+  ),
+};
+
+/** As a person's `stepfast hold` leaves it. */
+function hold(command: string): Holds {
+  const holds = createHolds(findProject(project.root), stateDirectory({ env: {}, home }));
+  holds.set(command, Date.now());
+  return holds;
+}
+
+const run = (prompts: string[]) => runClaude({ cwd: project.root, home, model, settings, prompts });
+
+it('[pain 13] a session that stops red goes on with the reason, mends it and may stop', async () => {
+  const holds = hold('echo "the total is $(cat total.txt)"; grep -q 42 total.txt');
+  model.on(lastUser(/make it 42/), reply.text('Done, all tests pass.'));
+  model.on(
+    lastUser(/is red: exit 1/),
+    reply.tool('Bash', { command: 'echo 42 > total.txt', description: 'Mend it' }),
+    reply.text('Now it is done.'),
+  );
+  const { requests } = await run(['make it 42']);
+  const [first, second, ...rest] = requests.requestsOf('main');
+  expect(first && contextOf(first)).not.toContain('stepfast hold');
+  expect(second && contextOf(second)).toContain('> the total is 41');
+  expect(second && contextOf(second)).toContain('held 1 of 3 times');
+  expect(rest).toHaveLength(1);
+  expect(holds.last?.verdict).toBe('green');
+});
+
+it('a session that was held and stops red again may stop', async () => {
+  hold('false');
+  model.always(lastUser(/./), reply.text('Done.'));
+  const { requests } = await run(['do it']);
+  expect(requests.requestsOf('main')).toHaveLength(2);
+});
+
+it('where the command is green nothing of it reaches the model', async () => {
+  hold('true');
+  model.always(lastUser(/./), reply.text('Done.'));
+  const { requests } = await run(['do it']);
+  expect(requests.requestsOf('main')).toHaveLength(1);
+  expect(requests.containing('stepfast hold')).toHaveLength(0);
+});
