@@ -122,6 +122,27 @@ async function play(screen: Terminal, script: ScriptedModel): Promise<Panel[]> {
   await enter(screen, 'continue');
   await screen.waitFor(/Workflow restored/, 60_000);
   await shoot('After a compaction that forgot everything');
+
+  script.on(
+    lastUser(/workflow two/),
+    reply.tool(tool('workflow_start'), { workflow: 'two' }),
+    (request) => reply.tool(tool('workflow_advance'), { output: 'The plan is in PLAN.md.', at: at(request) }),
+    reply.text('The plan is ready. Building begins with a fresh context.'),
+  );
+  script.on(
+    lastUser(/build it/),
+    reply.text('✅ Workflow restored: two, phase 2/2 (build). I build what the plan says.'),
+  );
+  await enter(screen, '/clear');
+  await pause(1500);
+  await enter(screen, 'begin the workflow two');
+  await screen.waitFor(/Type \/clear/, 60_000);
+  await shoot('A boundary: a model cannot type /clear, so you are asked');
+  await enter(screen, '/clear');
+  await pause(1500);
+  await enter(screen, 'build it');
+  await screen.waitFor(/I build what the plan says/, 60_000);
+  await shoot('The new session knows where it stands');
   return panels;
 }
 
@@ -135,9 +156,17 @@ async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Without the emptiness between conversation and prompt, and with a place that a reader may have. */
+/**
+ * From the first prompt on, without the emptiness between conversation and prompt, and with a place that a reader may
+ * have.
+ */
 function tidy(screen: string): string {
-  return screen.replaceAll(project.root, '~/shop').replaceAll(/\n(?:[ \t]*\n){2,}/g, '\n\n');
+  const lines = screen.replaceAll(project.root, '~/shop').split('\n');
+  const first = lines.findIndex((line) => line.includes('❯'));
+  return lines
+    .slice(first)
+    .join('\n')
+    .replaceAll(/\n(?:[ \t]*\n){2,}/g, '\n\n');
 }
 
 /** The newest handle in the conversation. */

@@ -1,262 +1,233 @@
 /** What hooks cost against Node's own start: `npm run bench -- hook`, after `npm run build`. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createRuntime, isRefused } from '../../src/runtime/index.ts';
-import { renewMarks } from '../../src/runtime/marks/marked-engine.ts';
+import { createGround, type Fired, type Ground, type Kind, kinds, shim } from './hook-ground.ts';
 
-const shim = join(import.meta.dirname, '..', '..', 'hooks', 'stepfast-hook.sh');
+/**
+ * How often each comes in a long session. A figure over all SessionStart or PostToolUse hooks is the median of what
+ * was measured in these proportions: half of the hooks that a session waits for are quicker.
+ */
+const shares = {
+  SessionStart: { startup: 1, resume: 1, clear: 1, compact: 7 },
+  PostToolUse: { read: 40, bash: 20, writeKnown: 15, writeNew: 10, stepfast: 15 },
+} as const;
 
-const workflow = `name: feature
-description: Plans and builds
-required_reading: ["@docs/auth.md", "@docs/style.md"]
-key_reminders: [Run the tests after each component, Tokens never reach the log]
-loops:
-  build: [{ id: code, instructions: "Build {task.title}." }, { id: check, instructions: Look at it once more. }]
-steps:
-  - { id: plan, type: action, instructions: Write the plan. }
-  - { id: build, type: loop }
-  - { id: end, type: action, instructions: Write the notes for the release. }
-`;
-
-/** Counted against `node -e 0`; `first` is what `bench` promises. */
-interface Case {
+interface Row {
   name: string;
-  cwd: string;
-  mark: string;
-  event: string;
-  payload(round: number): object;
-  /** Whether it answered as it should. */
-  answers(stdout: string): boolean;
+  /** Measured once. */
+  fire(round: number): number;
 }
 
 export async function bench({ rounds = roundsAsked() } = {}): Promise<object> {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-hook-')));
+  if (!existsSync(join(dirname(shim), '..', 'dist', 'hook.cjs')))
+    throw new Error('build first: npm run build');
+  const made: Disposable[] = [];
   try {
-    if (!existsSync(join(shim, '..', '..', 'dist', 'hook.cjs')))
-      throw new Error('build first: npm run build');
-    const idle = createIdle(directory);
-    const { root, home, run, at } = await createProject(join(directory, 'bound'));
-    // Nobody works on this one's run, so whoever starts is told all of it.
-    const free = await createProject(join(directory, 'free'));
-    const compacted = await createProject(join(directory, 'compacted'));
-    const common = (session: string) => ({
-      session_id: session,
-      cwd: root,
-      transcript_path: join(home, 'none.jsonl'),
-    });
-    const told = (stdout: string): boolean => stdout.includes('additionalContext') && stdout.includes('RUN');
-    const silent = (stdout: string): boolean => stdout === '';
-    const tool = (name: string, round: number, input: object, response: object) => ({
-      ...common('bound'),
-      hook_event_name: 'PostToolUse',
-      tool_name: name,
-      tool_use_id: `t${name}${round}`,
-      tool_input: input,
-      tool_response: response,
-    });
-    const of = (mark: string, event: string, answers: Case['answers']) => ({
-      name: `${event} before`,
-      mark,
-      event,
-      answers,
-    });
-    const here = { cwd: root };
-    const cases: Case[] = [
-      {
-        name: 'idle',
-        cwd: idle,
-        mark: 'after_tool-write',
-        event: 'PostToolUse',
-        payload: () => ({}),
-        answers: silent,
-      },
-      {
-        name: 'sessionStart',
-        cwd: free.root,
-        mark: 'session_start',
-        event: 'SessionStart',
-        payload: (round) => ({
-          ...common(`new-${round}`),
-          cwd: free.root,
-          hook_event_name: 'SessionStart',
-          source: 'startup',
-        }),
-        answers: told,
-      },
-      {
-        name: 'sessionStartCompact',
-        cwd: compacted.root,
-        mark: 'session_start',
-        event: 'SessionStart',
-        payload: (round) => ({
-          ...common('bound'),
-          cwd: compacted.root,
-          hook_event_name: 'SessionStart',
-          source: 'compact',
-          prompt_id: `p${round}`,
-        }),
-        answers: told,
-      },
-      {
-        name: 'postToolUse',
-        ...here,
-        mark: 'after_tool-read',
-        event: 'PostToolUse',
-        payload: (round) => tool('Read', round, { file_path: join(root, 'docs', 'other.md') }, {}),
-        answers: silent,
-      },
-      {
-        name: 'postToolUseWrite',
-        ...here,
-        mark: 'after_tool-write',
-        event: 'PostToolUse',
-        payload: (round) => {
-          const file = join(root, 'src', `part-${round}.ts`);
-          writeFileSync(file, `export const part = ${round};\n`);
-          return tool('Write', round, { file_path: file }, {});
-        },
-        answers: silent,
-      },
-      {
-        name: 'postToolUseStepfast',
-        ...here,
-        mark: 'after_tool-stepfast',
-        event: 'PostToolUse',
-        payload: (round) =>
-          tool(
-            'mcp__plugin_stepfast_stepfast__workflow_status',
-            round,
-            { at },
-            { structuredContent: { run, at } },
-          ),
-        answers: silent,
-      },
-    ];
-    const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`, HOME: home };
-    const fire = (each: Case, round: number): number => {
-      const input = JSON.stringify(each.payload(round));
-      const started = performance.now();
-      const { stdout, stderr, status } = spawnSync('/bin/sh', [shim, each.mark, 'claude-code', each.event], {
-        cwd: each.cwd,
-        env,
-        input,
-        encoding: 'utf8',
-      });
-      const ms = performance.now() - started;
-      if (status !== 0 || stderr !== '' || !each.answers(stdout))
-        throw new Error(`${each.name}: ${status} ${stderr} ${stdout.slice(0, 300)}`);
-      return ms;
-    };
-    // Sessions are bound by a call, and one has ended, as it would be.
-    const status = 'mcp__plugin_stepfast_stepfast__workflow_status';
-    for (const each of [{ root, run, at }, compacted])
-      fire(
-        {
-          ...of('after_tool-stepfast', 'PostToolUse', silent),
-          cwd: each.root,
-          payload: () => ({
-            ...tool(status, -1, { at: each.at }, { structuredContent: { run: each.run, at: each.at } }),
-            cwd: each.root,
-          }),
-        },
-        0,
-      );
-    fire(
-      {
-        ...of('session_end', 'SessionEnd', silent),
-        cwd: free.root,
-        payload: () => ({
-          ...common('gone'),
-          cwd: free.root,
-          hook_event_name: 'SessionEnd',
-          reason: 'other',
-        }),
-      },
-      0,
-    );
-    const times = new Map<string, number[]>(
-      ['node', ...cases.map(({ name }) => name)].map((name) => [name, []]),
-    );
-    for (let round = 0; round < rounds; round += 1) {
-      const started = performance.now();
-      spawnSync(process.execPath, ['-e', '0'], { env, input: '' });
-      if (round > 0) times.get('node')?.push(performance.now() - started);
-      for (const each of cases) {
-        const ms = fire(each, round);
-        if (round > 0) times.get(each.name)?.push(ms);
-      }
+    const idle = createIdle();
+    made.push(idle);
+    const node: Row = { name: 'node', fire: () => timed(process.execPath, ['-e', '0']) };
+    const rows: Row[] = [{ name: 'idle', fire: () => idle.fire() }];
+    for (const kind of kinds) {
+      const [free, begun, worked] = [
+        await createGround(kind),
+        await createGround(kind),
+        await createGround(kind),
+      ];
+      made.push(free, begun, worked);
+      // Often, since everything is compared with it.
+      rows.push(node, ...starts(kind, free, begun), node, ...tools(kind, worked));
     }
-    return figures(times, rounds);
+    return figures(measured(rows, rounds), rounds);
   } finally {
-    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+    for (const each of made) each[Symbol.dispose]();
   }
+}
+
+function measured(rows: readonly Row[], rounds: number): Map<string, number[]> {
+  const times = new Map<string, number[]>(rows.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round += 1)
+    for (const { name, fire } of rows) {
+      const ms = fire(round);
+      // The first fills caches.
+      if (round > 0) times.get(name)?.push(ms);
+    }
+  return times;
+}
+
+/** Nobody works on the run of `free`, so whoever starts there is told all of it. */
+function starts(kind: Kind, free: Ground, worked: Ground): Row[] {
+  const start = (ground: Ground, source: string, session: string, round: number): number => {
+    const payload = { session_id: session, source, prompt_id: `p${round}` };
+    const fired = ground.fire('session_start', 'SessionStart', payload);
+    return answered(fired, 'RUN', `${kind} ${source}`);
+  };
+  const end = (ground: Ground, session: string, reason: string): Fired =>
+    ground.fire('session_end', 'SessionEnd', { session_id: session, reason });
+  for (const session of ['compacted', 'resumed', 'cleared-0']) bind(worked, session);
+  // Somebody did, and ended.
+  end(free, 'gone', 'other');
+  return [
+    { name: `${kind}.startup`, fire: (round) => start(free, 'startup', `new-${round}`, round) },
+    {
+      name: `${kind}.compact`,
+      fire(round) {
+        const about = { session_id: 'compacted', trigger: 'auto', prompt_id: `p${round}` };
+        worked.fire('before_compact', 'PreCompact', about);
+        const ms = start(worked, 'compact', 'compacted', round);
+        const summary = 'We build the form; SimpleWebAuthn on both sides.';
+        worked.fire('after_compact', 'PostCompact', { ...about, compact_summary: summary });
+        return ms;
+      },
+    },
+    {
+      name: `${kind}.resume`,
+      fire(round) {
+        end(worked, 'resumed', 'other');
+        return start(worked, 'resume', 'resumed', round);
+      },
+    },
+    {
+      name: `${kind}.clear`,
+      fire(round) {
+        end(worked, `cleared-${round}`, 'clear');
+        return start(worked, 'clear', `cleared-${round + 1}`, round);
+      },
+    },
+  ];
+}
+
+function tools(kind: Kind, ground: Ground): Row[] {
+  const { root, run, at } = ground;
+  const file = (name: string): object => ({ file_path: join(root, name) });
+  const row = (name: string, mark: string, tool: string, input: (round: number) => object): Row => ({
+    name: `${kind}.${name}`,
+    fire(round) {
+      const payload = { ...used(tool, `${name}-${round}`), tool_input: input(round) };
+      const fired = ground.fire(`after_tool-${mark}`, 'PostToolUse', payload);
+      return answered(fired, '', `${kind} ${name}`);
+    },
+  });
+  bind(ground, 'a');
+  const known = row('writeKnown', 'write', 'Write', () => file('src/known.ts'));
+  known.fire(-1);
+  return [
+    row('read', 'read', 'Read', () => file('docs/other.md')),
+    row('bash', 'shell', 'Bash', () => ({ command: 'ls' })),
+    known,
+    row('writeNew', 'write', 'Write', (round) => {
+      const name = `src/part-${round}.ts`;
+      writeFileSync(join(root, name), `export const part = ${round};\n`);
+      return file(name);
+    }),
+    row('stepfast', 'stepfast', status, () => ({ at })),
+  ];
+
+  function used(tool: string, id: string): object {
+    const response = tool === status ? { structuredContent: { run, at } } : {};
+    return { session_id: 'a', tool_name: tool, tool_use_id: id, tool_response: response };
+  }
+}
+
+const status = 'mcp__plugin_stepfast_stepfast__workflow_status';
+
+/** A session begins, is briefed, and calls with the handle of its briefing, which binds it and proves that. */
+function bind({ fire, run, at }: Ground, session: string): void {
+  fire('session_start', 'SessionStart', { session_id: session, source: 'startup' });
+  fire('after_tool-stepfast', 'PostToolUse', {
+    session_id: session,
+    tool_name: status,
+    tool_use_id: 'first',
+    tool_input: { at },
+    tool_response: { structuredContent: { run, at } },
+  });
+}
+
+/** What was measured, if it said what it should. */
+function answered({ ms, stdout }: Fired, what: string, name: string): number {
+  const told = what === '' ? stdout === '' : stdout.includes('additionalContext') && stdout.includes(what);
+  if (!told) throw new Error(`${name} answered: ${stdout.slice(0, 300)}`);
+  return ms;
 }
 
 /** Nothing ever began here. */
-function createIdle(directory: string): string {
-  const idle = join(directory, 'idle', 'packages', 'web');
-  mkdirSync(idle, { recursive: true });
-  spawnSync('git', ['init', '-q', join(directory, 'idle')]);
-  return idle;
+function createIdle() {
+  const directory = mkdtempSync(join(tmpdir(), 'stepfast-hook-'));
+  const cwd = join(directory, 'packages', 'web');
+  mkdirSync(cwd, { recursive: true });
+  spawnSync('git', ['init', '-q', directory]);
+  return {
+    fire: () => timed('/bin/sh', [shim, 'after_tool-write', 'claude-code', 'PostToolUse'], cwd),
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }),
+  };
 }
 
-/** A run is under way. */
-async function createProject(directory: string) {
-  const [root, home] = [join(directory, 'project'), join(directory, 'home')];
-  for (const folder of [home, join(root, 'docs'), join(root, 'src'), join(root, '.stepfast', 'workflows')])
-    mkdirSync(folder, { recursive: true });
-  spawnSync('git', ['init', '-q', root]);
-  writeFileSync(join(root, '.stepfast', 'workflows', 'feature.yaml'), workflow);
-  for (const name of ['auth', 'style', 'other'])
-    writeFileSync(join(root, 'docs', `${name}.md`), `# ${name}\n`);
-  const runner = { program: process.execPath, args: [] };
-  const runtime = createRuntime({ cwd: root, env: {}, home, runner });
-  const who = { session: 'tools' };
-  const { run = '' } = await runtime.start({ workflow: 'feature', summary: 'Log in with a passkey' }, who);
-  const call = async (request: Parameters<typeof runtime.call>[0]): Promise<string> => {
-    const { reply } = await runtime.call(request, who, { run });
-    if (isRefused(reply)) throw new Error(reply.message);
-    return reply.at ?? '';
-  };
-  await call({ type: 'advance', output: 'Three tasks: the server side, the form, the fallback.' });
-  const tasks = ['server', 'form', 'fallback'].map((id) => ({ id, title: `The ${id} with passkeys` }));
-  let at = await call({ type: 'setTasks', loop: 'build', tasks });
-  for (const output of ['It works; 11 tests.', 'Looked at it: sound.'])
-    at = await call({ type: 'advance', output });
-  for (let index = 0; index < 10; index += 1)
-    await call({
-      type: 'note',
-      kind: 'decision',
-      text: `Decision ${index}: ${'a reason for it. '.repeat(8)}`,
-    });
-  await renewMarks(runtime.engine, runtime.project.directory);
-  return { root, home, run, at };
+function timed(program: string, args: string[], cwd?: string): number {
+  const env = { PATH: process.env.PATH, HOME: cwd ?? tmpdir() };
+  const started = performance.now();
+  const { status: code } = spawnSync(program, args, {
+    env,
+    input: '{}',
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  if (code !== 0) throw new Error(`${program} ended with ${code}`);
+  return performance.now() - started;
 }
 
 function figures(times: ReadonlyMap<string, number[]>, rounds: number): object {
-  const base = median(times.get('node') ?? []);
+  const base = median(weighed(times.get('node') ?? [], 1));
   const ratios: Record<string, number> = {};
+  const print = (name: string, ms: number): number => {
+    const ratio = Number((ms / base).toFixed(3));
+    ratios[name] = ratio;
+    console.log(`${name.padEnd(24)}${`${ms.toFixed(1)} ms`.padStart(9)}${`${ratio} ×`.padStart(9)}`);
+    return ratio;
+  };
   console.log(`${'hook'.padEnd(24)}${'p50'.padStart(9)}${'ratio'.padStart(9)}`);
-  for (const [name, each] of times) {
-    const ms = median(each);
-    ratios[name] = Number((ms / base).toFixed(3));
-    console.log(`${name.padEnd(24)}${`${ms.toFixed(1)} ms`.padStart(9)}${`${ratios[name]} ×`.padStart(9)}`);
-  }
-  const { idle, sessionStart = 0, postToolUse = 0 } = ratios;
+  for (const [name, each] of times) print(name, median(weighed(each, 1)));
+  for (const [event, of] of Object.entries(shares))
+    console.log(
+      `${event} of a session: ${Object.entries(of)
+        .map(([name, share]) => `${share} ${name}`)
+        .join(', ')}`,
+    );
+  const active = kinds.flatMap((kind) =>
+    Object.entries(shares).map(([event, of]) => {
+      const all = Object.entries(of).flatMap(([name, share]) =>
+        weighed(times.get(`${kind}.${name}`) ?? [], share),
+      );
+      return print(`${kind}.${event}`, median(all));
+    }),
+  );
   return {
     rounds,
     nodeMs: Number(base.toFixed(1)),
-    idleRatio: idle,
-    activeRatio: Math.max(sessionStart, postToolUse),
+    idleRatio: ratios.idle,
+    activeRatio: Math.max(...active),
+    shares,
     ratios,
   };
 }
 
-const median = (values: readonly number[]): number =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+interface Weighed {
+  ms: number;
+  weight: number;
+}
+
+const weighed = (times: readonly number[], share: number): Weighed[] =>
+  times.map((ms) => ({ ms, weight: share / times.length }));
+
+function median(all: readonly Weighed[]): number {
+  const half = all.reduce((total, { weight }) => total + weight, 0) / 2;
+  let passed = 0;
+  for (const { ms, weight } of all.toSorted((one, other) => one.ms - other.ms)) {
+    passed += weight;
+    if (passed > half) return ms;
+  }
+  return all.at(-1)?.ms ?? 0;
+}
 
 function roundsAsked(): number {
   const { values } = parseArgs({
@@ -264,7 +235,7 @@ function roundsAsked(): number {
     strict: false,
     allowPositionals: true,
   });
-  return typeof values.rounds === 'string' ? Number(values.rounds) : 41;
+  return typeof values.rounds === 'string' ? Number(values.rounds) : 16;
 }
 
 if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(await bench()));

@@ -16,7 +16,7 @@ interface Run extends Look {
 }
 
 const cell = { width: 8.4, height: 18, font: 14 };
-const frame = { pad: 16, bar: 34 };
+const frame = { pad: 16, bar: 44 };
 const paper = '#16181d';
 const ink = '#d7dae0';
 const basic = [

@@ -6,6 +6,9 @@ import type { Io } from './io.ts';
 /** Somebody at a terminal of their own; everybody else is taken for an agent. */
 export const isPerson = (io: Io): boolean => whyNotAPerson(io) === undefined;
 
+/** What hosts set in the shells of a session, as their hooks call it. */
+const hostSessions = ['CLAUDE_CODE_SESSION_ID'];
+
 /** `as` is the name that a reviewing agent gives itself. */
 export function callerOf(io: Io, as?: string): Who {
   const session = io.env.STEPFAST_SESSION?.trim();
@@ -14,6 +17,14 @@ export function callerOf(io: Io, as?: string): Who {
     actor: { kind: 'agent', ...(as === undefined ? {} : { name: as }) },
     ...(session ? { session } : {}),
   };
+}
+
+/** Who reviews what these sessions did: one of their own shells is that session, whatever it calls itself. */
+export function reviewerOf(io: Io, did: readonly (string | undefined)[], as?: string): Who {
+  const who = callerOf(io, as);
+  const session = hostSessions.map((name) => io.env[name]?.trim()).find((id) => id);
+  if (!session || who.actor?.kind !== 'agent') return who;
+  return did.includes(session) ? { actor: { kind: 'agent' }, session } : { session, ...who };
 }
 
 export const person = (io: Io): Who => ({ actor: { kind: 'person', name: userName(io) } });

@@ -202,6 +202,50 @@ describe('P1: boundaries', () => {
     },
   );
 
+  test('[P1/8] a required boundary that a subagent opened is open to it, to a later one, after a clear, and to a person', () => {
+    const at = 'k3f9x2ab:plan#1';
+    const handed = (): Run => {
+      const run = required();
+      run.now += 1;
+      run.witness('A/s1');
+      run.send({ type: 'boundary', by: 'subagent', saw: 'new', at, session: 'A/s1' });
+      expect(boundary(run)).toMatchObject({ how: 'reset', by: 'subagent', session: 'A/s1' });
+      expect(run.advance('in the old context', { session: 'A', at })).toMatchObject({
+        code: 'boundary_open',
+        next: expect.stringMatching(
+          /types \/clear, or hand \S+ to a subagent; a person .* `stepfast proceed`/,
+        ),
+      });
+      expect(run.status({ session: 'A', at })).toMatchObject({ contextAction: '/clear' });
+      expect(run.status({ session: 'A', at })).not.toHaveProperty('instructions');
+      run.now += 1;
+      return run;
+    };
+    expect(handed().advance('planned', { session: 'A/s1', at })).toMatchObject({ step: 'build' });
+
+    const ended = handed();
+    ended.send({ type: 'session', session: 'A/s1', event: { type: 'ended' } });
+    expect(ended.advance('x', { session: 'A', at })).toMatchObject({ code: 'boundary_open' });
+    ended.witness('A/s2');
+    ended.send({ type: 'boundary', by: 'subagent', saw: 'new', at, session: 'A/s2' });
+    expect(ended.advance('planned', { session: 'A/s2', at })).toMatchObject({ step: 'build' });
+
+    const cleared = handed();
+    cleared.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
+    expect(cleared.advance('planned', { session: 'A', at })).toMatchObject({ step: 'build' });
+
+    const passed = handed();
+    passed.person({ type: 'proceed' });
+    expect(passed.advance('planned', { session: 'A', at })).toMatchObject({ step: 'build' });
+  });
+
+  test('[P1/8] under prefer whoever handed a position to a subagent may go on with it', () => {
+    const run = start('prefer');
+    run.witness('A/s1');
+    run.send({ type: 'boundary', by: 'subagent', saw: 'new', at: 'abc:plan#1', session: 'A/s1' });
+    expect(run.advance('planned', { session: 'A', at: 'abc:plan#1' })).toMatchObject({ step: 'build' });
+  });
+
   test.each(['prefer', 'require'] as const)(
     '[P1/9] another session that calls with the handle is a reset (%s)',
     (policy) => {
@@ -280,6 +324,32 @@ describe('P1: boundaries', () => {
     });
     expect(run.status({ session: 'A' })).toMatchObject({ instructions: 'Do plan' });
     expect(required().last.at(-1)).not.toHaveProperty('downgraded');
+  });
+
+  test('a call without a session downgrades nothing while a session is there that can see a reset', () => {
+    const begun = (): Run => {
+      const run = new Run(
+        workflow([action('intro'), action('plan', { context: 'clear' })], { boundaries: 'require' }),
+      );
+      run.witness('A');
+      return run;
+    };
+    const run = begun();
+    run.advance('introduced');
+    expect(boundary(run)).toMatchObject({ state: 'requested', policy: 'require' });
+    const alone = begun();
+    alone.send({ type: 'session', session: 'A', event: { type: 'ended' } });
+    alone.advance('introduced');
+    expect(boundary(alone)).toMatchObject({ policy: 'prefer' });
+  });
+
+  test('a session that nobody sees is no new one where a reset is required', () => {
+    const at = 'k3f9x2ab:plan#1';
+    const run = required();
+    run.now += 1;
+    run.send({ type: 'session', session: 'shell', event: { type: 'started' } });
+    expect(run.status({ session: 'shell', at })).toMatchObject({ contextAction: '/clear' });
+    expect(run.advance('done', { session: 'shell', at })).toMatchObject({ code: 'boundary_open' });
   });
 
   test('a witness of the starting session counts from the first step on', () => {

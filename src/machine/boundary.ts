@@ -41,8 +41,11 @@ function request(batch: Batch, cursor: Cursor): void {
   });
 }
 
-const hasWitness = (state: State, session: string | undefined): boolean =>
-  session !== undefined && own(state.sessions, session)?.witness !== undefined;
+/** A caller without a name may be any session that is still there. */
+const hasWitness = ({ sessions }: State, session: string | undefined): boolean =>
+  session === undefined
+    ? Object.values(sessions).some(({ witness, endedAt }) => witness !== undefined && endedAt === undefined)
+    : own(sessions, session)?.witness !== undefined;
 
 /** The caller is another session than the one that was asked, and is known to have begun or been cleared since. */
 function isFresh({ state, caller }: Batch, cursor: Cursor): boolean {
@@ -50,11 +53,12 @@ function isFresh({ state, caller }: Batch, cursor: Cursor): boolean {
   const asked = cursor.boundary?.session;
   if (session === undefined || asked === undefined || session === asked) return false;
   const known = own(state.sessions, session);
+  if (cursor.boundary?.policy === 'require' && known?.witness === undefined) return false;
   return known !== undefined && Math.max(known.startedAt, known.clearedAt ?? 0) > cursor.enteredAt;
 }
 
 function releaseReset(batch: Batch, at: string, by: NonNullable<Boundary['by']>, saw: Saw): void {
-  const session = by === 'new_session' ? batch.caller.session : undefined;
+  const session = by === 'new_session' || by === 'subagent' ? batch.caller.session : undefined;
   batch.emit('boundary.reset', { at, by, saw, ...given({ session }) });
   batch.emit('boundary.released', { at, how: 'reset' });
 }
@@ -88,15 +92,16 @@ export function passBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): R
   return refuse('not_briefed', message, `do what the instructions say, then report at ${at}`, at);
 }
 
-/** Another session took a required boundary over: only that session goes on, or one that is cleared after it. */
+/** Another session or a subagent took a required boundary over: only that one goes on, or one that is fresh after it. */
 export const isFenced = (
   { state, policy, by, how, session }: Boundary,
   caller: string | undefined,
 ): boolean =>
   state === 'released' &&
   policy === 'require' &&
-  by === 'new_session' &&
+  (by === 'new_session' || by === 'subagent') &&
   how === 'reset' &&
+  session !== undefined &&
   caller !== undefined &&
   caller !== session;
 

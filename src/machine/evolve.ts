@@ -252,11 +252,11 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         ...(event.session === undefined ? {} : { session: event.session }),
       }));
     case 'boundary.reset':
-      return draft.editBoundary(event.at, (boundary) => ({
-        ...boundary,
-        by: event.by,
-        ...(event.session === undefined ? {} : { session: event.session }),
-      }));
+      return draft.editBoundary(event.at, ({ session: asked, ...boundary }) => {
+        // Of a subagent without a name nobody knows that it is not the caller.
+        const session = event.session ?? (event.by === 'subagent' ? undefined : asked);
+        return { ...boundary, by: event.by, ...(session === undefined ? {} : { session }) };
+      });
     case 'boundary.released':
       return draft.editBoundary(event.at, (boundary) => ({
         ...boundary,

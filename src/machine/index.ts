@@ -1,5 +1,6 @@
 export { adoptedDefinition, requiredReading, slug } from './adopt.ts';
 export { criticalArtifacts, type DueArtifact, dueArtifacts, wasTriggered } from './artifacts.ts';
+export { isFenced } from './boundary.ts';
 export type { Caller, Command, CommandOf, CommandType, TaskInput } from './command.ts';
 export { decide, settle } from './decide.ts';
 export {

@@ -37,7 +37,7 @@ function locateHandle({ definition, state, caller }: Batch, at: string): Located
   const failed = step && tasksIn(taskListOf(state, step)).some((task) => task.endedAt === at);
   if (failed) return { replay: 'fail' };
   const { next, only } = whereNow(state, caller);
-  return { refusal: refuse('stale_handle', `${at} is no longer open`, next, only) };
+  return { refusal: refuse('stale_handle', `${at} is not open`, next, only) };
 }
 
 function locateOnly({ definition, state, caller }: Batch): Located {

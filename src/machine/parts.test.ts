@@ -261,7 +261,7 @@ describe('a task that failed', () => {
       run.send({ type: 'fail', reason: 'x', at: at.replace('/a/', '/b/').replace('#1', '#2') }),
     ).toMatchObject({
       code: 'stale_handle',
-      message: 'k3f9x2ab:build/b/code#2 is no longer open',
+      message: 'k3f9x2ab:build/b/code#2 is not open',
     });
   });
 });

@@ -23,8 +23,7 @@ const keyPattern = /^[A-Za-z0-9][\w.-]{0,63}$/;
 export function ask(batch: Batch, command: CommandOf<'ask'>): Refusal | undefined {
   const found = locate(batch, command.at);
   if ('refusal' in found) return found.refusal;
-  if ('replay' in found)
-    return refuse('stale_handle', `${command.at} is no longer open`, 'ask for the status');
+  if ('replay' in found) return refuse('stale_handle', `${command.at} is not open`, 'ask for the status');
   const { cursor } = found;
   const at = batch.at(cursor);
   if (cursor.waiting) return refuse('already_waiting', `${at} already waits`, 'ask for the status', at);

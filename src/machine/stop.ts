@@ -27,7 +27,7 @@ export function mayStop(
   const open = mine.find((_, index) => reasons[index] === undefined);
   if (!open) return allow(reasons[0] ?? 'the session holds no task');
   const at = formatHandle(state.run, open.path, open.visit);
-  return { hold: true, at, reason: `${at} is not finished: advance it, or say why it failed` };
+  return { hold: true, at, reason: `${at} is not finished` };
 }
 
 /** Why this position does not hold a stop. */

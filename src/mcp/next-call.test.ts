@@ -78,6 +78,14 @@ describe('what an agent is to call next', () => {
     );
   });
 
+  it('a session that was not asked, and begins now, has the fresh context itself', () => {
+    expect(next([...done, said('2')], { session: 'another' })).toBe(
+      'Another session was asked for a fresh context here. Where this one has just begun, it is that: call workflow_status with at k3f9x2ab:polish#1.',
+    );
+    for (const session of ['s', 's/agent', ''])
+      expect(next([...done, said('2')], { session })).toContain('/clear');
+  });
+
   const signed = [...done, said('2'), { type: 'status' } as const, said('3'), said('4')];
   it('ends the turn where a person decides, and says that words were not kept', () => {
     expect(next(signed)).toBe('End your turn. The user decides with: stepfast approve');

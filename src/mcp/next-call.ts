@@ -1,5 +1,5 @@
 import type { Cursor, Definition, Receipt, State } from '../machine/index.ts';
-import { formatHandle } from '../machine/index.ts';
+import { formatHandle, isWithin } from '../machine/index.ts';
 import type { Told } from '../runtime/index.ts';
 import { taskStates } from './task-states.ts';
 import { firstWithin } from './token-estimate.ts';
@@ -85,9 +85,13 @@ function repeated({ view }: Known): string {
 }
 
 /** A context action is a person's or a host's: no agent can clear its own context. */
-function fresh({ contextAction, agent }: Told, at: string, { view }: Known): string {
+function fresh({ contextAction, agent }: Told, at: string, { view, session }: Known): string {
   const whom = agent === null ? 'a subagent' : `a subagent '${agent}'`;
-  const required = cursorAt(view?.state, at)?.boundary?.policy === 'require';
+  const boundary = cursorAt(view?.state, at)?.boundary;
+  const asked = boundary?.state === 'requested' ? boundary.session : undefined;
+  if (asked !== undefined && session !== '' && !isWithin(asked, session) && !isWithin(session, asked))
+    return `Another session was asked for a fresh context here. Where this one has just begun, it is that: call workflow_status with at ${at}.`;
+  const required = boundary?.policy === 'require';
   const otherwise = required
     ? 'Or the user lets it pass with: stepfast proceed'
     : 'If neither is possible, workflow_status gives the instructions.';

@@ -52,13 +52,12 @@ export const isHere = (
   worktree.startsWith(`{project_root}/.stepfast/worktrees/${run}/`);
 
 /** Of its sessions that have not ended, portable, each once. */
-export const worktreesOf = ({ sessions }: State): string[] => [
-  ...new Set(
-    Object.values(sessions)
-      .filter(({ endedAt }) => endedAt === undefined)
-      .flatMap(({ worktree }) => worktree ?? []),
-  ),
-];
+export function worktreesOf({ sessions }: State): string[] {
+  const all = Object.values(sessions);
+  const here = all.filter(({ endedAt }) => endedAt === undefined);
+  const last = [...all].sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0)).slice(0, 1);
+  return [...new Set((here.length > 0 ? here : last).flatMap(({ worktree }) => worktree ?? []))];
+}
 
 /** A run that cannot be read may be the one that is meant. */
 function nothingHere(runs: readonly RunInfo[]): Refused {

@@ -47,8 +47,10 @@ export interface Uninstalled {
   commands: string[];
   /** Each settings file: `as_before` byte for byte, or `ours_removed` where somebody wrote into it since. */
   files: { file: string; how: 'as_before' | 'removed' | 'ours_removed' | 'left'; why?: string }[];
-  /** Whether another project still uses the plugin's files. */
+  /** Whether another project still uses the plugin's files, or may: nobody could be asked. */
   used: boolean;
+  /** What stays, and how it goes. */
+  notes: string[];
 }
 
 /** One thing that was looked at: what is wrong and what mends it, unless it is as it should be. */
@@ -68,7 +70,11 @@ export interface HostSetup {
   /** Changes nothing; a plan without commands and edits says that all is there. */
   plan(found: FoundHost, place: SetupPlace, options: SetupOptions): Promise<SetupPlan | SetupRefusal>;
   /** Also where the host is gone: then only settings are mended. */
-  uninstall(found: FoundHost | undefined, place: SetupPlace): Promise<Uninstalled | SetupRefusal>;
+  uninstall(
+    found: FoundHost | undefined,
+    place: SetupPlace,
+    options: Pick<SetupOptions, 'team' | 'plugin'>,
+  ): Promise<Uninstalled | SetupRefusal>;
   check(found: FoundHost, place: SetupPlace, version: string): Promise<Check[]>;
   /**
    * Starts the hooks of the plugin in `plugin`, and the host where there is one: in a temporary project and a

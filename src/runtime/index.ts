@@ -12,11 +12,11 @@ export { findInformal, type Informal, readInformal } from './adoption/find.ts';
 export { markers } from './adoption/parse.ts';
 export { type Answer, isRefused, type Refused, refusedBy, type Told } from './answer.ts';
 export { type Beginning, beginSession, keyOf, type Source, type Start } from './bindings/begins.ts';
-export { type Binding, type SessionKey, sessionName } from './bindings/binding.ts';
+export { type Binding, fileOf, type SessionKey, sessionName } from './bindings/binding.ts';
 export { type Callers, createCallers } from './bindings/callers.ts';
 export { type LiveRun, liveRuns } from './bindings/live-run.ts';
 export { notePressure } from './bindings/pressure.ts';
-export { createSessions, type Sessions } from './bindings/sessions.ts';
+export { createSessions, resetOf, type Sessions } from './bindings/sessions.ts';
 export { type Bindings, createBindings } from './bindings/store.ts';
 export type { CallOptions, Request, Wanted } from './call.ts';
 export { type Config, readConfig } from './config.ts';
@@ -63,8 +63,16 @@ export { renewMarks, withMarks } from './marks/marked-engine.ts';
 export { createMarks, type Marks } from './marks/marks.ts';
 export { markedRuns, markRun, unmarkRun } from './marks/run-marks.ts';
 export { type Difference, differences } from './memory/differences.ts';
-export { createMemory, type Gathering, type Memory, type Telling } from './memory/memory.ts';
+export {
+  createMemory,
+  type Gathering,
+  type Load,
+  loadsOf,
+  type Memory,
+  type Telling,
+} from './memory/memory.ts';
 export { ignored, newRun, requireOwnFolders } from './new-run.ts';
+export { appendOwnFile, writeOwnFile } from './own-file.ts';
 export { agentMark, notAPerson } from './person.ts';
 export { findProject, local, type Project, portable } from './project.ts';
 export { readCommand, readState } from './reading.ts';

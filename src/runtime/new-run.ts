@@ -6,6 +6,8 @@ import { slug } from '../machine/index.ts';
 import type { Project } from './project.ts';
 
 const folders = ['runs', 'sessions', 'worktrees'];
+/** Deeper ones, into which files of fixed names are written. */
+const deeper = ['sessions/marks', 'sessions/marks/because'];
 /** What `.stepfast/.gitignore` holds. */
 export const ignored = folders.map((name) => `${name}/\n`).join('');
 
@@ -18,12 +20,21 @@ export function newRun(workflow: string, now: number): string {
 
 /** Throws `not_writable` where what we write would land outside: a link comes along with a repository. */
 export function requireOwnFolders({ root, directory }: Project, more: readonly string[] = []): void {
-  for (const path of [directory, ...[...folders, ...more].map((name) => join(directory, name))]) {
-    if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+  for (const path of [directory, ...[...folders, ...deeper, ...more].map((name) => join(directory, name))]) {
+    if (!isLink(path)) continue;
     const inner = relative(root, real(path) ?? '..');
     if (inner.split(sep)[0] !== '..' && !isAbsolute(inner)) continue;
     const message = `${path} is a link that leads out of the project: remove it, and look who made it`;
     throw new StepfastError('not_writable', message);
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    // It is not there, or what it would be in is no folder.
+    return false;
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type Dialect,
   type Entry,
   isRefusal,
+  isSameBut,
   type Json,
   type Merged,
   merge,
@@ -13,7 +14,9 @@ import {
   remember,
   restored,
   sameJson,
+  settled,
   unmerge,
+  withoutOurs,
 } from '../../src/hosts/settings/index.ts';
 
 const hook = (command: string): Json => ({ hooks: [{ type: 'command', command, timeout: 15 }] });
@@ -234,6 +237,49 @@ describe('[pain 20] entries in other people’s settings', () => {
     );
   });
 
+  test('every byte comes back where the host writes the file anew each time, in any order', () => {
+    fc.assert(
+      fc.property(file, fc.integer(), fc.boolean(), ({ text, by: { dialect } }, turn, isKnown) => {
+        fc.pre(!text.includes('"stepfast"') && !text.includes('statusLine'));
+        const written = rewritten(merged(text, dialect).text, dialect, turn);
+        const first = settle({ start: text, written, known: undefined }, dialect);
+        const { text: after, kept } = isKnown
+          ? settle(
+              { start: first.text, written: rewritten(first.text, dialect, turn), known: first.kept },
+              dialect,
+            )
+          : first;
+        expect(isWithin(text, after)).toBe(true);
+        const wanted = restored(after, kept, dialect);
+        expect(wanted).toBe(text);
+        const groups = withoutGroups(valueIn(after, dialect));
+        expect(isSameBut(rewritten(JSON.stringify(groups), dialect, turn), text, entries, dialect)).toBe(
+          true,
+        );
+        expect(withoutOurs(text, written, entries, dialect)).toBe(text);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('what somebody writes while the host is at work stays, and nothing of ours', () => {
+    fc.assert(
+      fc.property(file, fc.integer(), ({ text, by: { dialect } }, turn) => {
+        fc.pre(!text.includes('"stepfast"') && !text.includes('statusLine'));
+        const written = withTheirs(rewritten(merged(text, dialect).text, dialect, turn), dialect);
+        const { text: after, kept } = settle({ start: text, written, known: undefined }, dialect);
+        const left = restored(after, kept, dialect);
+        const expected = { ...tree(valueIn(text, dialect)), later: true };
+        for (const each of [left, withoutOurs(text, written, entries, dialect)])
+          expect(isSameBut(String(each), JSON.stringify(expected), entries, dialect)).toBe(true);
+        expect(
+          sameJson(bare(valueIn(String(left), dialect)), withoutEmpty(valueIn(String(left), dialect))),
+        ).toBe(true);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
   test('a file that is not there is made, and a file with nothing in it filled', () => {
     for (const text of [undefined, '', ' \n', '\uFEFF']) {
       const { text: after, added } = merged(text, 'json');
@@ -242,6 +288,36 @@ describe('[pain 20] entries in other people’s settings', () => {
     }
   });
 });
+
+function settle(
+  change: { start: string; written: string; known: Parameters<typeof remember>[0] },
+  dialect: Dialect,
+): NonNullable<ReturnType<typeof settled>> {
+  const result = settled({ path: '', ...change }, { wanted: [], entries }, dialect);
+  if (!result) throw new Error(`nothing of ours in\n${change.written}`);
+  return result;
+}
+
+/** By a host that reads values and writes them its own way. */
+function rewritten(text: string, dialect: Dialect, turn: number): string {
+  const pairs = Object.entries(tree(valueIn(text, dialect)));
+  const at = pairs.length === 0 ? 0 : Math.abs(turn) % pairs.length;
+  return JSON.stringify(Object.fromEntries([...pairs.slice(at), ...pairs.slice(0, at)]), null, 2);
+}
+
+/** What a host leaves that takes its own entries out: ours are gone, their groups are empty. */
+function withoutGroups(value: Json): Json {
+  const copy = structuredClone(tree(value));
+  for (const { path, kind, value: ours } of entries) {
+    const [first = '', second] = path;
+    const outer = copy[first];
+    if (second === undefined || !isTree(outer)) continue;
+    const inner = outer[second];
+    if (kind === 'value') delete outer[second];
+    else if (Array.isArray(inner)) outer[second] = inner.filter((item) => !sameJson(item, ours));
+  }
+  return copy;
+}
 
 const tree = (value: Json): Tree => (isTree(value) ? value : {});
 

@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { exit } from '../exit.ts';
 import { createProject, type Project } from '../fake-io.ts';
@@ -33,6 +33,20 @@ test('a person sets it with a typed word, sees it and lifts it', async () => {
   expect(await holding()).toBeNull();
   expect(readdirSync(marks)).toEqual(['because']);
 });
+
+test.each(['.stepfast', '.stepfast/sessions', '.stepfast/sessions/marks'])(
+  'nothing is set where %s is a link out of the project',
+  async (name) => {
+    using elsewhere = createProject({});
+    mkdirSync(dirname(join(project.root, name)), { recursive: true });
+    symlinkSync(elsewhere.root, join(project.root, name));
+    const set = await project.run(['hold', 'npm test'], { ...person, input: ['hold'] });
+    expect(set.code).not.toBe(exit.ok);
+    expect(set.stderr).toContain('leads out of the project');
+    expect(await holding()).toBeNull();
+    expect(readdirSync(elsewhere.root)).toEqual([]);
+  },
+);
 
 test('another word sets nothing', async () => {
   expect((await project.run(['hold', 'npm test'], { ...person, input: ['yes'] })).code).toBe(exit.no);

@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createHolds, findProject, type Hold, type Holds, stateDirectory } from '../../runtime/index.ts';
+import {
+  createHolds,
+  findProject,
+  type Hold,
+  type Holds,
+  requireOwnFolders,
+  stateDirectory,
+} from '../../runtime/index.ts';
 import { ago, lasting } from '../age.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
@@ -32,8 +39,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const refused = personOnly(io, 'what holds a session', typing);
   if (refused) return printRefusal(refused, io, values);
   if (command === undefined) return lift(holds, io, values);
+  // Its mark is written there.
+  requireOwnFolders(project, ['sessions/marks']);
   io.stderr.write(
-    `Whenever an agent's session in ${printable(project.worktree)} wants to stop, Stepfast runs:\n\n  ${paint(io.stderr, 'bold', printable(command))}\n\nWhile it is red, the session goes on with its output: three times at most, then it may stop.\n`,
+    `Whenever an agent's session in ${printable(project.worktree)} wants to stop, Stepfast runs:\n\n  ${paint(io.stderr, 'bold', printable(command))}\n\nWhile it is red, the session goes on with its output: once a turn, three times in all until it is green; then it may stop.\n`,
   );
   if (!(await typed(io, 'hold', 'set this for 24 hours'))) return declined(io, values);
   const hold = holds.set(command, io.now());

@@ -149,7 +149,7 @@ export const work: readonly Command[] = [
     summary: 'Let no session stop until a command is green',
     usage: 'stepfast hold [<command>] [--off]',
     about:
-      "For work without a workflow. When an agent's session in this worktree wants to stop, Stepfast runs the command; while it is red the session goes on with its last lines, three times at most. What takes over 45 seconds holds nobody. It ends after 24 hours or with --off; without a command it shows what holds. Only a person can set or lift it: it needs a terminal and no agent's variables in the environment.",
+      "For work without a workflow. When an agent's session in this worktree wants to stop, Stepfast runs the command; while it is red the session goes on with its last lines, once a turn and three times in all. What takes over 45 seconds holds nobody. It ends after 24 hours or with --off; without a command it shows what holds. Only a person can set or lift it: it needs a terminal and no agent's variables in the environment.",
     options: [['--off', 'Lift it'], ...placeOptions],
     examples: ['stepfast hold "npm test"', 'stepfast hold', 'stepfast hold --off'],
     load: () => import('../act/hold.ts'),

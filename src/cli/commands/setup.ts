@@ -23,11 +23,12 @@ export const setUp: readonly Command[] = [
     name: 'uninstall',
     group,
     summary: 'Take Stepfast out of Claude Code in this project',
-    usage: 'stepfast uninstall [--yes]',
+    usage: 'stepfast uninstall [--yes] [--team]',
     about:
       'Removes the plugin by the commands of Claude Code. Settings that nobody touched since become what they were, byte for byte; from others only our entries go. .stepfast with workflows and runs stays.',
     options: [
       yesOption,
+      ['--team', 'Also take it out of .claude/settings.json, which is committed'],
       ['--host <host>', 'Only this host: claude-code; may be given several times'],
       ...placeOptions,
     ],

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { exit } from '../exit.ts';
 import { createFakeIo, createProject, type Project } from '../fake-io.ts';
 import { run } from '../run.ts';
+import { openRuntime } from '../run-options.ts';
 
 const workflow = `name: feat
 description: x
@@ -106,7 +107,7 @@ test('a verdict counts for what was shown: what has moved on meanwhile is refuse
   };
   const io = { ...fake.io, stdin: { ...fake.io.stdin, line } };
   expect(await run(['approve'], io)).toBe(exit.no);
-  expect(fake.stderr()).toContain('is no longer open');
+  expect(fake.stderr()).toContain('is not open');
   expect(await statusOf(project)).toMatchObject({ status: 'waiting', step: 'plan' });
 });
 
@@ -129,6 +130,51 @@ test('an edited workflow is no longer trusted', async () => {
   expect(JSON.parse((await project.run(['start', 'risky', '--json'], { env })).stdout).code).toBe(
     'untrusted',
   );
+});
+
+test('a session does not approve its own work from its shell, whatever it calls itself', async () => {
+  using project = createProject({
+    '.stepfast/workflows/r.yaml':
+      'name: r\ndescription: x\nagents: { critic: { description: Looks } }\nsteps:\n  - { id: a, type: action, instructions: x, review: { by: critic } }\n  - { id: b, type: action, instructions: x }\n',
+  });
+  const { io } = createFakeIo({ cwd: project.root, home: join(project.root, 'home'), env });
+  const runtime = openRuntime(io, {});
+  const who = { session: 'host-1', witness: 'hooks' } as const;
+  const { reply } = await runtime.start({ workflow: 'r' }, who);
+  const at = reply.at ?? '';
+  await runtime.call({ type: 'advance', output: 'done', at }, who);
+  const review = (more: Record<string, string>, ...options: string[]) =>
+    project.run(['review', 'approve', '--json', ...options], { env: { ...agents, ...more } });
+  const own = { CLAUDE_CODE_SESSION_ID: 'host-1' };
+  for (const refused of [
+    await review(own),
+    await review(own, '--as', 'critic', '--at', at),
+    await review({ ...own, STEPFAST_SESSION: 'somebody' }, '--as', 'critic'),
+  ])
+    expect(JSON.parse(refused.stdout)).toMatchObject({ code: 'own_work' });
+  // Who has no name at all may be anybody.
+  expect(JSON.parse((await review({})).stdout)).toMatchObject({ code: 'own_work' });
+  const other = await review({ CLAUDE_CODE_SESSION_ID: 'host-2' });
+  expect(JSON.parse(other.stdout)).toMatchObject({ step: 'b' });
+});
+
+test('a person lets pass what a subagent took over', async () => {
+  using project = createProject({
+    '.stepfast/workflows/r.yaml':
+      'name: r\ndescription: x\nboundaries: require\nsteps:\n  - { id: a, type: action, context: clear, instructions: x }\n  - { id: b, type: action, instructions: x }\n',
+  });
+  const { io } = createFakeIo({ cwd: project.root, home: join(project.root, 'home'), env });
+  const runtime = openRuntime(io, {});
+  const who = { session: 'host-1', witness: 'hooks' } as const;
+  const { run: begun = '', reply } = await runtime.start({ workflow: 'r' }, who);
+  const at = reply.at ?? '';
+  const seen = { type: 'boundary', by: 'subagent', saw: 'new', at } as const;
+  await runtime.engine.execute(begun, { ...seen, now: 1, session: 'host-1/s1' });
+  const advance = async () => (await runtime.call({ type: 'advance', output: 'done', at }, who)).reply;
+  expect(await advance()).toMatchObject({ code: 'boundary_open' });
+  const passed = await project.run(['proceed'], { env, terminal: true, input: ['a'] });
+  expect(passed.code).toBe(exit.ok);
+  expect(await advance()).toMatchObject({ step: 'b' });
 });
 
 /** Of util-linux: gives a command a pseudo-terminal. */

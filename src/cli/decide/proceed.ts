@@ -1,3 +1,4 @@
+import { isFenced } from '../../machine/index.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
@@ -20,7 +21,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if ('code' in found) return printRefusal(found, io, values);
   const state = (await runtime.engine.view(found.run))?.state;
   const open = Object.values(state?.cursors ?? {}).filter(
-    (cursor) => cursor.boundary && cursor.boundary.state !== 'released',
+    // Nobody's session: what one context took over is closed to all others.
+    ({ boundary }) => boundary && (boundary.state !== 'released' || isFenced(boundary, '')),
   );
   const cursor = open.find(
     (each) => state && (values.at === undefined || handleOf(state, each) === values.at),

@@ -1,13 +1,14 @@
 import type { Verdict } from '../../machine/index.ts';
-import { isRefused } from '../../runtime/index.ts';
+import { isRefused, type Runtime } from '../../runtime/index.ts';
 import { nearest } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
-import { callerOf, isPerson, personOnly } from '../caller.ts';
+import { isPerson, personOnly, reviewerOf } from '../caller.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { printAnswer, printRefusal, watchedCall } from '../perform.ts';
+import { printAnswer, printRefusal, type RunValues, watchedCall } from '../perform.ts';
 import { sameOne } from '../run-name.ts';
 import { given, openRuntime, positionOptions } from '../run-options.ts';
+import { handleOf } from './shown.ts';
 import { giveVerdict } from './verdict.ts';
 
 export const options = {
@@ -42,12 +43,24 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     verdict,
     ...given({ at: values.at, feedback, to, amount: more }),
   };
-  const answer = await watchedCall(io, values, request, { runtime, who: callerOf(io, values.as) });
+  const who = reviewerOf(io, await workersOf(runtime, values), values.as);
+  const answer = await watchedCall(io, values, request, { runtime, who });
   if (answer === 'detached') return exit.pending;
   const { reply } = answer;
   if (isRefused(reply) && reply.code === 'person_only')
     return printRefusal({ ...reply, ...personOnly(io, 'this review', sameOne(command, values)) }, io, values);
   return await printAnswer(answer, io, values, runtime, true);
+}
+
+/** The sessions whose work waits for a review, at the position that is meant. */
+async function workersOf(runtime: Runtime, { run, at }: RunValues): Promise<(string | undefined)[]> {
+  const found = await runtime.which({ run, at });
+  const state = 'code' in found ? undefined : (await runtime.engine.view(found.run))?.state;
+  if (!state) return [];
+  const meant = Object.values(state.cursors).filter(
+    (cursor) => at === undefined || handleOf(state, cursor) === at,
+  );
+  return meant.map(({ waiting }) => (waiting?.kind === 'review' ? waiting.session : undefined));
 }
 
 function verdictOf(word: string): Verdict {

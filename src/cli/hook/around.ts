@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   createMarks,
+  fileOf,
   findProject,
   type HookInput,
   isHeld,
@@ -25,14 +27,18 @@ export const keyOf = ({ host, session, agent }: HookInput): SessionKey => ({
 });
 
 /** The project in which a run is active, or which holds stops: where the session stands now, or where it was opened. */
-export function activeProject({ cwd, kind }: HookInput, { env }: Pick<Around, 'env'>): Project | undefined {
+export function activeProject(input: HookInput, { env }: Pick<Around, 'env'>): Project | undefined {
+  const { cwd, kind } = input;
+  const active: Project[] = [];
   for (const directory of new Set([cwd, env.CLAUDE_PROJECT_DIR ?? ''])) {
     if (directory === '' || !existsSync(directory)) continue;
     const project = findProject(directory);
     const marks = createMarks(project.directory);
-    if (markedRuns(marks).length > 0 || (kind === 'stop' && isHeld(marks))) return project;
+    if (markedRuns(marks).length > 0 || (kind === 'stop' && isHeld(marks))) active.push(project);
   }
-  return undefined;
+  // A session that went elsewhere keeps to the run that it is bound to.
+  const bound = active.find(({ directory }) => existsSync(join(directory, 'sessions', fileOf(keyOf(input)))));
+  return bound ?? active[0];
 }
 
 export function isAlive(pid: number): boolean {

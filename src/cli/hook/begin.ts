@@ -10,7 +10,7 @@ import {
 } from '../../runtime/index.ts';
 import type { Loaded } from '../../store/index.ts';
 import { deliver, repair } from './deliver.ts';
-import { sweepNotebooks } from './notebook.ts';
+import { sweepNotebooks, wasBriefed } from './notebook.ts';
 import { listed, twoLines } from './telling.ts';
 import type { Visit } from './visit.ts';
 
@@ -23,23 +23,15 @@ export async function begin(
   source: Source = 'startup',
   { guess = true } = {},
 ): Promise<HookOutput> {
-  const { input, place, notebook } = visit;
-  const { host, session, agent, cwd } = input;
-  const beginning = await place.sessions.begin({
-    source,
-    host,
-    session,
-    cwd,
-    ...(agent ? { agent } : {}),
-    ...(place.pid === undefined ? {} : { pid: place.pid }),
-  });
+  const { place, notebook } = visit;
+  const beginning = await begun(visit, source);
   if (source === 'startup') sweepNotebooks(place.project, place.now());
   if (!guess && beginning.binding === undefined) return {};
   return await tell(beginning);
 
   async function tell(what: Beginning): Promise<HookOutput> {
     if (what.kind === 'nothing') return {};
-    if (what.kind === 'list') return seen('', { context: listed(what.runs) });
+    if (what.kind === 'list') return seen('', { context: listed(what.runs, what.count) });
     const view = await place.engine.view(what.run);
     if (!view) return {};
     if (what.kind === 'two_lines') return seen(view.run, { context: twoLines(lineOf(view), what.heldBy) });
@@ -53,6 +45,20 @@ export async function begin(
     notebook.send({ run, source, tries: 1, proven: 'none' });
     return output;
   }
+}
+
+/** Tells the run, and binds. */
+export async function begun({ input, place, notebook }: Visit, source: Source): Promise<Beginning> {
+  const { host, session, agent, cwd } = input;
+  return await place.sessions.begin({
+    source,
+    host,
+    session,
+    cwd,
+    ...(agent ? { agent } : {}),
+    ...(source === 'compact' && wasBriefed(notebook.sent) ? { briefed: notebook.sent.run } : {}),
+    ...(place.pid === undefined ? {} : { pid: place.pid }),
+  });
 }
 
 function differs({ place, session }: Visit, { definition, state }: Loaded): string | undefined {

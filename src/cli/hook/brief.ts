@@ -1,7 +1,7 @@
 import { type Briefing, type BriefingSource, type Cap, compileBriefing } from '../../context/index.ts';
-import { criticalArtifacts, leastBriefing, requiredReading, statusOf } from '../../machine/index.ts';
+import { criticalArtifacts, ended, leastBriefing, requiredReading, statusOf } from '../../machine/index.ts';
 import { nextCall } from '../../mcp/next-call.ts';
-import { cursorFor, readState, taskWorktree } from '../../runtime/index.ts';
+import { cursorFor, type Load, readState, taskWorktree } from '../../runtime/index.ts';
 import type { Loaded } from '../../store/index.ts';
 import type { Place } from './place.ts';
 
@@ -29,11 +29,57 @@ export async function briefingFor(
   about: About,
   characters: number,
 ): Promise<Briefing> {
+  const { briefing, loads } = await compileFor(view, place, about, characters);
+  // What cannot be recorded is shown all the same.
+  await recordLoads(view, place, about.session, loads).catch(() => {});
+  return briefing;
+}
+
+/** A briefing that nobody was shown yet. */
+export interface Compilation {
+  briefing: Briefing;
+  now: number;
+  /** What is recorded of critical artifacts once it is shown. */
+  loads: Load[];
+  /** The files that it tells of, from the top of this worktree. */
+  files: string[];
+  worktree: string;
+}
+
+export async function compileFor(
+  view: Loaded,
+  place: Place,
+  about: About,
+  characters: number,
+): Promise<Compilation> {
   const cap = capOf(view, characters);
-  if (!needsFiles(view)) return compileBriefing(plainSource(view, place, about), cap);
-  const { cursor, next } = whereIs(view, place, about);
-  const { briefWithFiles } = await import('./with-files.ts');
-  return await briefWithFiles(view, place, { session: about.session, cursor, next, more }, cap);
+  const { source, briefing, loads } = needsFiles(view) ? await withFiles() : plain();
+  const { now, reading, artifacts, worktree = place.project.worktree } = source;
+  const sources = artifacts.flatMap(({ content }) => ('source' in content ? (content.source ?? []) : []));
+  const files = [...reading.map(({ path }) => path), ...sources.filter((each) => each.startsWith('@'))];
+  return { briefing, now, loads, files, worktree };
+
+  function plain() {
+    const only = plainSource(view, place, about);
+    return { source: only, briefing: compileBriefing(only, cap), loads: [] };
+  }
+
+  async function withFiles() {
+    const { cursor, next } = whereIs(view, place, about);
+    const { briefWithFiles } = await import('./with-files.ts');
+    return await briefWithFiles(view, place, { session: about.session, cursor, next, more }, cap);
+  }
+}
+
+/** An unbound session is bound by its first call, not by what it was told. */
+export async function recordLoads(
+  { run, state }: Loaded,
+  { engine, now }: Pick<Place, 'engine' | 'now'>,
+  session: string,
+  artifacts: Load[],
+): Promise<void> {
+  if (artifacts.length === 0 || ended(state) || !Object.hasOwn(state.sessions, session)) return;
+  await engine.execute(run, { now: now(), session, type: 'loaded', trigger: 'session_start', artifacts });
 }
 
 /** Critical artifacts are read, and the tree is compared, with far more code than the rest needs. */

@@ -1,7 +1,10 @@
 import { noteLine, requiredReading } from '../../machine/index.ts';
 import { commandsOf, type HookOutput, rescan } from '../../runtime/index.ts';
 import type { Loaded } from '../../store/index.ts';
+import { compileAhead } from './ahead.ts';
 import { whereIs } from './brief.ts';
+import { journalSize } from './facts.ts';
+import { wasBriefed } from './notebook.ts';
 import type { Visit } from './visit.ts';
 
 const maxCharacters = 8000;
@@ -10,7 +13,8 @@ const mostCommands = 10;
 
 /**
  * Before a context is emptied: whoever summarises is told what must survive, and the next prompt or tool delivers the
- * briefing should no session start follow. The state needs no saving: it was written with every transition.
+ * briefing should no session start follow. Nobody waits for this hook as for the next, so that briefing is compiled
+ * here. The state needs no saving: it was written with every transition.
  */
 export async function beforeCompact(visit: Visit): Promise<HookOutput> {
   const { place, notebook, key, input, session } = visit;
@@ -19,13 +23,28 @@ export async function beforeCompact(visit: Visit): Promise<HookOutput> {
     { actor: { kind: 'engine' } },
   );
   const binding = await place.bindings.get(key);
-  const run = binding?.run ?? notebook.sent?.run ?? (input.agent ? undefined : adopted[0]?.run);
-  const view = run === undefined || run === '' ? undefined : await place.engine.view(run);
+  const told = wasBriefed(notebook.sent) ? notebook.sent.run : undefined;
+  const run = binding?.run ?? told ?? (input.agent ? undefined : adopted[0]?.run);
+  if (run === undefined || run === '') return {};
+  // Before the run is read: what is written meanwhile makes stale what was compiled, not wrong.
+  const journal = journalSize(place.project, run);
+  const view = await place.engine.view(run);
   if (!view) return {};
   if (adopted.some(({ how, run: made }) => how === 'adopted' && made === view.run))
     await place.sessions.called(key, { run: view.run, cwd: input.cwd });
   const at = binding?.at ?? notebook.sent?.at;
-  notebook.send({ run: view.run, source: 'compact', tries: 1, ...(at === undefined ? {} : { at }) });
+  // What cannot be compiled now is compiled after it.
+  const ahead =
+    binding && !input.agent
+      ? await compileAhead(visit, view, { binding, journal }).catch(() => undefined)
+      : undefined;
+  notebook.send({
+    run: view.run,
+    source: 'compact',
+    tries: 1,
+    ...(at === undefined ? {} : { at }),
+    ...(ahead ? { ahead } : {}),
+  });
   return { survive: survivors(view, visit, at, session) };
 }
 

@@ -47,7 +47,7 @@ export const forgetPending = ({ place, key }: Pick<Visit, 'place' | 'key'>): voi
 
 /**
  * The fallback: what was injected is looked for in the conversation, and injected again where it did not arrive, or
- * arrived cut. Three times at most.
+ * arrived cut. Three times at most, and as often where there is nothing to look at.
  */
 export async function repair(visit: Visit): Promise<HookOutput> {
   const { host, input, notebook, place } = visit;
@@ -59,11 +59,14 @@ export async function repair(visit: Visit): Promise<HookOutput> {
     return {};
   }
   if (arrival === 'unknown' || tooEarly(visit, sent)) {
-    notebook.send({ ...sent, looked: true });
+    const looked = (sent.looked ?? 0) + 1;
+    notebook.send({ ...sent, looked });
+    if (arrival === 'unknown' && looked >= mostTries) await prove(visit, 'none');
     return {};
   }
+  const bound = await place.bindings.get(visit.key);
   const view = await place.engine.view(sent.run);
-  if (!view || ended(view.state)) {
+  if (!view || ended(view.state) || (bound && bound.run !== sent.run)) {
     forgetPending(visit);
     return {};
   }

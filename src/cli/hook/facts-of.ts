@@ -8,7 +8,7 @@ import {
   dropFacts,
   type Facts,
   journalSize,
-  looksOf,
+  looksIn,
   readFacts,
   writeFacts,
 } from './facts.ts';
@@ -40,7 +40,9 @@ function factsOf({ definition, state }: Loaded, journal: number): Omit<Facts, 'l
     v: 1,
     journal,
     holds: definition.stop === 'hold',
-    asks: Object.values(state.cursors).some(({ boundary }) => boundary?.state === 'requested'),
+    asks: Object.values(state.cursors).some(
+      ({ boundary, waiting }) => boundary?.state === 'requested' || waiting !== undefined,
+    ),
     cannot: Object.values(definition.agents ?? {}).flatMap(({ cannot = [] }) => cannot),
     reading: readingThatMatters({ definition, state }),
     artefacts: state.artefacts,
@@ -67,7 +69,10 @@ function compiledAhead(view: Loaded, place: Place, characters: number): Compiled
     ...(at === undefined ? {} : { at }),
     now: source.now,
     worktree,
-    files: source.reading.map(({ path }) => [path, looksOf(worktree, path)]),
+    files: looksIn(
+      worktree,
+      source.reading.map(({ path }) => path),
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { LiveRun, Project } from '../../runtime/index.ts';
+import { type LiveRun, type Project, writeOwnFile } from '../../runtime/index.ts';
 
 /**
  * What hooks mostly ask of a run, so that most of them need neither the journal nor the machine. Made again whenever
@@ -28,9 +28,9 @@ export interface Compiled {
   text: string;
   at?: string;
   now: number;
-  /** The worktree that it was compiled in, and how the files of its reading looked. */
+  /** The worktree that it was compiled in, and how the files that it tells of looked. */
   worktree: string;
-  files: [path: string, seen: string][];
+  files: [file: string, seen: string][];
 }
 
 const version = 1;
@@ -58,16 +58,21 @@ export function writeFacts(project: Project, run: string, facts: Facts): void {
   const file = factsFile(project, run);
   mkdirSync(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.tmp`;
-  writeFileSync(temporary, JSON.stringify(facts));
+  writeOwnFile(temporary, JSON.stringify(facts));
   renameSync(temporary, file);
 }
 
 export const dropFacts = (project: Project, run: string): void =>
   rmSync(factsFile(project, run), { force: true });
 
-/** How a file looks from outside. */
-export function looksOf(worktree: string, path: string): string {
-  const inner = path.replace(/^@/, '').replace(/^\{project_root\}\/?/, '');
-  const stats = statSync(join(worktree, inner), { throwIfNoEntry: false });
+/** How files of a worktree look from outside. */
+export const looksIn = (worktree: string, paths: readonly string[]): Compiled['files'] =>
+  paths.map((path) => {
+    const file = join(worktree, path.replace(/^@/, '').replace(/^\{project_root\}\/?/, ''));
+    return [file, looksOf(file)];
+  });
+
+export function looksOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false });
   return stats ? `${stats.size} ${stats.mtimeMs} ${stats.ino}` : '';
 }

@@ -10,6 +10,7 @@ import {
   requireOwnFolders,
   sessionName,
 } from '../../runtime/index.ts';
+import { payReset } from './ahead.ts';
 import { type Around, keyOf } from './around.ts';
 import { begin, prompted } from './begin.ts';
 import { afterCompact, beforeCompact } from './compact.ts';
@@ -33,16 +34,26 @@ export async function inFull(
   const meant = project ?? informalProject(input);
   if (!meant) return {};
   if (!project) requireOwnFolders(meant, writtenFolders);
-  const place = openPlace(meant, around);
-  const key = keyOf(input);
-  const notebook = createNotebook(meant, key);
-  const output = await handlers[input.kind]({ host, input, key, session: sessionName(key), place, notebook });
+  const visit = visitOf(host, input, around, meant);
+  const { place } = visit;
+  await payReset(visit);
+  const output = await handlers[input.kind](visit);
   await renewFacts(place, { ahead: unhurried.includes(input.kind), characters: host.budget }).catch(() => {});
   const [problem] = place.problems;
   if (problem === undefined) return output;
   if (Object.keys(output).length === 0) throw new StepfastError('store_corrupt', problem);
   log(meant, place.now(), { what: 'error', event: input.kind, message: problem.slice(0, 500) });
   return output;
+}
+
+/** What the run was not told yet, before a tool of Stepfast itself asks it. */
+export const payFirst = (host: Host, input: HookInput, around: Around, project: Project): Promise<void> =>
+  payReset(visitOf(host, input, around, project));
+
+function visitOf(host: Host, input: HookInput, around: Around, project: Project): Visit {
+  const key = keyOf(input);
+  const notebook = createNotebook(project, key);
+  return { host, input, key, session: sessionName(key), place: openPlace(project, around), notebook };
 }
 
 const handlers: Record<HookKind, (visit: Visit) => Promise<HookOutput>> = {

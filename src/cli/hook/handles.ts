@@ -1,4 +1,4 @@
-const handle = /(?<![\w-])[0-9a-z]{6,16}:[^\s#:'"`<>()[\]]+#[1-9]\d{0,8}(?!\d)/;
+const handle = /(?<![\w-])[0-9a-z]{6,16}:[^\s#:'"`<>()[\]]+#[1-9]\d{0,8}(?!\d)/g;
 
-/** The first handle in somebody's words. */
-export const handleIn = (words: string): string | undefined => handle.exec(words)?.[0];
+/** The handles in somebody's words. */
+export const handlesIn = (words: string): string[] => [...new Set(words.match(handle) ?? [])];

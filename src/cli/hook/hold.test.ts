@@ -154,6 +154,9 @@ test('whoever waits for a person is not held', async () => {
   hold();
   expect((await stop()).json.decision).toBe('block');
   await kit.call(run, { type: 'advance', output: 'Planned.', at });
+  const { json } = await stop();
+  expect(json.decision).toBeUndefined();
+  expect(json.systemMessage).toContain('plan waits for your verdict: stepfast approve');
   expect((await stop()).stdout).toBe('');
 });
 

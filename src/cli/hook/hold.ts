@@ -17,7 +17,7 @@ const mostCharacters = 3000;
 
 /**
  * What `stepfast hold` asked for, beside what the run wants (`before`): the command runs when a session of this worktree wants to stop, and red holds the
- * stop, three times at most until it was green. A host that goes on because of a held stop is not held again, and
+ * stop: once a turn, three times in all until it was green. A host that goes on because of a held stop is not held again, and
  * nobody is held who waits for a person.
  */
 export async function heldByCommand(

@@ -53,6 +53,11 @@ const filesBelow = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 const startup = (session = 'a') => kit.fire('SessionStart', { session_id: session, source: 'startup' });
+const otherWorktree = (): string => {
+  const worktree = join(kit.project.root, '..', 'other');
+  kit.project.git('worktree', 'add', '-q', worktree);
+  return worktree;
+};
 const compact = () => kit.fire('SessionStart', { source: 'compact' });
 
 describe('sessions that begin', () => {
@@ -90,10 +95,11 @@ describe('sessions that begin', () => {
   });
 
   test('[P4/3] several runs are listed, five at most, and none is guessed', async () => {
-    await kit.runtime.start({ workflow: 'w', summary: 'Another' }, { session: 'mcp-2' });
-    await kit.start();
+    for (let count = 2; count <= 7; count += 1)
+      await kit.runtime.start({ workflow: 'w', summary: `Run ${count}` }, { session: `mcp-${count}` });
     const { context } = await startup();
-    expect(context).toContain('2 Stepfast runs are live here');
+    expect(context).toContain('7 Stepfast runs are live here, the last 5 of them below;');
+    expect(context.match(/^- w-/gm)).toHaveLength(5);
     expect(context).not.toContain('ACTION REQUIRED');
   });
 
@@ -104,6 +110,7 @@ describe('sessions that begin', () => {
       expect((await compact()).context).toContain(
         `advance ${at}`.replace('advance', 'workflow_advance with at'),
       );
+      await kit.fire('PostCompact', { trigger: 'auto', compact_summary: 'We go on.' });
     }
     expect((await state()).sessions.a?.resets).toBe(12);
   });
@@ -130,11 +137,20 @@ describe('sessions that begin', () => {
     expect((await state()).sessions.f).toBeUndefined();
   });
 
-  test('[P4/9] a session in another worktree sees the run of the main one', async () => {
-    const worktree = join(kit.project.root, '..', 'other');
-    kit.project.git('worktree', 'add', '-q', worktree);
-    await kit.called('w', { run, at }, { cwd: worktree });
+  test('[P4/9] a session of another worktree that calls with a handle is bound, and known to be there', async () => {
+    await kit.called('w', { run, at }, { cwd: otherWorktree() });
     expect((await state()).sessions.w?.worktree).toBe('{project_root}/../other');
+  });
+
+  test('[P4/9] a run is told in the worktree that its last session worked in, and in no other', async () => {
+    await kit.called('a', { run, at });
+    await kit.fire('SessionEnd', { reason: 'prompt_input_exit' });
+    // The tools' own name says where it works as well.
+    const seen = { type: 'session', now: Date.now(), session: 'mcp-1', event: { type: 'ended' } } as const;
+    await kit.runtime.engine.execute(run, seen);
+    const there = { session_id: 'w', source: 'startup', cwd: otherWorktree() };
+    expect((await kit.fire('SessionStart', there)).context).toBe('');
+    expect((await startup('n')).context).toContain('ACTION REQUIRED');
   });
 
   test('[P4/11] when the run has ended its marks and bindings are gone, and hooks are silent', async () => {
@@ -398,7 +414,9 @@ describe('stops', () => {
       decision: 'block',
       reason: expect.stringContaining(`${at} is not finished`),
     });
-    expect((await stop(true)).stdout).toBe('');
+    const { json: again } = await stop(true);
+    expect(again.decision).toBeUndefined();
+    expect(again.systemMessage).toContain(`${at} is not finished. This turn was held once already`);
     expect((await stop(false, 'somebody else')).stdout).toBe('');
     await stop();
     expect((await stop()).json.decision).toBe('block');
@@ -409,6 +427,42 @@ describe('stops', () => {
     const build = await kit.call(run, { type: 'advance', output: 'Planned.' });
     await kit.called('a', { run, at: build });
     expect((await stop()).stdout).toBe('');
+  });
+
+  test('the stop of one worker does not wait for the gates of another', async () => {
+    const parallel = createHookKit({
+      '.stepfast/workflows/w.yaml': `name: w
+description: Two at once
+stop: hold
+steps:
+  - { id: work, type: loop, parallel: 2, instructions: Set the tasks. }
+loops:
+  work:
+    - { id: do, read_only: true, instructions: Do it., gate: [{ run: sleep 60 }] }
+`,
+    });
+    const { project, runtime } = parallel;
+    project.trust('w');
+    const started = await parallel.start();
+    const options = { run: started.run };
+    const tasks = ['one', 'two'].map((id) => ({ id, title: id }));
+    await runtime.call({ type: 'setTasks', loop: 'work', tasks }, { session: 'p' }, options);
+    const claim = async (session: string, task: string): Promise<string> => {
+      const who = { session, witness: 'hooks' } as const;
+      const { reply } = await runtime.call({ type: 'claim', holder: session, task }, who, options);
+      await parallel.called(session, { run: started.run, at: reply.at ?? '' });
+      return reply.at ?? '';
+    };
+    const mine = await claim('a', 'one');
+    const theirs = await claim('b', 'two');
+    const done = { type: 'advance', output: 'Done.', at: theirs } as const;
+    await runtime.call(done, { session: 'b', witness: 'hooks' }, { ...options, waitMs: 100 });
+    const began = performance.now();
+    const { json } = await parallel.fire('Stop', { session_id: 'a', stop_hook_active: false });
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(json.reason).toContain(mine);
+    await runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } }, options);
+    parallel[Symbol.dispose]();
   });
 
   test("the summariser's stop is nobody's", async () => {
@@ -554,7 +608,9 @@ describe('a hook never breaks a session', () => {
     expect(performance.now() - began).toBeLessThan(1000);
     rmSync(kit.transcript);
     await compact();
+    const missing = performance.now();
     expect((await kit.fire('Stop', {})).exitCode).toBe(0);
+    expect(performance.now() - missing).toBeLessThan(400);
   });
 
   test('a session whose directory is gone is left alone', async () => {

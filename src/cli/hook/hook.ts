@@ -1,5 +1,6 @@
 import {
   createCallers,
+  createMarks,
   findProject,
   type HookInput,
   type Host,
@@ -8,7 +9,7 @@ import {
 } from '../../runtime/index.ts';
 import { type Around, activeProject, keyOf } from './around.ts';
 import { log } from './log.ts';
-import { createNotebook, writtenFolders } from './notebook.ts';
+import { createNotebook, pendingReason, writtenFolders } from './notebook.ts';
 import { quickly } from './quick.ts';
 
 export interface Answered {
@@ -36,22 +37,38 @@ export async function runHook(host: Host, event: string, stdin: string, around: 
 }
 
 async function answer(host: Host, input: HookInput, around: Around): Promise<Answered> {
-  if (input.kind === 'before_tool' && input.tool?.kind === 'stepfast') return calling(input, around);
+  if (input.kind === 'before_tool' && input.tool?.kind === 'stepfast')
+    return await calling(host, input, around);
   const project = activeProject(input, around);
-  if (!project && input.kind !== 'before_compact') return nothing;
+  if (!project && input.kind !== 'before_compact') {
+    if (input.kind === 'after_tool') forget(input);
+    return nothing;
+  }
   if (project) requireOwnFolders(project, writtenFolders);
   const notebook = project && createNotebook(project, keyOf(input));
   if (notebook && !notebook.first(input.kind, identity(input), around.now())) return nothing;
+  if (input.kind === 'prompt' || input.kind === 'stop') notebook?.dropHanded();
   const quick = notebook && (await quickly(host, input, { project, around, notebook }));
   const output = quick ?? (await (await import('./full.ts')).inFull(host, input, around, project));
   const { stdout, exitCode } = host.render(input, output);
   return { stdout, stderr: '', exitCode };
 }
 
+/** What a run that has ended left of a briefing. */
+function forget(input: HookInput): void {
+  const project = findProject(input.cwd);
+  requireOwnFolders(project, writtenFolders);
+  createMarks(project.directory).drop(pendingReason(keyOf(input)));
+}
+
 /** Stepfast's own tools learn who calls them, and are never denied: without them nobody could go on. */
-function calling(input: HookInput, { env, home, now }: Around): Answered {
-  if (input.id !== undefined)
-    createCallers(stateDirectory({ env, home })).tell(input.id, keyOf(input), now());
+async function calling(host: Host, input: HookInput, around: Around): Promise<Answered> {
+  const key = keyOf(input);
+  if (input.id !== undefined) createCallers(stateDirectory(around)).tell(input.id, key, around.now());
+  const project = activeProject(input, around);
+  if (!project || !createNotebook(project, key).sent?.owes) return nothing;
+  requireOwnFolders(project, writtenFolders);
+  await (await import('./full.ts')).payFirst(host, input, around, project);
   return nothing;
 }
 

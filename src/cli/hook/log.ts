@@ -1,6 +1,6 @@
-import { appendFileSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Project } from '../../runtime/index.ts';
+import { appendOwnFile, type Project } from '../../runtime/index.ts';
 import { hooksFolder } from './notebook.ts';
 
 /** What hooks did that the journal has no event for, for `doctor` and `stats`. */
@@ -23,7 +23,7 @@ export function log(project: Pick<Project, 'directory'>, now: number, entry: Log
     const file = join(folder, newer);
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     if (size > maxBytes) renameSync(file, join(folder, older));
-    appendFileSync(file, `${JSON.stringify({ now, ...entry })}\n`);
+    appendOwnFile(file, `${JSON.stringify({ now, ...entry })}\n`);
   } catch {
     // What cannot be told is not worth a session.
   }

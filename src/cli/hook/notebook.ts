@@ -13,10 +13,14 @@ import { join } from 'node:path';
 import {
   createMarks,
   type HookKind,
+  type Load,
   type Project,
   type SessionKey,
   type Source,
+  writeOwnFile,
 } from '../../runtime/index.ts';
+import type { Compiled } from './facts.ts';
+import { handlesIn } from './handles.ts';
 
 /** What was last injected into a session's context, or is still to be. */
 export interface Sent {
@@ -29,9 +33,26 @@ export interface Sent {
   /** The position that it was about. */
   at?: string;
   tries: number;
-  /** Somebody looked for it too early to tell. */
-  looked?: true;
+  /** How often somebody looked for it and could not tell. */
+  looked?: number;
   proven?: 'transcript' | 'handle' | 'none';
+  /** Before a compaction: what is injected after it, unless the run goes on meanwhile. */
+  ahead?: Ahead;
+  /** It was, and the run was told nothing of that yet. */
+  owes?: Owed;
+}
+
+export interface Ahead extends Compiled {
+  /** The journal's size, which says whether it still holds. */
+  journal: number;
+  loads: Load[];
+}
+
+export interface Owed {
+  /** When the context began. */
+  since: number;
+  /** The critical artifacts that it was told of. */
+  loads: Load[];
 }
 
 /** What hooks remember of one session between them, in a folder of its own. What cannot be written is forgotten. */
@@ -43,8 +64,10 @@ export interface Notebook {
   first(kind: HookKind, id: string, now: number): boolean;
   /** A subagent is about to be started with these words. */
   hand(id: string, handed: Handed): void;
-  /** The words of the oldest one of this type that was not taken yet. */
+  /** The words of the one of this type that was not taken yet. Of several that name different positions the oldest, if their order is known, else none. */
   take(agent: string | undefined): Handed | undefined;
+  /** A turn ended or began: what was denied is started no more. */
+  dropHanded(): void;
   /** Whether this was not told to the person before. */
   tellOnce(what: string): boolean;
   /** The session is over; what keeps copies of its last event apart stays. */
@@ -55,6 +78,10 @@ export interface Handed {
   agent: string | undefined;
   prompt: string;
 }
+
+/** It was given a whole briefing, or is still to be; not merely told that others are at work. */
+export const wasBriefed = (sent: Sent | undefined): sent is Sent =>
+  sent !== undefined && (sent.id !== undefined || sent.proven === undefined);
 
 /** While something is unproven, every tool is looked at. */
 const pendingMarks: readonly string[] = ['after_tool-shell', 'after_tool-read'];
@@ -70,18 +97,16 @@ export function watchTools({ directory }: Pick<Project, 'directory'>, key: Sessi
   }
 }
 
+/** Subagents that are called further apart than this start in that order, and within this time if at all. */
+const togetherMs = 250;
+const startMs = 20_000;
 /** A second copy of a hook is started together with the first. */
 const sameMs = 10_000;
 const staleMs = 24 * 3_600_000;
 const claim = /^once-([a-z_]+)-([0-9a-f]{16})-(\d+)$/;
 
 /** What hooks write into, beside what every command does. */
-export const writtenFolders: readonly string[] = [
-  'sessions/hooks',
-  'sessions/facts',
-  'sessions/marks',
-  'sessions/pending',
-];
+export const writtenFolders: readonly string[] = ['sessions/hooks', 'sessions/facts'];
 
 /** Below `sessions`: no tree covers it, and git ignores it. */
 export const hooksFolder = ({ directory }: Pick<Project, 'directory'>): string =>
@@ -105,6 +130,9 @@ export function createNotebook(project: Project, key: SessionKey): Notebook {
     first,
     hand: (id, handed) => writeWhole(join(folder, `handed-${short(id)}.json`), JSON.stringify(handed)),
     take,
+    dropHanded() {
+      for (const file of handedFiles()) unlinkQuietly(join(folder, file));
+    },
     tellOnce(what) {
       try {
         mkdirSync(folder, { recursive: true });
@@ -150,17 +178,28 @@ export function createNotebook(project: Project, key: SessionKey): Notebook {
   }
 
   function take(agent: string | undefined): Handed | undefined {
-    const waiting = names(folder)
-      .filter((file) => file.startsWith('handed-') && file.endsWith('.json'))
-      .sort((a, b) => timeOf(join(folder, a)) - timeOf(join(folder, b)));
-    for (const file of waiting) {
+    const waiting = handedFiles().flatMap((file) => {
       // Only `hand` writes them.
       const handed = readJson(join(folder, file)) as Handed | undefined;
-      if (!handed || (agent !== undefined && handed.agent !== undefined && handed.agent !== agent)) continue;
-      rmSync(join(folder, file), { force: true });
-      return handed;
-    }
+      const other = agent !== undefined && handed?.agent !== undefined && handed.agent !== agent;
+      return handed && !other ? [{ file, handed, at: timeOf(join(folder, file)) }] : [];
+    });
+    waiting.sort((a, b) => a.at - b.at);
+    const [first, ...others] = waiting;
+    if (!first) return undefined;
+    unlinkQuietly(join(folder, first.file));
+    const positions = ({ prompt }: Handed): string => handlesIn(prompt).join(' ');
+    const alike = others.every(({ handed }) => positions(handed) === positions(first.handed));
+    const apart = others.every(({ at }, index) => at - (waiting[index]?.at ?? 0) >= togetherMs);
+    if (alike || (apart && Date.now() - first.at < startMs)) return first.handed;
+    // Calls that are made together start in any order, and one that was denied starts never.
+    for (const { file, handed } of others)
+      writeWhole(join(folder, file), JSON.stringify({ ...handed, prompt: '' }));
     return undefined;
+  }
+
+  function handedFiles(): string[] {
+    return names(folder).filter((file) => file.startsWith('handed-') && file.endsWith('.json'));
   }
 }
 
@@ -168,8 +207,10 @@ export function createNotebook(project: Project, key: SessionKey): Notebook {
 export function sweepNotebooks(project: Project, now: number): void {
   const folder = hooksFolder(project);
   for (const name of names(folder).filter((each) => /^[0-9a-f]{16}$/.test(each)))
-    if (now - timeOf(join(folder, name)) > staleMs)
+    if (now - timeOf(join(folder, name)) > staleMs) {
       rmSync(join(folder, name), { recursive: true, force: true });
+      createMarks(project.directory).drop(`sent.${name}`);
+    }
 }
 
 function names(folder: string): string[] {
@@ -214,7 +255,7 @@ function writeWhole(file: string, text: string): void {
   try {
     mkdirSync(join(file, '..'), { recursive: true });
     const temporary = `${file}.${process.pid}.tmp`;
-    writeFileSync(temporary, text);
+    writeOwnFile(temporary, text);
     setAside(file);
     renameSync(temporary, file);
   } catch {

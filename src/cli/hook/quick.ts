@@ -12,19 +12,20 @@ import {
   markedRuns,
   type Project,
   portable,
-  keyOf as sessionKey,
   stateDirectory,
 } from '../../runtime/index.ts';
 import { type Around, isAlive, keyOf } from './around.ts';
-import { type Facts, looksOf, readFacts } from './facts.ts';
+import { type Compiled, type Facts, journalSize, looksOf, readFacts } from './facts.ts';
 import { innerPath } from './inner-path.ts';
 import { log } from './log.ts';
-import { type Notebook, watchTools } from './notebook.ts';
+import { type Notebook, type Sent, watchTools } from './notebook.ts';
 import { listed, twoLines } from './telling.ts';
 
 /** How long a session counts as just seen. */
 const quietMs = 60_000;
 const minute = 60_000;
+/** How old a briefing may be that was compiled before a compaction. */
+const aheadMs = 10 * minute;
 
 /**
  * What can be said without the run itself: that there is nothing to do, or what was compiled ahead. undefined where
@@ -75,6 +76,7 @@ export async function quickly(
   }
 
   async function started(): Promise<HookOutput | undefined> {
+    if (input.source === 'compact') return compacted();
     const facts = input.source === 'startup' && !input.agent ? all() : undefined;
     if (!facts) return undefined;
     const { host: name, session, source = 'startup', cwd } = input;
@@ -98,11 +100,11 @@ export async function quickly(
     // Whoever was bound before is told to its run.
     if (beginning.binding || beginning.drop.length > 0) return undefined;
     if (beginning.kind === 'nothing') return {};
-    if (beginning.kind === 'list') return seen('', listed(beginning.runs));
+    if (beginning.kind === 'list') return seen('', listed(beginning.runs, beginning.count));
     const about = facts.find(({ live }) => live.run === beginning.run);
     if (!about) return undefined;
     if (beginning.kind === 'two_lines') return seen(beginning.run, twoLines(about.live, beginning.heldBy));
-    return briefed(about, sessionKey(start).session, now);
+    return about.briefing && inject(about.briefing, { run: beginning.run, source: 'startup' }, now);
   }
 
   function seen(run: string, context: string): HookOutput {
@@ -110,17 +112,30 @@ export async function quickly(
     return { context };
   }
 
-  function briefed({ live, briefing }: Facts, session: string, now: number): HookOutput | undefined {
-    if (briefing?.worktree !== project.worktree) return undefined;
-    if (briefing.files.some(([path, looks]) => looksOf(project.worktree, path) !== looks)) return undefined;
-    const minutes = Math.floor((now - briefing.now) / minute);
+  /** What was compiled before the compaction, if the run is as it was then. The run is told after it. */
+  function compacted(): HookOutput | undefined {
+    const { sent } = notebook;
+    const now = around.now();
+    if (!sent?.ahead || sent.owes || input.agent) return undefined;
+    const { journal, loads, ...compiled } = sent.ahead;
+    if (now - compiled.now > aheadMs || journalSize(project, sent.run) !== journal) return undefined;
+    return inject(compiled, { run: sent.run, source: 'compact', owes: { since: now, loads } }, now);
+  }
+
+  function inject(
+    { id, text: compiled, at, worktree, files, now: then }: Compiled,
+    about: Pick<Sent, 'run' | 'source' | 'owes'>,
+    now: number,
+  ): HookOutput | undefined {
+    if (worktree !== project.worktree) return undefined;
+    if (files.some(([file, looks]) => looksOf(file) !== looks)) return undefined;
+    const minutes = Math.floor((now - then) / minute);
     const age = minutes < 2 ? '' : `\n\nAges are as they were ${minutes} min ago; nothing else has changed.`;
-    const text = `${briefing.text}${age}`;
-    if (text.length > host.budget) return undefined;
-    const at = briefing.at === undefined ? {} : { at: briefing.at };
-    notebook.send({ run: live.run, source: 'startup', id: briefing.id, text, tries: 1, ...at });
+    const text = compiled.length + age.length > host.budget ? compiled : `${compiled}${age}`;
+    const { run, source } = about;
+    notebook.send({ ...about, id, text, tries: 1, ...(at === undefined ? {} : { at }) });
     watchTools(project, keyOf(input));
-    log(project, now, { what: 'injected', run: live.run, session, briefing: briefing.id, why: 'startup' });
+    log(project, now, { what: 'injected', run, session: input.session, briefing: id, why: source });
     return { context: text };
   }
 }

@@ -1,10 +1,11 @@
 import { mayStop } from '../../machine/index.ts';
 import type { HookOutput } from '../../runtime/index.ts';
 import type { Loaded } from '../../store/index.ts';
+import { whereIs } from './brief.ts';
 import { prove } from './deliver.ts';
+import { forPerson } from './for-person.ts';
 import { heldByCommand } from './hold.ts';
 import { log } from './log.ts';
-import { toType } from './to-type.ts';
 import { arrivalOf } from './transcript.ts';
 import type { Visit } from './visit.ts';
 
@@ -43,6 +44,12 @@ async function stopOfRun(visit: Visit): Promise<HookOutput> {
     why: verdict.reason,
   });
   if (!verdict.hold) {
+    const unfinished = mayStop(definition, state, { session, active: false });
+    if (input.stopActive && unfinished.hold) {
+      const { failed_gates: [red] = [] } = whereIs(settled, place, { session, at: unfinished.at }).status;
+      const why = red === undefined ? '' : `: ${red.what} is red`;
+      return { say: `Stepfast: ${unfinished.reason}${why}. This turn was held once already, so it may end.` };
+    }
     const running = Object.values(state.cursors).some(({ checking }) => checking);
     return running
       ? { say: `Stepfast: the gates of ${run} are still running; the stop was not held.` }
@@ -50,20 +57,25 @@ async function stopOfRun(visit: Visit): Promise<HookOutput> {
   }
   const event = { type: 'held', at: verdict.at } as const;
   const { reply } = await place.engine.execute(run, { now: place.now(), session, type: 'session', event });
-  return 'code' in reply ? {} : { block: verdict.reason };
+  if ('code' in reply) return {};
+  const { next } = whereIs(settled, place, { session, at: verdict.at });
+  return {
+    block: `Stepfast: ${verdict.reason}. ${next} If it cannot be done, workflow_advance with failed says why.`,
+  };
 
   function told(now: Loaded): HookOutput {
-    const say = toType(now, visit);
+    const say = forPerson(now, visit);
     return say === undefined ? {} : { say };
   }
 }
 
-/** A gate that runs may yet finish the position: waited for, within bounds. */
-async function gatesSettled({ place }: Visit, view: Loaded): Promise<Loaded> {
+/** A gate that runs may yet finish the session's own position: waited for, within bounds. */
+async function gatesSettled({ place, session }: Visit, view: Loaded): Promise<Loaded> {
   const until = place.now() + gateMs;
   let now = view;
   for (let left = gateMs; left > 0; left = until - place.now()) {
-    if (!Object.values(now.state.cursors).some(({ checking }) => checking)) return now;
+    const cursors = Object.values(now.state.cursors);
+    if (!cursors.some(({ checking, lease }) => checking && (!lease || lease.holder === session))) return now;
     await place.engine.watch(now.run, now.version.seq, left);
     now = (await place.engine.view(now.run)) ?? now;
   }
@@ -77,7 +89,7 @@ async function provenByNow(visit: Visit): Promise<void> {
   for (let waited = 0; waited <= proofMs; waited += pauseMs) {
     const arrival = arrivalOf(host, input.transcript, sent);
     if (arrival === 'whole') return await prove(visit, 'transcript');
-    if (arrival === 'cut') return;
+    if (arrival === 'cut' || arrival === 'unknown') return;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

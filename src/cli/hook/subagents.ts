@@ -1,7 +1,7 @@
 import { ended, formatHandle, parseHandle } from '../../machine/index.ts';
 import { type HookOutput, markedRuns } from '../../runtime/index.ts';
 import { deliver, forgetPending } from './deliver.ts';
-import { handleIn } from './handles.ts';
+import { handlesIn } from './handles.ts';
 import { createNotebook } from './notebook.ts';
 import { stop } from './stop.ts';
 import type { Visit } from './visit.ts';
@@ -11,15 +11,9 @@ export async function subagentStart(visit: Visit): Promise<HookOutput> {
   const { input, place, key, session } = visit;
   const parent = createNotebook(place.project, { host: input.host, session: input.session });
   const prompt = input.tool?.prompt ?? parent.take(input.agent?.type)?.prompt ?? '';
-  const at = handleIn(prompt);
-  const suffix = at === undefined ? undefined : parseHandle(at)?.suffix;
-  const run = markedRuns(place.marks).find((each) => suffix !== undefined && each.endsWith(`-${suffix}`));
-  const view = run === undefined ? undefined : await place.engine.view(run);
-  if (at === undefined || !view || ended(view.state)) return {};
-  const open = Object.values(view.state.cursors).some(
-    ({ path, visit: count }) => formatHandle(view.run, path, count) === at,
-  );
-  if (!open) return {};
+  const found = await openIn(prompt, visit);
+  if (!found) return {};
+  const { at, view } = found;
   await place.sessions.called(key, { run: view.run, at, cwd: input.cwd });
   const seen = { type: 'boundary', by: 'subagent', saw: 'new', at } as const;
   await place.engine.execute(view.run, { now: place.now(), session, ...seen });
@@ -34,4 +28,19 @@ export async function subagentStop(visit: Visit): Promise<HookOutput> {
   visit.notebook.close();
   forgetPending(visit);
   return output;
+}
+
+/** The first position in somebody's words that is open. */
+async function openIn(words: string, { place }: Visit) {
+  for (const at of handlesIn(words)) {
+    const suffix = parseHandle(at)?.suffix;
+    const run = markedRuns(place.marks).find((each) => suffix !== undefined && each.endsWith(`-${suffix}`));
+    const view = run === undefined ? undefined : await place.engine.view(run);
+    if (!view || ended(view.state)) continue;
+    const open = Object.values(view.state.cursors).some(
+      ({ path, visit }) => formatHandle(view.run, path, visit) === at,
+    );
+    if (open) return { at, view };
+  }
+  return undefined;
 }

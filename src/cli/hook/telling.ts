@@ -9,13 +9,13 @@ export function twoLines({ run, workflow, step }: LiveRun, heldBy: string): stri
 }
 
 /** For a session that begins where several runs could be meant. */
-export function listed(runs: readonly LiveRun[]): string {
+export function listed(runs: readonly LiveRun[], count: number): string {
   const lines = runs.map(
     ({ run, workflow, step, summary }) =>
       `- ${run}: workflow '${workflow}', step '${step}'${summary === undefined ? '' : `: ${summary.slice(0, 120)}`}`,
   );
   return [
-    `${runs.length} Stepfast runs are live here; which one this session is about, only its user knows:`,
+    `${count} Stepfast runs are live here${count > runs.length ? `, the last ${runs.length} of them below` : ''}; which one this session is about, only its user knows:`,
     ...lines,
     'workflow_start with run_id goes on with one of them.',
   ].join('\n');

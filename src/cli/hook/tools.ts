@@ -10,24 +10,32 @@ import {
 import { whereIs } from './brief.ts';
 import { prove, repair } from './deliver.ts';
 import { readingThatMatters } from './facts-of.ts';
-import { handleIn } from './handles.ts';
 import { innerPath } from './inner-path.ts';
 import { log } from './log.ts';
+import { wasBriefed } from './notebook.ts';
+import { arrivalOf } from './transcript.ts';
 import type { Visit } from './visit.ts';
 
 /** What the agent of the position may not use is denied; what a subagent will be told is remembered. */
 export async function beforeTool(visit: Visit): Promise<HookOutput> {
-  const { input, notebook, place, key, session } = visit;
+  const { input, notebook } = visit;
   const { tool } = input;
   if (!tool) return {};
-  if (tool.kind === 'agent' && tool.prompt !== undefined && handleIn(tool.prompt) !== undefined)
+  const denied = await deniedTool(visit, tool);
+  if (denied) return denied;
+  // Also without a handle: which subagent has which words shows only where all are known.
+  if (tool.kind === 'agent' && tool.prompt !== undefined)
     notebook.hand(input.id ?? tool.prompt, { agent: tool.agent, prompt: tool.prompt });
+  return {};
+}
+
+async function deniedTool({ place, key, session }: Visit, tool: ToolUse): Promise<HookOutput | undefined> {
   const binding = await place.bindings.get(key);
   const view = binding && (await place.engine.view(binding.run));
-  if (!view || ended(view.state)) return {};
+  if (!view || ended(view.state)) return undefined;
   const { status } = whereIs(view, place, { session, at: binding.at });
   const { agent, at } = status;
-  if (agent === null || !forbids(view.definition, agent, tool.name)) return {};
+  if (agent === null || !forbids(view.definition, agent, tool.name)) return undefined;
   log(place.project, place.now(), { what: 'denied', run: view.run, session, tool: tool.name });
   return {
     deny: `${at ?? view.run} is for the agent '${agent}', which may not use ${tool.name} (workflow '${view.definition.name}').`,
@@ -56,11 +64,16 @@ async function called({ input, place, key, notebook, ...rest }: Visit, tool: Too
   if (!answer || answer.refused || run === undefined) return;
   const view = await place.engine.view(run);
   if (!view || ended(view.state)) return;
+  // Told only that others are at work: a look is no part in it.
+  const outsider = notebook.sent !== undefined && !wasBriefed(notebook.sent);
+  if (outsider && tool.call === 'workflow_status' && asked === undefined) return;
   const pid = place.pid === undefined ? {} : { pid: place.pid };
   await place.sessions.called(key, { run, ...(at === undefined ? {} : { at }), cwd: input.cwd, ...pid });
   // A note may name further reading.
   if (tool.call === 'workflow_note') markRun(place.marks, run, view.definition, view.state);
-  if (asked !== undefined && notebook.sent?.at === asked)
+  const { sent } = notebook;
+  const unseen = sent && arrivalOf(rest.host, input.transcript, sent) === 'unknown';
+  if (unseen && asked !== undefined && sent.at === asked)
     await prove({ input, place, key, notebook, ...rest }, 'handle');
 }
 

@@ -1,7 +1,14 @@
 import { join } from 'node:path';
-import { type Briefing, type Cap, compileBriefing } from '../../context/index.ts';
+import { type Briefing, type BriefingSource, type Cap, compileBriefing } from '../../context/index.ts';
 import { criticalArtifacts } from '../../machine/index.ts';
-import { createMemory, createSurroundings, createTrust, type Telling } from '../../runtime/index.ts';
+import {
+  createMemory,
+  createSurroundings,
+  createTrust,
+  type Load,
+  loadsOf,
+  type Telling,
+} from '../../runtime/index.ts';
 import type { Loaded } from '../../store/index.ts';
 import type { Place } from './place.ts';
 
@@ -14,7 +21,7 @@ export async function briefWithFiles(
   { engine, project, env, state, now }: Pick<Place, 'engine' | 'project' | 'env' | 'state' | 'now'>,
   telling: Telling,
   cap: Cap,
-): Promise<Briefing> {
+): Promise<{ source: BriefingSource; briefing: Briefing; loads: Load[] }> {
   const cacheDirectory = join(state, 'cache');
   const trust = createTrust(state);
   const surroundings = createSurroundings({ project, trust, clock: now, env, cacheDirectory });
@@ -24,13 +31,5 @@ export async function briefWithFiles(
     .map(({ id }) => id);
   const source = await memory.gather(view, { ...telling, artifacts });
   const briefing = compileBriefing(source, cap);
-  const { session } = telling;
-  // An unbound session is bound by its first call, not by what it was told.
-  if (session !== undefined && Object.hasOwn(view.state.sessions, session)) {
-    const { artifacts: loaded } = source;
-    const shown = { artifacts: loaded, ...briefing, trigger: 'session_start' };
-    // What cannot be recorded is shown all the same.
-    await memory.record(view, { session }, shown).catch(() => {});
-  }
-  return briefing;
+  return { source, briefing, loads: loadsOf({ artifacts: source.artifacts, ...briefing }) };
 }

@@ -98,8 +98,8 @@ function countEvent(
 ): void {
   switch (event.type) {
     case 'gates.requested':
-      // What a person's approval sets off is nobody's claim.
-      if (event.approval) approvals.add(event.id);
+      // What a person says or approves is no agent's claim.
+      if (event.approval || person) approvals.add(event.id);
       break;
     case 'gates.finished':
       if (!event.pass && !approvals.has(event.id)) tally.falseDone += 1;

@@ -88,7 +88,7 @@ test('[002/10] Workflow lost after compaction? It says whether hooks were seen a
 test('[002/10] Multiple state files accumulating? It counts runs that have ended and names the broom', async () => {
   using project = createProject(files);
   const { folder, run } = await started(project);
-  await project.run(['cancel', run, '--yes'], { terminal: true, input: [run, 'y'] });
+  await project.run(['cancel', '--run', run, '--yes'], { terminal: true, input: [run, 'y'] });
   expect((await looked(project)).says).not.toContain('have ended');
   const suffix = run.slice(-8);
   for (let n = 10; n < 41; n++) {

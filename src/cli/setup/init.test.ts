@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exit } from '../exit.ts';
@@ -69,4 +70,36 @@ test('without a test command the workflow is valid and says that results are unv
   const { stdout } = await project.run(['init', '--yes']);
   expect(stdout).toContain('unverified');
   expect((await project.run(['validate'])).code).toBe(exit.ok);
+});
+
+test('of two at the same moment, both end well and one wrote each file', async () => {
+  using project = createProject(manifest);
+  const both = await Promise.all(
+    [1, 2].map(() => project.run(['init', '--yes', '--host', 'none', '--json'])),
+  );
+  expect(both.map(({ code }) => code)).toEqual([exit.ok, exit.ok]);
+  const written = both.flatMap(({ stdout }) => JSON.parse(stdout).written);
+  expect(written.sort()).toEqual(['.stepfast/.gitignore', '.stepfast/config.yaml', go]);
+  expect((await project.run(['go', 'fix it'])).code).toBe(exit.ok);
+});
+
+test.each(['.stepfast', '.stepfast/workflows'])('nothing is written where %s is a link out', async (name) => {
+  const outside = mkdtempSync(join(tmpdir(), 'stepfast-outside-'));
+  try {
+    using project = createProject(manifest);
+    if (name !== '.stepfast') mkdirSync(join(project.root, '.stepfast'));
+    symlinkSync(outside, join(project.root, name));
+    const { code, stderr } = await project.run(['init', '--yes']);
+    expect(code).not.toBe(exit.ok);
+    expect(stderr).toContain('leads out of the project');
+    expect(readdirSync(outside)).toEqual([]);
+  } finally {
+    rmSync(outside, { recursive: true });
+  }
+});
+
+test('uninstall without a host takes nothing away', async () => {
+  using project = createProject(manifest);
+  const { code, stdout } = await project.run(['uninstall', '--yes', '--host', 'none']);
+  expect([code, stdout]).toEqual([exit.ok, 'No host was named, so nothing was taken out.\n']);
 });

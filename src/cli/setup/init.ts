@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { listWorkflows } from '../../definition/index.ts';
 import {
@@ -6,6 +6,7 @@ import {
   type HostSetup,
   isSetupRefusal,
   type Runtime,
+  requireOwnFolders,
   type SetupPlace,
 } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
@@ -41,6 +42,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const wanted = setupsNamed(values.host);
   const runtime = openRuntime(io, values);
   const root = runtime.project.worktree;
+  requireOwnFolders({ ...runtime.project, root, directory: join(root, '.stepfast') }, ['workflows']);
   const tests = findTestCommands(root);
   const plan = planFor(runtime, projectFiles(tests, schemaIn(root)));
   const place = placeOf(runtime, io);
@@ -75,15 +77,16 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     );
   }
   if (!values.yes && !(await agreed(io, asked.question))) return declined(io, values);
-  for (const { file, text } of plan.write) write(file, text);
-  const trusted = trustOwn(plan, io, values);
+  const written = plan.write.filter(({ file, text }) => write(file, text));
+  const made = written.map(({ file }) => shown(file));
+  const trusted = trustOwn(written, io, values);
   const results = await installed(open, place);
   const failures = [...refused, ...results].filter(({ plan: one }) => isSetupRefusal(one));
   const code = failures.length > 0 ? exit.no : exit.ok;
   if (values.json)
-    return printJson(io, { ...report, written: names, trusted, hosts: told(hosts.plans, results) }, code);
+    return printJson(io, { ...report, written: made, trusted, hosts: told(hosts.plans, results) }, code);
   for (const each of results.filter(({ plan: one }) => isSetupRefusal(one))) showHost(each, io);
-  if (names.length > 0) done(names, tests[0]?.command, io);
+  if (made.length > 0) done(made, tests[0]?.command, io);
   sayHosts(
     { plans: results.filter(({ plan: one }) => !isSetupRefusal(one)), missing: hosts.missing },
     'now',
@@ -155,17 +158,23 @@ function show({ write: files, keep }: Plan, root: string, io: Io): void {
   if (keep.length > 0) out('');
 }
 
-function write(file: string, text: string): void {
+/** Whether it did: another init at the same moment may have been first, and its file stays. */
+function write(file: string, text: string): boolean {
   try {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text, { flag: 'wx' });
+    return true;
   } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST' && isFile(file)) return false;
     throw notFound(`${file} cannot be written: ${cause instanceof Error ? cause.message : cause}`, cause);
   }
 }
 
+const isFile = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+
 /** Only a workflow that was written just now, and only as it was written. */
-function trustOwn({ write: files }: Plan, io: Io, values: Parameters<typeof openRuntime>[1]): string | null {
+function trustOwn(files: Plan['write'], io: Io, values: Parameters<typeof openRuntime>[1]): string | null {
+  if (files.length === 0) return null;
   const runtime = openRuntime(io, values);
   const { definition, hash, file } = runtime.resolve('go');
   const ours = files.some((each) => each.file === file);

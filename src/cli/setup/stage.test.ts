@@ -6,6 +6,8 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,13 +56,20 @@ test('what is published is copied, behind a link whose path never changes', () =
   expect(lookStaged(state, root).current).toBe(true);
 });
 
-test('a new version takes the place of the old, which stays for sessions that run until the next', () => {
+/** As if it were an hour later. */
+function age(): void {
+  const then = Date.now() / 1000 - 3600;
+  for (const name of versions()) utimesSync(join(dirname(link()), name), then, then);
+}
+
+test('a new version takes the place of the old at once; the old folder stays until the next', () => {
   stage(state, root);
   release('1.1.0');
   expect(lookStaged(state, root).current).toBe(false);
   stage(state, root);
   expect(readFileSync(join(link(), 'dist', 'cli.js'), 'utf8')).toBe('1.1.0');
   expect(versions()).toHaveLength(2);
+  age();
   release('1.2.0');
   stage(state, root);
   expect(
@@ -68,6 +77,64 @@ test('a new version takes the place of the old, which stays for sessions that ru
       .map((name) => name.split('-')[0])
       .sort(),
   ).toEqual(['1.1.0', '1.2.0']);
+});
+
+test('what another program copied a moment ago stays, and what one left half done goes after a while', () => {
+  stage(state, root);
+  mkdirSync(join(dirname(link()), '.copying-0123456789ab'));
+  for (const version of ['1.1.0', '1.2.0']) {
+    release(version);
+    stage(state, root);
+  }
+  expect(versions()).toHaveLength(4);
+  age();
+  release('1.3.0');
+  stage(state, root);
+  expect(
+    versions()
+      .map((name) => name.split('-')[0])
+      .sort(),
+  ).toEqual(['1.2.0', '1.3.0']);
+});
+
+test('an old copy that is used again counts as new', () => {
+  for (const version of ['1.0.0', '1.1.0']) {
+    release(version);
+    stage(state, root);
+  }
+  age();
+  for (const version of ['1.0.0', '1.2.0', '1.3.0']) {
+    release(version);
+    stage(state, root);
+  }
+  expect(versions().some((name) => name.startsWith('1.0.0-'))).toBe(true);
+  expect(versions().some((name) => name.startsWith('1.1.0-'))).toBe(false);
+});
+
+test.each(['dist/hook.cjs', 'hooks', 'all'])('where %s was deleted, it is copied anew', (name) => {
+  stage(state, root);
+  const [copied = ''] = versions();
+  rmSync(join(dirname(link()), copied, name === 'all' ? '' : name), { recursive: true });
+  expect(lookStaged(state, root).current).toBe(false);
+  stage(state, root);
+  expect(lookStaged(state, root).current).toBe(true);
+  expect(readFileSync(join(link(), 'dist', 'hook.cjs'), 'utf8')).toBe('1.0.0');
+  expect(readdirSync(join(link(), 'hooks'))).toEqual(['hooks.json']);
+  expect(versions()).toEqual([copied]);
+});
+
+test('a file that somebody changed in the copy is copied anew', () => {
+  stage(state, root);
+  writeFileSync(join(link(), 'dist', 'hook.cjs'), 'damaged');
+  stage(state, root);
+  expect(readFileSync(join(link(), 'dist', 'hook.cjs'), 'utf8')).toBe('1.0.0');
+});
+
+test('a link that leads nowhere is mended', () => {
+  mkdirSync(dirname(link()), { recursive: true });
+  symlinkSync('0.9.0-0123456789ab', link());
+  stage(state, root);
+  expect(readFileSync(join(link(), 'dist', 'hook.cjs'), 'utf8')).toBe('1.0.0');
 });
 
 test('the same version with other files counts as another', () => {

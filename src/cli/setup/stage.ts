@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -10,6 +11,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,8 +30,8 @@ export const pluginLink = (state: string): string => join(state, 'plugin', 'curr
 
 /**
  * A copy of the published files for hosts to load, since the package itself may be in a cache that is emptied. Each
- * version has a folder of its own, and one link leads to the newest, exchanged in one step: sessions that run keep
- * theirs. Idempotent.
+ * version has a folder of its own, and one link leads to the newest, exchanged in one step. Hooks follow the link, also
+ * those of sessions that run; the folder before stays for what these have loaded already. Idempotent.
  */
 export function stage(state: string, root: string = packageRoot()): Staged {
   return staged(state, root, true);
@@ -52,19 +54,46 @@ function staged(state: string, root: string, copies: boolean): Staged {
     );
   const link = pluginLink(state);
   const folder = dirname(link);
-  const name = `${version}-${digestOf(root, names)}`;
+  const digest = digestOf(root, names);
+  const name = `${version}-${digest}`;
   const target = join(folder, name);
   const before = linkedTo(link);
-  const current = before === name && existsSync(target);
+  const isWhole = (): boolean => digestOf(target, names) === digest;
+  const current = before === name && isWhole();
   if (!current && copies) {
     mkdirSync(folder, { recursive: true });
-    if (!existsSync(target)) copy(root, names, target);
-    pointTo(link, name);
-    for (const old of readdirSync(folder))
-      if (/^\d.*-[0-9a-f]{12}$/.test(old) && old !== name && old !== before)
-        rmSync(join(folder, old), { recursive: true, force: true });
+    // Another program's `stage` may clear away at the same moment.
+    for (let left = 3; left > 0; left--) {
+      if (isWhole()) renew(target);
+      else copy(root, names, target);
+      pointTo(link, name);
+      if (existsSync(target)) break;
+    }
+    clearAway(folder, [name, before]);
   }
   return { plugin: link, version, current };
+}
+
+/** Old versions, and what a program that was ended left. Not the newest: another one may be at work on it. */
+function clearAway(folder: string, keep: readonly (string | undefined)[]): void {
+  for (const old of readdirSync(folder)) {
+    if (keep.includes(old) || !/^(\d.*-[0-9a-f]{12}|\.copying-.*|current-[0-9a-f]{12})$/.test(old)) continue;
+    const path = join(folder, old);
+    const age =
+      Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY);
+    if (age > youngMs) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+const youngMs = 10 * 60_000;
+
+/** A copy that is used again counts as new. */
+function renew(target: string): void {
+  try {
+    utimesSync(target, new Date(), new Date());
+  } catch {
+    // Gone at this moment: it is looked for once more.
+  }
 }
 
 /** Takes the copies away; nothing happens where there are none. */
@@ -92,24 +121,25 @@ function manifestOf(root: string): { name?: string; version: string; files: stri
   return { name, version, files };
 }
 
-/** Whole or not at all: copied beside, then renamed. */
+/** Whole or not at all: copied beside, then renamed. What is there is not whole, and makes way. */
 function copy(root: string, names: readonly string[], target: string): void {
   const beside = join(dirname(target), `.copying-${randomBytes(6).toString('hex')}`);
+  const aside = `${beside}-old`;
   try {
     mkdirSync(beside);
     for (const name of names)
-      cpSync(join(root, name), join(beside, name), {
-        recursive: true,
-        filter: (file) => !file.endsWith('.d.ts'),
-      });
+      cpSync(join(root, name), join(beside, name), { recursive: true, filter: isCopied });
+    if (existsSync(target)) renameSync(target, aside);
     renameSync(beside, target);
   } catch (cause) {
     // Another init may have been first.
     if (!existsSync(target)) throw cause;
   } finally {
-    rmSync(beside, { recursive: true, force: true });
+    for (const each of [beside, aside]) rmSync(each, { recursive: true, force: true });
   }
 }
+
+const isCopied = (file: string): boolean => !file.endsWith('.d.ts');
 
 function pointTo(link: string, name: string): void {
   const beside = `${link}-${randomBytes(6).toString('hex')}`;
@@ -132,6 +162,7 @@ function linkedTo(link: string): string | undefined {
   }
 }
 
+/** Of what is copied. */
 function digestOf(root: string, names: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of names.flatMap((name) => filesIn(root, name)).sort())
@@ -143,6 +174,7 @@ function digestOf(root: string, names: readonly string[]): string {
 }
 
 function filesIn(root: string, name: string): string[] {
-  if (!statSync(join(root, name)).isDirectory()) return [name];
+  const kind = statSync(join(root, name), { throwIfNoEntry: false });
+  if (!kind?.isDirectory()) return kind && isCopied(name) ? [name] : [];
   return readdirSync(join(root, name)).flatMap((each) => filesIn(root, join(name, each)));
 }

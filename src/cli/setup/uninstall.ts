@@ -17,6 +17,7 @@ import { pluginLink, unstage } from './stage.ts';
 export const options = {
   ...placeOptions,
   yes: { type: 'boolean', short: 'y' },
+  team: { type: 'boolean' },
   host: { type: 'string', multiple: true },
 } as const;
 
@@ -35,11 +36,20 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
   if (!values.yes && !(await agreed(io, `Take Stepfast out of ${titles} in this project?`)))
     return declined(io, values);
+  const setupOptions = { team: values.team ?? false, plugin: pluginLink(place.state) };
   const results: { setup: HostSetup; result: Uninstalled | SetupRefusal; found: boolean }[] = [];
   for (const { setup, found } of hosts)
-    results.push({ setup, result: await setup.uninstall(found, place), found: found !== undefined });
+    results.push({
+      setup,
+      result: await setup.uninstall(found, place, setupOptions),
+      found: found !== undefined,
+    });
   const failed = results.find(({ result }) => isSetupRefusal(result));
-  const used = failed !== undefined || results.some(({ result }) => 'used' in result && result.used);
+  // Where nobody was asked, nobody said that it is free.
+  const used =
+    failed !== undefined ||
+    results.length === 0 ||
+    results.some(({ result }) => 'used' in result && result.used);
   const staged = existsSync(dirname(pluginLink(place.state)));
   if (!used) unstage(place.state);
   const code = failed ? exit.no : exit.ok;
@@ -60,21 +70,30 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     else tell(setup, result, found, io);
   }
   if (failed) return code;
+  if (results.length === 0) {
+    io.stdout.write('No host was named, so nothing was taken out.\n');
+    return code;
+  }
   const folder = homely(dirname(pluginLink(place.state)), io);
-  if (staged) line(io, used ? `${folder} stays: other projects use it` : `${folder} was removed`);
+  const sure = results.every(({ found }) => found);
+  const stays = sure ? 'other projects use it' : 'other projects may use it';
+  if (staged) line(io, used ? `${folder} stays: ${stays}` : `${folder} was removed`);
   line(io, '.stepfast/ stays: workflows and runs are yours');
   return code;
 }
 
-function tell({ title }: HostSetup, { commands, files }: Uninstalled, found: boolean, io: Io): void {
+function tell({ title }: HostSetup, { commands, files, notes }: Uninstalled, found: boolean, io: Io): void {
   const { done } = signsFor(io);
-  const changed = commands.length > 0 || files.length > 0;
-  const says = changed
-    ? `${title} no longer has the plugin in this project. Sessions that run keep it until they end.`
-    : `${title} had no plugin in this project.`;
+  const changed = commands.length > 0 || files.some(({ how }) => how !== 'left');
+  const gone =
+    notes.length > 0
+      ? `What ${title} had of Stepfast in this project alone was taken out.`
+      : `${title} no longer has the plugin in this project. Sessions that run keep it until they end.`;
+  const says = changed ? gone : `${title} had no plugin in this project${notes.length > 0 ? ' alone' : ''}.`;
   io.stdout.write(`${paint(io.stdout, 'green', done)} ${says}\n`);
   for (const { file, how, why } of files)
     line(io, `${printable(file)} ${words[how]}${why ? `: ${printable(why)}` : ''}`);
+  for (const note of notes) line(io, printable(note));
   if (!found && changed)
     line(io, `${title} itself was not found, so its own list of plugins was not changed`);
 }

@@ -47,7 +47,7 @@ export const registrations: readonly Registration[] = [
   { event: 'SubagentStop', mark: 'subagent_stop', timeout: 60 },
   {
     event: 'PreToolUse',
-    matcher: 'Read|Write|Edit|NotebookEdit|Bash',
+    matcher: '^(?!mcp__(plugin_stepfast_)?stepfast__|Agent$|Task$).*',
     mark: 'before_tool',
     timeout: 10,
   },

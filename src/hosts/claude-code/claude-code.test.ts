@@ -17,6 +17,19 @@ describe('what Claude Code tells', () => {
     expect(new Set(registrations.map(({ event }) => event)).size).toBe(capabilities.length);
   });
 
+  test('every tool is looked at before it is used, each by one hook', () => {
+    const matchers = registrations
+      .filter(({ event }) => event === 'PreToolUse')
+      .map(({ matcher = '.*', mark }) => ({ mark, whole: new RegExp(`^(?:${matcher})$`) }));
+    const marksOf = (name: string) =>
+      matchers.filter(({ whole }) => whole.test(name)).map(({ mark }) => mark);
+    for (const name of ['Edit', 'Bash', 'Grep', 'WebFetch', 'TodoWrite', 'AgentOutput', 'mcp__browser__open'])
+      expect(marksOf(name)).toEqual(['before_tool']);
+    for (const name of ['mcp__stepfast__workflow_status', 'mcp__plugin_stepfast_stepfast__workflow_note'])
+      expect(marksOf(name)).toEqual(['before_tool-stepfast']);
+    for (const name of ['Agent', 'Task']) expect(marksOf(name)).toEqual(['before_tool-agent']);
+  });
+
   test.each([
     ['SessionStart', { source: 'compact', model: 'm' }, { source: 'compact', id: 'p1' }],
     ['SessionEnd', { reason: 'clear' }, { cleared: true }],

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import type { FoundHost, SetupPlace } from '../../runtime/index.ts';
+import type { FoundHost, SetupPlace, SetupRefusal } from '../../runtime/index.ts';
 import { isPayload, textIn } from './payload.ts';
 import { ask } from './program.ts';
 
@@ -52,6 +52,13 @@ export async function lookInstalled(
     elsewhere: ours.length - here.length,
   };
 }
+
+/** Nothing is concluded from that: not that no other project has the plugin, either. */
+export const noList = ({ version }: FoundHost, command: 'init' | 'uninstall'): SetupRefusal => ({
+  code: 'host_failed',
+  message: `'claude plugin list --json' gave no list${version === undefined ? '' : `, in version ${version}`}.`,
+  next: `update Claude Code (claude update), then: stepfast ${command}`,
+});
 
 const scopeOf = (scope: unknown): Scope => (scope === 'local' || scope === 'project' ? scope : 'user');
 

@@ -18,6 +18,5 @@ export function pluginHooks(): object {
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the host fills it in
 const shim = '"${CLAUDE_PLUGIN_ROOT}/hooks/stepfast-hook.sh"';
 
-/** Where the file is gone, `sh` may end with 2, which means to a host: block. */
-const commandFor = ({ mark, event }: Registration): string =>
-  `[ ! -f ${shim} ] || sh ${shim} ${mark} ${hostName} ${event}`;
+/** Shown on a person's screen. Where the file is gone, `sh` may end with 2, which means to a host: block. */
+const commandFor = ({ mark, event }: Registration): string => `sh ${shim} ${mark} ${hostName} ${event} || :`;

@@ -57,3 +57,7 @@ function isProgram(file: string): boolean {
     return false;
   }
 }
+
+/** For a shell, where it needs that. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -5,13 +5,12 @@ import {
   isLink,
   isRefusal,
   type Json,
-  merge,
   readDocument,
   readSettingsFile,
   type SettingsRefusal,
-  sameJson,
 } from '../settings/index.ts';
 import { marketplace, pluginId } from './installed.ts';
+import { quoted } from './program.ts';
 
 /** Seen in 2.1.325: a file with a comment in it is not loaded at all. */
 export const dialect = 'json';
@@ -68,38 +67,18 @@ export function settingIn(file: string, key: string): Json | undefined {
   }
 }
 
-/** What the host wrote of ours. */
-export function ourEntries(text: string): Entry[] {
-  const document = readDocument(text, dialect);
-  if (isRefusal(document)) return [];
-  return [['extraKnownMarketplaces', marketplace] as const, ['enabledPlugins', pluginId] as const].flatMap(
-    (path): Entry[] => {
-      const outer = isTree(document.value) ? document.value[path[0]] : undefined;
-      const value = isTree(outer) ? outer[path[1]] : undefined;
-      return value === undefined ? [] : [{ kind: 'value', path: [...path], value, named: true }];
-    },
-  );
-}
+/** All that may be ours in a settings file; the status line only as we write it. */
+export const ourEntries = (plugin: string): Entry[] => [
+  { kind: 'value', path: ['extraKnownMarketplaces', marketplace], value: true, named: true },
+  { kind: 'value', path: ['enabledPlugins', pluginId], value: true, named: true },
+  statuslineOf(plugin),
+];
 
-/**
- * The host writes a settings file anew: other order, other formatting, no second of two keys. The same change, but in
- * the file as its owner wrote it; undefined where the host changed more than that.
- */
-export function asTyped(before: string, after: string): string | undefined {
-  const merged = merge(before, ourEntries(after), dialect);
-  if (isRefusal(merged)) return undefined;
-  const [ours, theirs] = [readDocument(merged.text, dialect), readDocument(after, dialect)];
-  if (isRefusal(ours) || isRefusal(theirs)) return undefined;
-  return sameJson(withoutEmpty(ours.value), withoutEmpty(theirs.value)) ? merged.text : undefined;
-}
-
-/** The host leaves these behind when nothing is in them. */
-export function withoutEmpty(value: Json): Json {
-  if (!isTree(value)) return value;
-  const isEmpty = (key: string): boolean =>
-    (key === 'enabledPlugins' || key === 'extraKnownMarketplaces') && sameJson(value[key], {});
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !isEmpty(key)));
-}
+export const statuslineOf = (plugin: string): Entry => ({
+  kind: 'value',
+  path: ['statusLine'],
+  value: { type: 'command', command: `node ${quoted(join(plugin, 'dist', 'statusline.cjs'))}` },
+});
 
 export const isTree = (value: Json | undefined): value is { [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

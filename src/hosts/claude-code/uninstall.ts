@@ -1,67 +1,93 @@
-import type { FoundHost, SetupPlace, SetupRefusal, Uninstalled } from '../../runtime/index.ts';
+import type { FoundHost, SetupOptions, SetupPlace, SetupRefusal, Uninstalled } from '../../runtime/index.ts';
 import {
-  isRefusal,
-  type Json,
+  type Entry,
+  entriesIn,
+  isSameBut,
   type KeptFile,
-  merge,
-  readDocument,
   readLedger,
   readSettingsFile,
   removeLedger,
   restored,
-  sameJson,
   writeSettingsFile,
 } from '../settings/index.ts';
-import { quoted, removeIfEmpty } from './install.ts';
-import { lookInstalled, marketplace, pluginId, real } from './installed.ts';
+import { lookInstalled, marketplace, noList, pluginId, real } from './installed.ts';
 import { hostName } from './parse.ts';
-import { ask } from './program.ts';
-import {
-  dialect,
-  isTree,
-  ourEntries,
-  sayWhere,
-  settingsFiles,
-  shownFile,
-  withoutEmpty,
-} from './settings-files.ts';
+import { ask, quoted, type Ran } from './program.ts';
+import { removeIfEmpty } from './records.ts';
+import { dialect, ourEntries, sayWhere, settingsFiles, shownFile } from './settings-files.ts';
 
 type FileResult = Uninstalled['files'][number];
 
-/** First the host's own commands, then each settings file as its owner had it. */
+/** First the host's own commands, then each settings file as its owner had it, whatever the host said. */
 export async function uninstall(
   found: FoundHost | undefined,
   place: SetupPlace,
+  { team, plugin }: Pick<SetupOptions, 'team' | 'plugin'>,
 ): Promise<Uninstalled | SetupRefusal> {
   const root = real(place.root);
   const ledger = readLedger(place.state, hostName, root);
-  const { local, project } = settingsFiles(place);
-  const targets = [local, project].flatMap((file) => targetFor(file, ledger?.files) ?? []);
   const known = found && (await lookInstalled(found, place));
+  if (found && !known) return noList(found, 'uninstall');
+  const { local, project } = settingsFiles(place);
+  const entries = ourEntries(plugin);
+  const isOurs = team || ledger?.files.some(({ path }) => path === project) === true;
+  const targets = [local, ...(isOurs ? [project] : [])].flatMap(
+    (file) => targetFor(file, ledger?.files, entries) ?? [],
+  );
+  const theirs = isOurs ? undefined : readSettingsFile(project);
+  const here = known?.here ?? [];
+  const mine = here.filter(({ scope }) => scope === 'local' || (scope === 'project' && isOurs));
+  const others = known && known.elsewhere + here.length - mine.length;
   const commands: string[][] = [
-    ...(known?.here ?? []).map(({ scope }) => ['plugin', 'uninstall', pluginId, '--scope', scope]),
+    ...mine.map(({ scope }) => ['plugin', 'uninstall', pluginId, '--scope', scope]),
     // To remove it takes the plugin from every project.
-    ...(known?.marketplace !== undefined && known.elsewhere === 0
+    ...(known?.marketplace !== undefined && others === 0
       ? [['plugin', 'marketplace', 'remove', marketplace]]
       : []),
   ];
-  for (const args of commands) {
-    const { code, stdout, stderr } = await ask(found?.program ?? '', args, place);
-    if (code === 0) continue;
-    const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-3).join('\n  ');
-    return {
-      code: 'host_failed',
-      message: `'claude ${args.map(quoted).join(' ')}' failed (exit ${code}):\n  ${said}`,
-      next: 'mend what it says, then: stepfast uninstall',
-    };
-  }
-  const files = targets.map((target) => putBack(target, place));
+  const failed = await firstFailed(commands, found, place);
+  const files = targets.map((target) => putBack(target, entries, place));
   for (const folder of ledger?.folders ?? []) removeIfEmpty(folder);
+  // The host may have written it anew.
+  if (theirs !== undefined) keepTeams(project, theirs, entries);
+  // Kept for the next time, when the host writes these files once more.
+  if (failed) return failed;
   if (files.every(({ how }) => how !== 'left')) removeLedger(place.state, hostName, root);
+  const isTeams = theirs !== undefined && entriesIn(theirs, entries, dialect).length > 0;
+  const forAll = here.some(({ scope }) => scope === 'user');
   return {
     commands: commands.map((args) => ['claude', ...args.map(quoted)].join(' ')),
-    files,
-    used: (known?.elsewhere ?? 0) > 0,
+    files: isTeams ? [...files, { file: shownFile(project, place), how: 'left', why: teams }] : files,
+    used: others === undefined || others > 0,
+    notes: forAll
+      ? [
+          `You have it for all your projects, and that stays: claude plugin uninstall ${pluginId} --scope user`,
+        ]
+      : [],
+  };
+}
+
+const teams =
+  "it is committed, so it is the team's. To take the plugin out for everybody: stepfast uninstall --team";
+
+async function firstFailed(
+  commands: readonly string[][],
+  found: FoundHost | undefined,
+  place: SetupPlace,
+): Promise<SetupRefusal | undefined> {
+  for (const args of commands) {
+    const ran = await ask(found?.program ?? '', args, place);
+    if (ran.code !== 0) return refusalOf(args, ran);
+  }
+  return undefined;
+}
+
+function refusalOf(args: readonly string[], { code, stdout, stderr }: Ran): SetupRefusal {
+  const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-3).join('\n  ');
+  return {
+    code: 'host_failed',
+    message: `'claude ${args.map(quoted).join(' ')}' failed (exit ${code}):\n  ${said}\nOur entries in this project's settings were taken out all the same.`,
+    next: 'mend what it says, then: stepfast uninstall',
   };
 }
 
@@ -74,29 +100,36 @@ interface Target {
 }
 
 /** Looked at before the host writes it anew. */
-function targetFor(file: string, known: readonly KeptFile[] | undefined): Target | undefined {
+function targetFor(
+  file: string,
+  known: readonly KeptFile[] | undefined,
+  entries: readonly Entry[],
+): Target | undefined {
   const now = readSettingsFile(file);
   if (now === undefined) return undefined;
-  const kept = known?.find(({ path }) => path === file) ?? withoutLedger(file, now);
+  const kept = known?.find(({ path }) => path === file) ?? withoutLedger(file, now, entries);
   if (!kept) return undefined;
-  return { file, kept, text: restored(now, kept, dialect), untouched: now === kept.after };
+  const text = restored(now, kept, dialect);
+  return { file, kept, text, untouched: now === kept.after || text === kept.before };
 }
 
 /** Installed by hand, or the record is lost: what has our name is ours. */
-function withoutLedger(path: string, now: string): KeptFile | undefined {
-  const entries = ourEntries(now);
-  const merged = entries.length === 0 ? undefined : merge(undefined, entries, dialect);
-  if (!merged || isRefusal(merged)) return undefined;
-  return { path, before: now, after: '', added: merged.added };
+function withoutLedger(path: string, now: string, entries: readonly Entry[]): KeptFile | undefined {
+  const added = entriesIn(now, entries, dialect).map((entry) => ({ entry, found: 0 }));
+  return added.length === 0 ? undefined : { path, before: now, after: '', added };
 }
 
-function putBack({ file, kept, text, untouched }: Target, place: SetupPlace): FileResult {
+function putBack(
+  { file, kept, text, untouched }: Target,
+  entries: readonly Entry[],
+  place: SetupPlace,
+): FileResult {
   const name = shownFile(file, place);
   if (text !== null && typeof text === 'object')
     return { file: name, how: 'left', why: `it cannot be read: ${sayWhere(name, text)}` };
   const now = readSettingsFile(file);
   if (now === text || (now === undefined && text === null)) return { file: name, how: how(text, untouched) };
-  if (now !== undefined && !isAs(now, text)) {
+  if (now !== undefined && !isSameBut(now, text ?? undefined, entries, dialect)) {
     // Somebody wrote into it at this moment: what they wrote stays.
     const theirs = restored(now, kept, dialect);
     if (theirs !== null && typeof theirs === 'object')
@@ -111,16 +144,7 @@ function putBack({ file, kept, text, untouched }: Target, place: SetupPlace): Fi
 const how = (text: string | null, untouched: boolean): FileResult['how'] =>
   text === null ? 'removed' : untouched ? 'as_before' : 'ours_removed';
 
-/** The same settings, however they are written; what is ours may still be in them. */
-function isAs(now: string, text: string | null): boolean {
-  const [one, other] = [readDocument(now, dialect), readDocument(text ?? '', dialect)];
-  if (isRefusal(one) || isRefusal(other)) return false;
-  const [rest, wanted] = [one, other].map(({ value }) => withoutLine(withoutEmpty(value)));
-  return sameJson(rest, wanted);
-}
-
-function withoutLine(value: Json): Json {
-  return isTree(value)
-    ? Object.fromEntries(Object.entries(value).filter(([key]) => key !== 'statusLine'))
-    : value;
+function keepTeams(file: string, text: string, entries: readonly Entry[]): void {
+  const now = readSettingsFile(file);
+  if (now !== text && isSameBut(now, text, entries, dialect)) writeSettingsFile(file, text);
 }

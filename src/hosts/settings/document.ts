@@ -71,9 +71,9 @@ export function sameJson(one: Json | undefined, other: Json | undefined): boolea
 function sorted(value: Json | undefined): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, each]) => [key, sorted(each)]);
+  const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  // As a list it keeps its order, whatever the keys are; within an object it is not taken for one.
+  return { pairs: pairs.map(([key, each]) => [key, sorted(each)]) };
 }
 
 const said: Record<string, string> = {

@@ -122,11 +122,13 @@ function styleOf(text: string): { eol: string; unit: string } {
   return { eol, unit };
 }
 
-/** Of the first child that begins a line. */
+/** Of the first child that begins a line. Looks only between the children, since a file may be one long line. */
 function childIndent(text: string, container: Node): string | undefined {
-  for (const { offset } of container.children ?? []) {
-    const start = lineStart(text, offset);
-    if (start > container.offset && isBlank(text, start, offset)) return text.slice(start, offset);
+  let end = container.offset + 1;
+  for (const { offset, length } of container.children ?? []) {
+    const indent = /[\r\n]([^\S\r\n]*)$/.exec(text.slice(end, offset))?.[1];
+    if (indent !== undefined) return indent;
+    end = offset + length;
   }
   return undefined;
 }
@@ -134,8 +136,5 @@ function childIndent(text: string, container: Node): string | undefined {
 const indentAt = (text: string, offset: number): string =>
   /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? '';
 
-function lineStart(text: string, offset: number): number {
-  let at = offset;
-  while (at > 0 && !/[\r\n]/.test(text[at - 1] ?? '')) at--;
-  return at;
-}
+const lineStart = (text: string, offset: number): number =>
+  offset === 0 ? 0 : Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;

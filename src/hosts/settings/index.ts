@@ -16,4 +16,6 @@ export {
   writeLedger,
 } from './ledger.ts';
 export { type Added, type Entry, type Merged, merge } from './merge.ts';
+export { entriesIn, isSameBut, withoutOurs } from './rewritten.ts';
+export { settled } from './settled.ts';
 export { unmerge } from './unmerge.ts';

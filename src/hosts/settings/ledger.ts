@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Dialect, isRefusal, readDocument, type SettingsRefusal, sameJson } from './document.ts';
-import type { Added } from './merge.ts';
+import { type Added, isSameEntry } from './merge.ts';
+import { withoutOurs } from './rewritten.ts';
 import { unmerge } from './unmerge.ts';
 
 /** A settings file before and after we wrote into it. */
@@ -12,6 +13,8 @@ export interface KeptFile {
   before: string | null;
   after: string;
   added: Added[];
+  /** Written before the host began, and not yet after it ended. */
+  pending?: true;
 }
 
 /** What one installation changed in a project. */
@@ -31,7 +34,10 @@ export function remember(
   dialect: Dialect,
 ): KeptFile {
   if (!known) return { path, before: start ?? null, after: end, added };
-  const both = [...known.added, ...added.filter((one) => !known.added.some((each) => isSame(each, one)))];
+  const both = [
+    ...known.added,
+    ...added.filter((one) => !known.added.some((each) => isSameEntry(each.entry, one.entry))),
+  ];
   const before = start === undefined ? null : restored(start, known, dialect);
   const was = before === null || typeof before !== 'object' ? before : start;
   return { path, before: was ?? null, after: end, added: both };
@@ -42,6 +48,7 @@ export function remember(
  */
 export function restored(now: string, kept: KeptFile, dialect: Dialect): string | null | SettingsRefusal {
   if (now === kept.after) return kept.before;
+  if (kept.pending) return withoutPending(now, kept, dialect);
   const result = unmerge(now, kept.added, dialect);
   if (isRefusal(result)) return result;
   const document = readDocument(result.text, dialect);
@@ -49,10 +56,17 @@ export function restored(now: string, kept: KeptFile, dialect: Dialect): string 
   return empty && kept.before === null ? null : result.text;
 }
 
-const isSame = (one: Added, other: Added): boolean =>
-  one.entry.kind === other.entry.kind &&
-  sameJson([...one.entry.path], [...other.entry.path]) &&
-  (one.entry.kind === 'value' || sameJson(one.entry.value, other.entry.value));
+/** Nobody knows how far the host came, so what counts is whether more than our entries changed. */
+function withoutPending(
+  now: string,
+  { before, added }: KeptFile,
+  dialect: Dialect,
+): string | null | SettingsRefusal {
+  const document = readDocument(now, dialect);
+  if (isRefusal(document)) return document;
+  const entries = added.map(({ entry }) => entry);
+  return withoutOurs(before ?? undefined, now, entries, dialect) ?? null;
+}
 
 const fileOf = (state: string, host: string, root: string): string =>
   join(state, 'installs', `${host}-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.json`);
@@ -61,19 +75,24 @@ const fileOf = (state: string, host: string, root: string): string =>
 export function readLedger(state: string, host: string, root: string): Ledger | undefined {
   try {
     const ledger: Ledger = JSON.parse(readFileSync(fileOf(state, host, root), 'utf8'));
-    return ledger.version === 1 && ledger.root === root ? ledger : undefined;
+    const whole = Array.isArray(ledger.files) && Array.isArray(ledger.folders);
+    return ledger.version === 1 && ledger.root === root && whole ? ledger : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Settings may hold secrets: nobody else reads it. */
+/** Whole or not at all, by a rename. Settings may hold secrets: nobody else reads it. */
 export function writeLedger(state: string, ledger: Ledger): void {
   const file = fileOf(state, ledger.host, ledger.root);
   mkdirSync(join(state, 'installs'), { recursive: true, mode: 0o700 });
-  // So that its mode is ours.
-  if (existsSync(file)) rmSync(file);
-  writeFileSync(file, `${JSON.stringify(ledger, null, 1)}\n`, { mode: 0o600 });
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    writeFileSync(temporary, `${JSON.stringify(ledger, null, 1)}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(temporary, file);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
 }
 
 export const removeLedger = (state: string, host: string, root: string): void =>

@@ -104,3 +104,9 @@ function wrapped(entry: Entry, keys: readonly string[]): Json {
 function wrongShape(body: string, node: Node, keys: readonly string[], wanted: string): SettingsRefusal {
   return refusal('shape', `'${keys.join('.')}' is not ${wanted}`, body, node.offset);
 }
+
+/** Whatever the value is, where it has a place of its own. */
+export const isSameEntry = (one: Entry, other: Entry): boolean =>
+  one.kind === other.kind &&
+  sameJson([...one.path], [...other.path]) &&
+  (one.kind === 'value' || sameJson(one.value, other.value));

@@ -22,6 +22,7 @@ import {
   readSettingsFile,
   remember,
   restored,
+  sameJson,
   unmerge,
   writeLedger,
   writeSettingsFile,
@@ -87,6 +88,28 @@ describe('[pain 20] a merge', () => {
     const { text } = merged('{"enabledPlugins": {"a": true}, "enabledPlugins": {"b": true}}', [plugin]);
     expect(JSON.parse(text)).toEqual({ enabledPlugins: { b: true, 'stepfast@stepfast': true } });
   });
+});
+
+test('[pain 20] one long line with 8,000 keys takes less than a second', () => {
+  const keys = Array.from({ length: 8000 }, (_, index) => `"key-${index}":${index}`).join(',');
+  const text = `{${keys}}`;
+  // The best of three, since the machine has other work.
+  const times = [1, 2, 3].map(() => {
+    const begun = performance.now();
+    const { text: after, added } = merged(text, [plugin]);
+    expect(unmerge(after, added, 'jsonc')).toEqual({ text });
+    return performance.now() - begun;
+  });
+  expect(Math.min(...times)).toBeLessThan(1000);
+});
+
+test('an empty object is not an empty list', () => {
+  expect([sameJson({}, []), sameJson({ a: [] }, { a: {} }), sameJson([['a', 1]], { a: 1 })]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  expect(sameJson({ a: 1, b: [{}] }, { b: [{}], a: 1 })).toBe(true);
 });
 
 describe('[pain 20] taken out again', () => {
@@ -193,6 +216,8 @@ describe('a settings file', () => {
     writeLedger(folder, { ...ledger, files: [], folders: [] });
     expect(readLedger(folder, 'claude-code', '/a')).toEqual(ledger);
     expect(readLedger(folder, 'claude-code', '/b')).toBeUndefined();
+    writeLedger(folder, { ...ledger, files: [], folders: ['x'] });
+    expect(readdirSync(join(folder, 'installs'))).toHaveLength(1);
     const [name = ''] = readdirSync(join(folder, 'installs'));
     expect(statSync(join(folder, 'installs', name)).mode & 0o777).toBe(0o600);
   });

@@ -81,7 +81,7 @@ describe('a session that begins', () => {
   test('[P4/3] with several runs gets at most five, the last moved first, and no guess', () => {
     const many = Array.from({ length: 7 }, (_, index) => ({ ...run, run: `r-${index}`, updatedAt: index }));
     const beginning = begin({}, [], many);
-    expect(beginning).toMatchObject({ kind: 'list' });
+    expect(beginning).toMatchObject({ kind: 'list', count: 7 });
     expect(beginning).not.toHaveProperty('binding');
     expect(beginning.kind === 'list' && beginning.runs.map((each) => each.run)).toEqual([
       'r-6',
@@ -102,6 +102,16 @@ describe('a session that begins', () => {
       binding: { ...own, pid: 20, seenAt: now, boundAt: own.boundAt },
     });
     expect(beginning).not.toHaveProperty('inherits');
+  });
+
+  test('[P4/4] after a compaction an unbound session is told of nothing but the run that it was briefed on', () => {
+    const compact = { source: 'compact' } as const;
+    expect(begin(compact)).toEqual({ kind: 'nothing', drop: [] });
+    expect(begin(compact, [], [run, other])).toEqual({ kind: 'nothing', drop: [] });
+    const briefed = { ...compact, briefed: run.run };
+    expect(begin(briefed, [], [run, other])).toMatchObject({ kind: 'brief', run: run.run });
+    expect(begin(briefed, [bound])).toMatchObject({ kind: 'two_lines', heldBy: 'old' });
+    expect(begin(briefed, [], [other])).toMatchObject({ kind: 'nothing' });
   });
 });
 

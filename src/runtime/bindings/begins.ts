@@ -16,13 +16,16 @@ export interface Start {
   cwd: string;
   /** The host's process. */
   pid?: number;
+  /** The run that this context was given the briefing of, though it made no call. */
+  briefed?: string;
 }
 
 /** What a session that begins is told: everything, that somebody else is at it, which runs there are, or nothing. */
 export type Telling =
   | { kind: 'brief'; run: string }
   | { kind: 'two_lines'; run: string; heldBy: string }
-  | { kind: 'list'; runs: LiveRun[] }
+  /** Of `count` runs the last that moved. */
+  | { kind: 'list'; runs: LiveRun[]; count: number }
   | { kind: 'nothing' };
 
 export type Beginning = Telling & {
@@ -65,7 +68,9 @@ export function beginSession(
     const binding = seen({ ...rest, session: start.session, boundAt: presence.now }, start, presence);
     return { kind: 'brief', run: left.run, binding, inherits: left, drop: [...drop, keyIn(left)] };
   }
-  return { ...told(start, runs, bindings, presence), drop };
+  // What is compacted had begun long before: it is told nothing that it was not told then.
+  const about = start.source === 'compact' ? runs.filter(({ run }) => run === start.briefed) : runs;
+  return { ...told(start, about, bindings, presence), drop };
 }
 
 /** Of a session without a binding: the only run of this worktree, or no guess. */
@@ -78,7 +83,7 @@ function told(
   const here = runs.filter((run) => isHere(run, start.worktree)).sort((a, b) => b.updatedAt - a.updatedAt);
   const [only, second] = here;
   if (!only) return { kind: 'nothing' };
-  if (second) return { kind: 'list', runs: here.slice(0, mostListed) };
+  if (second) return { kind: 'list', runs: here.slice(0, mostListed), count: here.length };
   const heldBy = holderOf(only, keyOf(start), bindings, presence);
   if (heldBy !== undefined) return { kind: 'two_lines', run: only.run, heldBy };
   return { kind: 'brief', run: only.run };

@@ -126,20 +126,24 @@ describe('sessions and a run', () => {
 
   test('[P4/4] a reset that a hook saw opens what the tools asked for under a session of their own', async () => {
     await called('one');
-    await runtime.engine.execute(run, {
-      type: 'session',
-      now,
-      session: 'tools',
-      event: { type: 'started', witness: 'hooks' },
-    });
     await runtime.engine.execute(run, { type: 'advance', now, output: 'planned', session: 'tools' });
-    expect((await state()).cursors.build?.boundary).toMatchObject({ policy: 'require', session: 'tools' });
+    expect((await state()).cursors.build?.boundary).toMatchObject({ policy: 'prefer', session: 'tools' });
     await called('one', 'build');
     // A compaction does not satisfy a clear.
     expect(await begin('compact', 'one')).toMatchObject({ kind: 'brief', run });
     expect((await state()).cursors.build?.boundary).toMatchObject({ state: 'requested' });
     expect(await begin('clear', 'one')).toMatchObject({ kind: 'brief', run });
     expect((await state()).cursors.build?.boundary).toMatchObject({ state: 'released', how: 'reset' });
+  });
+
+  test('[P1/7] a clear opens nothing that another session was asked which hooks see as well', async () => {
+    await called('one');
+    await called('two', 'plan', 11);
+    await runtime.engine.execute(run, { type: 'advance', now, output: 'planned', session: 'one' });
+    await called('two', 'build', 11);
+    await sessions.ended(key('two'), { cleared: true });
+    await begin('clear', 'three', 11);
+    expect((await state()).cursors.build?.boundary).toMatchObject({ state: 'requested', session: 'one' });
   });
 
   test('[P4/6] an ended session that is resumed is bound and live again', async () => {

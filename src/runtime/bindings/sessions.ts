@@ -79,19 +79,8 @@ export function createSessions(options: SessionsOptions): Sessions {
       await engine.execute(binding.run, { ...caller, ...started(binding.host, from) });
     }
     if (source !== 'clear' && source !== 'compact') return;
-    const reset: Command = { ...caller, type: 'boundary', by: 'hook', saw: source };
     const after = (await engine.view(binding.run))?.state;
-    const at = after && askedElsewhere(after, binding);
-    await engine.execute(binding.run, at === undefined ? reset : { ...reset, at });
-  }
-
-  /** A call that no hook saw was asked under a name of the tools' own: the handle says which position is meant. */
-  function askedElsewhere(state: State, { run, at, ...key }: Binding): string | undefined {
-    const cursor = Object.values(state.cursors).find(
-      (each) => formatHandle(run, each.path, each.visit) === at,
-    );
-    const asked = cursor?.boundary?.session;
-    return asked === undefined || isWithin(asked, sessionName(key)) ? undefined : at;
+    if (after) await engine.execute(binding.run, resetOf(after, binding, source, caller.now));
   }
 
   function started(host: string, from: string | undefined) {
@@ -170,6 +159,21 @@ export function createSessions(options: SessionsOptions): Sessions {
   async function live(): Promise<LiveRun[]> {
     return liveRuns(await engine.runs());
   }
+}
+
+/** How a run is told that the context of a bound session was emptied. */
+export function resetOf(state: State, binding: Binding, saw: 'clear' | 'compact', now: number): Command {
+  const at = askedElsewhere(state, binding);
+  const session = sessionName(binding);
+  return { now, session, type: 'boundary', by: 'hook', saw, ...(at === undefined ? {} : { at }) };
+}
+
+/** A call that no hook saw was asked under a name of the tools' own: the handle says which position is meant. */
+function askedElsewhere(state: State, { run, at, ...key }: Binding): string | undefined {
+  const cursor = Object.values(state.cursors).find((each) => formatHandle(run, each.path, each.visit) === at);
+  const asked = cursor?.boundary?.session;
+  const seen = asked !== undefined && Object.hasOwn(state.sessions, asked) && state.sessions[asked]?.witness;
+  return asked === undefined || seen || isWithin(asked, sessionName(key)) ? undefined : at;
 }
 
 async function quietly(done: Promise<void>): Promise<void> {

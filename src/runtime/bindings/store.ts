@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createNodeFiles, type Files } from '../../store/index.ts';
+import { writeOwnFile } from '../own-file.ts';
 import { type Binding, encodeBinding, fileOf, parseBinding, type SessionKey, sameKey } from './binding.ts';
 
 /**
@@ -87,6 +88,6 @@ export function createBindings(directory: string, files: Files = createNodeFiles
   function makeFolder(): void {
     mkdirSync(folder, { recursive: true });
     const ignore = join(folder, '.gitignore');
-    if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+    if (!existsSync(ignore)) writeOwnFile(ignore, '*\n');
   }
 }

@@ -1,4 +1,14 @@
-import { mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -11,6 +21,7 @@ let holds: Holds;
 beforeEach(() => {
   directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-hold-')));
   const worktree = join(directory, 'project');
+  mkdirSync(worktree);
   holds = createHolds({ worktree, directory: join(worktree, '.stepfast') }, join(directory, 'state'));
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
@@ -47,6 +58,30 @@ test('what does not end in time is ended, and is no verdict', async () => {
 test("where another session's check still runs, nothing is run", async () => {
   const hold = holds.set('true', 1);
   writeFileSync(join(holds.folder, 'lock'), '');
+  expect(await again(hold, 3100)).toMatchObject({ verdict: 'unfinished', busy: true });
+});
+
+test('what a host that gives up on the hook leaves of a check is ended with it', async () => {
+  const hold = holds.set('echo $$ > pid; exec sleep 60', 1);
+  const pid = join(hold.worktree, 'pid');
+  const began = performance.now();
+  const done = again(hold);
+  await expect
+    .poll(() => existsSync(pid) && readFileSync(pid, 'utf8').trim(), { timeout: 5000 })
+    .toMatch(/^\d+$/);
+  process.emit('SIGTERM');
+  expect(await done).toMatchObject({ verdict: 'unfinished' });
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(() => process.kill(Number(readFileSync(pid, 'utf8')), 0)).toThrow('ESRCH');
+});
+
+test('a check whose process is gone hinders nobody, one whose process lives does', async () => {
+  const hold = holds.set('true', 1);
+  const lock = join(holds.folder, 'lock');
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  writeFileSync(lock, String(pid));
+  expect(await again(hold, 5000)).toMatchObject({ verdict: 'green' });
+  writeFileSync(lock, String(process.pid));
   expect(await again(hold, 3100)).toMatchObject({ verdict: 'unfinished', busy: true });
 });
 

@@ -1,4 +1,4 @@
-import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandEnvironment, runCommand, treeOf } from '../../evidence/index.ts';
@@ -56,14 +56,19 @@ async function checkAlone(
     holds.pass(before);
     return { verdict: 'green', known: true };
   }
-  const { exit, timedOut, ms, tail } = await runCommand({
+  // A host that gives up on the hook ends it: the command goes with it.
+  const given = new AbortController();
+  const giveUp = (): void => given.abort();
+  process.once('SIGTERM', giveUp);
+  const { exit, timedOut, aborted, ms, tail } = await runCommand({
     command,
     cwd: worktree,
     env: commandEnvironment(env),
     timeoutMs: Math.max(1, Math.min(commandMs, left() - treeMs)),
     log: join(holds.folder, 'output.log'),
-  });
-  if (timedOut) return { verdict: 'unfinished', ms, busy: false };
+    signal: given.signal,
+  }).finally(() => process.off('SIGTERM', giveUp));
+  if (timedOut || aborted) return { verdict: 'unfinished', ms, busy: false };
   if (exit !== 0) return { verdict: 'red', exit, ms, tail };
   const after = await tree();
   holds.pass(after === before ? after : undefined);
@@ -76,7 +81,18 @@ function taken(lock: string): boolean {
     return true;
   } catch {
     const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > staleMs) rmSync(lock, { force: true });
+    if (age > staleMs || !isAlive(lock)) rmSync(lock, { force: true });
     return false;
+  }
+}
+
+/** Whoever took it lives, as far as one can tell. */
+function isAlive(lock: string): boolean {
+  try {
+    const pid = Number(readFileSync(lock, 'utf8'));
+    if (pid > 0) process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }

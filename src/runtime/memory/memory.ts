@@ -65,6 +65,12 @@ export interface Given {
   trigger: string;
 }
 
+export interface Load {
+  id: string;
+  /** Of the text that was shown. */
+  hash?: string;
+}
+
 interface Loading {
   only?: readonly string[] | undefined;
   cursor?: Cursor | undefined;
@@ -169,14 +175,9 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
   }
 
   /** Nobody is bound by a look: only who works here already, or would be meant here without a name. */
-  async function record(view: Loaded, who: Who, { artifacts, told, inlined, trigger }: Given) {
+  async function record(view: Loaded, who: Who, { trigger, ...shown }: Given) {
     const { session } = who;
-    const given = artifacts.flatMap(({ id, content }) => {
-      // A condition is asked when the trigger fires.
-      if (content.state === 'not_needed') return [{ id }];
-      if (!told.includes(id) || content.state === 'kept') return [];
-      return content.state === 'loaded' && inlined.includes(id) ? [{ id, hash: content.hash }] : [{ id }];
-    });
+    const given = loadsOf(shown);
     if (session === undefined || given.length === 0 || ended(view.state)) return;
     const isBound = Object.hasOwn(view.state.sessions, session);
     if (!isBound && !worksHere(view.state, surroundings.here)) return;
@@ -240,6 +241,16 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
       texts.push([key, await engine.text(run, text)]);
     return { outputs: Object.fromEntries(texts) };
   }
+}
+
+/** What is recorded of critical artifacts that an agent was told of. */
+export function loadsOf({ artifacts, told, inlined }: Omit<Given, 'trigger'>): Load[] {
+  return artifacts.flatMap(({ id, content }) => {
+    // A condition is asked when the trigger fires.
+    if (content.state === 'not_needed') return [{ id }];
+    if (!told.includes(id) || content.state === 'kept') return [];
+    return content.state === 'loaded' && inlined.includes(id) ? [{ id, hash: content.hash }] : [{ id }];
+  });
 }
 
 const wants = (name: SectionName, section: SectionName | undefined): boolean =>

@@ -83,7 +83,7 @@ describe('require', () => {
     stage = await createStage({ '.stepfast/workflows/w.yaml': workflow('require') });
   });
 
-  it('[P1/1] [P1/2] [P1/3] [P1/4] [P1/5] [P1/6] [P1/7] nothing goes on before the clear, the next session is briefed and goes on', async () => {
+  it('[P1/1] [P1/2] [P1/3] [P1/4] [P1/5] [P1/6] [P1/7] [P4/5] nothing goes on before the clear, the next session is briefed and goes on', async () => {
     stage.model.on(
       lastUser(/begin/),
       ask.start(),
@@ -115,24 +115,59 @@ describe('require', () => {
     expect(Object.keys((await state()).sessions)).toEqual(ran.sessions);
   });
 
-  it('[P1/8] [P4/8] a subagent with the handle goes on, its parent does not, and a clear then opens what it was asked', async () => {
+  it('[P1/8] [P4/8] a subagent with the handle goes on, its parent does not even after an idle one, and a clear then opens what it was asked', async () => {
     stage.model.on(
       lastUser(/begin/),
       ask.start(),
       ask.advance('Planned.'),
+      ask.agent('SUB-IDLE: say hi. AT'),
+      ask.advance('Built in the old context.'),
       ask.agent('SUB-TASK: do AT and report.'),
       ask.status(),
       reply.text('Please type /clear.'),
     );
+    stage.model.on(subagent(/SUB-IDLE/), reply.text('Hi.'));
     stage.model.on(subagent(/SUB-TASK/), ask.advance('Built.'), reply.text('Built.'));
     stage.model.on(lastUser(/continue/), ask.advance('Tested.'), reply.text('Done.'));
     const ran = await stage.run({ prompts: ['begin', '/clear', 'continue'] });
-    const [sub] = ran.requests.requestsOf('subagent');
-    expect(sub && contextOf(sub)).toContain('INSTRUCTIONS-BUILD');
+    const subs = ran.requests.requestsOf('subagent').map((each) => contextOf(each));
+    expect(subs.find((context) => context.includes('SUB-TASK'))).toContain('INSTRUCTIONS-BUILD');
+    expect(answersIn(ran, ran.sessions[0])[3]).toMatch(/"code":"boundary_open".*stepfast proceed/);
     expect(answersIn(ran, ran.sessions[0]).at(-1)).toMatch(/"contextAction":"\/clear"/);
     const { state, events } = await stage.only();
-    expect((await events('boundary.reset')).map(({ by }) => by)).toEqual(['subagent', 'hook']);
+    expect((await events('boundary.reset')).map(({ by }) => by)).toEqual(['subagent', 'subagent', 'hook']);
     expect((await state()).status).toBe('complete');
+  });
+
+  it('[P4/8] of two subagents that begin together the one that was handed the position has it, by its own call', async () => {
+    const one = (prompt: string) => {
+      const input = {
+        description: 'Help',
+        prompt,
+        subagent_type: 'general-purpose',
+        run_in_background: false,
+      };
+      return { name: 'Agent', input };
+    };
+    stage.model.on(lastUser(/begin/), ask.start(), ask.advance('Planned.'), (request) => {
+      const at = /[0-9a-z]{6,16}:build#1/.exec(contextOf(request))?.[0] ?? '';
+      return reply.tools([one('SUB-TYPOS: look for typos.'), one(`SUB-TASK: do ${at}`)]);
+    });
+    stage.model.on(lastUser(/./), reply.text('Done.'));
+    stage.model.on(subagent(/SUB-TYPOS/), reply.text('None.'));
+    stage.model.on(
+      subagent(/SUB-TASK/),
+      (request) => ask.status(/[0-9a-z]{6,16}:build#1/.exec(contextOf(request))?.[0]),
+      ask.advance('Built.'),
+      reply.text('Built.'),
+    );
+    const ran = await stage.run({ prompts: ['begin'] });
+    const subs = ran.requests.requestsOf('subagent').map((each) => contextOf(each));
+    for (const context of subs.filter((each) => each.includes('SUB-TYPOS')))
+      expect(context).not.toContain('INSTRUCTIONS-BUILD');
+    expect(subs.findLast((each) => each.includes('SUB-TASK'))).toContain('INSTRUCTIONS-BUILD');
+    const { state } = await stage.only();
+    expect((await state()).step).toBe('test');
   });
 
   it('[P1/9] another session with the handle goes on, and a person may let it pass', async () => {

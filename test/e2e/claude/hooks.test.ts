@@ -27,6 +27,7 @@ steps:
 `;
 const files = { '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' };
 
+const cli = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
 let stage: Stage;
 beforeAll(buildHooks, 120_000);
 afterEach(async () => {
@@ -135,8 +136,9 @@ it('[pain 13] a stop is held where the workflow asks: once a turn, three times a
   expect((await state()).cursors.plan?.stops).toBe(3);
 });
 
-it("what the position's agent cannot use is denied, in that position", async () => {
-  stage = await createStage(files);
+it("what the position's agent cannot use is denied, in that position, whatever tool it is", async () => {
+  const also = workflow.replace('cannot: [Edit]', 'cannot: [Edit, "mcp__browser__*"]');
+  stage = await createStage({ ...files, '.stepfast/workflows/w.yaml': also });
   const { at } = await stage.begin();
   const file_path = join(stage.project.root, 'README.md');
   const edit = (from: string, to: string) =>
@@ -148,10 +150,14 @@ it("what the position's agent cannot use is denied, in that position", async () 
     edit('A project', 'ALLOWED'),
     ask.advance('Planned.', at),
     edit('ALLOWED', 'FORBIDDEN'),
+    reply.tool('mcp__browser__workflow_status', {}),
     reply.text('I may not.'),
   );
-  const ran = await stage.run({ prompts: ['go on'] });
-  const [, , allowed, , denied] = answersIn(ran);
+  // Any server does for a browser.
+  const server = { command: process.execPath, args: [cli, 'mcp'], alwaysLoad: true };
+  const ran = await stage.run({ prompts: ['go on'], mcp: { stepfast: server, browser: server } });
+  const [, , allowed, , denied, browser] = answersIn(ran);
+  expect(browser).toContain('which may not use mcp__browser__workflow_status');
   expect(allowed).toContain('has been updated');
   expect(denied).toContain("the agent 'reviewer', which may not use Edit");
 });

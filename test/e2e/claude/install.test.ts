@@ -60,6 +60,15 @@ const put = (file: string, text: string): void => {
   writeFileSync(file, text);
 };
 
+/** A folder for the path, with the real host, except that `plugin install` does this. */
+async function whereInstall(does: string): Promise<string> {
+  const folder = join(home, 'in-between');
+  mkdirSync(folder);
+  const script = `#!/bin/sh\nreal='${await claudeBinary()}'\ncase "$*" in "plugin install"*) ${does} ;; esac\nexec "$real" "$@"\n`;
+  writeFileSync(join(folder, 'claude'), script, { mode: 0o755 });
+  return folder;
+}
+
 const state = (): string => join(home, '.local', 'state', 'stepfast');
 
 it('[pain 20] settings of others stay as they were typed, the plugin works, and uninstall leaves every byte as before', async () => {
@@ -141,6 +150,7 @@ it('[pain 20] init again changes nothing, and brings a plugin of an older versio
   expect(JSON.parse(newer.stdout).hosts[0].commands).toEqual([
     'claude plugin update stepfast@stepfast --scope local',
   ]);
+  expect(read(manifest)).not.toContain('"0.0.1"');
 });
 
 it('--team switches the plugin on in the file that is committed, and names no path of this machine there', async () => {
@@ -179,12 +189,14 @@ it('[pain 20] a session that runs goes on after the plugin was taken away or del
   for (const prompt of ['and now', 'and then']) expect(asked.join('\n')).toContain(prompt);
 }, 120_000);
 
-it('another project keeps its plugin when one gives it up', async () => {
+it('another project keeps its plugin when one gives it up, whose settings are as before to the byte', async () => {
   using other = createTestProject({ '.stepfast/workflows/w.yaml': workflow });
+  put(settingsOf(), odd);
   await stepfast(['init', '--yes']);
   await stepfast(['init', '--yes'], { cwd: other.root });
   const { stdout } = await stepfast(['uninstall', '--yes']);
   expect(stdout).toContain('stays: other projects use it');
+  expect(read(settingsOf())).toBe(odd);
   await other.runtime().start({ workflow: 'w' }, { session: 'mcp-before' });
   const { requests } = await runClaude({ cwd: other.root, home, model, prompts: ['hello'] });
   const [first] = requests.requestsOf('main');
@@ -199,14 +211,43 @@ it('without Claude Code the project is prepared, and init says what to do later'
 
 it('a command of the host that fails is named with its last lines, and nothing is half done', async () => {
   put(settingsOf(), odd);
-  const real = await claudeBinary();
-  mkdirSync(join(home, 'failing'));
-  const script = `#!/bin/sh\ncase "$*" in "plugin install"*) echo "The disk is full" >&2; exit 3 ;; esac\nexec '${real}' "$@"\n`;
-  writeFileSync(join(home, 'failing', 'claude'), script, { mode: 0o755 });
-  const { code, stderr } = await stepfast(['init', '--yes'], { path: join(home, 'failing') });
+  const path = await whereInstall('echo "The disk is full" >&2; exit 3');
+  const { code, stderr } = await stepfast(['init', '--yes'], { path });
   expect(code).toBe(1);
   expect(stderr).toContain("'claude plugin install stepfast@stepfast --scope local' failed (exit 3)");
   expect(stderr).toContain('The disk is full');
   expect(read(settingsOf())).toBe(odd);
   expect(JSON.parse(read(join(configOf(home), 'plugins', 'known_marketplaces.json')))).toEqual({});
+});
+
+it('[pain 20] an init that was killed half way is finished by the next, and uninstall still leaves every byte', async () => {
+  put(settingsOf(), odd);
+  const path = await whereInstall('"$real" "$@"; kill -9 $PPID; exit 0');
+  expect((await stepfast(['init', '--yes'], { path })).code).not.toBe(0);
+  expect(read(settingsOf())).not.toBe(odd);
+  expect((await stepfast(['init', '--yes'])).code).toBe(0);
+  expect(read(settingsOf()).startsWith(odd.slice(0, -3))).toBe(true);
+  await stepfast(['uninstall', '--yes']);
+  expect(read(settingsOf())).toBe(odd);
+});
+
+it('[pain 20] two inits at the same moment end well, and uninstall leaves every byte', async () => {
+  put(settingsOf(), odd);
+  const both = await Promise.all([stepfast(['init', '--yes']), stepfast(['init', '--yes'])]);
+  expect(both.map(({ code }) => code)).toEqual([0, 0]);
+  await stepfast(['uninstall', '--yes']);
+  expect(read(settingsOf())).toBe(odd);
+});
+
+it('a member of the team who gives it up leaves the committed file as it is, and is told how it would go', async () => {
+  const teams = '{ "enabledPlugins": {"stepfast@stepfast":   true} }\n';
+  put(settingsOf('settings.json'), teams);
+  await stepfast(['init', '--yes']);
+  const removed = await stepfast(['uninstall', '--yes']);
+  expect(removed).toMatchObject({ code: 0 });
+  expect(removed.stdout).toContain('.claude/settings.json was left alone');
+  expect(removed.stdout).toContain('stepfast uninstall --team');
+  expect(read(settingsOf('settings.json'))).toBe(teams);
+  expect(existsSync(settingsOf())).toBe(false);
+  expect(existsSync(join(state(), 'plugin'))).toBe(false);
 });

@@ -2,7 +2,15 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { allOf, contextOf, lastUser, reply, subagent } from '../../kit/claude/index.ts';
+import {
+  allOf,
+  contextOf,
+  forgetsAll,
+  lastUser,
+  reply,
+  subagent,
+  summariser,
+} from '../../kit/claude/index.ts';
 import { answersIn, ask, buildHooks, createStage, lastContext, type Stage } from './stage.ts';
 
 const workflow = (name: string, more = '') => `name: ${name}
@@ -23,6 +31,7 @@ loops:
     - { id: do, read_only: true, instructions: INSTRUCTIONS-DO }
 `;
 
+const cli = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
 let stage: Stage;
 beforeAll(buildHooks, 120_000);
 afterEach(async () => {
@@ -185,7 +194,7 @@ it('[P4/11] [002/4] when the run has ended, nothing of it reaches the next sessi
   expect(lastContext(ran)).not.toMatch(/Stepfast run|ACTION REQUIRED/);
 });
 
-it('[P4/8] a subagent reviews what its parent did, which the parent may not', async () => {
+it('[P4/8] a subagent reviews what its parent did, which the parent may not, from its shell neither', async () => {
   const reviewed = `name: r
 description: One step
 agents: { critic: { description: Reviews } }
@@ -201,13 +210,31 @@ steps:
     ask.status(at),
     ask.advance('Planned.', at),
     approve(at),
+    ask.bash(`'${process.execPath}' '${cli}' review approve --as critic --at '${at}' --json`),
     ask.agent('SUB-REVIEW: review AT.', { at }),
     reply.text('Reviewed.'),
   );
   stage.model.on(subagent(/SUB-REVIEW/), approve(at), reply.text('Approved.'));
   const ran = await stage.run({ prompts: ['go on'] });
-  const [, advanced, refused] = answersIn(ran);
+  const [, advanced, refused, shell] = answersIn(ran);
+  expect(shell).toContain('"code": "own_work"');
   expect(advanced).toContain("to a subagent that is the reviewer 'critic'");
   expect(refused).toMatch(/"code":"own_work".*in a subagent/);
   expect((await state()).status).toBe('complete');
+});
+
+it('[pain 14] a session that went into the folder of another project keeps to its own run', async () => {
+  stage = await createStage({
+    '.stepfast/workflows/w.yaml': workflow('w'),
+    'vendor/.stepfast/workflows/w.yaml': workflow('w').replaceAll('INSTRUCTIONS-', 'VENDOR-'),
+  });
+  const vendor = stage.project.runtime({ cwd: join(stage.project.root, 'vendor') });
+  await vendor.start({ workflow: 'w', summary: 'Another project' }, { session: 'gone' });
+  stage.model.on(lastUser(/begin/), ask.start(), ask.bash('cd vendor && pwd'), reply.text('Planning.'));
+  stage.model.always(summariser(), forgetsAll());
+  stage.model.on(lastUser(/continue/), reply.text('Going on.'));
+  const ran = await stage.run({ prompts: ['begin', '/compact', 'continue'] });
+  const context = contextOf(ran.requests.firstRequestAfterCompaction());
+  expect(context).toContain('INSTRUCTIONS-W-PLAN');
+  expect(context).not.toContain('VENDOR-W-PLAN');
 });
