@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/e2e/**/*.test.ts'],
     expect: { requireAssertions: true },
-    testTimeout: 60_000,
+    testTimeout: 240_000,
     maxWorkers: 2,
   },
 });

@@ -1,6 +1,6 @@
 /**
  * Seed 002's own mechanism with an agent that does all that the seed asks for, and puts whatever has a place in the
- * format there. The file is written at the start, at every decision and at each transition; the agent writes what the
+ * format there. As the seed says, the file is written at the start and at each transition; the agent writes what the
  * file has already and what stands in its context then.
  */
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ export function createSeed002(): Mechanism {
     },
     files: {},
     begins: (story) => [written(story, story.position())],
-    decided: (_, story) => [written(story, story.position())],
+    decided: () => [],
     advances: (to, story) => [written(story, to)],
   };
 }

@@ -12,7 +12,7 @@ import { answers, type StreamEvent } from './stream-event.ts';
 export interface SessionOptions extends ClaudeOptions {
   /** A session of the same home to go on with. */
   resume?: string;
-  /** For each prompt; 30 s where not given. */
+  /** For each prompt; 90 s where not given. */
   timeoutMs?: number;
   /** Prompts are over when their result came, though subagents still work in the background. */
   leaveBackground?: boolean;
@@ -44,7 +44,7 @@ export interface ClaudeSession {
 }
 
 export async function startClaude(options: SessionOptions): Promise<ClaudeSession> {
-  const { timeoutMs = 30_000, resume, args = [] } = options;
+  const { timeoutMs = 90_000, resume, args = [] } = options;
   const stream = [
     ...['-p', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'],
     ...(resume === undefined ? [] : ['--resume', resume]),
