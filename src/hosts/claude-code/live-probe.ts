@@ -50,7 +50,7 @@ export function probed(plugin: string, folder: string): LiveHook[] {
   const hooks: LiveHook[] = [];
   const rewritten = JSON.stringify(registered, (_, value: unknown) => {
     if (!isPayload(value) || typeof value.command !== 'string') return value;
-    const [, mark = '', event = ''] = /stepfast-hook\.sh"? (\S+) \S+ (\S+)$/.exec(value.command) ?? [];
+    const [, mark = '', event = ''] = /stepfast-hook\.sh"? (\S+) \S+ (\S+)/.exec(value.command) ?? [];
     hooks.push({ event, mark, command: value.command });
     return { ...value, command: `sh "\${CLAUDE_PLUGIN_ROOT}/hooks/probe.sh" ${mark} '${value.command}'` };
   });
