@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/e2e/**/*.test.ts'],
+    globalSetup: ['test/e2e/build.ts'],
     expect: { requireAssertions: true },
     testTimeout: 240_000,
     maxWorkers: 2,

@@ -51,9 +51,7 @@ async function tryPlugin(plugin: string): Promise<void> {
   await using model = await createScriptedModel();
   try {
     execFileSync('git', ['init', '-q', cwd]);
-    // The host waits for the server, however busy the machine is.
-    const patient = { MCP_CONNECTION_NONBLOCKING: '0', MCP_CONNECT_TIMEOUT_MS: '25000' };
-    const place = { cwd, home: claudeHome, model, env: patient };
+    const place = { cwd, home: claudeHome, model };
     const { program, args, env } = await claudeCommand({
       ...place,
       allow: [],

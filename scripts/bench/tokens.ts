@@ -68,15 +68,11 @@ export async function bench({ from = root } = {}): Promise<TokenFigures> {
   }
 }
 
-/** Else the host asks its model before the server has answered, on a busy machine. */
-const waitsForServers = { MCP_CONNECTION_NONBLOCKING: '0', MCP_CONNECT_TIMEOUT_MS: '25000' };
-
 async function firstRequest(
   model: ScriptedModel,
   options: { cwd: string; home: string; env: Record<string, string>; pluginDir?: string },
 ): Promise<ModelRequest> {
-  const env = { ...waitsForServers, ...options.env };
-  const { requests } = await runClaude({ ...options, env, model, prompts: ['hello'] });
+  const { requests } = await runClaude({ ...options, model, prompts: ['hello'] });
   const [first] = requests.requestsOf('main');
   if (!first) throw new Error('the host asked its model nothing');
   return first;

@@ -59,6 +59,7 @@ export {
   type SetupRefusal,
   type Uninstalled,
 } from './host-setup.ts';
+export { isAlive } from './is-alive.ts';
 export { renewMarks, withMarks } from './marks/marked-engine.ts';
 export { createMarks, type Marks } from './marks/marks.ts';
 export { markedRuns, markRun, unmarkRun } from './marks/run-marks.ts';

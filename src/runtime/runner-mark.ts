@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAlive } from './is-alive.ts';
 
 /**
  * Which process runs gates is known from a file that the runner itself leaves beside their output. A journal tells it
@@ -30,7 +31,7 @@ export function markRunner(logs: string, host: string): () => void {
 export function runnerIs(logs: string, host: string): 'alive' | 'dead' | 'unknown' {
   const marks = marksIn(logs, host);
   if (marks.length === 0) return 'unknown';
-  return marks.some(isAlive) ? 'alive' : 'dead';
+  return marks.some(isRunning) ? 'alive' : 'dead';
 }
 
 /** Asks the runners of these gates to end. Only a process that was started with these words is asked. */
@@ -63,15 +64,8 @@ function marksIn(logs: string, host: string): Mark[] {
   }
 }
 
-function isAlive({ pid, started }: Mark): boolean {
-  if (started !== undefined) return factsOf(pid)?.started === started;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process is alive as well.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
+function isRunning({ pid, started }: Mark): boolean {
+  return started === undefined ? isAlive(pid) : factsOf(pid)?.started === started;
 }
 
 /** When a process began and with which words; undefined where there is none, or nobody tells. */

@@ -1,8 +1,6 @@
-/** `stepfast hold` inside the real Claude Code, through the shim and the bundled hook. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { registrations } from '../../src/hosts/claude-code/index.ts';
 import { createHolds, findProject, type Holds, stateDirectory } from '../../src/runtime/index.ts';
 import {
@@ -21,11 +19,6 @@ const shim = join(top, 'hooks', 'stepfast-hook.sh');
 let project: TestProject;
 let home: string;
 let model: ScriptedModel;
-
-beforeAll(() => {
-  if (!existsSync(join(top, 'dist', 'hook.cjs')))
-    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
-}, 120_000);
 
 beforeEach(async () => {
   project = createTestProject({ 'total.txt': '41\n' });

@@ -1,8 +1,8 @@
 /** The status line in the real Claude Code, in a real terminal. */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openTerminal } from '../../scripts/record/terminal.ts';
 import { registrations } from '../../src/hosts/claude-code/index.ts';
 import { createBindings } from '../../src/runtime/index.ts';
@@ -18,11 +18,6 @@ steps:
   - { id: plan, type: action, instructions: Plan it., gate: [{ exists: PLAN.md }] }
   - { id: build, type: action, instructions: Build it. }
 `;
-
-beforeAll(() => {
-  if (!existsSync(dist))
-    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
-}, 120_000);
 
 it.skipIf(!hasTmux)(
   'the phase, the red gate and the context that fills are at the bottom of the screen',

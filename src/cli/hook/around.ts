@@ -40,13 +40,3 @@ export function activeProject(input: HookInput, { env }: Pick<Around, 'env'>): P
   const bound = active.find(({ directory }) => existsSync(join(directory, 'sessions', fileOf(keyOf(input)))));
   return bound ?? active[0];
 }
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process is there all the same.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}

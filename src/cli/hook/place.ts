@@ -10,6 +10,7 @@ import {
   createMarks,
   createSessions,
   type Engine,
+  isAlive,
   type Marks,
   machineId,
   markedRuns,
@@ -22,7 +23,7 @@ import {
   withMarks,
 } from '../../runtime/index.ts';
 import { createFileStore, type RunInfo } from '../../store/index.ts';
-import { type Around, isAlive } from './around.ts';
+import type { Around } from './around.ts';
 
 /** A project as hooks see it: the parts of a runtime that need no workflow files, no gates and no trust. */
 export interface Place extends Around {

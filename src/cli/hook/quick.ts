@@ -7,6 +7,7 @@ import {
   type HookInput,
   type HookOutput,
   type Host,
+  isAlive,
   isHeld,
   machineId,
   markedRuns,
@@ -14,7 +15,7 @@ import {
   portable,
   stateDirectory,
 } from '../../runtime/index.ts';
-import { type Around, isAlive, keyOf } from './around.ts';
+import { type Around, keyOf } from './around.ts';
 import { type Compiled, type Facts, journalSize, looksOf, readFacts } from './facts.ts';
 import { innerPath } from './inner-path.ts';
 import { log } from './log.ts';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandEnvironment, runCommand, treeOf } from '../../evidence/index.ts';
 import type { Environment } from '../host.ts';
+import { isAlive } from '../is-alive.ts';
 import type { Hold, Holds } from './holds.ts';
 
 export type HoldCheck =
@@ -81,18 +82,17 @@ function taken(lock: string): boolean {
     return true;
   } catch {
     const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > staleMs || !isAlive(lock)) rmSync(lock, { force: true });
+    if (age > staleMs || !isKept(lock)) rmSync(lock, { force: true });
     return false;
   }
 }
 
 /** Whoever took it lives, as far as one can tell. */
-function isAlive(lock: string): boolean {
+function isKept(lock: string): boolean {
   try {
     const pid = Number(readFileSync(lock, 'utf8'));
-    if (pid > 0) process.kill(pid, 0);
+    return !(pid > 0) || isAlive(pid);
+  } catch {
     return true;
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }

@@ -1,7 +1,7 @@
 /** Boundaries in a person's own session, with hooks only: `protocols.md` 1, row by row. */
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { contextOf, forgetsAll, lastUser, reply, subagent, summariser } from '../../kit/claude/index.ts';
-import { answersIn, ask, buildHooks, createStage, lastContext, type Stage } from './stage.ts';
+import { answersIn, ask, createStage, lastContext, type Stage } from './stage.ts';
 
 /** Without a policy it is `prefer`. */
 const workflow = (boundaries = '', action = 'clear') => `name: w
@@ -14,7 +14,6 @@ steps:
 `;
 
 let stage: Stage;
-beforeAll(buildHooks, 120_000);
 afterEach(async () => {
   await stage[Symbol.asyncDispose]();
 });

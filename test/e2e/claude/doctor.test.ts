@@ -1,23 +1,16 @@
-/** What doctor says of the real Claude Code. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Check } from '../../../src/runtime/index.ts';
 import { configOf, createScriptedModel, type ScriptedModel } from '../../kit/claude/index.ts';
 import { createTestProject, type TestProject } from '../../kit/project.ts';
 import { type CommandLine, createCommandLine, picture } from './command-line.ts';
 
-const top = join(import.meta.dirname, '..', '..', '..');
+const _top = join(import.meta.dirname, '..', '..', '..');
 
 let project: TestProject;
 let model: ScriptedModel;
 let line: CommandLine;
-
-beforeAll(() => {
-  if (!existsSync(join(top, 'dist', 'hook.cjs')))
-    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
-}, 120_000);
 
 beforeEach(async () => {
   project = createTestProject({ '.stepfast/config.yaml': '' });

@@ -1,9 +1,8 @@
 /** The bundled hook as processes: what only several of them, or a broken call, can show. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHookKit, type HookKit } from '../../../src/cli/hook/hook-kit.ts';
 
 const top = join(import.meta.dirname, '..', '..', '..');
@@ -16,10 +15,6 @@ steps: [{ id: work, type: action, instructions: Do the work. }]
 const rounds = 8;
 
 let kit: HookKit;
-beforeAll(() => {
-  if (!existsSync(main))
-    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
-}, 120_000);
 beforeEach(() => {
   kit = createHookKit({ '.stepfast/workflows/w.yaml': workflow });
 });

@@ -1,7 +1,7 @@
 /** Stepfast's hooks inside the real Claude Code: what stood in the model's requests, and what the run knows of it. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import {
   type ClaudeRun,
   contextOf,
@@ -12,7 +12,7 @@ import {
   reply,
   summariser,
 } from '../../kit/claude/index.ts';
-import { answersIn, ask, buildHooks, createStage, lastContext, type Stage, settings } from './stage.ts';
+import { answersIn, ask, createStage, lastContext, type Stage, settings } from './stage.ts';
 
 const workflow = `name: w
 description: Plans and builds
@@ -29,7 +29,6 @@ const files = { '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\
 
 const cli = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
 let stage: Stage;
-beforeAll(buildHooks, 120_000);
 afterEach(async () => {
   await stage[Symbol.asyncDispose]();
 });

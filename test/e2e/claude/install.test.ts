@@ -1,8 +1,6 @@
-/** Stepfast put into the real Claude Code and taken out again, among settings of other people. */
-import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { claudeBinary } from '../../../scripts/install-hosts.ts';
 import {
   configOf,
@@ -17,7 +15,7 @@ import {
 import { createTestProject, type TestProject } from '../../kit/project.ts';
 import { type CommandLine, createCommandLine, picture } from './command-line.ts';
 
-const top = join(import.meta.dirname, '..', '..', '..');
+const _top = join(import.meta.dirname, '..', '..', '..');
 
 const workflow = `name: w
 description: Plans
@@ -32,11 +30,6 @@ let project: TestProject;
 let home: string;
 let model: ScriptedModel;
 let line: CommandLine;
-
-beforeAll(() => {
-  if (!existsSync(join(top, 'dist', 'hook.cjs')))
-    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
-}, 120_000);
 
 beforeEach(async () => {
   project = createTestProject({ '.stepfast/workflows/w.yaml': workflow });

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { bench } from '../../../scripts/bench/tokens.ts';
 import {
@@ -33,11 +33,6 @@ let home: string;
 let plugin: string;
 let model: ScriptedModel;
 
-beforeAll(async () => {
-  if (!existsSync(join(top, 'dist', 'main.js')))
-    await run(process.execPath, [join(top, 'scripts', 'build.ts')]);
-}, 120_000);
-
 beforeEach(async () => {
   project = createTestProject();
   home = join(project.root, '..', 'claude-home');
@@ -53,12 +48,9 @@ afterEach(async () => {
   project[Symbol.dispose]();
 });
 
-/** Else the host asks its model before the server has answered, on a busy machine. */
-const patient = { MCP_CONNECTION_NONBLOCKING: '0', MCP_CONNECT_TIMEOUT_MS: '25000' };
-
 /** Nothing is allowed beforehand: what skills allow must be enough. */
 const session = (options: Omit<RunOptions, 'cwd' | 'home' | 'model'>): Promise<ClaudeRun> =>
-  runClaude({ cwd: project.root, home, model, pluginDir: plugin, allow: [], env: patient, ...options });
+  runClaude({ cwd: project.root, home, model, pluginDir: plugin, allow: [], ...options });
 
 async function claude(...args: string[]): Promise<string> {
   const command = await claudeCommand({ cwd: project.root, home, model, allow: [], args });
@@ -142,7 +134,7 @@ describe('a session with the plugin', () => {
 
   it('[pain 17] tells the model of two skills and eight tools, and of nothing else', async () => {
     model.on(lastUser(/hello/), reply.text('Hello.'));
-    const ran = await session({ prompts: ['hello'], env: { ...patient, ENABLE_TOOL_SEARCH: 'false' } });
+    const ran = await session({ prompts: ['hello'], env: { ENABLE_TOOL_SEARCH: 'false' } });
     const [first] = ran.requests.requestsOf('main');
     const context = first ? contextOf(first) : '';
     expect(context.match(/stepfast:\w+(?=: )/g)?.sort()).toEqual(['stepfast:doctor', 'stepfast:review']);
@@ -182,7 +174,7 @@ describe('the plugin, installed', () => {
     model.always(summariser(), forgetsAll());
     model.always(lastUser(/./), reply.text('Going on.'));
     const ran = await runClaude({
-      ...{ cwd: project.root, home, model, env: patient, allow: [tool('workflow_start')] },
+      ...{ cwd: project.root, home, model, allow: [tool('workflow_start')] },
       prompts: ['start it', '/compact', 'and now'],
     });
     const plugins = opening(ran).plugins;

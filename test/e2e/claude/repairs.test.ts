@@ -1,10 +1,10 @@
 /** What is done where an injection is lost, cut or doubled, in the real Claude Code. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { hookEvents } from '../../../src/cli/hook/log.ts';
 import { contextOf, forgetsAll, lastUser, nearlyFull, reply, summariser } from '../../kit/claude/index.ts';
-import { ask, buildHooks, createStage, lastContext, type Stage, settings } from './stage.ts';
+import { ask, createStage, lastContext, type Stage, settings } from './stage.ts';
 
 const workflow = `name: w
 description: Plans and builds
@@ -14,7 +14,6 @@ steps:
 `;
 
 let stage: Stage;
-beforeAll(buildHooks, 120_000);
 beforeEach(async () => {
   stage = await createStage({ '.stepfast/workflows/w.yaml': workflow });
 });

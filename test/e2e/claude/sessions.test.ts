@@ -1,7 +1,7 @@
 /** Which session works on which run, in the real Claude Code: `protocols.md` 4, row by row. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import {
   allOf,
   contextOf,
@@ -11,7 +11,7 @@ import {
   subagent,
   summariser,
 } from '../../kit/claude/index.ts';
-import { answersIn, ask, buildHooks, createStage, lastContext, type Stage } from './stage.ts';
+import { answersIn, ask, createStage, lastContext, type Stage } from './stage.ts';
 
 const workflow = (name: string, more = '') => `name: ${name}
 description: Plans and builds
@@ -33,7 +33,6 @@ loops:
 
 const cli = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
 let stage: Stage;
-beforeAll(buildHooks, 120_000);
 afterEach(async () => {
   await stage[Symbol.asyncDispose]();
 });

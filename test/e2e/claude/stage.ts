@@ -1,6 +1,4 @@
-/** A project with Stepfast's hooks and tools, the real Claude Code in it, and a scripted model. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { registrations } from '../../../src/hosts/claude-code/index.ts';
 import { isRefused, type Runtime, type Who } from '../../../src/runtime/index.ts';
@@ -47,11 +45,6 @@ export interface Begun {
   at: string;
   state(): Promise<RunState>;
   events<T extends RunEvent['type']>(type: T): Promise<EventOf<T>[]>;
-}
-
-export function buildHooks(): void {
-  if (!existsSync(join(top, 'dist', 'hook.cjs')))
-    execFileSync(process.execPath, [join(top, 'scripts', 'build.ts')], { stdio: 'pipe' });
 }
 
 export async function createStage(files: Record<string, string>): Promise<Stage> {
