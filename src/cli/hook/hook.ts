@@ -47,7 +47,7 @@ async function answer(host: Host, input: HookInput, around: Around): Promise<Ans
   if (project) requireOwnFolders(project, writtenFolders);
   const notebook = project && createNotebook(project, keyOf(input));
   if (notebook && !notebook.first(input.kind, identity(input), around.now())) return nothing;
-  if (input.kind === 'prompt' || input.kind === 'stop') notebook?.dropHanded();
+  if (input.kind === 'prompt' || input.kind === 'stop') notebook?.handed.drop();
   const quick = notebook && (await quickly(host, input, { project, around, notebook }));
   const output = quick ?? (await (await import('./full.ts')).inFull(host, input, around, project));
   const { stdout, exitCode } = host.render(input, output);

@@ -1,14 +1,4 @@
-import { createHash } from 'node:crypto';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   createMarks,
@@ -17,10 +7,10 @@ import {
   type Project,
   type SessionKey,
   type Source,
-  writeOwnFile,
 } from '../../runtime/index.ts';
 import type { Compiled } from './facts.ts';
-import { handlesIn } from './handles.ts';
+import { createHanded, type HandedWords } from './handed.ts';
+import { names, readJson, short, timeOf, unlinkQuietly, writeWhole } from './session-files.ts';
 
 /** What was last injected into a session's context, or is still to be. */
 export interface Sent {
@@ -62,21 +52,11 @@ export interface Notebook {
   send(sent: Sent): void;
   /** Whether this event is the first copy of itself; `id` tells it from others of its kind. */
   first(kind: HookKind, id: string, now: number): boolean;
-  /** A subagent is about to be started with these words. */
-  hand(id: string, handed: Handed): void;
-  /** The words of the one of this type that was not taken yet. Of several that name different positions the oldest, if their order is known, else none. */
-  take(agent: string | undefined): Handed | undefined;
-  /** A turn ended or began: what was denied is started no more. */
-  dropHanded(): void;
+  readonly handed: HandedWords;
   /** Whether this was not told to the person before. */
   tellOnce(what: string): boolean;
   /** The session is over; what keeps copies of its last event apart stays. */
   close(): void;
-}
-
-export interface Handed {
-  agent: string | undefined;
-  prompt: string;
 }
 
 /** It was given a whole briefing, or is still to be; not merely told that others are at work. */
@@ -97,9 +77,6 @@ export function watchTools({ directory }: Pick<Project, 'directory'>, key: Sessi
   }
 }
 
-/** Subagents that are called further apart than this start in that order, and within this time if at all. */
-const togetherMs = 250;
-const startMs = 20_000;
 /** A second copy of a hook is started together with the first. */
 const sameMs = 10_000;
 const staleMs = 24 * 3_600_000;
@@ -115,9 +92,6 @@ export const hooksFolder = ({ directory }: Pick<Project, 'directory'>): string =
 /** A name of fixed form. */
 const nameOf = ({ host, session, agent }: SessionKey): string => short([host, session, agent ?? null]);
 
-const short = (parts: unknown): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
-
 export function createNotebook(project: Project, key: SessionKey): Notebook {
   const folder = join(hooksFolder(project), nameOf(key));
   const sentFile = join(folder, 'sent.json');
@@ -128,11 +102,7 @@ export function createNotebook(project: Project, key: SessionKey): Notebook {
     },
     send: (sent) => writeWhole(sentFile, JSON.stringify(sent)),
     first,
-    hand: (id, handed) => writeWhole(join(folder, `handed-${short(id)}.json`), JSON.stringify(handed)),
-    take,
-    dropHanded() {
-      for (const file of handedFiles()) unlinkQuietly(join(folder, file));
-    },
+    handed: createHanded(folder),
     tellOnce(what) {
       try {
         mkdirSync(folder, { recursive: true });
@@ -176,31 +146,6 @@ export function createNotebook(project: Project, key: SessionKey): Notebook {
       return !(error instanceof Error && 'code' in error && error.code === 'EEXIST');
     }
   }
-
-  function take(agent: string | undefined): Handed | undefined {
-    const waiting = handedFiles().flatMap((file) => {
-      // Only `hand` writes them.
-      const handed = readJson(join(folder, file)) as Handed | undefined;
-      const other = agent !== undefined && handed?.agent !== undefined && handed.agent !== agent;
-      return handed && !other ? [{ file, handed, at: timeOf(join(folder, file)) }] : [];
-    });
-    waiting.sort((a, b) => a.at - b.at);
-    const [first, ...others] = waiting;
-    if (!first) return undefined;
-    unlinkQuietly(join(folder, first.file));
-    const positions = ({ prompt }: Handed): string => handlesIn(prompt).join(' ');
-    const alike = others.every(({ handed }) => positions(handed) === positions(first.handed));
-    const apart = others.every(({ at }, index) => at - (waiting[index]?.at ?? 0) >= togetherMs);
-    if (alike || (apart && Date.now() - first.at < startMs)) return first.handed;
-    // Calls that are made together start in any order, and one that was denied starts never.
-    for (const { file, handed } of others)
-      writeWhole(join(folder, file), JSON.stringify({ ...handed, prompt: '' }));
-    return undefined;
-  }
-
-  function handedFiles(): string[] {
-    return names(folder).filter((file) => file.startsWith('handed-') && file.endsWith('.json'));
-  }
 }
 
 /** Notebooks of sessions that nobody has seen for a day. */
@@ -211,54 +156,4 @@ export function sweepNotebooks(project: Project, now: number): void {
       rmSync(join(folder, name), { recursive: true, force: true });
       createMarks(project.directory).drop(`sent.${name}`);
     }
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-/** The general removal is loaded when it is first used, and costs more than the rest of a hook that has nothing to do. */
-function unlinkQuietly(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch {
-    // The other copy of this hook was first.
-  }
-}
-
-const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-
-function readJson(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** To put one file in the place of another waits for the disk, which costs more than most of a hook. */
-function setAside(file: string): void {
-  unlinkQuietly(`${file}.old`);
-  try {
-    renameSync(file, `${file}.old`);
-  } catch {
-    // There was none.
-  }
-}
-
-/** By rename: another hook of the session may read it at the same moment. */
-function writeWhole(file: string, text: string): void {
-  try {
-    mkdirSync(join(file, '..'), { recursive: true });
-    const temporary = `${file}.${process.pid}.tmp`;
-    writeOwnFile(temporary, text);
-    setAside(file);
-    renameSync(temporary, file);
-  } catch {
-    // A disk that is full or read-only keeps nobody from being briefed.
-  }
 }

@@ -10,7 +10,7 @@ import type { Visit } from './visit.ts';
 export async function subagentStart(visit: Visit): Promise<HookOutput> {
   const { input, place, key, session } = visit;
   const parent = createNotebook(place.project, { host: input.host, session: input.session });
-  const prompt = input.tool?.prompt ?? parent.take(input.agent?.type)?.prompt ?? '';
+  const prompt = input.tool?.prompt ?? parent.handed.take(input.agent?.type)?.prompt ?? '';
   const found = await openIn(prompt, visit);
   if (!found) return {};
   const { at, view } = found;

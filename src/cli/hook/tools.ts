@@ -25,7 +25,7 @@ export async function beforeTool(visit: Visit): Promise<HookOutput> {
   if (denied) return denied;
   // Also without a handle: which subagent has which words shows only where all are known.
   if (tool.kind === 'agent' && tool.prompt !== undefined)
-    notebook.hand(input.id ?? tool.prompt, { agent: tool.agent, prompt: tool.prompt });
+    notebook.handed.add(input.id ?? tool.prompt, { agent: tool.agent, prompt: tool.prompt });
   return {};
 }
 
