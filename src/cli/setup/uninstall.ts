@@ -88,7 +88,7 @@ function tell({ title }: HostSetup, { commands, files, notes }: Uninstalled, fou
   const gone =
     notes.length > 0
       ? `What ${title} had of Stepfast in this project alone was taken out.`
-      : `${title} no longer has the plugin in this project. Sessions that run keep it until they end.`;
+      : `${title} no longer has the plugin in this project.`;
   const says = changed ? gone : `${title} had no plugin in this project${notes.length > 0 ? ' alone' : ''}.`;
   io.stdout.write(`${paint(io.stdout, 'green', done)} ${says}\n`);
   for (const { file, how, why } of files)
