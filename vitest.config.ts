@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { temporary } from './test/kit/temporary.ts';
 
 export default defineConfig({
   test: {
@@ -9,6 +10,8 @@ export default defineConfig({
     // Many tests wait for processes and disks.
     maxWorkers: 2,
     expect: { requireAssertions: true },
-    testTimeout: 20_000,
+    // A hang is found all the same; a slow machine is no fault.
+    testTimeout: 120_000,
+    env: temporary(),
   },
 });

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { temporary } from './test/kit/temporary.ts';
 
 export default defineConfig({
   test: {
@@ -6,6 +7,7 @@ export default defineConfig({
     globalSetup: ['test/e2e/build.ts'],
     expect: { requireAssertions: true },
     testTimeout: 240_000,
+    env: temporary(),
     maxWorkers: 2,
   },
 });

@@ -168,7 +168,7 @@ async function execute(
   options: { cwd: string; env: NodeJS.ProcessEnv },
 ): Promise<{ status: number; output: string }> {
   return await new Promise((resolve) => {
-    execFile(program, args, { ...options, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(program, args, { ...options, timeout: 300_000 }, (error, stdout, stderr) => {
       const status = typeof error?.code === 'number' ? error.code : error ? 1 : 0;
       resolve({ status, output: `${stdout}${stderr}` });
     });

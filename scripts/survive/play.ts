@@ -87,7 +87,7 @@ export async function play<Result>(
   const story = createStory(compactions);
   try {
     model.always(summariser(), summarise(story.facts));
-    const session = await startClaude({ ...mechanism.host, cwd, home, model, timeoutMs: 60_000 });
+    const session = await startClaude({ ...mechanism.host, cwd, home, model, timeoutMs: 240_000 });
     const found: Compaction[] = [];
     let filled: Filled | undefined;
     try {

@@ -1,7 +1,7 @@
 /**
  * Seed 002's own mechanism with an agent that does all that the seed asks for, and puts whatever has a place in the
- * format there. As the seed says, the file is written at the start and at each transition; the agent writes what the
- * file has already and what stands in its context then.
+ * format there. The seed asks for the file at the start and at each transition; this agent writes it after each decision
+ * too: what the file has already and what stands in its context then.
  */
 import { join } from 'node:path';
 import { type Answer, contextOf, type ModelRequest, reply } from '../../test/kit/claude/index.ts';
@@ -51,7 +51,7 @@ export function createSeed002(): Mechanism {
     },
     files: {},
     begins: (story) => [written(story, story.position())],
-    decided: () => [],
+    decided: (_decision, story) => [written(story, story.position())],
     advances: (to, story) => [written(story, to)],
   };
 }

@@ -43,7 +43,7 @@ test('no answer shows a secret that a gate, a summary, a question or a note had;
   const { run: id } = JSON.parse(await run('status', '--json'));
   const exported = await run('export', id);
   for (const secret of [token, line, password]) expect(exported).toContain(secret);
-}, 30_000);
+});
 
 test('what is no secret is shown as it is: handles, ids, digests, paths, addresses', async () => {
   using project = createProject({
@@ -61,4 +61,4 @@ test('what is no secret is shown as it is: handles, ids, digests, paths, address
     expect(withoutSecrets(told)).toEqual(told);
     expect(JSON.stringify(told)).not.toContain('[secret removed');
   }
-}, 30_000);
+});

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runCommand } from './command.ts';
 import { commandEnvironment } from './environment.ts';
@@ -19,7 +18,7 @@ const run = (
     command,
     cwd: base,
     env: commandEnvironment(process.env),
-    timeoutMs: 15_000,
+    timeoutMs: 100_000,
     log,
     ...options,
   });
@@ -149,9 +148,9 @@ describe('the output', () => {
   });
 
   test('the file can be read while the command runs', async () => {
-    const running = run('echo first; sleep 1; echo second');
-    await expect.poll(() => statSync(log).size, { timeout: 900 }).toBe(6);
-    await sleep(1);
+    const running = run('echo first; until [ -e seen ]; do sleep 0.05; done; echo second');
+    await expect.poll(() => statSync(log).size, { timeout: 60_000 }).toBe(6);
+    writeFileSync(join(base, 'seen'), '');
     expect((await running).tail).toBe('first\nsecond\n');
   });
 

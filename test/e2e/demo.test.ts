@@ -66,11 +66,11 @@ test('the demonstration tells what the engine answers, plainly into a pipe, and 
   for (const line of output.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   expect(code).toBe(0);
   expect(left()).toEqual([]);
-}, 120_000);
+});
 
 test('Ctrl-C in the middle leaves nothing either', async () => {
   const { code, output } = await demo(/It says that it is done/);
   expect(code).toBe(1);
   expect(output).not.toContain('npx stepfast init');
   expect(left()).toEqual([]);
-}, 120_000);
+});

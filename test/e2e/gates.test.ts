@@ -43,7 +43,7 @@ const advance = (at: string, options = {}): Promise<Answer> =>
 /** The process that runs the gates, once it has reported. */
 async function runnerOf(run: string): Promise<number> {
   const pid = async () => (await runtime.engine.view(run))?.state.cursors.do?.checking?.runner?.pid;
-  await expect.poll(pid, { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(pid, { timeout: 60_000 }).toBeGreaterThan(0);
   return (await pid()) ?? 0;
 }
 
@@ -97,7 +97,7 @@ describe('gates that run in a process of their own', () => {
     const { run } = status(await advance(at, { waitMs: 100 }));
     const pid = await runnerOf(run);
     await runtime.call({ type: 'cancel' }, person);
-    await expect.poll(() => isAlive(pid), { timeout: 8000 }).toBe(false);
+    await expect.poll(() => isAlive(pid), { timeout: 60_000 }).toBe(false);
   });
 
   test('[P3/11] nothing looks at the tree before gates are asked for', async () => {

@@ -69,4 +69,4 @@ test('the tutorial does what it says', () => {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
-}, 60_000);
+});

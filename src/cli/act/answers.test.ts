@@ -59,7 +59,7 @@ test('a complete run says how it is proven', async () => {
   const { stdout } = await checked.run(['advance', 'done'], { env });
   expect(stdout).toContain('✓ x.txt exists');
   expect(stdout).not.toContain('unverified');
-}, 20_000);
+});
 
 test('tasks are confirmed, and an approval shows them', async () => {
   using project = withWorkflow(

@@ -49,7 +49,7 @@ test('a run goes from its start to its end in a shell', async () => {
   await json(project, 'advance', 'did one');
   const end = await json(project, 'advance', 'did two');
   expect(end).toMatchObject({ code: exit.ok, reply: { status: 'complete' } });
-}, 30_000);
+});
 
 test('a checklist gives a loop its tasks and tells what it leaves out', async () => {
   using project = withFeature();

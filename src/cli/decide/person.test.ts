@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -187,18 +187,26 @@ const clean = Object.fromEntries(
 );
 
 /** The real program on a pseudo-terminal. */
-function atTerminal(project: Project, command: string, typed: string, more: Record<string, string> = {}) {
+/** What is typed stays open until the command has ended: a terminal hangs up with the end of its input. */
+async function atTerminal(
+  project: Project,
+  command: string,
+  typed: string,
+  more: Record<string, string> = {},
+): Promise<{ stdout: string; status: number | null }> {
   const main = join(import.meta.dirname, '../main.ts');
-  const { stdout, status } = spawnSync(
-    program,
-    ['-qec', `'${process.execPath}' '${main}' ${command}`, '/dev/null'],
-    {
-      cwd: project.root,
-      env: { ...clean, ...more, HOME: join(project.root, 'home'), XDG_STATE_HOME: '' },
-      input: typed,
-      encoding: 'utf8',
-    },
-  );
+  const child = spawn(program, ['-qec', `'${process.execPath}' '${main}' ${command}`, '/dev/null'], {
+    cwd: project.root,
+    env: { ...clean, ...more, HOME: join(project.root, 'home'), XDG_STATE_HOME: '' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stdin.write(typed);
+  const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  child.stdin.destroy();
   return { stdout, status };
 }
 
@@ -206,14 +214,13 @@ test.skipIf(!hasTerminal)(
   'on a real terminal a person approves, and an agent with its mark does not',
   async () => {
     using project = await waiting();
-    const agent = atTerminal(project, 'approve', 'plan\n', { CLAUDECODE: '1' });
+    const agent = await atTerminal(project, 'approve', 'plan\n', { CLAUDECODE: '1' });
     expect(agent).toMatchObject({ status: exit.no });
     expect(agent.stdout).toContain('CLAUDECODE is set');
     expect(await statusOf(project)).toMatchObject({ step: 'plan' });
-    const person = atTerminal(project, 'approve', 'plan\n');
+    const person = await atTerminal(project, 'approve', 'plan\n');
     expect(person.stdout).toContain('to approve it');
     expect(person).toMatchObject({ status: exit.ok });
     expect(await statusOf(project)).toMatchObject({ step: 'build' });
   },
-  30_000,
 );

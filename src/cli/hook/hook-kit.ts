@@ -75,7 +75,7 @@ export function createHookKit(files: Record<string, string>): HookKit {
       return { run, at: reply.at ?? '' };
     },
     async call(run, request) {
-      const { reply } = await runtime.call(request, { session: 'mcp-1' }, { run });
+      const { reply } = await runtime.call(request, { session: 'mcp-1' }, { run, waitMs: 120_000 });
       if (isRefused(reply)) throw new Error(reply.message);
       return reply.at ?? '';
     },

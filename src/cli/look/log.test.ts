@@ -37,4 +37,4 @@ test('a run is told with who, when and what, and what nobody checked is marked',
   expect(status.stderr).toMatch(/^No run is active here\.\nThe last one, w-\d+-\w+: complete, just now\.\n/);
   expect((await project.run(['runs'], { env })).stderr).toContain('1 run ended');
   expect((await project.run(['runs', '--all'], { env })).stdout).toMatch(/w +complete +just now +Told/);
-}, 20_000);
+});

@@ -72,7 +72,7 @@ test('red gates after a claim, skips and approvals that an agent gave itself are
   expect(stdout).toContain('  1  false "done" caught');
   expect(stdout).toContain('  1  call refused that would have skipped or repeated a step');
   expect(stdout).toContain('  1  decided by people, 1 approval');
-}, 60_000);
+});
 
 test('compactions, injections, repairs and proofs are counted from what hooks did', async () => {
   const { run, at } = await kit.start();

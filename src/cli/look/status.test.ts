@@ -22,7 +22,7 @@ test('status waits for gates that run, and says with its exit status that they s
   expect(stdout).toMatch(/all of it: \.stepfast\/runs\/w-\d+-\w+\/gates\/\S+\/gate-1\.log\n/);
   const narrow = await project.run(['status'], { env: own, columns: 40 });
   expect(narrow.stdout).toMatch(/all of it: \.stepfast\/runs\/w-\d+-\w+\/gates\/\S+\/gate-1\.log\n/);
-}, 20_000);
+});
 
 test('status --as shows the task that a name holds', async () => {
   using project = createProject({

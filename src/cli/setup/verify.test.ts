@@ -50,7 +50,7 @@ test('the gates run on what is committed, not on what lies around', async () => 
   expect(
     execFileSync('git', ['worktree', 'list'], { cwd: project.root, encoding: 'utf8' }).trim().split('\n'),
   ).toHaveLength(1);
-}, 30_000);
+});
 
 test('a red gate, another hash and an unknown workflow are a no', async () => {
   using project = committed({ '.stepfast/workflows/ci.yaml': workflow, 'file.txt': 'bad\n' });
@@ -63,7 +63,7 @@ test('a red gate, another hash and an unknown workflow are a no', async () => {
     reply: { code: 'untrusted' },
   });
   expect((await project.run(['verify', '--workflow', 'nope'], { env })).code).toBe(exit.notFound);
-}, 30_000);
+});
 
 test('the workflow may be the argument, and a file outside the repository is none', async () => {
   using project = committed({ '.stepfast/workflows/ci.yaml': workflow, 'file.txt': 'good\n' });
@@ -72,4 +72,4 @@ test('the workflow may be the argument, and a file outside the repository is non
   const { code, stderr } = await project.run(['verify', join(outside.root, 'ci.yaml')], { env });
   expect(code).toBe(exit.notFound);
   expect(stderr).toContain('outside the repository');
-}, 30_000);
+});

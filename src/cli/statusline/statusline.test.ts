@@ -48,7 +48,7 @@ test("it shows the phase, the last gate's result and age, and how full the conte
   expect(await line()).toBe('w 2/2 build · ✓ PLAN.md just now · ctx 42 %\n');
   await kit.call(run, { type: 'advance', output: 'Built.', at: next });
   expect(await line()).toContain('w 2/2 build · waits for a review · ✓ PLAN.md');
-}, 60_000);
+});
 
 test('the fuller the context, the louder it is', async () => {
   const { run, at } = await kit.start();

@@ -57,7 +57,7 @@ it('[002/10] what keeps hooks from firing is named with what mends it: no plugin
       says: expect.stringContaining('.claude/settings.local.json, line 1, column 3: a comment'),
     }),
   );
-}, 120_000);
+});
 
 it('doctor --live proves every hook of the plugin in the real program, and touches nothing of the person’s', async () => {
   await line.stepfast(['init', '--yes']);
@@ -73,7 +73,7 @@ it('doctor --live proves every hook of the plugin in the real program, and touch
     'stood in the request to the model',
   );
   expect([picture(configOf(line.home)), picture(project.root)]).toEqual(before);
-}, 120_000);
+});
 
 it('doctor --live tells a hook that the host never starts from one whose words are cut', async () => {
   await line.stepfast(['init', '--yes']);
@@ -90,4 +90,4 @@ it('doctor --live tells a hook that the host never starts from one whose words a
   expect(checks).toContainEqual(
     expect.objectContaining({ what: 'SessionStart', says: 'cut: the model got only the beginning' }),
   );
-}, 120_000);
+});

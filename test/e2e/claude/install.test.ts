@@ -180,7 +180,7 @@ it('[pain 20] a session that runs goes on after the plugin was taken away or del
   }
   const asked = model.requestsOf('main').map(({ lastUser: text }) => text);
   for (const prompt of ['and now', 'and then']) expect(asked.join('\n')).toContain(prompt);
-}, 120_000);
+});
 
 it('another project keeps its plugin when one gives it up, whose settings are as before to the byte', async () => {
   using other = createTestProject({ '.stepfast/workflows/w.yaml': workflow });

@@ -223,4 +223,4 @@ it('[pain 17] adds at most 1,200 tokens to a session without a run', async () =>
   expect(added).toBeLessThanOrEqual(1200);
   expect(addedDeferred).toBeLessThanOrEqual(400);
   expect(projected).toBeLessThanOrEqual(400);
-}, 90_000);
+});

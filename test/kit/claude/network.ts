@@ -26,7 +26,7 @@ async function find(): Promise<readonly string[] | undefined> {
 async function works([program = '', ...args]: readonly string[]): Promise<boolean> {
   const env = { PATH: systemPath };
   return await new Promise((resolve) => {
-    execFile(program, args, { env, timeout: 5_000 }, (error) => resolve(error === null));
+    execFile(program, args, { env, timeout: 60_000 }, (error) => resolve(error === null));
   });
 }
 

@@ -44,7 +44,7 @@ export interface ClaudeSession {
 }
 
 export async function startClaude(options: SessionOptions): Promise<ClaudeSession> {
-  const { timeoutMs = 90_000, resume, args = [] } = options;
+  const { timeoutMs = 220_000, resume, args = [] } = options;
   const stream = [
     ...['-p', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'],
     ...(resume === undefined ? [] : ['--resume', resume]),
@@ -161,7 +161,7 @@ export async function startClaude(options: SessionOptions): Promise<ClaudeSessio
     },
     kill: async (signal = 'SIGTERM') => {
       host.kill(signal);
-      return await finish(5_000);
+      return await finish(60_000);
     },
   };
 }
