@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { patient } from '../../test/kit/patient.ts';
 import { runCommand } from './command.ts';
 import { commandEnvironment } from './environment.ts';
 import { tailText } from './tail-text.ts';
@@ -87,7 +88,7 @@ describe('what is left of a command', () => {
       },
     );
     expect(result).toMatchObject({ timedOut: true, aborted: false });
-    expect(result.ms).toBeLessThan(6000);
+    expect(result.ms).toBeLessThan(patient(6000));
     expect(['deaf', 'child', 'leader'].map((name) => isRunning(pidIn(name)))).toEqual([false, false, false]);
   });
 
@@ -114,7 +115,7 @@ describe('what is left of a command', () => {
     async (to) => {
       const result = await run(`sleep 60 ${to} & echo $! > left; echo done`);
       expect(result).toMatchObject({ exit: 0, tail: 'done\n' });
-      expect(result.ms).toBeLessThan(5000);
+      expect(result.ms).toBeLessThan(patient(5000));
       expect(isRunning(pidIn('left'))).toBe(false);
     },
   );
