@@ -12,6 +12,7 @@ export default defineConfig({
     expect: { requireAssertions: true },
     // A hang is found all the same; a slow machine is no fault.
     testTimeout: 120_000,
+    hookTimeout: 120_000,
     env: temporary(),
   },
 });

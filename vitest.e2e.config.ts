@@ -7,6 +7,7 @@ export default defineConfig({
     globalSetup: ['test/e2e/build.ts'],
     expect: { requireAssertions: true },
     testTimeout: 240_000,
+    hookTimeout: 240_000,
     env: temporary(),
     maxWorkers: 2,
   },

@@ -32,6 +32,16 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
+// Packages of the team server that are CommonJS ask for Node's own modules by `require`.
+for (const file of Object.keys(metafile.outputs).filter((each) => each.endsWith('.js'))) {
+  const text = readFileSync(file, 'utf8');
+  if (text.includes('Dynamic require of'))
+    writeFileSync(
+      file,
+      `import{createRequire as requireHere}from'node:module';const require=requireHere(import.meta.url);${text}`,
+    );
+}
+
 // What an older Node cannot even load is looked at first, by a file that it can.
 const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
 const [major, minor] = engines.node.replace('>=', '').split('.');
@@ -118,12 +128,22 @@ function thirdParty({ inputs }: Metafile): string {
   );
   const notices = [...packages].sort().map((directory) => {
     const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
-    const file = readdirSync(directory).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
-    if (file === undefined) throw new Error(`${name} is bundled but has no licence file in ${directory}`);
-    return `${name} ${version} (${license})\n\n${readFileSync(join(directory, file), 'utf8').trim()}\n`;
+    return `${name} ${version} (${license})\n\n${licenceIn(directory)}\n`;
   });
   const line = '-'.repeat(78);
   return `Stepfast contains code of these packages.\n\n${line}\n${notices.join(`\n${line}\n`)}`;
+}
+
+function licenceIn(directory: string): string {
+  const text = (name: RegExp): string | undefined => {
+    const file = readdirSync(directory).find((entry) => name.test(entry));
+    return file && readFileSync(join(directory, file), 'utf8');
+  };
+  // Some have it at the end of what they say of themselves.
+  const licence =
+    text(/^licen[cs]e(\.|$)/i) ?? /^#+ *licen[cs]e\s+([\s\S]+)/im.exec(text(/^readme/i) ?? '')?.[1];
+  if (!licence) throw new Error(`what is in ${directory} is bundled but says no licence`);
+  return licence.trim();
 }
 
 function printSizes({ outputs }: Metafile): void {

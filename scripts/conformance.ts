@@ -1,14 +1,17 @@
 /**
- * Other people's tests of the MCP server: the conformance suite, which speaks HTTP and so gets the same server through
- * a bridge, and the Inspector against `stepfast mcp` itself. Both are installed outside the checkout, once:
- * STEPFAST_CI_CACHE or ~/.cache/stepfast-ci.
+ * Other people's tests of the MCP server: the conformance suite, which speaks HTTP and so gets the server of stdio
+ * through a bridge, and that of the team server as it is; and the Inspector against `stepfast mcp` itself. Both are
+ * installed outside the checkout, once: STEPFAST_CI_CACHE or ~/.cache/stepfast-ci.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRuntime } from '../src/runtime/index.ts';
-import { serveOverHttp } from '../test/mcp/http-bridge.ts';
+import { hashDefinition } from '../src/definition/index.ts';
+import { createMcpHttp } from '../src/mcp/http.ts';
+import { createEngine, createRuntime, createTreeless, newRun } from '../src/runtime/index.ts';
+import { createMemoryStore } from '../src/store/index.ts';
+import { type Served, serveOverHttp, serveRequests } from '../test/mcp/http-bridge.ts';
 
 const root = join(import.meta.dirname, '..');
 const packages = { conformance: '0.1.16', inspector: '2.12.0' };
@@ -27,9 +30,8 @@ const notApplicable: Record<string, string> = {
   'resources-templates-read': own('resource test://template/{id}/data'),
   'elicitation-sep1034-defaults': notOffered('elicitation'),
   'elicitation-sep1330-enums': notOffered('elicitation'),
-  'server-sse-polling': 'tests an HTTP transport that keeps streams; stdio has none',
-  'server-sse-multiple-streams': 'tests an HTTP transport with sessions; stdio has none',
-  'dns-rebinding-protection': "tests an HTTP server's Host check; stdio has none",
+  'server-sse-polling': 'tests an HTTP transport that keeps streams; nothing is kept here',
+  'dns-rebinding-protection': 'tests the Host check, which stands before MCP',
 };
 const ownExamples = [/^tools-call-/, /^prompts-get-/];
 
@@ -43,7 +45,13 @@ const directory = mkdtempSync(join(tmpdir(), 'stepfast-conformance-'));
 try {
   const project = prepare(directory);
   const skipped: string[] = [];
-  const outcomes = [...(await runSuite(project, skipped)), ...(await runInspector(project))];
+  const targets = { stdio: await bridgeTo(project), server: await serveTeam() };
+  const suites: Outcome[] = [];
+  for (const [target, served] of Object.entries(targets)) {
+    suites.push(...(await runSuite(target, served, project, skipped)));
+    served.close();
+  }
+  const outcomes = [...suites, ...(await runInspector(project))];
   const failed = outcomes.filter(({ problem }) => problem !== undefined);
   for (const { name, problem } of outcomes)
     console.log(`${problem === undefined ? 'ok    ' : 'FAILED'}  ${name}`);
@@ -93,14 +101,34 @@ function prepare(base: string): Project {
   return { directory: project, env: { ...process.env, XDG_STATE_HOME: join(base, 'state') } };
 }
 
-async function runSuite({ directory: cwd, env }: Project, skipped: string[]): Promise<Outcome[]> {
+async function bridgeTo({ directory: cwd, env }: Project): Promise<Served> {
+  const runner = { program: process.execPath, args: [join(root, 'dist', 'cli.js'), 'gate-runner'] };
+  const runtime = () => createRuntime({ cwd, env, runner });
+  return await serveOverHttp({ runtime, version: '0.0.0', session: 'mcp-conformance' });
+}
+
+async function serveTeam(): Promise<Served> {
+  const engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
+  const treeless = createTreeless();
+  const mcp = createMcpHttp({
+    version: '0.0.0',
+    runtimeFor: (_, session) => treeless({ engine, session }),
+  });
+  const project = { id: 1, name: 'conformance' };
+  const caller = { id: 'suite', project, kind: 'agent' as const, name: 'suite', scopes: ['read', 'write'] };
+  return await serveRequests((request) => mcp(request, caller));
+}
+
+async function runSuite(
+  target: string,
+  served: Served,
+  { directory: cwd, env }: Project,
+  skipped: string[],
+): Promise<Outcome[]> {
   const suite = join(cache, 'node_modules', '.bin', 'conformance');
   const listed = (await execute(suite, ['list', '--server'], { cwd, env })).output;
   const scenarios = [...listed.matchAll(/^\s+- ([\w-]+)/gm)].map(([, name = '']) => name);
   if (scenarios.length === 0) throw new Error(`The conformance suite lists no scenarios:\n${listed}`);
-  const runner = { program: process.execPath, args: [join(root, 'dist', 'cli.js'), 'gate-runner'] };
-  const runtime = () => createRuntime({ cwd, env, runner });
-  const bridge = await serveOverHttp({ runtime, version: '0.0.0', session: 'mcp-conformance' });
   const outcomes: Outcome[] = [];
   for (const scenario of scenarios) {
     const reason = Object.hasOwn(notApplicable, scenario)
@@ -110,14 +138,16 @@ async function runSuite({ directory: cwd, env }: Project, skipped: string[]): Pr
         : undefined;
     if (reason !== undefined) {
       skipped.push(scenario);
-      console.log(`n/a     ${scenario}: ${reason}`);
+      console.log(`n/a     ${target} ${scenario}: ${reason}`);
       continue;
     }
-    const args = ['server', '--url', bridge.url, '--scenario', scenario];
+    const args = ['server', '--url', served.url, '--scenario', scenario];
     const { status, output } = await execute(suite, args, { cwd, env });
-    outcomes.push({ name: `conformance ${scenario}`, ...(status === 0 ? {} : { problem: output }) });
+    outcomes.push({
+      name: `conformance ${target} ${scenario}`,
+      ...(status === 0 ? {} : { problem: output }),
+    });
   }
-  bridge.close();
   return outcomes;
 }
 

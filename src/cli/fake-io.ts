@@ -41,6 +41,7 @@ export function createFakeIo(options: FakeOptions = {}): {
     stdin: {
       terminal,
       line: async () => lines.shift(),
+      secret: async () => lines.shift(),
       all: async () => lines.splice(0).join('\n'),
     },
     stdout: output('stdout'),

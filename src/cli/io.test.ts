@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { createIo, wrapWidth } from './io.ts';
 import { paint, renderLine } from './paint.ts';
@@ -66,5 +67,30 @@ describe('signs beyond ASCII', () => {
     [{ LANG: 'en_GB.UTF-8', TERM: 'dumb' }, false],
   ])('%o shows them: %s', (env, expected) => {
     expect(io(env, true).unicode).toBe(expected);
+  });
+});
+
+describe('a line that is not shown', () => {
+  const typing = async (keys: string): Promise<{ line: string | undefined; raw: boolean[] }> => {
+    const raw: boolean[] = [];
+    const stdin = Object.assign(new PassThrough(), {
+      isTTY: true,
+      setRawMode: (on: boolean) => void raw.push(on),
+    });
+    const stream = { write: () => true };
+    const { stdin: input } = createIo({ stdin, stdout: stream, stderr: stream, env: {}, cwd: () => '/' });
+    stdin.write(keys);
+    return { line: await input.secret(), raw };
+  };
+
+  test('is read key by key from a terminal that shows nothing meanwhile', async () => {
+    expect(await typing('secxx\u007f\u007fret\r')).toEqual({ line: 'secret', raw: [true, false] });
+  });
+
+  test.each([
+    ['Ctrl-C', 'sec\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('is given up with %s', async (_, keys) => {
+    expect(await typing(keys)).toEqual({ line: undefined, raw: [true, false] });
   });
 });

@@ -21,6 +21,8 @@ export interface Input {
   terminal: boolean;
   /** One line without its end; undefined where the input has ended. */
   line(): Promise<string | undefined>;
+  /** One line that a terminal does not show; undefined where it was given up. */
+  secret(): Promise<string | undefined>;
   /** Everything up to the end. */
   all(): Promise<string>;
 }
@@ -39,7 +41,7 @@ interface Stream {
 }
 
 interface Process {
-  stdin?: NodeJS.ReadableStream & { isTTY?: boolean };
+  stdin?: NodeJS.ReadableStream & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   stdout: Stream;
   stderr: Stream;
   env: Io['env'];
@@ -72,15 +74,17 @@ function createInput(source: Process): Input {
     get terminal() {
       return source.stdin?.isTTY === true;
     },
-    async line() {
-      if (!source.stdin) return undefined;
-      const { createInterface } = await import('node:readline');
-      const reader = createInterface({ input: source.stdin });
-      const line = await new Promise<string | undefined>((resolve) => {
-        reader.once('line', resolve).once('close', () => resolve(undefined));
-      });
-      reader.close();
-      return line;
+    line,
+    async secret() {
+      const { stdin } = source;
+      if (!stdin?.isTTY || !stdin.setRawMode) return await line();
+      stdin.setRawMode(true);
+      try {
+        return await unshownLine(stdin);
+      } finally {
+        stdin.setRawMode(false);
+        stdin.pause();
+      }
     },
     async all() {
       let text = '';
@@ -89,6 +93,39 @@ function createInput(source: Process): Input {
       return text;
     },
   };
+
+  async function line(): Promise<string | undefined> {
+    if (!source.stdin) return undefined;
+    const { createInterface } = await import('node:readline');
+    const reader = createInterface({ input: source.stdin });
+    const read = await new Promise<string | undefined>((resolve) => {
+      reader.once('line', resolve).once('close', () => resolve(undefined));
+    });
+    reader.close();
+    return read;
+  }
+}
+
+/** Key by key, as a terminal sends it that does nothing with them: Ctrl-C and Ctrl-D give up. */
+async function unshownLine(stdin: NodeJS.ReadableStream): Promise<string | undefined> {
+  stdin.setEncoding('utf8');
+  let text = '';
+  return await new Promise((resolve) => {
+    const end = (answer: string | undefined): void => {
+      stdin.off('data', read).off('end', gone);
+      resolve(answer);
+    };
+    const gone = (): void => end(undefined);
+    const read = (chunk: string | Buffer): void => {
+      for (const key of String(chunk)) {
+        if (key === '\r' || key === '\n') return end(text);
+        if (key === '\u0003' || key === '\u0004') return gone();
+        text = key === '\u007f' || key === '\b' ? text.slice(0, -1) : `${text}${key}`;
+      }
+    };
+    stdin.on('data', read).on('end', gone);
+    stdin.resume();
+  });
 }
 
 /** The width that flowing text is wrapped to: the terminal's, but never an unreadable line. */

@@ -21,7 +21,12 @@ export interface PlaceValues {
 }
 
 /** Throws bad_config and what else keeps a project from being opened. */
-export function openRuntime(io: Io, values: PlaceValues, trusted: readonly string[] = []): Runtime {
+export function openRuntime(
+  io: Io,
+  values: PlaceValues,
+  trusted: readonly string[] = [],
+  patienceMs?: number,
+): Runtime {
   const { 'repo-root': repoRoot, worktree } = values;
   return createRuntime({
     cwd: io.cwd,
@@ -30,6 +35,7 @@ export function openRuntime(io: Io, values: PlaceValues, trusted: readonly strin
     ...(repoRoot === undefined ? {} : { repoRoot }),
     ...(worktree === undefined ? {} : { worktree }),
     trusted,
+    ...(patienceMs === undefined ? {} : { patienceMs }),
     runner: { program: process.execPath, args: [io.main, 'gate-runner'] },
     clock: io.now,
   });

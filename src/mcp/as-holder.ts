@@ -1,6 +1,7 @@
 import { formatHandle, parseHandle } from '../machine/index.ts';
-import { type Answer, isRefused, type Runtime } from '../runtime/index.ts';
+import { type Answer, isRefused } from '../runtime/index.ts';
 import type { Caller } from './calls.ts';
+import type { ToolRuntime } from './tool-runtime.ts';
 
 /** A position that somebody else's lease covers, and whose exact handle the caller has. */
 export interface Held {
@@ -11,7 +12,7 @@ export interface Held {
 
 /** Whoever has the handle of a claimed task may go on with it: a server that was started anew has another session. */
 export async function heldBySomebody(
-  runtime: Runtime,
+  runtime: ToolRuntime,
   at: string | undefined,
   session: string,
 ): Promise<Held | undefined> {
@@ -31,7 +32,7 @@ export async function heldBySomebody(
 
 /** The answer about the position as its holder gets it, once the call itself was taken. */
 export async function asHolder(
-  runtime: Runtime,
+  runtime: ToolRuntime,
   { who, options }: Caller,
   answer: Answer,
   { run, key, holder }: Held,

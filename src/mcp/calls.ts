@@ -5,7 +5,7 @@ import {
   isRefused,
   type Refused,
   type Request,
-  type Runtime,
+  type StartRequest,
   type Who,
 } from '../runtime/index.ts';
 import { answered } from './answered.ts';
@@ -16,6 +16,7 @@ import { meantRun } from './find-run.ts';
 import { nextCall } from './next-call.ts';
 import { forTools, refusalAnswer } from './refusal-answer.ts';
 import type { StatusAnswer } from './status-answer.ts';
+import type { ToolRuntime } from './tool-runtime.ts';
 import { noteKinds, verdicts } from './tools.ts';
 
 /** Who calls, and how long the call may wait for gates. */
@@ -25,24 +26,24 @@ export interface Caller {
 }
 
 export type ToolAnswer =
-  | { structured: StatusAnswer | { ok: true; id?: string; next?: string } }
+  | { structured: StatusAnswer | { ok: true; id?: string; next?: string; warning?: string } }
   | { refused: Refused }
   | { text: string };
 
-type Call = (given: Arguments, runtime: Runtime, caller: Caller) => Promise<ToolAnswer>;
+type Call = (given: Arguments, runtime: ToolRuntime, caller: Caller) => Promise<ToolAnswer>;
 
 /** Performs one call; arguments have been checked against the tool's schema. */
 export async function callTool(
   name: string,
   given: Arguments,
-  runtime: Runtime,
+  runtime: ToolRuntime,
   caller: Caller,
 ): Promise<ToolAnswer> {
   const call = Object.hasOwn(calls, name) ? calls[name] : undefined;
   const answer = await call?.(given, runtime, caller);
   if (!answer) throw new Error(`the tool ${name} is listed but does nothing`);
   if (!('refused' in answer)) return answer;
-  return { refused: refusalAnswer(forTools(answer.refused, runtime, caller.who)) };
+  return { refused: refusalAnswer(await forTools(answer.refused, runtime, caller.who)) };
 }
 
 const calls: Record<string, Call> = {
@@ -55,7 +56,7 @@ const calls: Record<string, Call> = {
       textIn(given, 'summary'),
       textIn(given, 'run_id'),
     ];
-    const request: Parameters<Runtime['start']>[0] = {
+    const request: StartRequest = {
       ...(workflow === undefined ? {} : { workflow }),
       ...(summary === undefined ? {} : { summary }),
       // That they are scalars was checked just now.
@@ -84,7 +85,10 @@ const calls: Record<string, Call> = {
     const loop = textIn(given, 'loop_id') ?? '';
     // Their shape was checked against the schema.
     const tasks = (given.tasks as TaskInput[]).map(withoutNulls);
-    return await told(runtime, caller, { type: 'setTasks', loop, tasks });
+    // Not listed: who has several runs at once hears of it with the refusal.
+    const named = await runNamedBy(given, runtime);
+    if ('code' in named) return { refused: named };
+    return await told(runtime, caller, { type: 'setTasks', loop, tasks }, named);
   },
 
   workflow_claim: async (given, runtime, { who, options }) => {
@@ -95,8 +99,8 @@ const calls: Record<string, Call> = {
       ...(task === undefined ? {} : { task }),
     };
     const answer = await runtime.call(request, who, { ...options, run });
-    const worktree = answer.worktree ?? runtime.project.worktree;
-    return await answered(runtime, { ...answer, worktree }, who);
+    const worktree = answer.worktree ?? runtime.tree?.worktree;
+    return await answered(runtime, { ...answer, ...(worktree === undefined ? {} : { worktree }) }, who);
   },
 
   workflow_context: async (given, runtime, { who }) => await contextFor(given, runtime, who),
@@ -108,19 +112,19 @@ const calls: Record<string, Call> = {
       kind === undefined
         ? { type: 'ask', text, ...atIn(given) }
         : { type: 'note', kind, text, ...(key === undefined ? {} : { key }), ...atIn(given) };
-    const { run, reply } = await send(runtime, caller, request);
+    const { run, reply, warning } = await send(runtime, caller, request);
     if (isRefused(reply)) return { refused: reply };
     const id = run === undefined ? undefined : await keptAs(runtime, run, kind, text.trim());
     const next = kind === undefined ? { next: nextCall(reply, caller.who) } : {};
-    return { structured: { ok: true, ...(id === undefined ? {} : { id }), ...next } };
+    const told = warning === undefined ? next : { warning };
+    return { structured: { ok: true, ...(id === undefined ? {} : { id }), ...told } };
   },
 
   update_todo_list: async (given, runtime, caller) => {
-    const at = textIn(given, 'at');
-    const found = at === undefined ? undefined : await runtime.which({ at });
-    if (found && !('run' in found)) return { refused: found };
+    const named = await runNamedBy(given, runtime);
+    if ('code' in named) return { refused: named };
     const content = textIn(given, 'content') ?? '';
-    const { reply } = await send(runtime, caller, { type: 'todo', content }, found);
+    const { reply } = await send(runtime, caller, { type: 'todo', content }, named);
     return isRefused(reply) ? { refused: reply } : { structured: { ok: true } };
   },
 };
@@ -130,8 +134,14 @@ const atIn = (given: Arguments): { at?: string } => {
   return at === undefined ? {} : { at };
 };
 
+/** The run of the handle, for what is about a run and not about a position. */
+async function runNamedBy(given: Arguments, runtime: ToolRuntime): Promise<{ run?: string } | Refused> {
+  const at = textIn(given, 'at');
+  return at === undefined ? {} : await runtime.which({ at });
+}
+
 async function told(
-  runtime: Runtime,
+  runtime: ToolRuntime,
   caller: Caller,
   request: Request,
   options: { run?: string; over?: boolean } = {},
@@ -143,7 +153,7 @@ async function told(
 
 /** `over`: the run may have ended. */
 async function send(
-  runtime: Runtime,
+  runtime: ToolRuntime,
   { who, options }: Caller,
   request: Request,
   { run, over = false }: { run?: string; over?: boolean } = {},
@@ -162,7 +172,7 @@ async function send(
 /** Without the reviewer's name: whoever calls could give it, and no session may approve its own work. */
 async function review(
   given: Arguments,
-  runtime: Runtime,
+  runtime: ToolRuntime,
   { who, options }: Caller,
   verdict: (typeof verdicts)[number],
 ): Promise<ToolAnswer> {
@@ -179,7 +189,7 @@ async function review(
 
 /** The id under which the words are kept. */
 async function keptAs(
-  runtime: Runtime,
+  runtime: ToolRuntime,
   run: string,
   kind: string | undefined,
   text: string,

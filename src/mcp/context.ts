@@ -6,10 +6,11 @@ import {
   type SectionName,
 } from '../context/index.ts';
 import { criticalArtifacts, type Definition, leastBriefing, statusOf } from '../machine/index.ts';
-import { cursorFor, type Refused, type Runtime, type Who } from '../runtime/index.ts';
+import { cursorFor, type Refused, type Who } from '../runtime/index.ts';
 import { type Arguments, textIn } from './arguments.ts';
 import { meantRun } from './find-run.ts';
 import { nextCall } from './next-call.ts';
+import type { ToolRuntime } from './tool-runtime.ts';
 import { sectionNames } from './tools.ts';
 
 /** How a section is asked for. */
@@ -25,7 +26,7 @@ interface Asked {
 /** What `workflow_context` answers: a context action that was asked for stays as it is. */
 export async function contextFor(
   given: Arguments,
-  runtime: Runtime,
+  runtime: ToolRuntime,
   who: Who & { session: string },
 ): Promise<{ text: string } | { refused: Refused }> {
   const at = textIn(given, 'at');
@@ -46,7 +47,7 @@ export async function contextFor(
 
 /** The briefing of a run, or one section in full. */
 export async function contextOf(
-  runtime: Runtime,
+  runtime: ToolRuntime,
   run: string,
   who: Who = {},
   { at, section, artifacts, force = false }: Asked = {},
@@ -58,13 +59,12 @@ export async function contextOf(
   if (unknown) return unknown;
   const { session = '' } = who;
   const cursor = cursorFor(view, { at, session });
-  const values = { project_root: runtime.project.root };
-  const status = statusOf(definition, state, { cursor, values, session });
+  const status = statusOf(definition, state, { cursor, values: runtime.values, session });
   const wanted = artifacts ? 'artifacts' : section;
   const source = await runtime.memory.gather(view, {
     session,
     cursor,
-    next: nextCall(status, { session, view }),
+    next: nextCall(status, { session, view, treeless: runtime.tree === undefined }),
     more: moreWords,
     artifacts,
     force: force || wanted !== undefined,

@@ -11,6 +11,8 @@ export interface Known {
   /** Its words were not taken. */
   ignored?: boolean;
   view?: { definition: Definition; state: State } | undefined;
+  /** Who answers has no tree, and runs no gates. */
+  treeless?: boolean;
 }
 
 const mostNamed = 5;
@@ -23,7 +25,7 @@ export const needsView = ({ at, delegate, contextAction, waiting, replayed }: To
 export function nextCall(told: Told, known: Known): string {
   const { at, status, checking, waiting, contextAction, failed_gates, unstable_files } = told;
   if (checking && at !== undefined)
-    return `The gates are running: call workflow_status with at ${at} in a while.`;
+    return `${known.treeless ? 'The gates are for somebody who has the tree' : 'The gates are running'}: call workflow_status with at ${at} in a while.`;
   if (checking || (status !== 'running' && status !== 'waiting')) return told.next;
   if (waiting) return `${known.ignored ? notKept(told) : ''}${decision(told, waiting, known)}`;
   if (at === undefined) return `${known.ignored ? notKept(told) : ''}${share(told, known)}`;

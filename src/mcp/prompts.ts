@@ -1,7 +1,7 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
-import type { Runtime } from '../runtime/index.ts';
 import { contextFor } from './context.ts';
 import { forTools } from './refusal-answer.ts';
+import type { ToolRuntime } from './tool-runtime.ts';
 import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 
 export const listedPrompts: readonly Prompt[] = [
@@ -27,22 +27,25 @@ export const listedPrompts: readonly Prompt[] = [
 export async function getPrompt(
   name: string,
   given: Readonly<Record<string, string>>,
-  runtime: Runtime,
+  runtime: ToolRuntime,
   session: string,
 ): Promise<GetPromptResult | undefined> {
-  if (name === 'start') return said(startText(given, runtime));
+  if (name === 'start') return said(await startText(given, runtime));
   if (name !== 'prime' && name !== 'status') return undefined;
   const answer = await contextFor(name === 'status' ? { section: 'status' } : given, runtime, {
     session,
   });
   if ('text' in answer) return said(answer.text);
-  const { message, next } = forTools(answer.refused, runtime);
+  const { message, next } = await forTools(answer.refused, runtime);
   return said(`Stepfast: ${message}; ${next}.`);
 }
 
-function startText({ workflow, summary }: Readonly<Record<string, string>>, runtime: Runtime): string {
+async function startText(
+  { workflow, summary }: Readonly<Record<string, string>>,
+  runtime: ToolRuntime,
+): Promise<string> {
   const given = { ...(workflow ? { workflow } : {}), ...(summary ? { summary } : {}) };
-  const offered = `The workflows with their inputs: ${namedWorkflows(offeredWorkflows(runtime))}.`;
+  const offered = `The workflows with their inputs: ${namedWorkflows(await offeredWorkflows(runtime))}.`;
   return `Call workflow_start with ${JSON.stringify(given)} and the inputs that it needs. ${offered} Do what its answer says, then report with workflow_advance and the answer's \`at\`, until the status is complete.`;
 }
 

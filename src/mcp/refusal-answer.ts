@@ -1,5 +1,6 @@
-import type { Refused, Runtime, Who } from '../runtime/index.ts';
+import type { Refused, Who } from '../runtime/index.ts';
 import { bounded, firstWithin } from './token-estimate.ts';
+import type { ToolRuntime } from './tool-runtime.ts';
 import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 
 /** A refusal as a client sees it: the four keys, and the instructions or runs that come with some. */
@@ -13,10 +14,14 @@ export const refusalAnswer = ({ code, message, next, at, instructions, runs }: R
 });
 
 /** The same "no" for somebody who has tools: what to call instead. */
-export function forTools(refused: Refused, runtime: Runtime, { witness }: Who = {}): Refused {
+export async function forTools(
+  refused: Refused,
+  runtime: ToolRuntime,
+  { witness }: Who = {},
+): Promise<Refused> {
   switch (refused.code) {
     case 'no_workflow': {
-      const offered = namedWorkflows(offeredWorkflows(runtime));
+      const offered = namedWorkflows(await offeredWorkflows(runtime));
       return { ...refused, next: `call workflow_start with one of: ${offered}` };
     }
     case 'bad_input': {
@@ -45,6 +50,7 @@ export function forTools(refused: Refused, runtime: Runtime, { witness }: Who = 
 const toolWords = (next: string): string =>
   next
     .replace(/^start one$/, 'call workflow_start')
+    .replace(/^start one, or name a run$/, 'call workflow_start, with run_id to go on with a run, or pass at')
     .replace(/^ask for the status/, 'call workflow_status')
     .replace(/^claim /, 'call workflow_claim for ')
     .replace(/^set the tasks of '([^']+)'/, "call workflow_set_tasks with loop_id '$1'");

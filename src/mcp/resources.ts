@@ -1,8 +1,8 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { redactQuickly, withoutSecrets } from '../context/index.ts';
 import { ended, statusOf } from '../machine/index.ts';
-import type { Runtime } from '../runtime/index.ts';
 import { contextOf } from './context.ts';
+import type { ToolRuntime } from './tool-runtime.ts';
 import { offeredWorkflows } from './workflows.ts';
 
 const all = 'stepfast://runs';
@@ -25,8 +25,8 @@ export const resourceTemplates: readonly ResourceTemplateType[] = [
 ];
 
 /** The lists of workflows and runs, and each run that is under way. */
-export async function listResources(runtime: Runtime): Promise<Resource[]> {
-  const live = (await runtime.engine.runs()).filter(({ state }) => state && !ended(state));
+export async function listResources(runtime: ToolRuntime): Promise<Resource[]> {
+  const live = (await runtime.runs()).filter(({ state }) => state && !ended(state));
   return [
     {
       uri: workflows,
@@ -34,7 +34,12 @@ export async function listResources(runtime: Runtime): Promise<Resource[]> {
       description: 'What can be started here, with its inputs',
       mimeType: 'application/json',
     },
-    { uri: all, name: 'runs', description: 'All runs of this project', mimeType: 'application/json' },
+    {
+      uri: all,
+      name: 'runs',
+      description: runtime.tree ? 'All runs of this project' : 'The runs of this session',
+      mimeType: 'application/json',
+    },
     ...live.slice(0, mostListed).map(({ run, state }) => ({
       uri: `${all}/${run}`,
       name: run,
@@ -45,8 +50,11 @@ export async function listResources(runtime: Runtime): Promise<Resource[]> {
 }
 
 /** undefined where there is no such resource. */
-export async function readResource(uri: string, runtime: Runtime): Promise<ReadResourceResult | undefined> {
-  if (uri === workflows) return json(uri, { workflows: offeredWorkflows(runtime) });
+export async function readResource(
+  uri: string,
+  runtime: ToolRuntime,
+): Promise<ReadResourceResult | undefined> {
+  if (uri === workflows) return json(uri, { workflows: await offeredWorkflows(runtime) });
   if (uri === all) return json(uri, { runs: await runList(runtime) });
   const [, id, briefing] = /^stepfast:\/\/runs\/([^/]+)(\/briefing)?$/.exec(uri) ?? [];
   const found = id === undefined ? undefined : await runtime.which({ run: id });
@@ -62,12 +70,12 @@ export async function readResource(uri: string, runtime: Runtime): Promise<ReadR
   const [only, second] = Object.values(state.cursors);
   const cursor = second || only?.lease ? undefined : only;
   // Nobody in particular reads it: the handle of a held task is its holder's.
-  const reader = { values: { project_root: runtime.project.root }, session: '' };
+  const reader = { values: runtime.values, session: '' };
   return json(uri, statusOf(definition, state, { ...reader, cursor }));
 }
 
-async function runList(runtime: Runtime) {
-  return (await runtime.engine.runs()).map(({ run, state, problem }) => ({
+async function runList(runtime: ToolRuntime) {
+  return (await runtime.runs()).map(({ run, state, problem }) => ({
     run,
     ...(state
       ? { workflow: state.workflow, status: state.status, step: state.step, updated: state.updatedAt }

@@ -7,19 +7,22 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Runtime } from '../runtime/index.ts';
+import type { Runtime, TreelessRuntime } from '../runtime/index.ts';
 import { checkArguments } from './arguments.ts';
 import type { Caller, ToolAnswer } from './calls.ts';
 import { capabilitiesFor, instructions, serverInfo } from './identity.ts';
 import { once } from './once.ts';
+import type { ToolRuntime } from './tool-runtime.ts';
 import { listedTools, tools } from './tools.ts';
 
 export interface McpServerOptions {
   /** Asked anew for every call: the server itself keeps nothing. */
-  runtime(): Runtime | Promise<Runtime>;
+  runtime(): Runtime | TreelessRuntime | Promise<Runtime>;
   version: string;
-  /** Stands for whoever is at the other end of this process. */
+  /** Stands for whoever is at the other end. */
   session: string;
+  /** The agent program, where the client does not name itself. */
+  host?: string;
   /** The session that a hook saw begin this call, by the id that the host gave the call. */
   caller?(call: string | undefined): Promise<Caller['who'] | undefined>;
   /** No prompts and no resources. */
@@ -28,12 +31,15 @@ export interface McpServerOptions {
   waitMs?: number;
   /** For what nobody who calls can mend. */
   onError?(error: unknown): void;
+  /** The words of such an error are for `onError` alone. */
+  discreet?: boolean;
 }
 
 const progressMs = 5000;
 
 /** Loaded with the first call, and asked for once: an import costs as much as a read even when it is there. */
 const loadCalls = once(() => import('./calls.ts'));
+const loadTools = once(() => import('./tool-runtime.ts'));
 
 /** Nothing here asks a client for input, the only thing that the SDK would validate by a schema. */
 const noValidator = {
@@ -60,7 +66,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     if ('refused' in checked) return resultOf(checked);
     const answer = await guarded(async () => {
       const { callTool } = await loadCalls();
-      return await callTool(tool.name, checked.given, await options.runtime(), await callerIn(context));
+      return await callTool(tool.name, checked.given, await opened(), await callerIn(context));
     });
     return resultOf(answer);
   });
@@ -71,18 +77,15 @@ export function createMcpServer(options: McpServerOptions): Server {
   });
   server.setRequestHandler('prompts/get', async ({ params }) => {
     const { getPrompt } = await import('./prompts.ts');
-    const found = await getPrompt(
-      params.name,
-      params.arguments ?? {},
-      await options.runtime(),
-      options.session,
+    const found = await mendable(async () =>
+      getPrompt(params.name, params.arguments ?? {}, await opened(), options.session),
     );
     if (!found) throw invalid(`There is no prompt '${params.name.slice(0, 80)}'.`);
     return found;
   });
   server.setRequestHandler('resources/list', async () => {
     const { listResources } = await import('./resources.ts');
-    return { resources: await listResources(await options.runtime()) };
+    return { resources: await mendable(async () => listResources(await opened())) };
   });
   server.setRequestHandler('resources/templates/list', async () => {
     const { resourceTemplates } = await import('./resources.ts');
@@ -90,14 +93,19 @@ export function createMcpServer(options: McpServerOptions): Server {
   });
   server.setRequestHandler('resources/read', async ({ params }) => {
     const { readResource } = await import('./resources.ts');
-    const found = await readResource(params.uri, await options.runtime());
+    const found = await mendable(async () => readResource(params.uri, await opened()));
     if (!found) throw new ResourceNotFoundError(params.uri);
     return found;
   });
   return server;
 
+  async function opened(): Promise<ToolRuntime> {
+    const { toolRuntime } = await loadTools();
+    return toolRuntime(await options.runtime());
+  }
+
   async function callerIn({ mcpReq }: ServerContext): Promise<Caller> {
-    const host = nameIn(mcpReq.envelope) ?? server.getClientVersion()?.name;
+    const host = nameIn(mcpReq.envelope) ?? server.getClientVersion()?.name ?? options.host;
     const seen = await options.caller?.(callIn(mcpReq._meta));
     return {
       who: seen ?? { session: options.session, ...(host === undefined ? {} : { host }) },
@@ -117,11 +125,29 @@ export function createMcpServer(options: McpServerOptions): Server {
       const refused = refusedBy(error);
       if (refused) return { refused };
       options.onError?.(error);
-      const message = error instanceof Error ? error.message : String(error);
+      const message = wordsOf(error);
       return {
         refused: { code: 'internal', message, next: 'send the same call again; if it stays, tell the user' },
       };
     }
+  }
+
+  /** What goes wrong outside a tool is an error of the protocol. */
+  async function mendable<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      const { refusedBy } = await import('../runtime/index.ts');
+      const refused = refusedBy(error);
+      if (!refused) options.onError?.(error);
+      const message = refused ? `${refused.message} ${refused.next}` : wordsOf(error);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, message);
+    }
+  }
+
+  function wordsOf(error: unknown): string {
+    if (options.discreet) return 'Something went wrong that is not yours to mend';
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

@@ -1,6 +1,5 @@
-import { listWorkflows } from '../definition/index.ts';
 import type { Definition } from '../machine/index.ts';
-import type { Runtime } from '../runtime/index.ts';
+import type { ToolRuntime } from './tool-runtime.ts';
 
 export interface OfferedWorkflow {
   name: string;
@@ -9,12 +8,9 @@ export interface OfferedWorkflow {
 }
 
 /** Every workflow that can be started here. */
-export function offeredWorkflows(runtime: Runtime): OfferedWorkflow[] {
-  return listWorkflows(runtime.searchPath).flatMap(({ name, base, hash, shadowedBy }) => {
-    if (base || hash === undefined || shadowedBy !== undefined) return [];
-    const { description, inputs = {} } = runtime.resolve(name).definition;
-    return [{ name, description, inputs }];
-  });
+export async function offeredWorkflows(runtime: ToolRuntime): Promise<OfferedWorkflow[]> {
+  const all = await runtime.workflows();
+  return all.map(({ name, description, inputs = {} }) => ({ name, description, inputs }));
 }
 
 /** `go { task }, bugfix { bug, test? }, keep`. */

@@ -46,6 +46,9 @@ const mendable: Record<string, string> = {
   store_forked: 'a person decides with: stepfast repair',
   store_corrupt: 'a person mends it with: stepfast repair',
   store_newer: 'update Stepfast',
+  server_unreachable: 'send the same call again, with the same handle',
+  server_refused: 'a person looks at it: stepfast login',
+  other_server: 'a person logs in there: stepfast login',
 };
 
 export function refusedBy(error: unknown): Refused | undefined {

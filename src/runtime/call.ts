@@ -4,7 +4,7 @@ import type { Loaded } from '../store/index.ts';
 import { followSource } from './adoption/follow.ts';
 import { type Answer, isRefused, type Refused } from './answer.ts';
 import type { Engine, Executed } from './engine.ts';
-import { type GateKeeper, type GateProgress, worktreeOf } from './gate-keeper.ts';
+import { type GateKeeper, type GateProgress, isElsewhere, worktreeOf } from './gate-keeper.ts';
 import type { Memory } from './memory/memory.ts';
 import type { Project } from './project.ts';
 import { readCommand } from './reading.ts';
@@ -38,12 +38,14 @@ interface Options {
   surroundings: Surroundings;
   memory: Memory;
   which(wanted: Wanted): Promise<{ run: string } | Refused>;
+  /** This project directory, where runs live on a server too. */
+  place?: string | undefined;
 }
 
 const defaultWaitMs = 45_000;
 
 /** One command of one run, with what it leads to: gates, a task's worktree, a warning. */
-export function createCall({ engine, project, gates, surroundings, memory, which }: Options) {
+export function createCall({ engine, project, gates, surroundings, memory, which, place }: Options) {
   const { clock, values, caller, around, treeFor, untrusted } = surroundings;
   return call;
 
@@ -62,8 +64,11 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     const worker = view && request.type === 'review' ? workerOf(view.state, at) : undefined;
     const worktree =
       taskWorktree(project, run, taskAt(at)) ??
-      (view && worker !== undefined ? worktreeOf(view.state, worker, project) : project.worktree);
-    const tree = view && (await treeFor(view.definition, request.type, worktree));
+      (view && worker !== undefined ? worktreeOf(view.state, worker, project, place) : project.worktree);
+    const works = worker === undefined ? undefined : view?.state.sessions[worker]?.worktree;
+    // On the tree of another machine nobody here can look.
+    const away = works !== undefined && isElsewhere(works, place);
+    const tree = view && !away ? await treeFor(view.definition, request.type, worktree) : undefined;
     const warned = warning(view, tree);
     const by = who.session === undefined && worker !== undefined ? { ...who, session: worker } : who;
     // The parts are those of exactly this request.
@@ -78,7 +83,7 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     // Whoever only looks around binds nothing; a handle says that it is meant.
     const bound = request.type !== 'status' || at !== undefined ? around(who) : { values };
     const executed = await engine.execute(run, command, callOptions.key, bound);
-    const told = await gates.perform(run, executed.effects);
+    const told = await gates.perform(run, executed.effects, executed.changed && !away ? 'asked' : 'found');
     const reply = toldBy(executed);
     if (isRefused(reply)) return { run, reply };
     if (request.type === 'claim')
@@ -147,7 +152,7 @@ export function createCall({ engine, project, gates, surroundings, memory, which
       ...(settled === 'interrupted' ? { runnerAlive: false } : {}),
     };
     const executed = await engine.execute(run, status, undefined, { ...around(who), check: id });
-    await gates.perform(run, executed.effects);
+    await gates.perform(run, executed.effects, executed.changed ? 'asked' : 'found');
     return executed;
   }
 

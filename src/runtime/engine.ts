@@ -49,6 +49,12 @@ export interface Executed {
   due: DueArtifact[];
 }
 
+/** How a caller that may have to repeat itself begins a run: an id of its own making, and a key. */
+export interface Once {
+  run: string;
+  key: string;
+}
+
 type Opening = Extract<Command, { type: 'start' | 'adopt' | 'import' }>;
 export type OpeningCommand = Opening extends infer C ? (C extends unknown ? Omit<C, 'run'> : never) : never;
 
@@ -57,13 +63,18 @@ export type OpeningCommand = Opening extends infer C ? (C extends unknown ? Omit
  * Throws StepfastError: `no_run`, `busy`, and what a store throws.
  */
 export interface Engine {
-  /** Pins the definition by its hash, whatever the command says. */
-  begin(definition: Definition, command: OpeningCommand, circumstances?: Circumstances): Promise<Executed>;
+  /** Pins the definition by its hash, whatever the command says. With `once` a repeated call begins nothing new. */
+  begin(
+    definition: Definition,
+    command: OpeningCommand,
+    circumstances?: Circumstances,
+    once?: Once,
+  ): Promise<Executed>;
   /** A repeated key gets the answer of the first call. */
   execute(run: string, command: Command, key?: string, circumstances?: Circumstances): Promise<Executed>;
   view(run: string): Promise<Loaded | undefined>;
-  /** Ids of all runs, in no order; cheap. */
-  ids(): Promise<string[]>;
+  /** Ids of all runs, or of those that are `name` or end with `-name`; in no order; cheap. */
+  ids(name?: string): Promise<string[]>;
   runs(): Promise<RunInfo[]>;
   entries(run: string, after?: number): Promise<StoredEntry[]>;
   text(run: string, text: Text): Promise<string>;
@@ -79,6 +90,8 @@ interface EngineOptions {
 }
 
 const maxConflicts = 64;
+/** As often a command is tried before its run is locked for it. */
+const patience = 3;
 const maxTaken = 8;
 /** What the machine takes. */
 const maxWords = 256 * 1024;
@@ -88,7 +101,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     begin,
     execute,
     view: (run) => store.load(run),
-    ids: () => store.ids(),
+    ids: (name) => store.ids(name),
     runs: () => store.list(),
     entries: (run, after) => store.entries(run, after),
     text,
@@ -100,19 +113,27 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     definition: Definition,
     command: OpeningCommand,
     { facts, values }: Circumstances = {},
+    once?: Once,
   ): Promise<Executed> {
     const hash = hashOf(definition);
     for (let tries = 0; tries < maxTaken; tries += 1) {
-      const run = newRun(definition.name, command.now);
+      const run = once?.run ?? newRun(definition.name, command.now);
       // A distributive Omit loses the link between `type` and the rest.
       const opening = { ...command, hash, run, ...(facts ? { facts } : {}) } as Opening;
       const { events, state, reply, effects } = respond(definition, null, opening, values);
       const begun = { run, reply, effects, changed: state !== null, interrupted: false };
       if (state === null) return { ...begun, due: [] };
-      const created = await store.create(run, { definition, hash }, entryOf(opening, events), state);
+      const entry = entryOf(opening, events);
+      if (once) Object.assign(entry, { key: once.key, reply });
+      const created = await store.create(run, { definition, hash }, entry, state);
       if (created !== 'taken') return { ...begun, due: dueFor(opening, definition, state) };
+      if (!once) continue;
+      const first = await store.load(run, once.key);
+      if (!first?.repeated) break;
+      // What was stored under a key is what was answered.
+      return { ...begun, reply: first.repeated.reply as Reply, changed: false, due: [] };
     }
-    throw new StepfastError('busy', `No free run id was found in ${maxTaken} tries. Try again.`);
+    throw new StepfastError('busy', 'No free run id was found. Try again.');
   }
 
   async function execute(
@@ -124,7 +145,14 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     const words = longWords(command);
     const given = words ? withWords(command, words.kept) : command;
     for (let tries = 0; tries < maxConflicts; tries += 1) {
-      const loaded = await store.load(run, key);
+      const executed =
+        tries >= patience && store.locked ? await store.locked(run, attempt) : await attempt(store);
+      if (executed !== 'conflict') return executed;
+    }
+    throw new StepfastError('busy', `${run} was changed by others ${maxConflicts} times. Try again.`);
+
+    async function attempt(within: Store): Promise<Executed | 'conflict'> {
+      const loaded = await within.load(run, key);
       if (!loaded) throw noRun(run);
       // What was stored under a key is what was answered.
       if (loaded.repeated)
@@ -142,13 +170,12 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       const executed = { run, reply, effects, interrupted, due };
       if (state === null || events.length === 0) return { ...executed, changed: false };
       // Before the batch that names them, and only where there is one.
-      if (words) await store.keep(run, words.text);
+      if (words) await within.keep(run, words.text);
       const entry = entryOf(given, events);
       if (key !== undefined) Object.assign(entry, { key, reply: { ...reply, replayed: true } });
-      const version = await store.append(loaded, entry, state);
-      if (version !== 'conflict') return { ...executed, changed: true };
+      const version = await within.append(loaded, entry, state);
+      return version === 'conflict' ? 'conflict' : { ...executed, changed: true };
     }
-    throw new StepfastError('busy', `${run} was changed by others ${maxConflicts} times. Try again.`);
   }
 
   /** The session's binding and the command, as one batch; a refused command binds nobody. */

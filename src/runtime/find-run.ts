@@ -1,12 +1,13 @@
 import { ended, type State } from '../machine/index.ts';
-import type { RunInfo } from '../store/index.ts';
+import { isNamed, type RunInfo } from '../store/index.ts';
 import type { Refused } from './answer.ts';
+import { sameWorktree } from './placed.ts';
 
 const mostListed = 5;
 
 /** The run of an id, or of its end: the suffix that every handle begins with. */
 export function runNamed(ids: readonly string[], name: string, at?: string): { run: string } | Refused {
-  const meant = ids.filter((run) => run === name || run.endsWith(`-${name}`));
+  const meant = ids.filter((run) => isNamed(run, name));
   const [only, second] = meant;
   if (only !== undefined && second === undefined) return { run: only };
   if (second !== undefined) return several(meant, meant);
@@ -48,7 +49,7 @@ export const isHere = (
   worktree: string,
 ): boolean =>
   worktrees.length === 0 ||
-  worktrees.includes(worktree) ||
+  worktrees.some((each) => sameWorktree(each, worktree)) ||
   worktree.startsWith(`{project_root}/.stepfast/worktrees/${run}/`);
 
 /** Of its sessions that have not ended, portable, each once. */

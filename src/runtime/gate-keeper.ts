@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Effect, State, Text } from '../machine/index.ts';
 import { checkingIn } from './engine.ts';
 import { type GateSurroundings, runRequested } from './gate-runner.ts';
+import { isSamePlace, unplaced } from './placed.ts';
 import { findProject, local, type Project } from './project.ts';
 import { runnerIs, stopRunners } from './runner-mark.ts';
 import { taskWorktree } from './task-worktree.ts';
@@ -24,12 +25,18 @@ export interface GateProgress {
 
 interface KeeperOptions extends GateSurroundings {
   runner: RunnerCommand;
+  /** This project directory, and whether a run lives on a server: then others may have its tree. */
+  place?: string | undefined;
+  isShared?(run: string): boolean;
 }
+
+/** Why gates are to run here: the caller's own call asks for them, it found them, or it waits for nobody's. */
+type Reason = 'asked' | 'found' | 'waited';
 
 /** Performs what the machine asks for, and waits for gates without holding anything. */
 export interface GateKeeper {
-  /** Answers what the caller must be told of it. */
-  perform(run: string, effects: readonly Effect[]): Promise<string | undefined>;
+  /** Answers what the caller must be told of it. `found`: others asked for it before. */
+  perform(run: string, effects: readonly Effect[], why?: 'asked' | 'found'): Promise<string | undefined>;
   settle(
     run: string,
     id: string,
@@ -39,17 +46,24 @@ export interface GateKeeper {
 }
 
 const pollMs = 250;
+/** A server tells at once what moved: this is for what it cannot tell. */
+const sharedPollMs = 2_000;
 /** A runner that has not reported by then is asked for again. */
 const patienceMs = 5_000;
 
 export function createGateKeeper(options: KeeperOptions): GateKeeper {
-  const { engine, project, clock, host, env, runner, cacheDirectory } = options;
+  const { engine, project, clock, host, env, runner, cacheDirectory, place } = options;
+  const isShared = (run: string): boolean => options.isShared?.(run) ?? false;
   return { perform, settle, run: (run, id) => runRequested(options, logsOf(run, id), run, id) };
 
-  async function perform(run: string, effects: readonly Effect[]): Promise<string | undefined> {
+  async function perform(
+    run: string,
+    effects: readonly Effect[],
+    why: 'asked' | 'found' = 'asked',
+  ): Promise<string | undefined> {
     let warning: string | undefined;
     for (const effect of effects) {
-      if (effect.type === 'runGates') await startRunner(run, effect.id, effect.session);
+      if (effect.type === 'runGates') await startRunner(run, effect.id, effect.session, why);
       else if (effect.type === 'stopGates') stopRunners(logsOf(run, effect.id), host, [run, effect.id]);
       else warning = await writeTodo(run, effect.content);
     }
@@ -57,13 +71,19 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
   }
 
   /** Detached, in a process group of its own: it outlives the call, the server and the session. */
-  async function startRunner(run: string, id: string, session: string | undefined): Promise<void> {
-    if (!isFirst(logsOf(run, id))) return;
+  async function startRunner(
+    run: string,
+    id: string,
+    session: string | undefined,
+    why: Reason,
+  ): Promise<void> {
     const view = await engine.view(run);
+    if (view && !isOurs(view.state, session, why)) return;
+    if (!isFirst(logsOf(run, id))) return;
     const cursor = view && Object.values(view.state.cursors).find((each) => each.checking?.id === id);
     const worktree =
       taskWorktree(project, run, cursor?.task) ??
-      (view ? worktreeOf(view.state, session, project) : project.worktree);
+      (view ? worktreeOf(view.state, session, project, place) : project.worktree);
     const child = spawn(
       runner.program,
       [...runner.args, run, id, '--repo-root', project.root, '--worktree', worktree],
@@ -72,6 +92,17 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
     // That it could not start is noticed as a runner that never reports.
     child.on('error', () => {});
     child.unref();
+  }
+
+  /**
+   * Gates run where the tree is. Those of a session that works elsewhere are started there; those of nobody in
+   * particular by whoever waits for them while nobody else does.
+   */
+  function isOurs({ run, sessions }: State, session: string | undefined, why: Reason): boolean {
+    if (why === 'asked' || !isShared(run)) return true;
+    const works = session === undefined ? undefined : sessions[session]?.worktree;
+    const where = works === undefined ? undefined : unplaced(works).place;
+    return where === undefined ? why === 'waited' : where === place;
   }
 
   /** Calls that attach ask for a runner that nobody has seen yet: one at a time is enough. */
@@ -111,11 +142,12 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
       }
       if (!has && clock() - asked > patienceMs) {
         asked = clock();
-        await startRunner(run, id, session);
+        await startRunner(run, id, session, 'waited');
       }
       if (clock() >= until) return 'running';
       onProgress?.({ run, id, logs: logsOf(run, id) });
-      await engine.watch(run, view.version.seq, Math.min(pollMs, until - clock()));
+      const most = isShared(run) ? sharedPollMs : pollMs;
+      await engine.watch(run, view.version.seq, Math.min(most, until - clock()));
     }
   }
 
@@ -132,9 +164,19 @@ export const logsDirectory = (project: Project, run: string): string =>
 export const logsName = (id: string): string => id.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '-');
 
 /** The session's own worktree where this machine has it, else ours: a run from elsewhere may name any place. */
-export function worktreeOf(state: State, session: string | undefined, project: Project): string {
+export function worktreeOf(
+  state: State,
+  session: string | undefined,
+  project: Project,
+  here?: string,
+): string {
   const stored = session === undefined ? undefined : state.sessions[session]?.worktree;
-  const path = stored === undefined ? project.worktree : local(stored, project.root);
+  if (stored === undefined || isElsewhere(stored, here)) return project.worktree;
+  const path = local(unplaced(stored).worktree, project.root);
   const isOurs = existsSync(path) && findProject(path).root === project.root;
   return isOurs ? path : project.worktree;
 }
+
+/** A worktree of another project directory, as its name tells. */
+export const isElsewhere = (stored: string, place: string | undefined): boolean =>
+  !isSamePlace(unplaced(stored).place, place);

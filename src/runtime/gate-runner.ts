@@ -60,9 +60,19 @@ export async function runRequested(
   if ('code' in started.reply) return unmark();
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
-  const report = (result: Omit<CommandOf<'gatesFinished'>, 'type' | 'id' | 'now'>) =>
-    engine.execute(run, { ...engineCaller(), type: 'gatesFinished', id, runner, ...result });
-  try {
+  /** While a server is away the results wait here, as long as anybody wants them. */
+  const report = async (result: Finished): Promise<void> => {
+    const command = { ...engineCaller(), type: 'gatesFinished' as const, id, runner, ...result };
+    for (;;) {
+      try {
+        return void (await engine.execute(run, command));
+      } catch (error) {
+        if (!isAway(error) || clock() > deadline) throw error;
+        await new Promise((resolve) => setTimeout(resolve, awayMs));
+      }
+    }
+  };
+  const results = async (): Promise<Finished | undefined> => {
     mustBeTrusted(checking.gates, view.definition);
     const context = await conditionContext(
       engine,
@@ -83,18 +93,30 @@ export async function runRequested(
       passed: passedBefore(view.state, cursor),
       signal: stop.signal,
     });
-    if (stop.signal.aborted) return;
-    await report({
+    if (stop.signal.aborted) return undefined;
+    return {
       receipts,
       ...(tree === undefined ? {} : { tree }),
       ...(unstable === undefined ? {} : { unstable }),
-    });
+    };
+  };
+  try {
+    const result = await results();
+    if (result) await report(result);
   } catch (error) {
+    if (isAway(error)) return;
     // Somebody waits for an answer: that it could not be checked is one.
     const tail = `could not be run: ${error instanceof Error ? error.message : String(error)}`;
     await report({ receipts: [{ gate: 0, pass: false, tail: tail.slice(0, 4000) }] });
   }
 }
+
+type Finished = Omit<CommandOf<'gatesFinished'>, 'type' | 'id' | 'now'>;
+
+const awayMs = 2_000;
+
+const isAway = (error: unknown): boolean =>
+  error instanceof StepfastError && error.code === 'server_unreachable';
 
 /** The request comes from the journal, trust is the definition's: no other command may slip in between. */
 function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition): void {
@@ -104,9 +126,11 @@ function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition):
     throw new StepfastError('untrusted', `'${stranger.gate.run}' is no command of '${definition.name}'`);
 }
 
-/** Without the values of a run around this one. */
+/** Without the values of a run around this one, and without what opens a server: gates decide nothing there. */
 const inherited = (env: GateSurroundings['env']): GateSurroundings['env'] =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_)/.test(name)));
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
+  );
 
 function variables(state: State, cursor: Cursor): Record<string, string> {
   return {

@@ -27,6 +27,7 @@ export {
   type Engine,
   type Executed,
   noRun,
+  type Once,
   type OpeningCommand,
 } from './engine.ts';
 export { sessionEnvironment } from './environment.ts';
@@ -75,9 +76,48 @@ export {
 export { ignored, newRun, requireOwnFolders } from './new-run.ts';
 export { appendOwnFile, writeOwnFile } from './own-file.ts';
 export { agentMark, notAPerson } from './person.ts';
+export { placed, placeOf, sameWorktree } from './placed.ts';
 export { findProject, local, type Project, portable } from './project.ts';
 export { readCommand, readState } from './reading.ts';
 export { type LoggedRefusal, refusalsIn } from './refusals.ts';
+export { type HomedEngine, withHomes } from './remote/home.ts';
+export { createKnownRuns, knownRunsPath } from './remote/known-runs.ts';
+export {
+  dropLogin,
+  keepLogin,
+  type Login,
+  plainToken,
+  readLogin,
+  serverFor,
+  serverUrl,
+} from './remote/login.ts';
+export { lookingOnce } from './remote/look-once.ts';
+export { createRemoteEngine, type RemoteEngine } from './remote/remote-engine.ts';
+export {
+  apiHeader,
+  apiVersion,
+  type BeginBody,
+  type CommandBody,
+  type EntriesAnswer,
+  type ErrorAnswer,
+  type ErrorCode,
+  engineStatus,
+  errorStatus,
+  etagOf,
+  type IdsAnswer,
+  maxBodyBytes,
+  maxKeyLength,
+  maxPage,
+  maxWatchMs,
+  paths,
+  type RunAnswer,
+  type RunsAnswer,
+  type Scope,
+  scopes,
+  versionHeader,
+  type WatchAnswer,
+  type WhoamiAnswer,
+} from './remote/wire.ts';
 export type { Resolved } from './resolve.ts';
 export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type { StartRequest } from './start.ts';
@@ -95,6 +135,8 @@ export {
   type Outgoing,
   type Transfer,
 } from './transfer/transfer.ts';
+export { createTreeless, type TreelessOptions, type TreelessRuntime } from './treeless/treeless.ts';
+export type { UsedDefinitions } from './treeless/workflows.ts';
 export { createTrust, type Trust, type TrustRecord } from './trust.ts';
 export { bootId, machineId, type Surroundings, stateDirectory } from './user.ts';
 export { cursorFor } from './whose.ts';

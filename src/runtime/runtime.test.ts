@@ -107,7 +107,7 @@ describe('which run is meant', () => {
     expect(Object.keys(view?.state.sessions ?? {})).toEqual(['one', 'two']);
     expect(view?.state.sessions.two).toMatchObject({
       host: 'scripted',
-      worktree: '{project_root}',
+      worktree: expect.stringMatching(/^\{project_root\}(@|$)/),
       completed: ['plan'],
     });
   });

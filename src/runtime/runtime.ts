@@ -12,8 +12,13 @@ import { createGateKeeper, type RunnerCommand } from './gate-keeper.ts';
 import { withMarks } from './marks/marked-engine.ts';
 import { createMemory, type Memory } from './memory/memory.ts';
 import { newRun, requireOwnFolders } from './new-run.ts';
+import { placeOf } from './placed.ts';
 import { findProject, type Project } from './project.ts';
 import { withRefusals } from './refusals.ts';
+import { withHomes } from './remote/home.ts';
+import { knownRunsPath } from './remote/known-runs.ts';
+import { serverFor } from './remote/login.ts';
+import { createRemoteEngine, type RemoteEngine } from './remote/remote-engine.ts';
 import { type Resolved, resolveWorkflow } from './resolve.ts';
 import { createStart, type StartRequest } from './start.ts';
 import { createSurroundings, type Who } from './surroundings.ts';
@@ -30,6 +35,10 @@ export interface Runtime {
   readonly memory: Memory;
   /** The local store, for what only files have: check and repair. */
   readonly store: FileStore;
+  /** Where new runs begin; undefined: in files. */
+  readonly server: Pick<RemoteEngine, 'url' | 'runs' | 'whoami'> | undefined;
+  /** The server that a run lives on; undefined for one of files. */
+  serverOf(run: string): string | undefined;
   readonly searchPath: readonly Place[];
   start(request: StartRequest, who: Who): Promise<Answer>;
   call(request: Request, who: Who, options?: CallOptions): Promise<Answer>;
@@ -54,10 +63,17 @@ export interface RuntimeOptions {
   /** Starts this program's gate runner in a process of its own. */
   runner: RunnerCommand;
   clock?(): number;
+  /** In place of the one that the environment or a login names. */
+  server?: RemoteEngine;
+  /** How long a call goes on asking a server that does not answer. */
+  patienceMs?: number;
 }
 
+/** Longer than a server takes to start again. */
+const patience = 30_000;
+
 export function createRuntime(options: RuntimeOptions): Runtime {
-  const { cwd, env = process.env, clock = Date.now } = options;
+  const { cwd, env = process.env } = options;
   const given = {
     ...(options.worktree === undefined ? {} : { worktree: options.worktree }),
     ...(options.repoRoot === undefined ? {} : { repoRoot: options.repoRoot }),
@@ -78,9 +94,18 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       nonce: () => randomBytes(6).toString('hex'),
     }),
   );
-  const bare = createEngine({ store, newRun, hashOf: hashDefinition });
-  const engine = withRefusals(withMarks(bare, project.directory), project.directory);
-  const surroundings = createSurroundings({ project, trust, clock, env, cacheDirectory });
+  const files = createEngine({ store, newRun, hashOf: hashDefinition });
+  const login = options.server ? undefined : serverFor(project.root, state, env);
+  const { patienceMs = patience } = options;
+  const timing = { patienceMs, ...(options.clock ? { clock: options.clock } : {}) };
+  const server = options.server ?? (login && createRemoteEngine({ ...login, ...timing }));
+  // The server sets every time, so what is compared with its times is its clock.
+  const clock = server?.now ?? options.clock ?? Date.now;
+  const guard = (): void => requireOwnFolders(project, [knownRunsPath]);
+  const homes = server && withHomes({ local: files, server, directory: project.directory, guard });
+  const engine = withRefusals(withMarks(homes ?? files, project.directory), project.directory);
+  const place = server && placeOf(machine, project.root);
+  const surroundings = createSurroundings({ project, trust, clock, env, cacheDirectory, place });
   const gates = createGateKeeper({
     engine,
     project,
@@ -90,12 +115,15 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     host: bootId(machine),
     cacheDirectory,
     runner: options.runner,
+    place,
+    isShared: (run) => serverOf(run) !== undefined,
   });
-  const parts = { engine, project, gates, surroundings, which };
+  const parts = { engine, project, gates, surroundings, which, place };
   const memory = createMemory({ ...parts, env, cacheDirectory });
   const start = createStart({
     ...parts,
     memory,
+    know: async (run) => await homes?.know(run),
     definitionOf: (workflow) => resolve(workflow ?? options.workflowPath ?? 'go').definition,
   });
   const call = createCall({ ...parts, memory });
@@ -106,6 +134,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     trust,
     memory,
     store,
+    server,
+    serverOf,
     searchPath,
     which,
     resolve,
@@ -116,9 +146,13 @@ export function createRuntime(options: RuntimeOptions): Runtime {
 
   async function which(wanted: Wanted): Promise<{ run: string } | Refused> {
     const suffix = wanted.at === undefined ? undefined : parseHandle(wanted.at)?.suffix;
-    if (wanted.run !== undefined) return runNamed(await engine.ids(), wanted.run);
-    if (suffix !== undefined) return runNamed(await engine.ids(), suffix, wanted.at);
+    if (wanted.run !== undefined) return runNamed(await engine.ids(wanted.run), wanted.run);
+    if (suffix !== undefined) return runNamed(await engine.ids(suffix), suffix, wanted.at);
     return onlyLiveRun(await engine.runs(), surroundings.here, wanted.changes ?? false);
+  }
+
+  function serverOf(run: string): string | undefined {
+    return homes?.serverOf(run);
   }
 
   function resolve(workflow: string): Resolved {

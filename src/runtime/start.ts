@@ -26,12 +26,15 @@ interface Options {
   memory: Memory;
   which(wanted: { run: string }): Promise<{ run: string } | Refused>;
   definitionOf(workflow: string | undefined): Definition;
+  /** Whoever goes on with a run by its name works on it here. */
+  know(run: string): Promise<void>;
 }
 
 const lingerMs = 3_600_000;
 
 /** Begins a run, or goes on with the one that the same words began. */
-export function createStart({ engine, project, gates, surroundings, memory, which, definitionOf }: Options) {
+export function createStart(options: Options) {
+  const { engine, project, gates, surroundings, memory, which, definitionOf, know } = options;
   const { clock, here, caller, around, treeFor, untrusted } = surroundings;
   return start;
 
@@ -58,11 +61,12 @@ export function createStart({ engine, project, gates, surroundings, memory, whic
   async function restore(run: string, who: Who): Promise<Answer> {
     const found = await which({ run });
     if (!('run' in found)) return { reply: found };
+    await know(found.run);
     const view = await engine.view(found.run);
     const changed = view ? await memory.differences(view, who.session) : [];
     const command: Command = { ...caller(who), type: 'status' };
     const { reply, effects, due } = await engine.execute(found.run, command, undefined, around(who));
-    await gates.perform(found.run, effects);
+    await gates.perform(found.run, effects, 'found');
     const warning = changed.map(({ what }) => what).join(' ');
     return { run: found.run, reply, due, restored: true, ...(warning === '' ? {} : { warning }) };
   }
@@ -86,7 +90,7 @@ export function createStart({ engine, project, gates, surroundings, memory, whic
     return same.length === 1 ? same[0]?.run : undefined;
   }
 
-  /** Runs that keep nothing go some time after their end: until then a repeated call is answered. */
+  /** Runs that keep nothing go some time after their end: until then a repeated call is answered. A server has sweeps of its own. */
   async function sweep(runs: readonly RunInfo[]): Promise<void> {
     for (const { run, state: each, keep } of runs)
       if (keep === false && each && ended(each) && clock() - each.updatedAt > lingerMs)

@@ -4,6 +4,7 @@ import type { Refused } from './answer.ts';
 import type { Circumstances } from './engine.ts';
 import { sessionEnvironment } from './environment.ts';
 import { commandsOf, excludedFrom, gatesOf } from './gates-in.ts';
+import { placed } from './placed.ts';
 import { type Project, portable } from './project.ts';
 import type { Trust } from './trust.ts';
 
@@ -22,6 +23,8 @@ interface Options {
   clock(): number;
   env: Readonly<Record<string, string | undefined>>;
   cacheDirectory: string;
+  /** Where runs live on a server too: which project directory of which machine this is. */
+  place?: string | undefined;
 }
 
 /** What a command is told of its moment: who calls, from where, and on which tree. */
@@ -39,8 +42,15 @@ export interface Surroundings {
   untrusted(definition: Definition, name: string): Refused | undefined;
 }
 
-export function createSurroundings({ project, trust, clock, env, cacheDirectory }: Options): Surroundings {
-  const here = portable(project.worktree, project.root);
+export function createSurroundings({
+  project,
+  trust,
+  clock,
+  env,
+  cacheDirectory,
+  place,
+}: Options): Surroundings {
+  const here = placed(portable(project.worktree, project.root), place);
   const values = { project_root: project.root };
   return {
     clock,

@@ -160,6 +160,9 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect(list.map((info) => info.run)).toEqual(['b-new', 'c-middle', 'a-old']);
       expect(list[2]?.state).toEqual((await mustLoad(store, 'a-old')).state);
       expect((await store.ids()).sort()).toEqual(['a-old', 'b-new', 'c-middle']);
+      expect(await store.ids('old')).toEqual(['a-old']);
+      expect(await store.ids('b-new')).toEqual(['b-new']);
+      for (const name of ['ld', '-old', 'a', '%', '_-new', '']) expect(await store.ids(name)).toEqual([]);
     });
 
     test('a removed run is gone with its texts, and its id is free', async () => {

@@ -19,6 +19,6 @@ export { createFileTransfer, type FileTransfer, type Texts } from './file/transf
 export { describeText, digestOf, longTextBytes } from './long-text.ts';
 export { createMemoryStore } from './memory.ts';
 export { projectState } from './projection.ts';
-export { isRunId } from './run-id.ts';
+export { isNamed, isRunId } from './run-id.ts';
 export type { StateProjection } from './state-schema.ts';
 export type { Entry, Loaded, Pinned, RunInfo, Store, StoredEntry, Version } from './store.ts';

@@ -1,5 +1,5 @@
 import { describeText } from './long-text.ts';
-import { requireRunId } from './run-id.ts';
+import { isNamed, requireRunId } from './run-id.ts';
 import { infoOf, newestFirst } from './run-list.ts';
 import type { Entry, Loaded, Pinned, Store, StoredEntry, Version } from './store.ts';
 
@@ -65,8 +65,8 @@ export function createMemoryStore(): Store {
       return kept ? entriesOf(kept).slice(after) : [];
     },
 
-    async ids() {
-      return [...runs.keys()];
+    async ids(name) {
+      return [...runs.keys()].filter((run) => name === undefined || isNamed(run, name));
     },
 
     async list() {

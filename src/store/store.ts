@@ -56,8 +56,8 @@ export interface Store {
   append(loaded: Loaded, entry: Entry, state: State): Promise<Version | 'conflict'>;
   /** Accepted batches after `seq`, in order, the whole chain verified. */
   entries(run: string, after?: number): Promise<StoredEntry[]>;
-  /** Ids of all runs, in no order; cheap. */
-  ids(): Promise<string[]>;
+  /** Ids of all runs, or of those that are `name` or end with `-name`; in no order; cheap. */
+  ids(name?: string): Promise<string[]>;
   /** All runs, newest first. */
   list(): Promise<RunInfo[]>;
   remove(run: string): Promise<void>;
@@ -66,4 +66,6 @@ export interface Store {
   text(run: string, digest: string): Promise<string | undefined>;
   /** Resolves when the run has moved beyond `seq`, or after `ms`. */
   watch(run: string, seq: number, ms: number): Promise<void>;
+  /** While `action` works on the run with the store that it is given, everybody else waits: for a run that many change. */
+  locked?<T>(run: string, action: (store: Store) => Promise<T>): Promise<T>;
 }

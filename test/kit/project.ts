@@ -30,6 +30,7 @@ export function createTestProject(files: Record<string, string> = {}): TestProje
     GIT_AUTHOR_EMAIL: 'test@example.com',
     GIT_COMMITTER_NAME: 'Test',
     GIT_COMMITTER_EMAIL: 'test@example.com',
+    ...served(),
   };
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: root, env, stdio: 'pipe', encoding: 'utf8' });
@@ -63,4 +64,13 @@ export function createTestProject(files: Record<string, string> = {}): TestProje
     },
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }),
   };
+}
+
+/** What holds of files alone, or of our own clock alone, is not asked of a server. */
+export const isServed = process.env.STEPFAST_TEST_URL !== undefined;
+
+/** Where a suite runs against a server: every project of it is logged in there. */
+function served(): Record<string, string> {
+  const { STEPFAST_TEST_URL: url, STEPFAST_TEST_TOKEN: token } = process.env;
+  return url && token ? { STEPFAST_URL: url, STEPFAST_TOKEN: token } : {};
 }

@@ -10,9 +10,19 @@ import {
 } from '@modelcontextprotocol/server';
 import { createMcpServer, type McpServerOptions } from '../../src/mcp/server.ts';
 
+export interface Served {
+  url: string;
+  close(): void;
+}
+
 /** The server that `stepfast mcp` serves over stdio, on loopback, for test suites that speak HTTP alone. */
-export async function serveOverHttp(options: McpServerOptions): Promise<{ url: string; close(): void }> {
+export async function serveOverHttp(options: McpServerOptions): Promise<Served> {
   const handler = createMcpHandler(() => createMcpServer(options));
+  return await serveRequests((request) => handler.fetch(request));
+}
+
+/** What answers requests, on loopback, for its own names only. */
+export async function serveRequests(answer: (request: Request) => Promise<Response>): Promise<Served> {
   const server = createServer(async (incoming, outgoing) => {
     const { method = 'GET', url = '/', headers } = incoming;
     const request = new Request(new URL(url, 'http://localhost'), {
@@ -25,7 +35,7 @@ export async function serveOverHttp(options: McpServerOptions): Promise<{ url: s
     const response =
       hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
       originValidationResponse(request, localhostAllowedOrigins()) ??
-      (await handler.fetch(request));
+      (await answer(request));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     for await (const chunk of response.body ?? []) outgoing.write(chunk);
     outgoing.end();

@@ -1,6 +1,14 @@
 import type { Io } from '../io.ts';
 
-export const groups = ['Work', 'Decide', 'Look', 'Workflows', 'Set up', 'Move and mend'] as const;
+export const groups = [
+  'Work',
+  'Decide',
+  'Look',
+  'Workflows',
+  'Set up',
+  'Move and mend',
+  'Team server',
+] as const;
 
 export interface Command {
   name: string;

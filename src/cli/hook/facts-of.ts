@@ -2,7 +2,7 @@ import { compileBriefing } from '../../context/index.ts';
 import { ended, requiredReading, type State } from '../../machine/index.ts';
 import { gatesOf, liveRuns, markedRuns } from '../../runtime/index.ts';
 import type { Loaded } from '../../store/index.ts';
-import { capOf, needsFiles, plainSource } from './brief.ts';
+import { capOf, needsFiles, plainSource, whereIs } from './brief.ts';
 import {
   type Compiled,
   dropFacts,
@@ -30,8 +30,12 @@ export async function renewFacts(
       dropFacts(place.project, run);
       continue;
     }
-    const briefing = ahead ? compiledAhead(view, place, characters) : undefined;
-    writeFacts(place.project, run, { ...factsOf(view, journal), live, ...(briefing ? { briefing } : {}) });
+    // What a server said last is all there is while it is away.
+    const briefing = ahead || journal === 0 ? compiledAhead(view, place, characters) : undefined;
+    const made = place.now();
+    const shown = journal > 0 ? undefined : shownOf(view, place);
+    const facts: Facts = { ...factsOf(view, journal), made, live, ...(shown ? { shown } : {}) };
+    writeFacts(place.project, run, briefing ? { ...facts, briefing } : facts);
   }
 }
 
@@ -47,6 +51,10 @@ function factsOf({ definition, state }: Loaded, journal: number): Omit<Facts, 'l
     reading: readingThatMatters({ definition, state }),
     artefacts: state.artefacts,
   };
+}
+
+function shownOf(view: Loaded, place: Place): NonNullable<Facts['shown']> {
+  return { phase: whereIs(view, place, { session: '' }).status.phase, state: view.state };
 }
 
 /** Required reading, and what a gate wants to be read, from the top of the worktree. */

@@ -1,15 +1,21 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { State, Status } from '../../machine/index.ts';
 import { type LiveRun, type Project, writeOwnFile } from '../../runtime/index.ts';
 
 /**
  * What hooks mostly ask of a run, so that most of them need neither the journal nor the machine. Made again whenever
- * the journal has grown: a journal only grows, so its size says whether they still hold.
+ * the journal has grown: a journal only grows, so its size says whether they still hold. A run of a server has none
+ * here, so only their age says how far they can be believed.
  */
 export interface Facts {
   v: 1;
+  /** 0: it lives on a server. */
   journal: number;
+  made?: number;
   live: LiveRun;
+  /** Of a run on a server: what a line about it shows. */
+  shown?: { phase: Phase; state: State };
   /** A stop may be held. */
   holds: boolean;
   /** A context action is waited for, which a person may have to be told. */
@@ -33,6 +39,8 @@ export interface Compiled {
   files: [file: string, seen: string][];
 }
 
+type Phase = Status['phase'];
+
 const version = 1;
 
 const factsFile = ({ directory }: Project, run: string): string =>
@@ -43,12 +51,17 @@ const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 export const journalSize = ({ directory }: Project, run: string): number =>
   sizeOf(join(directory, 'runs', run, 'journal.jsonl'));
 
-/** undefined where they do not hold any more. */
-export function readFacts(project: Project, run: string): Facts | undefined {
+/** undefined where they do not hold any more; of a run on a server where they were not made `since` then. */
+export function readFacts(
+  project: Project,
+  run: string,
+  since = Number.POSITIVE_INFINITY,
+): Facts | undefined {
   try {
     // Only `writeFacts` writes them.
     const facts = JSON.parse(readFileSync(factsFile(project, run), 'utf8')) as Facts;
-    return facts.v === version && facts.journal === journalSize(project, run) ? facts : undefined;
+    if (facts.v !== version || facts.journal !== journalSize(project, run)) return undefined;
+    return facts.journal > 0 || (facts.made ?? 0) >= since ? facts : undefined;
   } catch {
     return undefined;
   }

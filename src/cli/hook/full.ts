@@ -12,6 +12,7 @@ import {
 } from '../../runtime/index.ts';
 import { payReset } from './ahead.ts';
 import { type Around, keyOf } from './around.ts';
+import { serverAnswered } from './away.ts';
 import { begin, prompted } from './begin.ts';
 import { afterCompact, beforeCompact } from './compact.ts';
 import { forgetPending } from './deliver.ts';
@@ -38,6 +39,7 @@ export async function inFull(
   const { place } = visit;
   await payReset(visit);
   const output = await handlers[input.kind](visit);
+  if (place.shared) serverAnswered(meant);
   await renewFacts(place, { ahead: unhurried.includes(input.kind), characters: host.budget }).catch(() => {});
   const [problem] = place.problems;
   if (problem === undefined) return output;
@@ -53,7 +55,8 @@ export const payFirst = (host: Host, input: HookInput, around: Around, project: 
 function visitOf(host: Host, input: HookInput, around: Around, project: Project): Visit {
   const key = keyOf(input);
   const notebook = createNotebook(project, key);
-  return { host, input, key, session: sessionName(key), place: openPlace(project, around), notebook };
+  const place = openPlace(project, around, input.kind);
+  return { host, input, key, session: sessionName(key), place, notebook };
 }
 
 const handlers: Record<HookKind, (visit: Visit) => Promise<HookOutput>> = {

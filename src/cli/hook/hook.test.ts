@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { patient } from '../../../test/kit/patient.ts';
+import { isServed } from '../../../test/kit/project.ts';
 import { claudeCode } from '../../hosts/claude-code/index.ts';
 import { createCallers, stateDirectory } from '../../runtime/index.ts';
 import { runHook } from './hook.ts';
@@ -74,19 +75,22 @@ describe('sessions that begin', () => {
     expect((await kit.fire('Stop', { stop_hook_active: false })).stdout).toBe('');
   });
 
-  test('a briefing that was compiled ahead is the same, and says how old its ages are', async () => {
-    const { context } = await startup();
-    await kit.fire('SessionEnd', { session_id: 'z', reason: 'other' });
-    expect((await startup('b')).context).toBe(context);
-    kit.wait(5 * 60_000);
-    expect((await startup('c')).context).toBe(
-      `${context}\n\nAges are as they were 5 min ago; nothing else has changed.`,
-    );
-    rmSync(join(kit.project.root, 'docs/auth.md'));
-    expect((await startup('e')).context).toContain('@docs/auth.md (missing)');
-    await kit.call(run, { type: 'note', kind: 'decision', text: 'Passkeys only.' });
-    expect((await startup('d')).context).toContain('Passkeys only.');
-  });
+  test.skipIf(isServed)(
+    'a briefing that was compiled ahead is the same, and says how old its ages are',
+    async () => {
+      const { context } = await startup();
+      await kit.fire('SessionEnd', { session_id: 'z', reason: 'other' });
+      expect((await startup('b')).context).toBe(context);
+      kit.wait(5 * 60_000);
+      expect((await startup('c')).context).toBe(
+        `${context}\n\nAges are as they were 5 min ago; nothing else has changed.`,
+      );
+      rmSync(join(kit.project.root, 'docs/auth.md'));
+      expect((await startup('e')).context).toContain('@docs/auth.md (missing)');
+      await kit.call(run, { type: 'note', kind: 'decision', text: 'Passkeys only.' });
+      expect((await startup('d')).context).toContain('Passkeys only.');
+    },
+  );
 
   test('[P4/2] where somebody is at work another session gets two lines', async () => {
     await kit.called('b', { run, at });
@@ -140,7 +144,7 @@ describe('sessions that begin', () => {
 
   test('[P4/9] a session of another worktree that calls with a handle is bound, and known to be there', async () => {
     await kit.called('w', { run, at }, { cwd: otherWorktree() });
-    expect((await state()).sessions.w?.worktree).toBe('{project_root}/../other');
+    expect((await state()).sessions.w?.worktree).toMatch(/^\{project_root\}\/..\/other(@|$)/);
   });
 
   test('[P4/9] a run is told in the worktree that its last session worked in, and in no other', async () => {
@@ -537,14 +541,17 @@ describe('a hook never breaks a session', () => {
     expect((await kit.fire('SessionStart', event)).context).toContain('ACTION REQUIRED');
   });
 
-  test('a run that cannot be read is told on stderr and in the log, and stdout is empty', async () => {
-    await kit.called('a', { run, at });
-    kit.project.write({ [`.stepfast/runs/${run}/journal.jsonl`]: 'broken\n' });
-    const { stdout, stderr, exitCode } = await compact();
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
-    expect(stderr).toContain('stepfast hook SessionStart: ');
-    expect(kit.log().at(-1)).toMatchObject({ what: 'error', event: 'SessionStart' });
-  });
+  test.skipIf(isServed)(
+    'a run that cannot be read is told on stderr and in the log, and stdout is empty',
+    async () => {
+      await kit.called('a', { run, at });
+      kit.project.write({ [`.stepfast/runs/${run}/journal.jsonl`]: 'broken\n' });
+      const { stdout, stderr, exitCode } = await compact();
+      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
+      expect(stderr).toContain('stepfast hook SessionStart: ');
+      expect(kit.log().at(-1)).toMatchObject({ what: 'error', event: 'SessionStart' });
+    },
+  );
 
   test('where nothing can be written the briefing comes all the same', async () => {
     await kit.called('a', { run, at });

@@ -3,11 +3,13 @@ import {
   createMarks,
   findProject,
   type HookInput,
+  type HookOutput,
   type Host,
   requireOwnFolders,
   stateDirectory,
 } from '../../runtime/index.ts';
 import { type Around, activeProject, keyOf } from './around.ts';
+import { isServerError, noteOutage } from './away.ts';
 import { log } from './log.ts';
 import { createNotebook, pendingReason, writtenFolders } from './notebook.ts';
 import { quickly } from './quick.ts';
@@ -49,9 +51,20 @@ async function answer(host: Host, input: HookInput, around: Around): Promise<Ans
   if (notebook && !notebook.first(input.kind, identity(input), around.now())) return nothing;
   if (input.kind === 'prompt' || input.kind === 'stop') notebook?.handed.drop();
   const quick = notebook && (await quickly(host, input, { project, around, notebook }));
-  const output = quick ?? (await (await import('./full.ts')).inFull(host, input, around, project));
+  const output = quick ?? (await inFull());
   const { stdout, exitCode } = host.render(input, output);
   return { stdout, stderr: '', exitCode };
+
+  async function inFull(): Promise<HookOutput> {
+    try {
+      return await (await import('./full.ts')).inFull(host, input, around, project);
+    } catch (error) {
+      if (!project || !notebook || !isServerError(error)) throw error;
+      note(input, around, input.kind, error.message);
+      const told = noteOutage(error, input, { project, notebook, now: around.now() });
+      return { ...told, ...(await quickly(host, input, { project, around, notebook, away: true })) };
+    }
+  }
 }
 
 /** What a run that has ended left of a briefing. */

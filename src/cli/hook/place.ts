@@ -7,23 +7,33 @@ import {
   bootId,
   createBindings,
   createEngine,
+  createKnownRuns,
   createMarks,
+  createRemoteEngine,
   createSessions,
   type Engine,
+  type HookKind,
   isAlive,
+  knownRunsPath,
+  lookingOnce,
   type Marks,
   machineId,
   markedRuns,
   newRun,
   type Project,
+  placeOf,
+  requireOwnFolders,
   type Sessions,
+  serverFor,
   sessionEnvironment,
   stateDirectory,
   unmarkRun,
+  withHomes,
   withMarks,
 } from '../../runtime/index.ts';
 import { createFileStore, type RunInfo } from '../../store/index.ts';
 import type { Around } from './around.ts';
+import { isServerError, patienceFor } from './away.ts';
 
 /** A project as hooks see it: the parts of a runtime that need no workflow files, no gates and no trust. */
 export interface Place extends Around {
@@ -34,11 +44,13 @@ export interface Place extends Around {
   bindings: Bindings;
   marks: Marks;
   state: string;
+  /** A server is asked. */
+  shared: boolean;
   /** Why runs could not be read; the others go on. */
   problems: string[];
 }
 
-export function openPlace(project: Project, around: Around): Place {
+export function openPlace(project: Project, around: Around, kind: HookKind): Place {
   const { env, home, now } = around;
   const state = stateDirectory({ env, home });
   const machine = machineId(state);
@@ -49,7 +61,10 @@ export function openPlace(project: Project, around: Around): Place {
     machine,
     nonce: () => randomBytes(6).toString('hex'),
   });
-  const whole = withMarks(createEngine({ store, newRun, hashOf: hashDefinition }), project.directory);
+  const files = createEngine({ store, newRun, hashOf: hashDefinition });
+  const login = serverFor(project.root, state, env);
+  const patienceMs = login ? patienceFor(project, kind, now()) : 0;
+  const whole = withMarks(login ? bothHomes(login) : files, project.directory);
   const engine: Engine = { ...whole, runs };
   const bindings = createBindings(project.directory);
   const sessions = createSessions({
@@ -60,9 +75,20 @@ export function openPlace(project: Project, around: Around): Place {
     boot: bootId(machine),
     environment: () => sessionEnvironment(project, env),
     isAlive,
-    onError: (error) => problems.push(messageOf(error)),
+    place: login && placeOf(machine, project.root),
+    onError: (error) => {
+      if (isServerError(error)) throw error;
+      problems.push(messageOf(error));
+    },
   });
-  return { ...around, project, engine, sessions, bindings, marks, state, problems };
+  const shared = patienceMs > 0;
+  return { ...around, project, engine, sessions, bindings, marks, state, shared, problems };
+
+  function bothHomes({ url, token }: { url: string; token: string }): Engine {
+    const server = lookingOnce(createRemoteEngine({ url, token, patienceMs, together: true, clock: now }));
+    const guard = (): void => requireOwnFolders(project, [knownRunsPath]);
+    return withHomes({ local: files, server, directory: project.directory, guard });
+  }
 
   async function runs(): Promise<RunInfo[]> {
     const found: RunInfo[] = [];
@@ -75,12 +101,18 @@ export function openPlace(project: Project, around: Around): Place {
     return found;
   }
 
-  /** One that cannot be read now is not gone. */
+  /** One that cannot be read now is not gone; of a server that does not answer nothing is known at all. */
   async function infoOf(run: string): Promise<RunInfo | undefined> {
     try {
       const view = await whole.view(run);
+      const url = view || login ? undefined : createKnownRuns(project.directory).homeOf(run);
+      if (url !== undefined)
+        throw new Error(
+          `${run} lives on ${url}, and this session has no token for it: stepfast login ${url}`,
+        );
       return view && { run, state: view.state };
     } catch (error) {
+      if (isServerError(error)) throw error;
       const problem = messageOf(error);
       problems.push(problem);
       return { run, problem };

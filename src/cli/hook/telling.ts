@@ -8,6 +8,17 @@ export function twoLines({ run, workflow, step }: LiveRun, heldBy: string): stri
   ].join('\n');
 }
 
+/** What a server that does not answer had said before. */
+export function knownThen(then: number, now: number): string {
+  const minutes = Math.round((now - then) / 60_000);
+  const at = `${new Date(then).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `Stepfast: the server did not answer: this is what was known at ${at}, ${minutes} min ago. Others may have gone on since: workflow_status tells, once it answers again.`;
+}
+
+/** Where nothing more was kept. */
+export const unbriefed = ({ run, workflow, step, summary }: LiveRun): string =>
+  `The Stepfast run ${run} (workflow '${workflow}', step '${step}'${summary === undefined ? '' : `: ${summary.slice(0, 120)}`}) is live here. workflow_context brings its briefing.`;
+
 /** For a session that begins where several runs could be meant. */
 export function listed(runs: readonly LiveRun[], count: number): string {
   const lines = runs.map(

@@ -10,19 +10,26 @@ export const options = { ...placeOptions, all: { type: 'boolean', short: 'a' } }
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const all = await openRuntime(io, values).engine.runs();
+  const { engine, server } = openRuntime(io, values);
+  const near = await engine.runs();
+  const known = new Set(near.map(({ run: id }) => id));
+  // Of a server everybody's: only where all are asked for.
+  const far = values.all && server ? (await server.runs()).filter(({ run: id }) => !known.has(id)) : [];
+  const all = [...near, ...far];
   // A run that cannot be read is never hidden.
   const shown = values.all ? all : all.filter((each) => each.problem !== undefined || isLive(each));
   if (values.json) return printJson(io, { runs: shown.map(runJson) }, exit.ok);
   const hidden = all.length - shown.length;
   if (shown.length > 0) io.stdout.write(runTable(shown, io));
-  else io.stderr.write(`${nothing(hidden)}\n`);
+  else io.stderr.write(`${nothing(hidden, values.all ? undefined : server?.url)}\n`);
   if (shown.length > 0 && hidden > 0)
     io.stderr.write(`${count(hidden, 'run')} ended before: stepfast runs --all\n`);
   return exit.ok;
 }
 
-const nothing = (hidden: number): string =>
+const nothing = (hidden: number, server: string | undefined): string =>
   hidden > 0
     ? `No run is live, ${count(hidden, 'run')} ended: stepfast runs --all`
-    : 'There is no run yet. Start one: stepfast go "what to do"';
+    : server !== undefined
+      ? `Nobody here works on a run. Everybody's on ${server}: stepfast runs --all`
+      : 'There is no run yet. Start one: stepfast go "what to do"';

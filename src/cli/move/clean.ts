@@ -11,6 +11,7 @@ import { isLive, runTable } from '../look/run-table.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
 import { count } from '../text.ts';
+import { isOfFiles } from './on-server.ts';
 import { leftBehind, sayLeft } from './task-trees.ts';
 
 export const options = {
@@ -30,7 +31,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { engine } = runtime;
   const [named] = positionals;
   const old =
-    named === undefined ? (await engine.runs()).filter(isOld(io.now() - ms)) : await only(named, runtime);
+    named === undefined
+      ? (await engine.runs()).filter(({ run: id }) => isOfFiles(runtime, id)).filter(isOld(io.now() - ms))
+      : await only(named, runtime);
   if ('code' in old) return printRefusal(old, io, { ...values, run: named });
   const names = old.map(({ run: name }) => name);
   if (names.length === 0) {
@@ -77,10 +80,13 @@ const isOld =
     state !== undefined && ended(state) && state.updatedAt <= before;
 
 /** The run that was named, also one that cannot be read any more. */
-async function only(name: string, { which, engine }: Runtime): Promise<RunInfo[] | Refused> {
+async function only(name: string, { which, engine, serverOf }: Runtime): Promise<RunInfo[] | Refused> {
   const found = await which({ run: name });
   if ('code' in found) return found;
-  const infos = (await engine.runs()).filter(({ run: id }) => id === found.run);
+  const { state } = (serverOf(found.run) && (await engine.view(found.run))) || {};
+  const infos = state
+    ? [{ run: found.run, state }]
+    : (await engine.runs()).filter(({ run: id }) => id === found.run);
   if (!infos.some(isLive)) return infos;
   const next = `end it first: stepfast cancel --run ${found.run}`;
   return { code: 'run_live', message: `${found.run} is live`, next };

@@ -28,7 +28,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 /** Neither the id nor its suffix, by which handles name it. */
 async function refuseTaken(run: string, { engine }: Runtime): Promise<void> {
-  const taken = (await engine.ids()).find((id) => id === run || suffixOf(id) === suffixOf(run));
+  const known = [...(await engine.ids()), ...(await engine.ids(suffixOf(run)))];
+  const taken = known.find((id) => id === run || suffixOf(id) === suffixOf(run));
   if (taken === undefined) return;
   throw new StepfastError(
     'run_exists',

@@ -22,6 +22,7 @@ import { openingOf } from '../view/evidence.ts';
 import { standsAt } from '../view/run-view.ts';
 import { signsFor } from '../view/signs.ts';
 import { addressed, diverged, forkJson, showFork } from './fork-picture.ts';
+import { isOfFiles, onServer } from './on-server.ts';
 import { placesOf } from './secret-places.ts';
 import { sayNotes, travelNotes } from './travel-notes.ts';
 
@@ -48,7 +49,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { project, engine } = runtime;
   const found = values.all ? undefined : await runtime.which({ run: named });
   if (found && 'code' in found) return printRefusal(found, io, { ...values, run: named });
-  const runs = found ? [found.run] : await engine.ids();
+  const served = found && onServer(runtime, found.run, 'pushed to a git remote');
+  if (served) return printRefusal(served, io, values);
+  const runs = found ? [found.run] : (await engine.ids()).filter((id) => isOfFiles(runtime, id));
   const transfer = createTransfer({ project, ids: engine.ids, env: io.env, home: io.home });
   const remote = await transfer.remote(values.remote ?? 'origin');
   const outcomes: Outcome[] = [];

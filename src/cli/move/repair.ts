@@ -15,6 +15,7 @@ import { standsAt } from '../view/run-view.ts';
 import { signsFor } from '../view/signs.ts';
 import { findingsOf, sayFinding } from './findings.ts';
 import { ownBatches } from './histories.ts';
+import { isOfFiles, onServer } from './on-server.ts';
 
 export const options = { ...runOptions, keep: { type: 'string' } } as const;
 
@@ -61,7 +62,9 @@ async function checksOf(
 ): Promise<Checked[] | Exclude<Awaited<ReturnType<Runtime['which']>>, { run: string }>> {
   const found = named === undefined ? undefined : await runtime.which({ run: named });
   if (found && 'code' in found) return found;
-  const ids = found ? [found.run] : await runtime.engine.ids();
+  const served = found && onServer(runtime, found.run, 'repaired');
+  if (served) return served;
+  const ids = found ? [found.run] : (await runtime.engine.ids()).filter((id) => isOfFiles(runtime, id));
   const checks: Checked[] = [];
   for (const id of ids) {
     const check = await runtime.store.check(id);

@@ -78,14 +78,18 @@ type View = { run: string; definition: Definition; state: State };
 function checkRun(
   { definition, state }: View,
   before: number | undefined,
-  { project }: Runtime,
+  { project, serverOf }: Runtime,
   now: number,
 ): Check[] {
   const { run, updatedAt } = state;
   const what = run.split('-').at(-1) ?? run;
   const isBehind = (time: number | undefined): boolean => time === undefined || time < updatedAt - 1;
   const checks: Check[] = [];
-  if (isBehind(writtenAt(project, run)))
+  const url = serverOf(run);
+  if (url !== undefined) {
+    const says = `${state.workflow} at '${state.step}', on ${url}, changed ${ago(updatedAt, now)}`;
+    checks.push({ what, state: 'ok', says });
+  } else if (isBehind(writtenAt(project, run)))
     checks.push({
       what,
       state: 'wrong',

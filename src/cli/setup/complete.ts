@@ -61,9 +61,12 @@ function positionalsOf({ usage }: Command): string[] {
   return (end === -1 ? words : words.slice(0, end)).map((word) => word.replace(/[[\]<>.]/g, ''));
 }
 
+/** Whoever types does not wait for a server. */
+const completionMs = 500;
+
 async function wordsFor(kind: string, io: Io): Promise<Candidate[]> {
   if (kind.includes('|') && !kind.startsWith('|')) return kind.split('|').map((word) => ({ word }));
-  const runtime = openRuntime(io, {});
+  const runtime = openRuntime(io, {}, [], completionMs);
   if (kind === 'workflow' || kind === 'files') return workflowNames(runtime);
   const runs = await runtime.engine.runs();
   const live = runs.filter(isLive).flatMap(({ state }) => state ?? []);

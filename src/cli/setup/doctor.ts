@@ -11,12 +11,15 @@ import { count, printable, wrap } from '../text.ts';
 import { version } from '../version.ts';
 import { signsFor } from '../view/signs.ts';
 import { checkMcp } from './check-mcp.ts';
+import { checkServer } from './check-server.ts';
 import { checkNode, checkProject } from './checks-project.ts';
 import { checkHooks, checkRuns } from './checks-runs.ts';
 import { findHosts, placeOf, setupsNamed } from './hosts.ts';
 import { packageRoot, pluginLink } from './stage.ts';
 
 export const options = { ...placeOptions, live: { type: 'boolean' } } as const;
+
+const patienceMs = 5_000;
 
 interface Section {
   title: string;
@@ -34,15 +37,19 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return print(sections, io, values);
   }
   const place = placeOf(runtime, io);
+  const server = await checkServer(runtime, io.env);
+  // Where it does not answer, nothing can be said of its runs.
+  const away = server.some(({ state }) => state === 'wrong');
   const [runs, hosts, hooks, mcp] = await Promise.all([
-    checkRuns(runtime, io.now()),
+    away ? [] : checkRuns(runtime, io.now()),
     hostSections(place),
-    checkHooks(runtime, io.now()),
+    away ? [] : checkHooks(runtime, io.now()),
     checkMcp(serverOf(place, io), { cwd: place.root, env: io.env }),
   ]);
   sections.push(
     { title: 'Project', checks: checkProject(runtime) },
-    { title: 'Runs', checks: runs },
+    ...(server.length > 0 ? [{ title: 'Server', checks: server }] : []),
+    ...(away ? [] : [{ title: 'Runs', checks: runs }]),
     ...hosts,
     { title: 'At work', checks: [...hooks, mcp] },
   );
@@ -52,7 +59,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 function opened(io: Io, values: Parameters<typeof openRuntime>[1]): Runtime | { problem: string } {
   try {
-    return openRuntime(io, values);
+    return openRuntime(io, values, [], patienceMs);
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }

@@ -9,6 +9,7 @@ import {
   notePressure,
   type Project,
   portable,
+  sameWorktree,
 } from '../../runtime/index.ts';
 import { ago } from '../age.ts';
 import { columnsOf, printable, truncate } from '../text.ts';
@@ -105,7 +106,7 @@ function onlyRunHere(project: Project): string | undefined {
     return state ? [{ run, state }] : [];
   });
   const [only, second] = liveRuns(states).filter(
-    ({ worktrees }) => worktrees.length === 0 || worktrees.includes(here),
+    ({ worktrees }) => worktrees.length === 0 || worktrees.some((each) => sameWorktree(each, here)),
   );
   return second ? undefined : only?.run;
 }

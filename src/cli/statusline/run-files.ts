@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path';
 import type { Event, State } from '../../machine/index.ts';
 import type { Project } from '../../runtime/index.ts';
+import { readFacts } from '../hook/facts.ts';
 
 /** What is shown of a run: as its last writer left it, not checked against the journal. */
 export interface Shown {
@@ -25,7 +26,8 @@ export function readRun(project: Project, run: string): Shown | undefined {
     // Only the store writes it.
     return { phase: read.phase, state: read.snapshot.state as State };
   } catch {
-    return undefined;
+    // A run on a server has no such file: hooks keep what they last saw of it.
+    return readFacts(project, run, 0)?.shown;
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type State,
 } from '../../machine/index.ts';
 import type { Engine } from '../engine.ts';
+import { placed } from '../placed.ts';
 import { type Project, portable } from '../project.ts';
 import { type Beginning, beginSession, type Source, type Start } from './begins.ts';
 import { type Binding, type SessionKey, sessionName } from './binding.ts';
@@ -39,6 +40,8 @@ interface SessionsOptions {
   environment(): Record<string, string>;
   isAlive(pid: number): boolean;
   bindings?: Bindings;
+  /** Of `placeOf`, where runs live on a server too. */
+  place?: string | undefined;
   /** What a session that begins could not be told to its run. */
   onError?(error: unknown): void;
 }
@@ -48,7 +51,7 @@ const quietMs = 60_000;
 export function createSessions(options: SessionsOptions): Sessions {
   const { engine, project, clock, boot, isAlive } = options;
   const bindings = options.bindings ?? createBindings(project.directory);
-  const worktree = portable(project.worktree, project.root);
+  const worktree = placed(portable(project.worktree, project.root), options.place);
   return { begin, called, seen, ended, stopping };
 
   async function begin({ cwd, ...rest }: Parameters<Sessions['begin']>[0]): Promise<Beginning> {

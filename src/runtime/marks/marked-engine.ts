@@ -13,8 +13,8 @@ export function withMarks(engine: Engine, directory: string): Engine {
   const marks = createMarks(directory);
   return {
     ...engine,
-    async begin(definition, command, circumstances) {
-      const executed = await engine.begin(definition, command, circumstances);
+    async begin(definition, command, circumstances, once) {
+      const executed = await engine.begin(definition, command, circumstances, once);
       if (!('code' in executed.reply)) quietly(() => markRun(marks, executed.run, definition));
       return executed;
     },

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createTestProject, type TestProject } from '../../../test/kit/project.ts';
+import { createTestProject, isServed, type TestProject } from '../../../test/kit/project.ts';
 import { compileBriefing } from '../../context/index.ts';
 import { projectState } from '../../store/index.ts';
 import { type Answer, adopt, findInformal, isRefused, type Runtime, type Told, type Who } from '../index.ts';
@@ -93,28 +93,31 @@ test('[004/8] a missing required artifact stops the workflow and says what mends
   expect(told(await runtime.call({ type: 'advance', output: 'planned' }, one, { run })).step).toBe('build');
 });
 
-test('a briefing shows what is loaded; asked for again at once, it only names what is in context', async () => {
-  const { run } = told(await runtime.start({ workflow: 'feature' }, one));
-  const briefing = async (force = false) => {
-    const source = await runtime.memory.gather(await viewOf(run), { ...telling, force });
-    const compiled = compileBriefing(source, { tokens: 2500 });
-    const given = { artifacts: source.artifacts, ...compiled, trigger: 'manual' };
-    await runtime.memory.record(await viewOf(run), one, given);
-    return compiled;
-  };
-  expect((await briefing()).inlined).toEqual(['plan', 'repository']);
-  now += 1000;
-  expect(await briefing()).toMatchObject({
-    inlined: [],
-    text: expect.stringContaining('given to this session'),
-  });
-  expect((await briefing(true)).inlined).toEqual(['plan', 'repository']);
-  project.write({ 'docs/auth.md': '# Another plan\n' });
-  expect((await briefing()).inlined).toContain('plan');
-  // Nobody sees this session's resets, so after a while nothing is taken for granted.
-  now += 600_000;
-  expect((await briefing()).inlined).toEqual(['plan', 'repository']);
-});
+test.skipIf(isServed)(
+  'a briefing shows what is loaded; asked for again at once, it only names what is in context',
+  async () => {
+    const { run } = told(await runtime.start({ workflow: 'feature' }, one));
+    const briefing = async (force = false) => {
+      const source = await runtime.memory.gather(await viewOf(run), { ...telling, force });
+      const compiled = compileBriefing(source, { tokens: 2500 });
+      const given = { artifacts: source.artifacts, ...compiled, trigger: 'manual' };
+      await runtime.memory.record(await viewOf(run), one, given);
+      return compiled;
+    };
+    expect((await briefing()).inlined).toEqual(['plan', 'repository']);
+    now += 1000;
+    expect(await briefing()).toMatchObject({
+      inlined: [],
+      text: expect.stringContaining('given to this session'),
+    });
+    expect((await briefing(true)).inlined).toEqual(['plan', 'repository']);
+    project.write({ 'docs/auth.md': '# Another plan\n' });
+    expect((await briefing()).inlined).toContain('plan');
+    // Nobody sees this session's resets, so after a while nothing is taken for granted.
+    now += 600_000;
+    expect((await briefing()).inlined).toEqual(['plan', 'repository']);
+  },
+);
 
 test('[004/7] a run that goes on elsewhere says what is not here as it was', async () => {
   const { run } = told(await runtime.start({ workflow: 'feature' }, one));

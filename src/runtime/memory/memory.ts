@@ -27,6 +27,7 @@ import type { Surroundings, Who } from '../surroundings.ts';
 import { taskWorktree } from '../task-worktree.ts';
 import { cursorFor } from '../whose.ts';
 import { type Difference, differences } from './differences.ts';
+import { textsFor } from './texts.ts';
 
 interface Options {
   engine: Engine;
@@ -92,7 +93,6 @@ export interface Memory {
 
 /** Where nobody sees a session's resets, only what was loaded just now is surely in its context. */
 const recentMs = 120_000;
-const mostOutputs = 20;
 const gitMs = 5_000;
 /** What an answer of a tool may carry beside its own words. */
 const bringCap = { tokens: 1500 };
@@ -130,7 +130,7 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
       ...(session === undefined ? {} : { session }),
       ...(tree === undefined ? {} : { tree }),
       ...(worktree === undefined ? {} : { worktree }),
-      ...(await textsFor(view, section)),
+      ...(await textsFor(engine, view, section)),
     };
   }
 
@@ -229,17 +229,6 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
     const seen = own(state.sessions, session)?.witness !== undefined || clock() - load.now < recentMs;
     if (!seen || load.hash !== content.hash) return artifact;
     return { ...artifact, content: { state: 'kept', source: content.source, since: load.now } };
-  }
-
-  async function textsFor({ run, state }: Loaded, section: SectionName | undefined) {
-    if (section === 'todo')
-      return state.todo === undefined ? {} : { todo: await engine.text(run, state.todo) };
-    if (section !== 'outputs') return {};
-    const newest = Object.entries(state.outputs).sort(([, a], [, b]) => b.now - a.now);
-    const texts: [string, string][] = [];
-    for (const [key, { text }] of newest.slice(0, mostOutputs))
-      texts.push([key, await engine.text(run, text)]);
-    return { outputs: Object.fromEntries(texts) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { StepfastError } from '../../errors.ts';
 import type { State } from '../../machine/index.ts';
-import { isRunId, requireRunId } from '../run-id.ts';
+import { isNamed, isRunId, requireRunId } from '../run-id.ts';
 import { infoOf, newestFirst } from '../run-list.ts';
 import type { Entry, Loaded, Pinned, RunInfo, Store, Version } from '../store.ts';
 import { emptyTail, entryOf, isSound, requireSound, type Tail, tailOf } from './chain.ts';
@@ -139,9 +139,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   }
 
   /** One that was cut off in its making may be among them. */
-  async function ids(): Promise<string[]> {
+  async function ids(name?: string): Promise<string[]> {
     const found: string[] = [];
-    for (const run of (await files.names(directory)).filter(isRunId)) {
+    const isMeant = (run: string): boolean => isRunId(run) && (name === undefined || isNamed(run, name));
+    for (const run of (await files.names(directory)).filter(isMeant)) {
       if ((await files.size(at(run).journal)) || (await files.size(at(run).state))) found.push(run);
     }
     return found;
@@ -230,7 +231,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         return chain.accepted.slice(after).map(entryOf);
       });
     },
-    ids: () => told(directory, ids),
+    ids: (name) => told(directory, () => ids(name)),
     list: () => told(directory, list),
     async remove(run) {
       if (isRunId(run)) await told(`run '${run}'`, () => remove(run));

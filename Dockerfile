@@ -1,0 +1,21 @@
+# syntax=docker/dockerfile:1
+# The team server. Build: docker build -t stepfast .
+# Run: docker run -p 7437:7437 -e STEPFAST_DATABASE_URL=postgres://… -e STEPFAST_PUBLIC_URL=https://… stepfast
+FROM node:24-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY . .
+RUN npm pack --pack-destination /package
+
+FROM node:24-bookworm-slim
+COPY --from=build /package/*.tgz /tmp/stepfast.tgz
+RUN npm install --global --no-audit --no-fund /tmp/stepfast.tgz && rm /tmp/stepfast.tgz
+ENV NODE_ENV=production
+USER node
+WORKDIR /home/node
+EXPOSE 7437
+HEALTHCHECK --interval=10s --timeout=3s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:7437/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["stepfast"]
+CMD ["serve", "--host", "0.0.0.0"]

@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { hashDefinition } from '../../definition/index.ts';
+import { createEngine, type Engine, isRefused, newRun } from '../../runtime/index.ts';
+import { type FakeServer, startFakeServer } from '../../runtime/remote/fake-server.ts';
+import { createMemoryStore } from '../../store/index.ts';
+import { createHookKit, type HookKit } from './hook-kit.ts';
+
+const workflow = `name: w
+description: Two steps, stops are held
+stop: hold
+agents: { looker: { description: Looks, cannot: [Edit] } }
+steps:
+  - { id: plan, type: action, agent: looker, instructions: "Write the plan of the bridge." }
+  - { id: build, type: action, instructions: Build. }
+`;
+
+let engine: Engine;
+let server: FakeServer;
+let kit: HookKit;
+beforeEach(async () => {
+  engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
+  server = await startFakeServer(engine);
+  kit = createHookKit({ '.stepfast/workflows/w.yaml': workflow });
+  kit.project.env.STEPFAST_URL = server.url;
+  kit.project.env.STEPFAST_TOKEN = server.token;
+});
+afterEach(async () => {
+  await server.close();
+  kit[Symbol.dispose]();
+});
+
+async function started(session = 'a'): Promise<{ run: string; at: string }> {
+  const who = { session, host: 'claude-code', witness: 'hooks' as const };
+  const { run = '', reply } = await kit.project.runtime().start({ workflow: 'w' }, who);
+  if (isRefused(reply)) throw new Error(reply.message);
+  return { run, at: reply.at ?? '' };
+}
+/** What a hook may wait at most, on a machine that others use as well. */
+const soon = 20_000;
+
+describe('a run on a server', () => {
+  test('a session that begins is briefed from the server, and bound there', async () => {
+    const { run, at } = await started();
+    const { context } = await kit.fire('SessionStart', { source: 'startup' });
+    expect(context).toContain('Write the plan of the bridge.');
+    expect(context).toContain(at);
+    kit.accept(context);
+    await kit.called('a', { run, at });
+    expect((await engine.view(run))?.state.sessions.a?.worktree).toMatch(/^\{project_root\}@/);
+  });
+
+  test('what others did meanwhile is told, not what was kept', async () => {
+    const { run, at } = await started();
+    await kit.fire('SessionStart', { source: 'startup' });
+    await kit.fire('SessionEnd', { reason: 'other' });
+    await engine.execute(run, { type: 'advance', now: Date.now(), at, output: 'Planned elsewhere.' });
+    const { context } = await kit.fire('SessionStart', { session_id: 'b', source: 'startup' });
+    expect(context).toContain('Planned elsewhere.');
+  });
+
+  test('stops are held by it, and tools denied, as for a run of files', async () => {
+    const { run, at } = await started();
+    await kit.fire('SessionStart', { source: 'startup' });
+    await kit.called('a', { run, at });
+    const denied = await kit.fire('PreToolUse', { tool_name: 'Edit', tool_input: {}, tool_use_id: 'x' });
+    expect(denied.json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+    expect((await kit.fire('Stop')).json).toMatchObject({ decision: 'block' });
+  });
+
+  test('tools cost no request while nothing has changed', async () => {
+    const { run, at } = await started();
+    const { context } = await kit.fire('SessionStart', { source: 'startup' });
+    kit.accept(context);
+    await kit.called('a', { run, at });
+    await kit.fire('PostToolUse', { tool_name: 'Bash', tool_input: {}, tool_use_id: 'y' });
+    const { length } = server.requests;
+    for (let count = 0; count < 5; count += 1)
+      await kit.fire('PreToolUse', { tool_name: 'Read', tool_input: {}, tool_use_id: `z${count}` });
+    expect(server.requests).toHaveLength(length);
+  });
+});
+
+describe.each(['hang', 'refuse'] as const)('a server that does not answer: %s', (how) => {
+  const goAway = (): void => {
+    server.fault = () =>
+      how === 'hang' ? 'hang' : { status: 401, body: '{"code":"unauthorized","message":"x"}' };
+  };
+
+  test('a session that begins is told what was known, and as of when', async () => {
+    const { run, at } = await started();
+    const first = await kit.fire('SessionStart', { source: 'startup' });
+    kit.accept(first.context);
+    await kit.called('a', { run, at });
+    goAway();
+    kit.wait(10 * 60_000);
+    const began = performance.now();
+    const { context, exitCode, json } = await kit.fire('SessionStart', { session_id: 'a', source: 'resume' });
+    expect(performance.now() - began).toBeLessThan(soon);
+    expect(exitCode).toBe(0);
+    expect(context).toMatch(/the server did not answer: this is what was known at .* UTC, 1\d min ago/);
+    expect(context).toContain('Write the plan of the bridge.');
+    expect(json.systemMessage).toContain(server.url);
+    // Once it answers, the session is told what holds now.
+    server.fault = () => 'none';
+    await engine.execute(run, { type: 'advance', now: Date.now(), at, output: 'Planned elsewhere.' });
+    kit.wait(60_000);
+    const { context: fresh } = await kit.fire('UserPromptSubmit', { prompt: 'Go on' });
+    expect(fresh).toContain('Planned elsewhere.');
+  });
+
+  test('nothing is denied, held or bound for want of an answer, and the person is told once', async () => {
+    const { run, at } = await started();
+    await kit.fire('SessionStart', { source: 'startup' });
+    await kit.called('a', { run, at });
+    goAway();
+    kit.wait(10 * 60_000);
+    const edit = { tool_name: 'Edit', tool_input: {}, tool_use_id: 'e1' };
+    const fired = [
+      await kit.fire('PreToolUse', edit),
+      await kit.fire('PostToolUse', edit),
+      await kit.fire('UserPromptSubmit', { prompt: 'Go on' }),
+      await kit.fire('Stop'),
+      await kit.fire('SubagentStop', { agent_id: 'x', agent_type: 'y' }),
+      await kit.fire('SessionEnd', { reason: 'other' }),
+    ];
+    expect(fired.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(fired.flatMap(({ json }) => json.decision ?? [])).toEqual([]);
+    expect(fired.map(({ stdout }) => stdout).join('')).not.toContain('deny');
+    expect(fired.flatMap(({ json }) => json.systemMessage ?? [])).toHaveLength(1);
+    server.fault = () => 'none';
+    kit.wait(60_000);
+    expect((await kit.fire('Stop')).json).toMatchObject({ decision: 'block' });
+  });
+
+  test('a compaction keeps the run and its handle, and the run hears of it later', async () => {
+    const { run, at } = await started();
+    const { context } = await kit.fire('SessionStart', { source: 'startup' });
+    kit.accept(context);
+    await kit.called('a', { run, at });
+    goAway();
+    const before = await kit.fire('PreCompact', { trigger: 'auto' });
+    expect(before.stdout).toContain(run);
+    const after = await kit.fire('SessionStart', { source: 'compact' });
+    expect(after.context).toContain('the server did not answer');
+    expect(after.context).toContain('Write the plan of the bridge.');
+    server.fault = () => 'none';
+    kit.wait(60_000);
+    await kit.fire('UserPromptSubmit', { prompt: 'Go on' });
+    const events = (await engine.entries(run)).flatMap((entry) => entry.events);
+    expect(events.filter(({ type }) => type === 'session.reset')).toHaveLength(1);
+  });
+});
+
+test('a project without a server asks none, whatever others have', async () => {
+  delete kit.project.env.STEPFAST_URL;
+  const { run, at } = await started();
+  const { context } = await kit.fire('SessionStart', { source: 'startup' });
+  expect(context).toContain(at);
+  expect(await engine.ids()).not.toContain(run);
+  expect(server.requests).toEqual([]);
+});

@@ -1,0 +1,74 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type HookInput,
+  type HookKind,
+  type HookOutput,
+  type Project,
+  writeOwnFile,
+} from '../../runtime/index.ts';
+import { hooksFolder, type Notebook } from './notebook.ts';
+import { unlinkQuietly } from './session-files.ts';
+
+/**
+ * A server that does not answer. Hooks never wait long for it, and what they then do not know they do not do: nothing
+ * is denied, held or blocked for want of an answer.
+ */
+const beginMs = 1_000;
+const otherMs = 300;
+/** After a server did not answer, the hooks of this time do not ask it. */
+const quietMs = 15_000;
+
+/** Those whose answer a session waits for before it can go on well. */
+const begins: readonly HookKind[] = ['session_start', 'before_compact', 'after_compact'];
+
+interface Outage {
+  since: number;
+  last: number;
+}
+
+export function patienceFor(project: Project, kind: HookKind, now: number): number {
+  if (begins.includes(kind)) return beginMs;
+  const { last = 0 } = outageIn(project) ?? {};
+  return now - last < quietMs ? 0 : otherMs;
+}
+
+/** By its code: the program's larger part is a file of its own, with a class of its own. */
+export const isServerError = (error: unknown): error is Error =>
+  error instanceof Error &&
+  'code' in error &&
+  (error.code === 'server_unreachable' || error.code === 'server_refused');
+
+export function serverAnswered(project: Project): void {
+  unlinkQuietly(fileIn(project));
+}
+
+/** The person is told once for each session and time that the server is away. */
+export function noteOutage(
+  error: Error,
+  { kind }: HookInput,
+  { project, notebook, now }: { project: Project; notebook: Notebook; now: number },
+): HookOutput {
+  const { since = now } = outageIn(project) ?? {};
+  try {
+    mkdirSync(hooksFolder(project), { recursive: true });
+    writeOwnFile(fileIn(project), JSON.stringify({ since, last: now } satisfies Outage));
+  } catch {
+    // Then the next hook asks again.
+  }
+  if (silent.includes(kind) || !notebook.tellOnce(`away ${since}`)) return {};
+  return { say: `Stepfast: ${error.message} This session goes on with what was known before.` };
+}
+
+const silent: readonly HookKind[] = ['before_compact', 'after_compact', 'session_end', 'subagent_start'];
+
+const fileIn = (project: Project): string => join(hooksFolder(project), 'away.json');
+
+function outageIn(project: Project): Outage | undefined {
+  try {
+    const { since, last } = JSON.parse(readFileSync(fileIn(project), 'utf8'));
+    return typeof since === 'number' && typeof last === 'number' ? { since, last } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+import {
+  createKnownRuns,
+  createMarks,
+  dropLogin,
+  findProject,
+  stateDirectory,
+  unmarkRun,
+} from '../../runtime/index.ts';
+import { readArgs } from '../args.ts';
+import { exit } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { printJson } from '../perform.ts';
+import { given, placeOptions } from '../run-options.ts';
+
+export const options = placeOptions;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = readArgs(args, options, { max: 0 });
+  const project = findProject(io.cwd, given({ worktree: values.worktree, repoRoot: values['repo-root'] }));
+  const url = dropLogin(project.root, stateDirectory({ env: io.env, home: io.home }));
+  const marks = createMarks(project.directory);
+  // Hooks would look for them where nobody may look any more.
+  for (const name of url === undefined ? [] : createKnownRuns(project.directory).list(url))
+    unmarkRun(marks, name);
+  if (values.json) return printJson(io, { url: url ?? null }, exit.ok);
+  io.stdout.write(
+    url === undefined
+      ? 'This project was not logged in anywhere.\n'
+      : `The token for ${url} is forgotten here. New runs are files again; to make the token worthless, revoke it on the server.\n`,
+  );
+  if (io.env.STEPFAST_URL?.trim()) io.stderr.write('STEPFAST_URL is set here: this shell goes on with it.\n');
+  return exit.ok;
+}

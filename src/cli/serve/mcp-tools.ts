@@ -1,0 +1,45 @@
+// Its own entry: the tools over stdio start without it.
+import { createMcpHttp } from '../../mcp/http.ts';
+import { createTreeless } from '../../runtime/index.ts';
+import type { Backend, McpHandler } from '../../server/index.ts';
+
+/** How many runs of one session can be told apart. */
+const mostRuns = 50;
+const mostJoined = 100_000;
+
+interface McpOptions {
+  backend: Backend;
+  version: string;
+  clock(): number;
+  onError(error: unknown): void;
+}
+
+/** The same tools as over stdio, for callers whose tree is elsewhere. */
+export function createMcpTools({ backend, version, clock, onError }: McpOptions): McpHandler {
+  const treeless = createTreeless({ clock });
+  // What this server has written; another writes it again, which changes nothing.
+  const known = new Set<string>();
+  return createMcpHttp({
+    version,
+    onError,
+    runtimeFor({ project: { id } }, session) {
+      const sessions = backend.sessions(id);
+      return treeless({
+        engine: backend.engine(id),
+        session,
+        used: {
+          named: async (name) => (await sessions.definitions(1, name))[0],
+          all: (most) => sessions.definitions(most),
+        },
+        runsOf: (who) => sessions.runsOf(who, mostRuns),
+        async joined(who, run) {
+          const name = `${id} ${run} ${who}`;
+          if (known.has(name)) return;
+          await sessions.join(who, run, clock());
+          if (known.size >= mostJoined) known.clear();
+          known.add(name);
+        },
+      });
+    },
+  });
+}

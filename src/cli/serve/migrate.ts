@@ -1,0 +1,32 @@
+import { readArgs } from '../args.ts';
+import { exit } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { printJson } from '../perform.ts';
+import { count } from '../text.ts';
+import { databaseOptions, databaseUrl, loadPostgres, withDatabase } from './database.ts';
+
+export const options = databaseOptions;
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = readArgs(args, options, { max: 0 });
+  const { applied, renewed } = await migrateAll(databaseUrl(values, io));
+  if (values.json) return printJson(io, { applied, renewed }, exit.ok);
+  const done =
+    applied.length === 0
+      ? 'The database is current.'
+      : `Applied ${count(applied.length, 'migration')}: ${applied.join(', ')}`;
+  io.stdout.write(`${done}\n`);
+  if (renewed)
+    io.stdout.write(
+      'The database came from another cluster: listeners begin their streams anew by themselves.\n',
+    );
+  return exit.ok;
+}
+
+/** The store's tables first: the jobs' grants go to its role. */
+export async function migrateAll(url: string): Promise<{ applied: string[]; renewed: boolean }> {
+  const [{ migrate }, { installJobs }] = await Promise.all([loadPostgres(), import('../../jobs/index.ts')]);
+  const migrated = await withDatabase(() => migrate(url));
+  await installJobs({ url });
+  return migrated;
+}

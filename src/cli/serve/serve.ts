@@ -1,0 +1,120 @@
+import { StepfastError } from '../../errors.ts';
+import { readArgs } from '../args.ts';
+import { exit } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { version } from '../version.ts';
+import { withDatabase } from './database.ts';
+import { options, type ServeSettings, settingsFrom } from './serve-options.ts';
+
+export { options };
+
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = readArgs(args, options, { max: 0 });
+  const settings = settingsFrom(values, io);
+  if (settings.migrate) await (await import('./migrate.ts')).migrateAll(settings.url);
+  const server = await start(settings, io);
+  io.stderr.write(`Stepfast serves ${server.url} (stop it with Ctrl-C)\n`);
+  await interrupted(io);
+  io.stderr.write('Finishing what runs\n');
+  const impatient = io.onInterrupt(() => process.exit(exit.internal));
+  await server.close();
+  impatient();
+  return exit.ok;
+}
+
+interface Served {
+  url: string;
+  close(): Promise<void>;
+}
+
+async function start(settings: ServeSettings, io: Io): Promise<Served> {
+  const [server, { openBackend }, { createMcpTools }, { createJobs }] = await Promise.all([
+    import('../../server/index.ts'),
+    import('./backend.ts'),
+    import('./mcp-tools.ts'),
+    import('../../jobs/index.ts'),
+  ]);
+  const { url, host, port, connections, perSecond } = settings;
+  const log = server.createLog({ level: settings.logLevel });
+  const warn = (err: unknown): void => log.warn({ err }, 'a connection was lost');
+  const limits = {
+    ...server.defaultLimits,
+    ...(perSecond === undefined ? {} : { perSecond, burst: 2 * perSecond }),
+  };
+  const backend = await openBackend({ url, connections, onError: warn });
+  try {
+    await withDatabase(() => backend.ready());
+    const publicUrl = settings.publicUrl ?? new URL(`http://localhost:${port}`);
+    const issuer = settings.issuerFor(publicUrl);
+    // Filled in when the port is known.
+    const hosts = { hosts: new Set<string>(), origins: new Set<string>() };
+    const app = server.createApp({
+      backend,
+      mcp: createMcpTools({
+        backend,
+        version: version(),
+        clock: io.now,
+        onError: (err) => log.error({ err }, 'a tool failed'),
+      }),
+      auth: { publicUrl, ...(issuer ? { issuer } : {}) },
+      hosts,
+      limits,
+      log,
+      metrics: server.createMetrics({ backend }),
+      version: version(),
+      clock: io.now,
+      proxies: settings.proxies,
+    });
+    const jobs = createJobs({
+      url,
+      publicUrl: publicUrl.origin,
+      onWake: (listener) => backend.onWake((wake) => wake === 'runs' && listener()),
+      log,
+      reach: settings.reach,
+      ...(settings.retentionMonths === undefined ? {} : { retentionMonths: settings.retentionMonths }),
+    });
+    if (settings.jobs) await jobs.start();
+    const listening = await server.listen(app, { host, port, limits }).catch(async (error: unknown) => {
+      await jobs.stop();
+      throw listenError(error, host, port);
+    });
+    const { allowedHosts, allowedOrigins } = settings;
+    const rules = server.hostRules({ publicUrl, host, port: listening.port, allowedHosts, allowedOrigins });
+    for (const each of rules.hosts) hosts.hosts.add(each);
+    for (const each of rules.origins) hosts.origins.add(each);
+    const at = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
+    log.info({ url: at, version: version() }, 'listening');
+    return {
+      url: at,
+      async close() {
+        await listening.close();
+        await jobs.stop();
+        await backend.close();
+        log.info('stopped');
+        await new Promise<void>((resolve) => log.flush(() => resolve()));
+      },
+    };
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+}
+
+function listenError(error: unknown, host: string, port: number): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error;
+  const message = `${host}:${port} cannot be listened on (${code}): choose another with --port`;
+  return new StepfastError('no_port', message, { cause: error });
+}
+
+function interrupted(io: Io): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stopListening();
+      process.off('SIGTERM', done);
+      resolve();
+    };
+    const stopListening = io.onInterrupt(done);
+    process.once('SIGTERM', done);
+  });
+}

@@ -1,0 +1,89 @@
+import { Pool, type QueryResult, type QueryResultRow } from 'pg';
+import type { Db } from 'pg-boss';
+
+export interface Queries {
+  rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** For pg-boss: what it does with this belongs to the same connection. */
+  boss: Db;
+}
+
+/** A pool that owns nothing and sees no project until one is set. */
+export interface Database extends Queries {
+  /** A transaction that sees one project; undone where `action` throws. */
+  within<T>(project: number, action: (tx: Queries) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+interface DatabaseOptions {
+  url: string;
+  connections: number;
+  report(error: unknown): void;
+}
+
+/** A server that vanished in a transaction must not hold its locks for long. */
+const settings = `set role stepfast_app; set statement_timeout = '60s'; set lock_timeout = '30s';
+  set idle_in_transaction_session_timeout = '30s'`;
+
+export function openDatabase({ url, connections, report }: DatabaseOptions): Database {
+  const pool = new Pool({
+    connectionString: url,
+    max: connections,
+    application_name: 'stepfast jobs',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    onConnect: async (client) => {
+      client.on('error', report);
+      await client.query(settings);
+    },
+  });
+  pool.on('error', report);
+  return {
+    ...queriesOf(alone),
+    async within(project, action) {
+      const client = await pool.connect();
+      let broken: Error | undefined;
+      const lost = (error: Error): void => {
+        broken = error;
+      };
+      client.on('error', lost);
+      try {
+        await client.query(`begin; set local stepfast.project = '${Math.trunc(project)}'`);
+        const result = await action(queriesOf((text, values) => client.query(text, values)));
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        await client.query('rollback').catch((failed: Error) => lost(failed));
+        throw error;
+      } finally {
+        client.off('error', lost);
+        client.release(broken);
+      }
+    },
+    close: () => pool.end(),
+  };
+
+  /** A statement that fails may leave a transaction open: its connection is not used again. */
+  async function alone(text: string, values?: unknown[]): Promise<QueryResult> {
+    const client = await pool.connect();
+    try {
+      const result = await client.query(text, values);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+}
+
+type Send = (text: string, values?: unknown[]) => Promise<QueryResult>;
+
+function queriesOf(send: Send): Queries {
+  return {
+    // The caller says what its own statement answers.
+    rows: async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
+      (await send(text, [...values])).rows as Row[],
+    // Without values pg sends several statements at once, which pg-boss needs.
+    boss: { executeSql: send },
+  };
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createLoop } from './loop.ts';
+
+test('it runs at once, never twice at a time, and again for a kick that came meanwhile', async () => {
+  let running = 0;
+  let most = 0;
+  let rounds = 0;
+  const loop = createLoop(
+    async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(5);
+      running -= 1;
+      rounds += 1;
+    },
+    { everyMs: 1e6, report: () => undefined },
+  );
+  loop.kick();
+  loop.kick();
+  while (rounds < 2) await sleep(1);
+  await loop.stop();
+  loop.kick();
+  await sleep(20);
+  expect([most, rounds]).toEqual([1, 2]);
+});
+
+test('what it throws is reported, and it goes on after the interval', async () => {
+  const errors: unknown[] = [];
+  let rounds = 0;
+  const loop = createLoop(
+    async () => {
+      rounds += 1;
+      if (rounds === 1) throw new Error('once');
+    },
+    { everyMs: 5, report: (error) => errors.push(error) },
+  );
+  while (rounds < 3) await sleep(1);
+  await loop.stop();
+  expect(errors).toHaveLength(1);
+});
+
+test('stopping waits for what runs', async () => {
+  let ended = false;
+  const loop = createLoop(
+    async () => {
+      await sleep(30);
+      ended = true;
+    },
+    { everyMs: 1, report: () => undefined },
+  );
+  await loop.stop();
+  expect(ended).toBe(true);
+});
+
+test('between two rounds it rests, however often it is kicked', async () => {
+  const times: number[] = [];
+  const loop = createLoop(
+    async () => {
+      times.push(performance.now());
+    },
+    { everyMs: 1e6, restMs: 50, report: () => undefined },
+  );
+  while (times.length < 3) {
+    loop.kick();
+    await sleep(1);
+  }
+  await loop.stop();
+  const [first = 0, second = 0, third = 0] = times;
+  expect(Math.min(second - first, third - second)).toBeGreaterThan(45);
+});

@@ -1,0 +1,25 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+const prefix = 'whsec_';
+
+/** A secret as Standard Webhooks writes it. */
+export const newSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`;
+
+export interface Message {
+  /** The same for every attempt, so that a receiver can tell a repeat. */
+  id: string;
+  /** Seconds since the epoch, of this attempt. */
+  timestamp: number;
+  body: string;
+}
+
+/** The three headers of Standard Webhooks. */
+export function signedHeaders(secret: string, { id, timestamp, body }: Message): Record<string, string> {
+  const key = Buffer.from(secret.slice(prefix.length), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': `v1,${signature}`,
+  };
+}

@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import { hashDefinition } from '../../definition/index.ts';
+import type { Definition } from '../../machine/index.ts';
+import { createMemoryStore } from '../../store/index.ts';
+import { createEngine } from '../engine.ts';
+import { newRun } from '../new-run.ts';
+import { createTreeless, type TreelessRuntime } from './treeless.ts';
+
+const gated: Definition = {
+  name: 'gated',
+  description: 'A gate',
+  steps: [
+    { id: 'make', type: 'action', instructions: 'Make it.', gate: [{ exists: 'done.txt' }] },
+    { id: 'sign', type: 'action', instructions: 'Sign it.', review: { by: 'human' } },
+  ],
+};
+const who = { session: 's1', host: 'test' };
+
+function opened({ used = [gated] }: { used?: Definition[] } = {}) {
+  let now = 1_000_000;
+  const engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
+  const treeless = createTreeless({ clock: () => now });
+  const named = async (name: string) => used.find((each) => each.name === name);
+  const runtime = (session = 's1'): TreelessRuntime =>
+    treeless({ engine, session, used: { named, all: async () => used } });
+  return { engine, runtime, later: (ms: number) => (now += ms) };
+}
+
+it('a gate is asked for and stays open; when its time is over it counts for nothing', async () => {
+  const { runtime, later } = opened();
+  const { reply, run = '' } = await runtime().start({ workflow: 'gated' }, who);
+  const at = 'at' in reply ? reply.at : undefined;
+  const advance = { type: 'advance' as const, output: 'made', ...(at === undefined ? {} : { at }) };
+  const asked = await runtime().call(advance, who);
+  expect(asked).toMatchObject({ run, reply: { checking: {}, step: 'make' } });
+  expect(asked.warning).toContain('--wait');
+  later(3_600_000);
+  const late = await runtime().call({ type: 'status' }, who);
+  expect(late.reply).toMatchObject({ step: 'make', interrupted: true });
+  expect(late.reply).not.toHaveProperty('checking');
+});
+
+it('whoever calls is an agent, also where somebody says otherwise', async () => {
+  const { engine, runtime } = opened();
+  const person = { ...who, actor: { kind: 'person' as const, name: 'boss' } };
+  const { run = '' } = await runtime().start({ workflow: 'gated' }, person);
+  for (const request of [
+    { type: 'proceed' as const },
+    { type: 'answer' as const, text: 'yes' },
+    { type: 'rewind' as const, to: 'make' },
+    { type: 'gatesFinished' as const, id: 'x', receipts: [] },
+  ])
+    expect((await runtime().call(request, person)).reply).toHaveProperty('code');
+  const entries = await engine.entries(run);
+  expect(entries.map(({ actor }) => actor?.kind)).toEqual(entries.map(() => 'agent'));
+});
+
+it('the run of a caller is found in no worktree of anybody', async () => {
+  const { engine, runtime } = opened();
+  const { run = '' } = await runtime().start({ workflow: 'gated' }, who);
+  expect((await engine.view(run))?.state.sessions.s1).toMatchObject({
+    worktree: '{elsewhere}',
+    host: 'test',
+  });
+});
+
+it('a second start with the same words goes on with the run of this session alone', async () => {
+  const { runtime } = opened();
+  const first = await runtime().start({ workflow: 'gated', summary: 'login' }, who);
+  const again = await runtime().start({ workflow: 'gated', summary: 'login' }, who);
+  expect(again).toMatchObject({ run: first.run, restored: true });
+  const other = await runtime('s2').start({ workflow: 'gated', summary: 'login' }, { session: 's2' });
+  expect(other.run).not.toBe(first.run);
+  expect(await runtime('s2').which({})).toEqual({ run: other.run });
+  expect(await runtime('s3').which({})).toMatchObject({ code: 'no_run' });
+});
+
+it('what the project has used comes before a bundled workflow of that name', async () => {
+  const own: Definition = { ...gated, name: 'go', description: 'Our own' };
+  const names = async (runtime: TreelessRuntime) =>
+    (await runtime.workflows()).map(({ name, description }) => `${name}: ${description}`);
+  expect(await names(opened({ used: [own] }).runtime())).toContain('go: Our own');
+  const bundled = await names(opened({ used: [] }).runtime());
+  expect(bundled.filter((each) => each.startsWith('go: '))).toEqual(['go: Do a task, then verify it']);
+  const begun = await opened({ used: [own] })
+    .runtime()
+    .start({}, who);
+  expect(begun.reply).toMatchObject({ step: 'make' });
+});

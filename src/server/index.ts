@@ -1,0 +1,10 @@
+export { type AppOptions, createApp, type McpHandler } from './app.ts';
+export type { Backend, TailRow, TokenRecord, Wake, WakeListener } from './backend.ts';
+export { hostRules } from './hosts.ts';
+export type { Issuer } from './jwt.ts';
+export { defaultLimits, type Limits } from './limits.ts';
+export { type Listening, listen } from './listen.ts';
+export { createLog } from './log.ts';
+export { createMetrics } from './metrics.ts';
+export { routes } from './routes.ts';
+export { hashToken } from './token.ts';

@@ -1,0 +1,108 @@
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  jwtVerify,
+} from 'jose';
+import { scopes as allScopes, type Scope } from '../runtime/index.ts';
+import type { Backend } from './backend.ts';
+import type { Principal } from './principal.ts';
+import { problem } from './problem.ts';
+
+/** An OAuth 2.1 issuer whose access tokens are taken. */
+export interface Issuer {
+  issuer: string;
+  /** What a token must be made for: the addresses of this server. */
+  audience: readonly string[];
+  /** Where the issuer's keys are, or the keys themselves. */
+  keys: URL | JSONWebKeySet;
+  /** Names of the claims; `scope` may be a text of words or a list. */
+  claims?: { project?: string; kind?: string; scope?: string };
+}
+
+/** Public keys only: a secret that both sides know would let whoever has the public key sign. */
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const toleranceSeconds = 5;
+const maxLength = 8192;
+
+export const looksLikeJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
+
+export interface JwtVerifier {
+  /** Undefined where the token proves nothing; throws `unavailable` where the issuer's keys cannot be had. */
+  verify(token: string): Promise<{ principal: Principal; expiresAt: number } | undefined>;
+}
+
+export function createJwtVerifier(
+  { issuer, audience, keys, claims = {} }: Issuer,
+  { backend, clock }: { backend: Pick<Backend, 'projectNamed'>; clock(): number },
+): JwtVerifier {
+  const names = { project: 'stepfast_project', kind: 'stepfast_kind', scope: 'scope', ...claims };
+  const keySet = keys instanceof URL ? createRemoteJWKSet(keys) : createLocalJWKSet(keys);
+  return {
+    async verify(token) {
+      const payload = token.length > maxLength ? undefined : await verified(token);
+      if (!payload?.sub || payload.exp === undefined) return undefined;
+      const projectName = payload[names.project];
+      if (typeof projectName !== 'string' || projectName === '') return undefined;
+      const project = await backend.projectNamed(projectName);
+      if (!project) return undefined;
+      const kind = payload[names.kind] === 'person' ? 'person' : 'agent';
+      const scopes = scopesIn(payload[names.scope]).filter(
+        (scope) => scope !== 'decide' || kind === 'person',
+      );
+      const principal: Principal = {
+        id: `jwt:${payload.sub.slice(0, 100)}`,
+        project,
+        kind,
+        name: nameIn(payload),
+        scopes,
+      };
+      return { principal, expiresAt: payload.exp * 1000 };
+    },
+  };
+
+  async function verified(token: string): Promise<JWTPayload | undefined> {
+    try {
+      const { payload } = await jwtVerify(token, keySet, {
+        issuer,
+        audience: [...audience],
+        algorithms,
+        clockTolerance: toleranceSeconds,
+        currentDate: new Date(clock()),
+        requiredClaims: ['exp', 'sub'],
+      });
+      return payload;
+    } catch (error) {
+      // What is wrong with the token has a code of its own; everything else is about the keys.
+      if (error instanceof errors.JOSEError && !keysAreMissing(error)) return undefined;
+      throw problem('unavailable', `The keys of ${issuer} cannot be read.`, { next: 'try again' });
+    }
+  }
+}
+
+const keysAreMissing = ({ code }: errors.JOSEError): boolean =>
+  code === errors.JWKSTimeout.code || code === errors.JWKSInvalid.code || code === 'ERR_JOSE_GENERIC';
+
+function scopesIn(claim: unknown): Scope[] {
+  const words: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
+  return allScopes.filter((scope) => words.includes(scope) || words.includes(`stepfast:${scope}`));
+}
+
+function nameIn(payload: JWTPayload): string {
+  const named = [payload.name, payload.preferred_username, payload.sub];
+  return String(named.find((each) => typeof each === 'string' && each !== '')).slice(0, 200);
+}

@@ -1,0 +1,279 @@
+import * as z from 'zod';
+import { definitionProblem } from '../definition/index.ts';
+import type { Definition } from '../machine/index.ts';
+import {
+  type Circumstances,
+  etagOf,
+  maxPage,
+  maxWatchMs,
+  noRun,
+  type RunAnswer,
+  type Scope,
+  type WhoamiAnswer,
+} from '../runtime/index.ts';
+import { asProven, asReader } from './actor.ts';
+import {
+  circumstancesSchema,
+  commandSchema,
+  key,
+  onceSchema,
+  openingSchema,
+  runId,
+  type SentCommand,
+} from './command-schema.ts';
+import { may } from './principal.ts';
+import { lacksScope, problem } from './problem.ts';
+import { type Call, type Route, route, special } from './route.ts';
+
+const definition = z
+  .looseObject({ name: z.string(), description: z.string(), steps: z.array(z.looseObject({})) })
+  .superRefine((value, context) => {
+    const wrong = definitionProblem(value);
+    if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
+  })
+  .meta({ description: 'A resolved workflow, as the schema of workflows has it.' })
+  // It has just been found to be one.
+  .transform((value) => value as unknown as Definition);
+
+const run = z.object({ run: runId });
+const seq = z.coerce.number().pipe(z.int().min(0).max(1_000_000_000));
+const version = z.object({ seq: z.int(), hash: z.string() });
+const runInfo = z.looseObject({
+  run: z.string(),
+  state: z.looseObject({}).optional(),
+  problem: z.string().optional(),
+});
+const executed = z.object({
+  run: z.string(),
+  reply: z.looseObject({}).describe('Where the run stands, or a refusal with code, message and next.'),
+  effects: z.array(z.looseObject({ type: z.string() })),
+  changed: z.boolean(),
+  interrupted: z.boolean(),
+  due: z.array(z.looseObject({})),
+});
+const cursor = z.string().regex(/^\d{1,20}$/);
+
+const runsQuery = z.union([
+  z.strictObject({ name: z.string().min(1).max(128) }),
+  z.strictObject({
+    live: z.enum(['true', 'false']).optional(),
+    after: z.string().min(1).max(300).optional(),
+    limit: z.coerce.number().pipe(z.int().min(1).max(maxPage)).optional(),
+  }),
+]);
+
+/** The whole API: what is not here is not served. */
+export const routes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/runs',
+    scope: 'write',
+    summary: 'Begin a run',
+    body: z.strictObject({
+      definition,
+      command: openingSchema,
+      circumstances: circumstancesSchema.exactOptional(),
+      once: onceSchema.exactOptional(),
+    }),
+    answer: executed,
+    handle: ({ body, principal, engine, now }) =>
+      engine.begin(body.definition, asProven(body.command, principal, now), body.circumstances, body.once),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/runs',
+    scope: 'read',
+    summary: 'The ids of runs by name, or a page of runs, newest first',
+    query: runsQuery,
+    answer: z.union([
+      z.object({ ids: z.array(z.string()) }),
+      z.object({ runs: z.array(runInfo), next: z.string().optional() }),
+    ]),
+    async handle({ query, principal, engine, backend }) {
+      if ('name' in query) return { ids: await engine.ids(query.name) };
+      const { live, after, limit = maxPage } = query;
+      return await backend.page(principal.project.id, {
+        limit,
+        ...(live === undefined ? {} : { live: live === 'true' }),
+        ...(after === undefined ? {} : { after }),
+      });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/runs/:run',
+    scope: 'read',
+    summary: 'A run with its workflow and state',
+    params: run,
+    answer: z.object({
+      run: z.string(),
+      definition: z.looseObject({}),
+      hash: z.string(),
+      state: z.looseObject({}),
+      version,
+    }),
+    async handle({ params, engine, request }) {
+      const loaded = await engine.view(params.run);
+      if (!loaded) throw noRun(params.run);
+      const headers = { ETag: etagOf(loaded.version), 'Cache-Control': 'private, no-cache' };
+      if (request.headers.get('if-none-match') === headers.ETag)
+        return special(new Response(null, { status: 304, headers }));
+      const { repeated: _, ...answer } = loaded;
+      const body = JSON.stringify(answer satisfies RunAnswer);
+      return special(new Response(body, { headers: { ...headers, 'Content-Type': 'application/json' } }));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/runs/:run/commands',
+    // The status is anybody's; everything else is asked for in `execute`.
+    scope: 'read',
+    summary: 'Carry out one command on a run; only `status` needs no more than the scope read',
+    params: run,
+    body: z.strictObject({
+      command: commandSchema,
+      key: key.exactOptional(),
+      circumstances: circumstancesSchema.exactOptional(),
+    }),
+    answer: executed,
+    handle: execute,
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/runs/:run/entries',
+    scope: 'read',
+    summary: 'What happened to a run, in order',
+    params: run,
+    query: z.strictObject({ after: seq.optional() }),
+    answer: z.object({
+      entries: z.array(
+        z.looseObject({
+          seq: z.int(),
+          hash: z.string(),
+          now: z.number(),
+          events: z.array(z.looseObject({})),
+        }),
+      ),
+    }),
+    async handle({ params, query, engine }) {
+      const entries = await engine.entries(params.run, query.after);
+      if (entries.length === 0 && !(await engine.view(params.run))) throw noRun(params.run);
+      return { entries };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/runs/:run/texts/:digest',
+    scope: 'read',
+    summary: 'A long text that a run names by its digest',
+    params: z.object({ run: runId, digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
+    answer: 'text',
+    async handle({ params, engine }) {
+      const missing = '…';
+      const text = await engine.text(params.run, { digest: params.digest, opening: '', bytes: 0 });
+      // What is as short is never kept aside.
+      if (text === missing)
+        throw problem('no_route', 'There is no such text.', { next: 'look at the run again' });
+      const headers = {
+        'Content-Type': 'text/plain; charset=utf-8',
+        'Cache-Control': 'private, max-age=31536000, immutable',
+      };
+      return special(new Response(text, { headers }));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/runs/:run/watch',
+    scope: 'read',
+    summary: 'Wait until a run has moved',
+    params: run,
+    query: z.strictObject({
+      after: seq.optional(),
+      ms: z.coerce.number().pipe(z.int().min(0).max(3_600_000)).optional(),
+    }),
+    answer: z.object({ seq: z.int() }),
+    waits: true,
+    async handle({ params, query, engine, signal }) {
+      const { after = 0, ms = maxWatchMs } = query;
+      const moved = engine.watch(params.run, after, Math.min(ms, maxWatchMs));
+      await Promise.race([moved, aborted(signal)]);
+      // Whoever was left waiting has nobody to fail for.
+      moved.catch(() => undefined);
+      const view = await engine.view(params.run);
+      if (!view) throw noRun(params.run);
+      return { seq: view.version.seq };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/runs/:run',
+    scope: 'admin',
+    summary: 'Remove a run for good',
+    params: run,
+    answer: 'nothing',
+    async handle({ params, engine }) {
+      await engine.remove(params.run);
+      return special(new Response(null, { status: 204 }));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/events',
+    scope: 'read',
+    summary: 'Server-sent events: every batch of every run, or of one; goes on after Last-Event-ID',
+    query: z.strictObject({ run: runId.optional(), after: cursor.optional() }),
+    answer: 'events',
+    waits: true,
+    async handle({ query, principal, request, streams, signal }) {
+      const last = request.headers.get('last-event-id') ?? query.after;
+      if (last !== undefined && !cursor.safeParse(last).success)
+        throw problem('bad_request', 'Last-Event-ID is no id of this stream.', { next: 'leave it out' });
+      return special(
+        streams.open(principal, {
+          signal,
+          ...(last === undefined ? {} : { after: last }),
+          ...(query.run === undefined ? {} : { run: query.run }),
+        }),
+      );
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/whoami',
+    scope: 'any',
+    summary: 'Whose token this is',
+    answer: z.object({
+      project: z.string(),
+      kind: z.enum(['agent', 'person']),
+      name: z.string(),
+      scopes: z.array(z.string()),
+    }),
+    async handle({ principal: { project, kind, name, scopes } }): Promise<WhoamiAnswer> {
+      return { project: project.name, kind, name, scopes: [...scopes] };
+    },
+  }),
+];
+
+type CommandCall = Call<
+  { run: string },
+  unknown,
+  { command: SentCommand; key?: string; circumstances?: Circumstances }
+>;
+
+async function execute({ params, body, principal, engine, now }: CommandCall): Promise<unknown> {
+  const { command, key: given, circumstances } = body;
+  if (command.type === 'status' && !may(principal, 'write')) {
+    const reader = asReader({ ...command, now }, principal, now);
+    return await engine.execute(params.run, reader.command, undefined, reader.circumstances(circumstances));
+  }
+  const needed: Scope =
+    command.type === 'gatesStarted' || command.type === 'gatesFinished' ? 'gates' : 'write';
+  if (!may(principal, needed)) throw lacksScope(needed);
+  return await engine.execute(params.run, asProven(command, principal, now), given, circumstances);
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { TailRow, WakeListener } from './backend.ts';
+import { createTailHub } from './tail-hub.ts';
+
+const tick = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A stream whose queries take their time: what was asked first may be answered last. */
+function createSource(delays: () => number) {
+  const rows: TailRow[] = [];
+  const wakes = new Set<WakeListener>();
+  let asked = 0;
+  return {
+    rows,
+    get asked() {
+      return asked;
+    },
+    add(): void {
+      const cursor = String(rows.length + 1);
+      rows.push({ cursor, run: 'r', seq: rows.length + 1, batch: '{}' });
+      for (const wake of wakes) wake('runs', new Set([1]));
+    },
+    async tail(_project: number, after: string | undefined, limit: number) {
+      asked += 1;
+      const seen = rows.length;
+      const from = after === undefined ? seen : Number(after);
+      const found = rows.slice(from, Math.min(seen, from + limit));
+      await tick(delays());
+      return { rows: found, cursor: found.at(-1)?.cursor ?? String(from) };
+    },
+    onWake(listener: WakeListener) {
+      wakes.add(listener);
+      return () => void wakes.delete(listener);
+    },
+  };
+}
+
+test('everybody is told everything once and in order, whenever they come', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('add', 'join', 'wait'), { maxLength: 40 }),
+      fc.nat(5),
+      async (steps, slow) => {
+        const source = createSource(() => slow);
+        const hub = createTailHub(source);
+        const heard: { from: number; got: number[] }[] = [];
+        const join = (from: number): void => {
+          const got: number[] = [];
+          heard.push({ from, got });
+          const failed = (error: unknown): never => {
+            throw error;
+          };
+          hub.join(
+            1,
+            String(from),
+            { take: (rows) => got.push(...rows.map(({ seq }) => seq)), reset: failed, failed },
+            async () => undefined,
+          );
+        };
+        for (const step of steps) {
+          if (step === 'add') source.add();
+          if (step === 'join') join(Math.floor(source.rows.length / 2));
+          if (step === 'wait') await tick(1);
+        }
+        const whole = (): boolean => heard.every(({ from, got }) => got.length >= source.rows.length - from);
+        for (let tries = 0; tries < 200 && !whole(); tries += 1) await tick(5);
+        for (const { from, got } of heard)
+          expect(got).toEqual(Array.from({ length: source.rows.length - from }, (_, at) => from + at + 1));
+        hub.close();
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+test('wakes of other projects, and those that nobody listens to, ask nothing', async () => {
+  const source = createSource(() => 0);
+  const hub = createTailHub(source);
+  source.add();
+  await tick(5);
+  expect(source.asked).toBe(0);
+  const leave = hub.join(
+    2,
+    undefined,
+    { take: () => {}, reset: () => {}, failed: () => {} },
+    async () => undefined,
+  );
+  await tick(60);
+  const before = source.asked;
+  source.add();
+  await tick(30);
+  expect(source.asked).toBe(before);
+  leave();
+  hub.close();
+});

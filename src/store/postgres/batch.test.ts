@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { Entry } from '../store.ts';
+import { type Batch, beforeFirst, decodeBatches, encodeBatch, keyDigest } from './batch.ts';
+
+const run = 'a-run';
+const entry: Entry = { now: 1, session: 'S', events: [], key: 'k', reply: { said: '\u0000 \ud800' } };
+
+function chain(length: number): Batch[] {
+  const batches: Batch[] = [];
+  for (let count = 0; count < length; count += 1)
+    batches.push(encodeBatch(batches.at(-1) ?? beforeFirst(run), { ...entry, now: count }, `n${count}`));
+  return batches;
+}
+
+test('batches come back as they were given', () => {
+  const batches = chain(3);
+  const decoded = decodeBatches(run, batches, batches.at(-1)?.hash ?? '');
+  expect(decoded).toEqual(batches.map(({ seq, hash }, index) => ({ ...entry, now: index, seq, hash })));
+});
+
+test('no column holds a character that PostgreSQL refuses', () => {
+  const [batch] = chain(1);
+  expect(`${batch?.body}${batch?.answered}${keyDigest(run, '\u0000')}`).toMatch(/^[\x20-\x7e]*$/);
+});
+
+test.each<[string, (batches: Batch[]) => unknown]>([
+  ['changed', ([, second]) => Object.assign(second ?? {}, { body: second?.body.replace('"S"', '"T"') })],
+  ['answered otherwise', ([, second]) => Object.assign(second ?? {}, { answered: null })],
+  ['missing', (batches) => batches.splice(1, 1)],
+  ['the first', (batches) => batches.shift()],
+  ['the last', (batches) => batches.pop()],
+  ['in another place', (batches) => batches.reverse()],
+])('a history is damaged where a batch is %s', (_, damage) => {
+  const batches = chain(3);
+  const last = batches.at(-1)?.hash ?? '';
+  damage(batches);
+  expect(() => decodeBatches(run, batches, last)).toThrow(/damaged in the database/);
+});
+
+test('a batch of another run is no beginning of this one', () => {
+  const batches = chain(1);
+  expect(() => decodeBatches('another-run', batches, batches[0]?.hash ?? '')).toThrow(/damaged/);
+});
+
+test('the same call made twice makes two different batches', () => {
+  expect(encodeBatch(beforeFirst(run), entry, 'a').hash).not.toBe(
+    encodeBatch(beforeFirst(run), entry, 'b').hash,
+  );
+});
+
+test('keys that differ anywhere have different digests, and so have those of different runs', () => {
+  const keys = ['', 'a', 'A', 'a ', '\ud800', '\ud801', '\ufffd', 'x'.repeat(10_000), `${'x'.repeat(9999)}y`];
+  const digests = [...keys.map((key) => keyDigest(run, key)), keyDigest('another-run', 'a')];
+  expect(new Set(digests).size).toBe(digests.length);
+});

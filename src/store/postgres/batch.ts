@@ -1,0 +1,63 @@
+import { hash } from 'node:crypto';
+import { StepfastError } from '../../errors.ts';
+import { genesis } from '../file/journal.ts';
+import { journalVersion, migrateLine, newerError } from '../migrations.ts';
+import type { Entry, StoredEntry, Version } from '../store.ts';
+
+/** A batch as its row holds it. `answered` is apart, since streams do not tell it. */
+export interface Batch extends Version {
+  body: string;
+  /** JSON of the caller's key and what it was answered. */
+  answered: string | null;
+}
+
+/** `nonce`: no two calls make the same batch, so a hash tells whose it is. */
+export function encodeBatch(prev: Version, entry: Entry, nonce: string): Batch {
+  const { now, actor, session, events, key, reply } = entry;
+  const body = JSON.stringify({ v: journalVersion, nonce, now, actor, session, events });
+  const answered = key === undefined && reply === undefined ? null : JSON.stringify({ key, reply });
+  const seq = prev.seq + 1;
+  return { seq, hash: sum(prev.hash, seq, body, answered), body, answered };
+}
+
+export const beforeFirst = (run: string): Version => ({ seq: 0, hash: genesis(run) });
+
+/** All of a run's batches, each checked against the one before; `last` is what the run's own row says. */
+export function decodeBatches(run: string, batches: readonly Batch[], last: string): StoredEntry[] {
+  let before = beforeFirst(run);
+  const entries = batches.map(({ seq, hash: found, body, answered }) => {
+    if (seq !== before.seq + 1 || found !== sum(before.hash, seq, body, answered))
+      throw corrupt(run, `batch ${before.seq + 1} is missing or was changed`);
+    before = { seq, hash: found };
+    return { ...before, ...contentOf(run, body), ...answerOf(answered) };
+  });
+  if (before.hash !== last) throw corrupt(run, `its last batch is not ${before.seq}`);
+  return entries;
+}
+
+export const answerOf = (answered: string | null): Pick<Entry, 'key' | 'reply'> =>
+  answered === null ? {} : JSON.parse(answered);
+
+function contentOf(run: string, body: string): Entry {
+  const content = JSON.parse(body);
+  const line = migrateLine(content);
+  if (!line) throw newerError(run, Number(content.v));
+  const { v: _v, nonce: _nonce, ...entry } = line;
+  // Its hash says that a Stepfast wrote it, its version which form it has.
+  return entry as unknown as Entry;
+}
+
+export const corrupt = (run: string, what: string): StepfastError =>
+  new StepfastError(
+    'store_corrupt',
+    `run '${run}' is damaged in the database: ${what}: restore it from a backup`,
+    { data: { run } },
+  );
+
+const sum = (prev: string, seq: number, body: string, answered: string | null): string =>
+  hash('sha256', `${prev}\n${seq}\n${body}\n${answered ?? ''}`, 'hex').slice(0, 32);
+
+/** Keys may be of any length and hold any character, a column may not; the run is in it, for a short index. */
+export const keyDigest = (run: string, key: string): string =>
+  // Not as UTF-8, which takes two keys with different lone surrogates for one.
+  hash('sha256', Buffer.from(`${run} ${key}`, 'utf16le'), 'hex').slice(0, 32);

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { isHarmless, isPassing } from './failures.ts';
+
+/** Prepared once a connection, under its name. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+export type Row = readonly unknown[];
+export type Query = (statement: Statement, values: readonly unknown[]) => Promise<Row[]>;
+
+export interface DatabaseOptions {
+  url: string;
+  /** Connections of this process. */
+  max?: number;
+  /** How long a call waits for a free connection, in milliseconds. */
+  wait?: number;
+  /** How long a call is tried again while PostgreSQL is away, in milliseconds. */
+  patience?: number;
+  /** No statement takes longer, in milliseconds. */
+  limit?: number;
+  /** Hears of connections that were lost while nobody used them. */
+  onError?(error: Error): void;
+}
+
+/** Connections under the role that owns nothing. */
+export interface Database {
+  /** Only for what may be done twice: it is sent again where the connection was lost. */
+  query: Query;
+  /** Nothing is sent again here. `opening` is SQL that begins the transaction, in one round trip. */
+  transaction<T>(opening: string, action: (query: Query) => Promise<T>): Promise<T>;
+  /** Plain SQL that only reads. */
+  read(sql: string): Promise<Record<string, unknown>[]>;
+  counts(): { total: number; idle: number; waiting: number };
+  close(): Promise<void>;
+}
+
+export const appRole = 'stepfast_app';
+
+export function createDatabase(options: DatabaseOptions): Database {
+  const { url, max = 16, wait = 5000, patience = 10_000, limit = 15_000, onError = () => {} } = options;
+  // Every statement is an index lookup, and planning one costs more than running it. A plan that was made while a
+  // month was new must not read that month from end to end when it has grown.
+  const settings = `set role ${appRole}; set plan_cache_mode = force_generic_plan; set enable_seqscan = off;
+    set jit = off; set statement_timeout = ${limit};
+    set lock_timeout = ${Math.ceil(limit / 2)}; set idle_in_transaction_session_timeout = ${2 * limit}`;
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'stepfast',
+    max,
+    connectionTimeoutMillis: wait,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    // For a peer that is gone without a word.
+    query_timeout: 2 * limit,
+    onConnect: async (client) => {
+      client.on('error', () => {});
+      await client.query(settings);
+    },
+  });
+  pool.on('error', onError);
+  let closed = false;
+
+  async function once(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    const client = await pool.connect();
+    try {
+      const rows = await send(client, statement, values);
+      client.release();
+      return rows;
+    } catch (error) {
+      client.release(!isHarmless(error));
+      throw error;
+    }
+  }
+
+  return {
+    async query(statement, values) {
+      const deadline = Date.now() + patience;
+      for (let pause = 20; ; pause = Math.min(2 * pause, 500)) {
+        try {
+          return await once(statement, values);
+        } catch (error) {
+          if (closed || !isPassing(error) || Date.now() + pause > deadline) throw error;
+          await sleep(pause);
+        }
+      }
+    },
+
+    async transaction(opening, action) {
+      const client = await pool.connect();
+      let failure: unknown;
+      try {
+        await client.query(opening);
+        const result = await action((statement, values) => send(client, statement, values));
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        failure = error;
+        await client.query('rollback').catch(() => {});
+        throw error;
+      } finally {
+        client.release(failure !== undefined && client.getTransactionStatus() !== 'I');
+      }
+    },
+
+    read: async (sql) => (await pool.query<Record<string, unknown>>(sql)).rows,
+    counts: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await pool.end();
+    },
+  };
+}
+
+async function send(
+  client: pg.ClientBase,
+  { name, text }: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const { rows } = await client.query<unknown[]>({ name, text, values: [...values], rowMode: 'array' });
+  return rows;
+}

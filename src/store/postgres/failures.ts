@@ -1,0 +1,76 @@
+import { StepfastError } from '../../errors.ts';
+
+/** What PostgreSQL or the way to it says when nothing is wrong with the call: it may come again. */
+const passing = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '25006', // read_only_sql_transaction: a standby that is about to be promoted
+  '53300', // too_many_connections
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+const missing = new Set(['3F000', '42P01', '42883', '42703', '42704', '22023']);
+const poolIsDry = 'timeout exceeded when trying to connect';
+const lost =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired)/;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+const messageOf = (error: unknown): string => {
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
+};
+
+/** The connection, not the call, has failed. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof StepfastError) return false;
+  const code = codeOf(error);
+  return passing.has(code) || code.startsWith('08') || lost.test(messageOf(error));
+}
+
+/** A connection that said this can be used again. */
+export const isHarmless = (error: unknown): boolean => /^(22|23|42|P0)/.test(codeOf(error));
+
+/** The month that a run begins in has no table yet. */
+export const lacksMonth = (error: unknown): boolean =>
+  codeOf(error) === '23514' && messageOf(error).includes('no partition of relation');
+
+/** As one error that tells what to do. */
+export function told(what: string, error: unknown): StepfastError {
+  if (error instanceof StepfastError) return error;
+  const code = codeOf(error);
+  const why = messageOf(error);
+  const options = { cause: error, data: { postgres: code } };
+  if (error instanceof SyntaxError)
+    return new StepfastError(
+      'store_corrupt',
+      `${what} is damaged (${why}): restore it from a backup`,
+      options,
+    );
+  if (why === poolIsDry || code === '55P03')
+    return new StepfastError(
+      'store_busy',
+      `${what}: nothing was done, since too many calls wait for PostgreSQL: try again`,
+      options,
+    );
+  if (missing.has(code))
+    return new StepfastError('schema_old', `${what}: ${why}: run \`stepfast migrate\` first`, options);
+  if (code === '42501')
+    return new StepfastError('store_failed', `${what}: PostgreSQL does not allow it (${why})`, options);
+  return new StepfastError(
+    'store_failed',
+    `${what}: PostgreSQL failed (${why}), so it is unknown whether it was done: send the same call again with its key`,
+    options,
+  );
+}

@@ -1,0 +1,191 @@
+import type pg from 'pg';
+import { StepfastError } from '../../errors.ts';
+import { appRole } from './database.ts';
+import { told } from './failures.ts';
+import type { Migration } from './migration.ts';
+import { months } from './migrations/0003-months.ts';
+import { migrations } from './migrations/list.ts';
+import { asOwner } from './owner.ts';
+
+export interface Migrated {
+  /** Names of those that were applied now. */
+  applied: string[];
+  /** The database came from another cluster, so the numbers of its transactions were renewed. */
+  renewed: boolean;
+}
+
+/** Raised by a migration that servers of before cannot work with. */
+export const generation = 1;
+const lockKey = 7_837_365_201;
+const patience = 120_000;
+
+/** Makes or renews the schema as its owner. Any number of processes may call it at once. */
+export async function migrate(url: string, known: readonly Migration[] = migrations): Promise<Migrated> {
+  return asOwner(url, async (client) => {
+    try {
+      await client.query(`set lock_timeout = ${patience}; set statement_timeout = 0`);
+      await client.query('select pg_advisory_lock($1)', [lockKey]);
+      await prepare(client);
+      refuseNewer(await generationOf(client));
+      const applied = await applyAll(client, known);
+      const renewed = await renewNumbers(client);
+      await giveGrants(client, known);
+      if (known.includes(months)) await client.query('select stepfast.make_months_1(3)');
+      return { applied, renewed };
+    } catch (error) {
+      if (error instanceof StepfastError) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new StepfastError(
+        'migration_failed',
+        `the schema could not be migrated (${why}): what was applied before stays, mend the cause and run it again`,
+        { cause: error },
+      );
+    }
+  });
+}
+
+/** Throws where servers of this version cannot work on the schema. `query` needs no rights but to read. */
+export async function requireSchema(
+  query: (sql: string) => Promise<readonly Record<string, unknown>[]>,
+  known: readonly Migration[] = migrations,
+): Promise<void> {
+  try {
+    const [role] = await query(
+      'select current_user::text as name, rolsuper or rolbypassrls as free from pg_roles where rolname = current_user',
+    );
+    if (role?.name !== appRole || role.free === true)
+      throw new StepfastError(
+        'schema_unsafe',
+        `connections work as ${role?.name}, not as the plain role ${appRole}, so projects would not be kept apart: connect without a pooler that forgets \`set role\``,
+      );
+    const [meta] = await query('select generation, cluster from stepfast.meta');
+    refuseNewer(Number(meta?.generation));
+    const applied = new Set((await query('select id from stepfast.migrations')).map(({ id }) => Number(id)));
+    const lacking = known.filter(({ id }) => !applied.has(id)).map(({ name }) => name);
+    if (lacking.length > 0)
+      throw new StepfastError(
+        'schema_old',
+        `the database lacks ${lacking.join(', ')}: run \`stepfast migrate\` first`,
+      );
+    const [{ cluster } = {}] = await query(clusterQuery);
+    if (cluster !== meta?.cluster)
+      throw new StepfastError(
+        'schema_restored',
+        'the database was restored into another PostgreSQL: run `stepfast migrate` first',
+      );
+  } catch (error) {
+    throw told('the schema', error);
+  }
+}
+
+const clusterQuery = 'select system_identifier::text as cluster from pg_control_system()';
+
+async function prepare(client: pg.Client): Promise<void> {
+  // Roles belong to the whole cluster: another database's migration may make it at the same moment.
+  await client.query(`
+    do $$ begin
+      if not exists (select from pg_roles where rolname = '${appRole}') then create role ${appRole} nologin; end if;
+    exception when duplicate_object or unique_violation then null;
+    end $$;
+    do $$ begin
+      if not pg_has_role(current_user, '${appRole}', 'member') then
+        execute format('grant ${appRole} to %I', current_user);
+      end if;
+    end $$;
+    create schema if not exists stepfast;
+    create table if not exists stepfast.migrations (
+      id int primary key, name text not null, applied_at timestamptz not null default now()
+    );
+    create table if not exists stepfast.meta (
+      one boolean primary key default true check (one), generation int not null, cluster text not null
+    );`);
+  await client.query(
+    `insert into stepfast.meta (generation, cluster) ${clusterQuery.replace('select', `select ${generation},`)}
+      on conflict do nothing`,
+  );
+}
+
+async function generationOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ generation: number }>('select generation from stepfast.meta');
+  return Number(rows[0]?.generation);
+}
+
+function refuseNewer(found: number): void {
+  if (found <= generation) return;
+  throw new StepfastError(
+    'schema_newer',
+    `the database was made by a newer Stepfast (generation ${found}, this one knows ${generation}): update Stepfast`,
+  );
+}
+
+async function applyAll(client: pg.Client, known: readonly Migration[]): Promise<string[]> {
+  const { rows } = await client.query<{ id: number }>('select id from stepfast.migrations');
+  const done = new Set(rows.map(({ id }) => id));
+  const applied: string[] = [];
+  for (const { id, name, sql, grants = '' } of known) {
+    if (done.has(id)) continue;
+    await inTransaction(client, async () => {
+      await client.query(`${sql};\n${grants}`);
+      await client.query('insert into stepfast.migrations (id, name) values ($1, $2)', [id, name]);
+    });
+    applied.push(name);
+  }
+  return applied;
+}
+
+/**
+ * Cursors of streams are numbers of transactions. Another cluster counts from its own beginning: batches that it has
+ * not reached yet would be told a second time when it does, so all old ones become older than everything.
+ */
+async function renewNumbers(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ other: boolean }>(
+    `select m.cluster <> c.cluster as other from stepfast.meta m, (${clusterQuery}) c`,
+  );
+  if (rows[0]?.other !== true) return false;
+  return inTransaction(client, async () => {
+    await client.query('lock table stepfast.events in access exclusive mode');
+    const ahead = await isAhead(client);
+    if (ahead)
+      await client.query(`
+        alter table stepfast.events drop column tx;
+        alter table stepfast.events add column tx bigint not null default 0;
+        alter table stepfast.events alter column tx set default pg_current_xact_id()::text::bigint;
+        create index events_by_tx on stepfast.events (project, tx);`);
+    await client.query(`update stepfast.meta set cluster = (${clusterQuery})`);
+    return ahead;
+  });
+}
+
+/** Row security binds the owner too, so it asks for one project after another. */
+async function isAhead(client: pg.Client): Promise<boolean> {
+  const projects = await client.query<{ id: number }>('select id from stepfast.projects');
+  for (const { id } of projects.rows) {
+    await client.query(`select set_config('stepfast.project', $1, true)`, [String(id)]);
+    const { rows } = await client.query<{ ahead: boolean | null }>(
+      'select max(tx) >= pg_current_xact_id()::text::bigint as ahead from stepfast.events where project = $1',
+      [id],
+    );
+    if (rows[0]?.ahead === true) return true;
+  }
+  return false;
+}
+
+async function giveGrants(client: pg.Client, known: readonly Migration[]): Promise<void> {
+  const { rows } = await client.query<{ given: boolean }>(
+    `select has_schema_privilege('${appRole}', 'stepfast', 'usage') as given`,
+  );
+  if (rows[0]?.given === true) return;
+  await inTransaction(client, () => client.query(known.map(({ grants = '' }) => grants).join('\n')));
+}
+
+async function inTransaction<T>(client: pg.Client, action: () => Promise<T>): Promise<T> {
+  await client.query('begin');
+  try {
+    const result = await action();
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw error;
+  }
+}

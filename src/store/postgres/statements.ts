@@ -1,0 +1,29 @@
+import type { Statement } from './database.ts';
+
+const call = (name: string, args: number, rows = true): Statement => {
+  const list = Array.from({ length: args }, (_, index) => `$${index + 1}`).join(', ');
+  return { name, text: `select ${rows ? '* from ' : ''}stepfast.${name}(${list})` };
+};
+
+/** What servers ask, each a function of the schema. */
+export const statements = {
+  load: call('load_1', 3),
+  create: call('create_1', 15, false),
+  append: call('append_1', 13, false),
+  entries: call('entries_1', 2),
+  definitions: call('definitions_1', 2),
+  ids: call('ids_1', 4),
+  page: call('page_1', 5),
+  seqs: call('seqs_1', 2),
+  joinSession: call('join_session_1', 4, false),
+  sessionRuns: call('session_runs_1', 3),
+  usedDefinitions: call('used_definitions_1', 3),
+  tail: call('tail_1', 3),
+  keep: call('keep_1', 4, false),
+  text: call('text_1', 3, false),
+  remove: call('remove_1', 2, false),
+  makeMonths: call('make_months_1', 1, false),
+  findToken: call('find_token_1', 1),
+  projectNamed: call('project_named_1', 1, false),
+  projectIds: call('project_ids_1', 0),
+} as const;

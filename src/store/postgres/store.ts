@@ -1,0 +1,213 @@
+import { type Definition, ended, replay, type State } from '../../machine/index.ts';
+import { describeText, digestHex } from '../long-text.ts';
+import { newerError, stateFileVersion } from '../migrations.ts';
+import { isRunId, requireRunId } from '../run-id.ts';
+import type { Entry, Loaded, Pinned, RunInfo, Store, StoredEntry, Version } from '../store.ts';
+import {
+  answerOf,
+  type Batch,
+  beforeFirst,
+  corrupt,
+  decodeBatches,
+  encodeBatch,
+  keyDigest,
+} from './batch.ts';
+import type { Query } from './database.ts';
+import type { Definitions } from './definitions.ts';
+import { lacksMonth, told } from './failures.ts';
+import type { Pages } from './page.ts';
+import { statements } from './statements.ts';
+
+export interface StoreParts {
+  project: number;
+  query: Query;
+  definitions: Definitions;
+  pages: Pages;
+  nonce(): string;
+  /** A batch was written; durable, unless `query` is a transaction's. */
+  moved(run: string, seq: number): void;
+  watch(run: string, seq: number, ms: number): Promise<void>;
+  locked?<T>(run: string, action: (store: Store) => Promise<T>): Promise<T>;
+}
+
+const listPage = 500;
+const monthsAhead = 3;
+
+/** The runs of one project. */
+export function createProjectStore(parts: StoreParts): Store {
+  const { project, query, definitions, pages, nonce, moved, watch, locked } = parts;
+
+  async function create(run: string, pinned: Pinned, entry: Entry, state: State): Promise<Version | 'taken'> {
+    const batch = encodeBatch(beforeFirst(run), entry, nonce());
+    const source = JSON.stringify(pinned.definition);
+    const values = (full: boolean): unknown[] => [
+      project,
+      run,
+      pinned.hash,
+      plain(pinned.definition.name),
+      full ? source : null,
+      ...written(run, batch, entry.key),
+      ...columns(state, state.createdAt),
+    ];
+    const first = await query(statements.create, values(!definitions.has(project, pinned.hash)));
+    const said = first[0]?.[0] === 'body' ? await query(statements.create, values(true)) : first;
+    if (said[0]?.[0] === 'taken') return 'taken';
+    definitions.add(project, pinned.hash, source);
+    moved(run, batch.seq);
+    return { seq: batch.seq, hash: batch.hash };
+  }
+
+  /** Servers make the months ahead of time; where none has for long, whoever needs one does. */
+  async function createInTime(
+    run: string,
+    pinned: Pinned,
+    entry: Entry,
+    state: State,
+  ): Promise<Version | 'taken'> {
+    try {
+      return await create(run, pinned, entry, state);
+    } catch (error) {
+      if (!lacksMonth(error)) throw error;
+      await query(statements.makeMonths, [monthsAhead]);
+      return create(run, pinned, entry, state);
+    }
+  }
+
+  async function load(run: string, key?: string): Promise<Loaded | undefined> {
+    const [row] = await query(statements.load, [
+      project,
+      run,
+      key === undefined ? null : keyDigest(run, key),
+    ]);
+    const [seq, hash, definitionHash, format, text, repeated] = row ?? [];
+    if (typeof seq !== 'number') return undefined;
+    const definition = await definitionOf(run, String(definitionHash));
+    const state = await stateOf(run, definition, Number(format), String(text));
+    const version = { seq, hash: String(hash) };
+    const loaded: Loaded = { run, definition, hash: String(definitionHash), state, version };
+    if (typeof repeated !== 'string') return loaded;
+    return { ...loaded, repeated: { reply: answerOf(repeated).reply } };
+  }
+
+  async function definitionOf(run: string, hash: string): Promise<Definition> {
+    const text = (await definitions.texts(query, project, [hash])).get(hash);
+    if (text === undefined) throw corrupt(run, 'its definition is missing');
+    return JSON.parse(text);
+  }
+
+  async function stateOf(run: string, definition: Definition, format: number, text: string): Promise<State> {
+    if (format === stateFileVersion) return JSON.parse(text);
+    if (format > stateFileVersion) throw newerError(run, format);
+    return replay(
+      definition,
+      null,
+      (await entries(run)).flatMap(({ events }) => events),
+    );
+  }
+
+  async function append({ run, version }: Loaded, entry: Entry, state: State): Promise<Version | 'conflict'> {
+    const batch = encodeBatch(version, entry, nonce());
+    const { seq, hash } = batch;
+    const values = [project, run, seq, version.hash, ...written(run, batch, entry.key), ...columns(state)];
+    const [[done] = []] = await query(statements.append, values);
+    if (done !== true) return 'conflict';
+    moved(run, seq);
+    return { seq, hash };
+  }
+
+  async function entries(run: string): Promise<StoredEntry[]> {
+    const rows = await query(statements.entries, [project, run]);
+    if (rows.length === 0) return [];
+    const batches = rows.map(
+      ([seq, hash, body, reply]): Batch => ({
+        seq: Number(seq),
+        hash: String(hash),
+        body: String(body),
+        answered: typeof reply === 'string' ? reply : null,
+      }),
+    );
+    return decodeBatches(run, batches, String(rows[0]?.[4]));
+  }
+
+  async function ids(name?: string): Promise<string[]> {
+    if (name !== undefined && !isRunId(name)) return [];
+    const end = name === undefined ? null : [...name].reverse().join('');
+    // All that begin with the reversed name and a hyphen: `.` is the character after it.
+    const range = end === null ? [null, null] : [`${end}-`, `${end}.`];
+    const rows = await query(statements.ids, [project, name ?? null, ...range]);
+    return rows.map(([run]) => String(run));
+  }
+
+  async function list(): Promise<RunInfo[]> {
+    const infos: RunInfo[] = [];
+    for (let after: string | undefined; ; ) {
+      const { runs, next } = await pages.page(query, project, {
+        limit: listPage,
+        ...(after === undefined ? {} : { after }),
+      });
+      infos.push(...runs);
+      if (next === undefined) return infos;
+      after = next;
+    }
+  }
+
+  const of = (run: string): string => `run '${run}'`;
+  const store: Store = {
+    async create(run, pinned, entry, state) {
+      requireRunId(run);
+      return telling(of(run), () => createInTime(run, pinned, entry, state));
+    },
+    async load(run, key) {
+      return isRunId(run) ? telling(of(run), () => load(run, key)) : undefined;
+    },
+    append: (loaded, entry, state) => telling(of(loaded.run), () => append(loaded, entry, state)),
+    async entries(run, after = 0) {
+      return isRunId(run) ? telling(of(run), async () => (await entries(run)).slice(after)) : [];
+    },
+    ids: (name) => telling('the runs', () => ids(name)),
+    list: () => telling('the runs', list),
+    async remove(run) {
+      if (!isRunId(run)) return;
+      await telling(of(run), () => query(statements.remove, [project, run]));
+      moved(run, Number.POSITIVE_INFINITY);
+    },
+    async keep(run, text) {
+      requireRunId(run);
+      const { bytes, kept } = describeText(text);
+      await telling(of(run), () => query(statements.keep, [project, run, kept.digest, bytes]));
+      return kept;
+    },
+    async text(run, digest) {
+      if (!isRunId(run) || digestHex(digest) === undefined) return undefined;
+      const [[body] = []] = await telling(of(run), () => query(statements.text, [project, run, digest]));
+      return Buffer.isBuffer(body) ? body.toString('utf8') : undefined;
+    },
+    async watch(run, seq, ms) {
+      if (isRunId(run)) await watch(run, seq, ms);
+    },
+  };
+  return locked ? { ...store, locked } : store;
+}
+
+async function telling<T>(what: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw told(what, error);
+  }
+}
+
+const written = (run: string, { hash, body, answered }: Batch, key: string | undefined): unknown[] => [
+  hash,
+  body,
+  key === undefined ? null : keyDigest(run, key),
+  answered,
+];
+
+function columns(state: State, created?: number): unknown[] {
+  const times = created === undefined ? [state.updatedAt] : [created, state.updatedAt];
+  return [state.status, !ended(state), ...times.map(Math.trunc), stateFileVersion, JSON.stringify(state)];
+}
+
+/** A column of text takes no NUL. */
+const plain = (text: string): string => text.replaceAll('\0', '');

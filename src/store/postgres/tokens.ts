@@ -1,0 +1,86 @@
+import { hash, randomBytes } from 'node:crypto';
+import { asOwnerOf } from './owner.ts';
+import { channel } from './wake.ts';
+
+export interface NewToken {
+  kind: 'agent' | 'person';
+  name: string;
+  scopes: readonly string[];
+  /** Milliseconds since the epoch. */
+  expiresAt?: number;
+}
+
+export interface TokenInfo extends NewToken {
+  id: string;
+  createdAt: number;
+  revokedAt?: number;
+}
+
+export interface Tokens {
+  /** `token` is told here and never again: only its SHA-256 is kept. */
+  create(project: number, token: NewToken): Promise<{ id: string; token: string }>;
+  list(project: number): Promise<TokenInfo[]>;
+  /** Whether there was one that could be revoked. */
+  revoke(project: number, id: string): Promise<boolean>;
+}
+
+export const tokenHash = (token: string): string => hash('sha256', token, 'hex');
+
+const idBytes = 8;
+const secretBytes = 32;
+
+/** For the owner of the database. */
+export function createTokens(url: string): Tokens {
+  return {
+    async create(project, { kind, name, scopes, expiresAt }) {
+      const id = randomBytes(idBytes).toString('hex');
+      const token = `sf_${id}_${randomBytes(secretBytes).toString('base64url')}`;
+      await asOwnerOf(url, project, async (client) => {
+        await client.query(
+          `insert into stepfast.tokens (id, project, hash, kind, name, scopes, expires_at)
+            values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000))`,
+          [id, project, tokenHash(token), kind, name.replaceAll('\0', ''), [...scopes], expiresAt ?? null],
+        );
+        await client.query('select pg_notify($1, $2)', [channel, 'tokens']);
+      });
+      return { id, token };
+    },
+
+    list: (project) =>
+      asOwnerOf(url, project, async (client) => {
+        const { rows } = await client.query<{
+          id: string;
+          kind: 'agent' | 'person';
+          name: string;
+          scopes: string[];
+          created_at: Date;
+          expires_at: Date | null;
+          revoked_at: Date | null;
+        }>(
+          `select id, kind, name, scopes, created_at, expires_at, revoked_at from stepfast.tokens
+            where project = $1 order by created_at, id`,
+          [project],
+        );
+        return rows.map(({ id, kind, name, scopes, created_at, expires_at, revoked_at }) => ({
+          id,
+          kind,
+          name,
+          scopes,
+          createdAt: created_at.getTime(),
+          ...(expires_at ? { expiresAt: expires_at.getTime() } : {}),
+          ...(revoked_at ? { revokedAt: revoked_at.getTime() } : {}),
+        }));
+      }),
+
+    revoke: (project, id) =>
+      asOwnerOf(url, project, async (client) => {
+        const { rowCount } = await client.query(
+          `update stepfast.tokens set revoked_at = now()
+            where project = $1 and id = $2 and revoked_at is null`,
+          [project, id.replaceAll('\0', '')],
+        );
+        await client.query('select pg_notify($1, $2)', [channel, 'tokens']);
+        return (rowCount ?? 0) > 0;
+      }),
+  };
+}

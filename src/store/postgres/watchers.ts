@@ -1,0 +1,87 @@
+import type { Query } from './database.ts';
+import { statements } from './statements.ts';
+import type { Wakes } from './wake.ts';
+
+/** Who waits for a run to move. However many there are, one question a project is under way. */
+export interface Watchers {
+  watch(project: number, run: string, seq: number, ms: number): Promise<void>;
+  /** In this process; others are heard of by `wakes`. */
+  moved(project: number, run: string, seq: number): void;
+}
+
+interface Watcher {
+  seq: number;
+  wake(): void;
+}
+
+interface Watched {
+  runs: Map<string, Set<Watcher>>;
+  asking: boolean;
+  again: boolean;
+}
+
+export function createWatchers(query: Query, wakes: Wakes): Watchers {
+  const projects = new Map<number, Watched>();
+  let listening = false;
+
+  function listen(): void {
+    if (listening) return;
+    listening = true;
+    wakes.on((wake, moved) => {
+      if (wake !== 'runs') return;
+      for (const project of projects.keys()) if (moved?.has(project) ?? true) void ask(project);
+    });
+  }
+
+  async function ask(project: number): Promise<void> {
+    const watched = projects.get(project);
+    if (!watched) return;
+    watched.again = true;
+    if (watched.asking) return;
+    watched.asking = true;
+    while (watched.again && watched.runs.size > 0) {
+      watched.again = false;
+      const asked = new Map([...watched.runs].map(([run, waiting]) => [run, [...waiting]]));
+      try {
+        const rows = await query(statements.seqs, [project, [...asked.keys()]]);
+        const seqs = new Map(rows.map(([run, seq]) => [String(run), Number(seq)]));
+        for (const [run, waiting] of asked) {
+          const seq = seqs.get(run) ?? Number.POSITIVE_INFINITY;
+          for (const watcher of waiting) if (seq > watcher.seq) watcher.wake();
+        }
+      } catch {
+        // The next wake asks again, or their time is over.
+      }
+    }
+    watched.asking = false;
+  }
+
+  return {
+    async watch(project, run, seq, ms) {
+      listen();
+      const watched = projects.get(project) ?? { runs: new Map(), asking: false, again: false };
+      projects.set(project, watched);
+      const waiting = watched.runs.get(run) ?? new Set();
+      watched.runs.set(run, waiting);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(wake, ms);
+        const watcher: Watcher = { seq, wake };
+        waiting.add(watcher);
+        void ask(project);
+
+        function wake(): void {
+          clearTimeout(timer);
+          waiting.delete(watcher);
+          if (waiting.size === 0 && watched.runs.get(run) === waiting) watched.runs.delete(run);
+          resolve();
+        }
+      });
+    },
+
+    moved(project, run, seq) {
+      for (const watcher of projects.get(project)?.runs.get(run) ?? []) {
+        if (seq > watcher.seq) watcher.wake();
+      }
+    },
+  };
+}

@@ -1,0 +1,447 @@
+import { afterEach, expect, it } from 'vitest';
+import { formatHandle } from '../../../src/machine/index.ts';
+import { gated, looped, parallel, plain, reviewed, writers } from '../../mcp/workflows.ts';
+import { connect, createTeam, type Era, type HttpConnection, type Team } from './mcp-http-kit.ts';
+
+const eras: readonly Era[] = ['2025', '2026'];
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function teamUp(options: Parameters<typeof createTeam>[0] = {}): Team {
+  const team = createTeam(options);
+  cleanups.push(team.close);
+  return team;
+}
+
+async function connected(...args: Parameters<typeof connect>): Promise<HttpConnection> {
+  const connection = await connect(...args);
+  cleanups.push(connection.close);
+  return connection;
+}
+
+/** Gates as somebody reports them who has the tree. */
+async function report(team: Team, run: string, pass: boolean): Promise<void> {
+  const engine = team.engine(1);
+  const caller = { now: Date.now(), actor: { kind: 'engine' as const } };
+  const runner = { pid: 1, host: 'laptop' };
+  const view = await engine.view(run);
+  const checking = Object.values(view?.state.cursors ?? {}).find((cursor) => cursor.checking)?.checking;
+  const id = checking?.id ?? '';
+  await engine.execute(run, { ...caller, type: 'gatesStarted', id, runner });
+  const receipts = (checking?.gates ?? []).map((_, gate) => ({ gate, pass, tail: pass ? '' : 'not there' }));
+  await engine.execute(run, { ...caller, type: 'gatesFinished', id, runner, receipts });
+}
+
+it.each(eras)('all eight tools work against a server without a tree (%s era)', async (era) => {
+  const team = teamUp();
+  for (const workflow of [plain, looped, parallel]) await team.pin(1, workflow);
+  const { client, call } = await connected(await team.serve(), 'ann@1', { era });
+  expect((await client.listTools()).tools).toHaveLength(8);
+
+  const started = await call('workflow_start', { workflow: 'looped', summary: 'over HTTP' });
+  expect(started).toMatchObject({ isError: false, S: { step: 'work', stepType: 'loop' } });
+  const { run } = started.S;
+  const tasks = [
+    { id: 'one', title: 'One' },
+    { id: 'two', title: 'Two' },
+  ];
+  const set = await call('workflow_set_tasks', { loop_id: 'work', tasks });
+  expect(set.S).toMatchObject({ run, task: { id: 'one' }, instructions: 'Implement One.' });
+  expect((await call('workflow_status')).S).toMatchObject({ run, at: set.S.at });
+  expect((await call('workflow_note', { kind: 'decision', text: 'No cache.' })).S).toEqual({
+    ok: true,
+    id: 'n1',
+  });
+  expect((await call('update_todo_list', { content: '- [ ] one' })).S).toEqual({ ok: true });
+  expect((await call('workflow_context', { section: 'todo' })).text).toContain('- [ ] one');
+  const briefing = await call('workflow_context', { at: set.S.at });
+  expect(briefing.text).toContain('No cache.');
+  expect(briefing.text).toContain('Implement One.');
+  const next = await call('workflow_advance', { at: set.S.at, output: 'done one' });
+  expect(next.S).toMatchObject({ subStep: 'verify', contextAction: '/compact' });
+  expect(await call('workflow_advance', { at: set.S.at, output: 'done one' })).toMatchObject({
+    isError: false,
+    S: { replayed: true, subStep: 'verify' },
+  });
+
+  const shared = await call('workflow_start', { workflow: 'parallel', summary: 'shared' });
+  const unclear = await call('workflow_set_tasks', { loop_id: 'read', tasks });
+  expect(unclear.S).toMatchObject({ code: 'several_runs', next: expect.stringContaining('pass at') });
+  await call('workflow_set_tasks', { loop_id: 'read', tasks, at: shared.S.at });
+  const claimed = await call('workflow_claim', { run_id: shared.S.run, task: 'two' });
+  expect(claimed.S).toMatchObject({ task: { id: 'two' }, instructions: 'Look at Two.' });
+  expect(claimed.S).not.toHaveProperty('worktree');
+  expect(team.errors).toEqual([]);
+});
+
+it.each(eras)('two servers answer one conversation in turns (%s era)', async (era) => {
+  const team = teamUp();
+  await team.pin(1, plain);
+  const { call, asked } = await connected([await team.serve(), await team.serve()], 'ann@1', { era });
+  const { S } = await call('workflow_start', { workflow: 'plain', summary: 'in turns' });
+  expect(S).toMatchObject({ step: 'plan', contextAction: '/clear' });
+  // Without a handle: both must take the caller for the same session.
+  for (let times = 0; times < 3; times += 1)
+    expect((await call('workflow_status')).S).toMatchObject({
+      run: S.run,
+      instructions: 'Write the plan of in turns.',
+    });
+  expect((await call('workflow_advance', { output: 'planned' })).S).toMatchObject({ step: 'build' });
+  expect((await call('workflow_advance', { output: 'built' })).S).toMatchObject({ status: 'complete' });
+  expect((await call('workflow_status')).S).toMatchObject({ run: S.run, status: 'complete' });
+  expect(new Set(asked)).toEqual(new Set([0, 1]));
+});
+
+it.each(eras)(
+  'a call without a handle means a run of the caller and of nobody else (%s era)',
+  async (era) => {
+    const team = teamUp();
+    const foreign = await team.pin(1, plain);
+    const url = await team.serve();
+    const ann = await connected(url, 'ann@1', { era });
+    const bob = await connected(url, 'bob@1', { era });
+    for (const tool of ['workflow_status', 'workflow_context']) {
+      const refused = await ann.call(tool);
+      expect(refused).toMatchObject({ isError: true, S: { code: 'no_run' } });
+      expect(refused.text).toContain('run_id');
+      expect(refused.text).not.toContain(foreign);
+    }
+    const { S } = await ann.call('workflow_start', { workflow: 'plain', summary: 'of Ann' });
+    expect((await ann.call('workflow_status')).S.run).toBe(S.run);
+    const refused = await bob.call('workflow_advance', { output: 'planned' });
+    expect(refused).toMatchObject({ isError: true, S: { code: 'no_run' } });
+    expect(refused.text).not.toContain(S.run);
+    const { resources } = await ann.client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      'stepfast://workflows',
+      'stepfast://runs',
+      `stepfast://runs/${S.run}`,
+    ]);
+    const [runs] = (await bob.client.readResource({ uri: 'stepfast://runs' })).contents;
+    expect(JSON.parse(runs && 'text' in runs ? runs.text : '')).toEqual({ runs: [] });
+    // By its name it is the project's: another agent may go on with it.
+    expect((await bob.call('workflow_start', { run_id: S.run })).S).toMatchObject({
+      run: S.run,
+      restored: true,
+    });
+    expect((await bob.call('workflow_status')).S.run).toBe(S.run);
+    await ann.call('workflow_start', { workflow: 'plain', summary: 'another' });
+    const several = await ann.call('workflow_status');
+    expect(several.S).toMatchObject({ code: 'several_runs' });
+    expect(several.text).not.toContain(foreign);
+  },
+);
+
+it.each(eras)('a token of one project gets nothing of another (%s era)', async (era) => {
+  const team = teamUp();
+  await team.pin(1, looped);
+  const url = await team.serve();
+  const ann = await connected(url, 'ann@1', { era });
+  const eve = await connected(url, 'ann@2', { era });
+  const { S } = await ann.call('workflow_start', { workflow: 'looped', summary: 'SECRET-WORDS' });
+  const calls: [tool: string, given: Record<string, unknown>][] = [
+    ['workflow_start', { run_id: S.run }],
+    ['workflow_start', { workflow: 'looped' }],
+    ['workflow_status', { at: S.at }],
+    ['workflow_status', {}],
+    ['workflow_advance', { at: S.at, output: 'x' }],
+    ['workflow_advance', { at: S.at, output: 'x', verdict: 'approve' }],
+    ['workflow_set_tasks', { loop_id: 'work', tasks: [] }],
+    ['workflow_claim', { run_id: S.run }],
+    ['workflow_context', { at: S.at }],
+    ['workflow_note', { kind: 'decision', text: 'x', at: S.at }],
+    ['update_todo_list', { content: 'x', at: S.at }],
+  ];
+  const { tools } = await eve.client.listTools();
+  expect(new Set(calls.map(([tool]) => tool))).toEqual(new Set(tools.map(({ name }) => name)));
+  const before = JSON.stringify(await team.engine(1).runs());
+  for (const [tool, given] of calls) {
+    const { isError, text } = await eve.call(tool, given);
+    expect({ tool, isError }).toEqual({ tool, isError: true });
+    expect(text).not.toContain('SECRET-WORDS');
+    if (given.workflow !== 'looped') expect(text).not.toContain('looped ');
+  }
+  const { resources } = await eve.client.listResources();
+  expect(resources).toHaveLength(2);
+  for (const uri of [`stepfast://runs/${S.run}`, `stepfast://runs/${S.run}/briefing`])
+    await expect(eve.client.readResource({ uri })).rejects.toThrow();
+  expect(JSON.stringify(await team.engine(1).runs())).toBe(before);
+  expect(await team.engine(2).runs()).toEqual([]);
+});
+
+it.each(eras)(
+  'gates wait for somebody who has the tree and never pass by themselves (%s era)',
+  async (era) => {
+    let ahead = 0;
+    const team = teamUp({ clock: () => Date.now() + ahead });
+    await team.pin(1, gated);
+    const { call } = await connected(await team.serve(), 'ann@1', { era });
+    const { S } = await call('workflow_start', { workflow: 'gated', summary: 'no tree' });
+    const advance = () => call('workflow_advance', { at: S.at, output: 'made done.txt' });
+    const asked = await advance();
+    expect(asked.S).toMatchObject({ checking: true, step: 'make' });
+    const suffix = S.run.split('-').at(-1);
+    expect(asked.S.warning).toContain(`stepfast status ${suffix} --wait`);
+    expect(asked.S.next).toContain('somebody who has the tree');
+    expect((await advance()).S).toMatchObject({ checking: true, step: 'make' });
+    expect((await call('workflow_status')).S).toMatchObject({ checking: true, warning: asked.S.warning });
+
+    await report(team, S.run, false);
+    const red = await call('workflow_status', { at: S.at });
+    expect(red.S).toMatchObject({ step: 'make', failed_gates: [{ gate: 'done.txt', tail: 'not there' }] });
+
+    expect((await advance()).S).toMatchObject({ checking: true });
+    ahead = 86_400_000;
+    const late = await call('workflow_status', { at: S.at });
+    expect(late.S).toMatchObject({ step: 'make', at: S.at, interrupted: true });
+    expect(late.S).not.toHaveProperty('checking');
+
+    expect((await advance()).S).toMatchObject({ checking: true });
+    ahead = 86_400_000 - 1000;
+    await report(team, S.run, true);
+    expect((await call('workflow_status')).S).toMatchObject({ step: 'slow' });
+  },
+);
+
+it('a call waits for gates that run elsewhere as long as the server lets it', async () => {
+  const team = teamUp();
+  await team.pin(1, gated);
+  const { call } = await connected(await team.serve({ waitMs: 60_000 }), 'ann@1');
+  const { S } = await call('workflow_start', { workflow: 'gated' });
+  const advanced = call('workflow_advance', { at: S.at, output: 'made done.txt' });
+  await expect
+    .poll(async () => JSON.stringify((await team.engine(1).view(S.run))?.state.cursors), { timeout: 60_000 })
+    .toContain('"checking"');
+  await report(team, S.run, true);
+  expect((await advanced).S).toMatchObject({ step: 'slow' });
+});
+
+it.each(eras)('what a person decides does not come this way, whoever has the token (%s era)', async (era) => {
+  const team = teamUp();
+  await team.pin(1, reviewed);
+  const url = await team.serve();
+  const agent = await connected(url, 'bot@1', { era });
+  const { S } = await agent.call('workflow_start', { workflow: 'reviewed', summary: 'signed' });
+  const own = await agent.call('workflow_advance', { at: S.at, output: 'written' });
+  expect(own.S).toMatchObject({ waiting: { for: 'review', by: 'critic' } });
+  const verdict = { at: S.at, output: 'good', verdict: 'approve' };
+  expect((await agent.call('workflow_advance', verdict)).S).toMatchObject({ code: 'own_work' });
+  // A token named like the reviewer is no way around it.
+  const critic = await connected(url, 'critic@1', { era });
+  const written = await critic.call('workflow_start', { workflow: 'reviewed', summary: 'by the critic' });
+  await critic.call('workflow_advance', { at: written.S.at, output: 'written' });
+  expect((await critic.call('workflow_advance', { ...verdict, at: written.S.at })).S).toMatchObject({
+    code: 'own_work',
+  });
+  const signing = await critic.call('workflow_advance', verdict);
+  expect(signing.S).toMatchObject({ step: 'sign' });
+  const view = await team.engine(1).view(S.run);
+  const cursor = Object.values(view?.state.cursors ?? {})[0];
+  const at = formatHandle(S.run, cursor?.path ?? '', cursor?.visit ?? 0);
+  expect((await agent.call('workflow_advance', { at, output: 'to be signed' })).S).toMatchObject({
+    waiting: { by: 'human' },
+  });
+  const person = await connected(url, '!boss@1', { era });
+  expect((await person.call('workflow_advance', { at, output: 'ok', verdict: 'approve' })).S).toMatchObject({
+    code: 'person_only',
+  });
+});
+
+it('agents with one token are told apart where their clients say who they are, and recognised again', async () => {
+  const team = teamUp();
+  await team.pin(1, plain);
+  const urls = [await team.serve(), await team.serve()];
+  const started = async (connection: HttpConnection, summary: string): Promise<string> =>
+    (await connection.call('workflow_start', { workflow: 'plain', summary })).S.run;
+  const meant = async (connection: HttpConnection): Promise<string> =>
+    (await connection.call('workflow_status')).S.run;
+  // The older era: by the id that each connection was given.
+  const one = await connected(urls, 'bot@1');
+  const two = await connected(urls, 'bot@1');
+  const [first, second] = [await started(one, 'first'), await started(two, 'second')];
+  expect([await meant(one), await meant(two)]).toEqual([first, second]);
+  // In both, by a name that the client sends; also after it was started anew.
+  for (const era of eras) {
+    const headers = { 'Stepfast-Session': `conversation-${era}` };
+    const named = await connected(urls, 'bot@1', { era, headers });
+    const run = await started(named, `named ${era}`);
+    expect(await meant(await connected(urls, 'bot@1', { era, headers }))).toBe(run);
+    // The same name with another token is somebody else.
+    const other = await connected(urls, 'eve@1', { era, headers });
+    expect((await other.call('workflow_status')).S).toMatchObject({ code: 'no_run' });
+  }
+  // The newer era without a name: all who have the token are one.
+  const some = await started(await connected(urls, 'fleet@1', { era: '2026' }), 'anonymous');
+  expect(await meant(await connected(urls, 'fleet@1', { era: '2026' }))).toBe(some);
+  const { sessions } = (await team.engine(1).view(first))?.state ?? {};
+  expect(Object.entries(sessions ?? {})).toEqual([
+    [expect.stringMatching(/^bot-/), expect.objectContaining({ host: 'test-host' })],
+  ]);
+});
+
+it.each(eras)('parallel requests of one client are answered each (%s era)', async (era) => {
+  const team = teamUp();
+  await team.pin(1, plain);
+  const { call } = await connected([await team.serve(), await team.serve()], 'ann@1', { era });
+  const { S } = await call('workflow_start', { workflow: 'plain', summary: 'many' });
+  const notes = Array.from({ length: 24 }, (_, index) =>
+    call('workflow_note', { kind: 'decision', text: `note ${index}`, at: S.at }),
+  );
+  for (const { isError } of await Promise.all(notes)) expect(isError).toBe(false);
+  const kept = (await team.engine(1).view(S.run))?.state.notes.map(({ text }) => text) ?? [];
+  expect(new Set(kept).size).toBe(24);
+  expect(team.errors).toEqual([]);
+});
+
+it('what is no call is refused within limits', async () => {
+  const team = teamUp();
+  const url = await team.serve({ maxBytes: 64 * 1024 });
+  const ask = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: {
+        Authorization: 'Bearer ann@1',
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+      body,
+    });
+  expect((await post(JSON.stringify(ask))).status).toBe(200);
+  for (const method of ['GET', 'DELETE', 'PUT']) {
+    const response = await fetch(url, { method, headers: { Authorization: 'Bearer ann@1' } });
+    expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST']);
+  }
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])
+    expect((await post(JSON.stringify(ask), { 'Content-Type': type })).status).toBe(415);
+  expect((await post(JSON.stringify(ask), { Accept: 'text/html' })).status).toBe(406);
+  const bad: [body: string, status: number][] = [
+    ['', 400],
+    ['{', 400],
+    ['7', 400],
+    ['{"jsonrpc":"2.0"}', 400],
+    [`${'['.repeat(10_000)}${']'.repeat(10_000)}`, 400],
+    [
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":${'{"a":'.repeat(100)}1${'}'.repeat(100)}}`,
+      400,
+    ],
+    [JSON.stringify({ ...ask, filler: 'x'.repeat(70_000) }), 413],
+    [JSON.stringify(Array.from({ length: 11 }, (_, id) => ({ ...ask, id }))), 400],
+  ];
+  for (const [body, status] of bad) {
+    const response = await post(body);
+    expect([body.slice(0, 30), response.status]).toEqual([body.slice(0, 30), status]);
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
+  }
+  // Without a length that tells it beforehand.
+  const endless = new ReadableStream({ pull: (controller) => controller.enqueue(Buffer.alloc(16_384, 32)) });
+  const streamed = await fetch(url, {
+    method: 'POST',
+    headers: { Authorization: 'Bearer ann@1', 'Content-Type': 'application/json' },
+    body: endless,
+    duplex: 'half',
+  }).catch(() => undefined);
+  expect(streamed?.status ?? 413).toBe(413);
+  expect((await post(JSON.stringify(ask))).status).toBe(200);
+});
+
+it('a batch of the oldest era is answered whole', async () => {
+  const team = teamUp();
+  const response = await fetch(await team.serve(), {
+    method: 'POST',
+    headers: {
+      Authorization: 'Bearer ann@1',
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify([1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))),
+  });
+  const text = await response.text();
+  const ids = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data).id);
+  expect(ids.sort()).toEqual([1, 2]);
+});
+
+it.each(eras)(
+  'files are told by their paths, and what only a tree tells is asked of nobody here (%s era)',
+  async (era) => {
+    const team = teamUp();
+    await team.pin(
+      1,
+      `
+name: reading
+description: Files everywhere
+required_reading: ['@docs/conventions.md']
+critical_artifacts:
+  always_load:
+    - { id: plan, type: markdown, path: '{project_root}/docs/plan.md', required: true }
+    - { id: repository, type: git_info }
+steps:
+  - { id: plan, type: action, instructions: 'Write {project_root}/docs/plan.md.' }
+`,
+    );
+    const { call } = await connected(await team.serve(), 'ann@1', { era });
+    const { S } = await call('workflow_start', { workflow: 'reading' });
+    expect(S.instructions).toBe('Write {project_root}/docs/plan.md.');
+    expect(S.artifacts).toContain("'docs/plan.md' of 'plan' is not readable here");
+    expect(S.artifacts).toContain('ask git in your checkout');
+    const briefing = (await call('workflow_context')).text;
+    expect(briefing).toContain('@docs/conventions.md (not yet read)');
+    expect(briefing).toContain('read files that are named here in your own checkout');
+    const note = await call('workflow_note', { kind: 'reading', text: '@docs/conventions.md' });
+    expect(note.S).toMatchObject({ ok: true, warning: expect.stringContaining('kept as your word') });
+    expect((await call('workflow_context')).text).toContain('@docs/conventions.md (read)');
+    expect((await team.engine(1).view(S.run))?.state.reading).toEqual({});
+    const refused = await call('workflow_advance', { at: S.at, output: 'planned' });
+    expect(refused.S).toMatchObject({
+      code: 'missing_artifact',
+      message: expect.stringContaining('report from a checkout that is logged in'),
+    });
+  },
+);
+
+it('several agents who write are told to keep apart', async () => {
+  const team = teamUp();
+  await team.pin(1, writers);
+  const { call } = await connected(await team.serve(), 'ann@1');
+  const { S } = await call('workflow_start', { workflow: 'writers' });
+  const tasks = [{ id: 'one', title: 'One' }];
+  await call('workflow_set_tasks', { loop_id: 'write', tasks });
+  const claimed = await call('workflow_claim', { run_id: S.run });
+  expect(claimed.S).toMatchObject({ task: { id: 'one' }, warning: expect.stringContaining('of your own') });
+});
+
+it.each(eras)('workflows are the bundled ones and what the project has used (%s era)', async (era) => {
+  const team = teamUp();
+  await team.pin(1, plain);
+  const { client, call } = await connected(await team.serve(), 'ann@1', { era });
+  const [listed] = (await client.readResource({ uri: 'stepfast://workflows' })).contents;
+  const { workflows } = JSON.parse(listed && 'text' in listed ? listed.text : '{}');
+  const names = workflows.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(expect.arrayContaining(['go', 'feature', 'plain']));
+  expect(names).not.toContain('looped');
+  const { messages } = await client.getPrompt({ name: 'start', arguments: {} });
+  expect(JSON.stringify(messages)).toContain('plain');
+  expect((await call('workflow_start', { inputs: { task: 'mend it' } })).S.run).toMatch(/^go-/);
+  for (const workflow of ['/etc/passwd', '../x.yaml', 'plian', '__proto__']) {
+    const refused = await call('workflow_start', { workflow });
+    expect(refused.S).toMatchObject({ code: 'no_workflow' });
+  }
+});
+
+it('what goes wrong inside is said to the operator, not to the caller', async () => {
+  const team = teamUp();
+  const url = await team.serve({
+    runtimeFor: () => {
+      throw new Error('password authentication failed for user "stepfast"');
+    },
+  });
+  const { client, call } = await connected(url, 'ann@1');
+  const refused = await call('workflow_status');
+  expect(refused.S).toMatchObject({ code: 'internal' });
+  expect(refused.text).not.toContain('password');
+  await expect(client.listResources()).rejects.toThrow(/not yours to mend/);
+  expect(team.errors.map(String)).toEqual(Array(2).fill(expect.stringContaining('password')));
+});

@@ -1,0 +1,126 @@
+import { hashDefinition } from '../../../src/definition/index.ts';
+import { createEngine, type Engine, newRun } from '../../../src/runtime/index.ts';
+import type { Backend, TailRow, TokenRecord, Wake, WakeListener } from '../../../src/server/index.ts';
+import { createMemoryStore, type Entry, type Store } from '../../../src/store/index.ts';
+
+export interface MemoryBackend extends Backend {
+  addToken(hash: string, record: TokenRecord): void;
+  revoke(hash: string): void;
+  /** Makes the next calls fail as a database does that is gone. */
+  breakDown(error: Error | undefined): void;
+  /** How often the stream was asked for. */
+  readonly asked: number;
+}
+
+/** Everything of a server but the database: for tests of what HTTP does. */
+export function createMemoryBackend(projects: Readonly<Record<string, number>>): MemoryBackend {
+  const engines = new Map<number, { engine: Engine; store: Store; rows: TailRow[] }>();
+  const tokens = new Map<string, TokenRecord>();
+  const listeners = new Set<WakeListener>();
+  let last = 1000n;
+  let asked = 0;
+  let broken: Error | undefined;
+  const wake = (what: Wake): void => {
+    for (const listener of listeners) listener(what);
+  };
+
+  function partOf(project: number) {
+    const known = engines.get(project);
+    if (known) return known;
+    const rows: TailRow[] = [];
+    const inner = createMemoryStore();
+    const tell = (run: string, seq: number, { now, actor, session, events }: Entry): void => {
+      last += 1n;
+      rows.push({ cursor: String(last), run, seq, batch: JSON.stringify({ now, actor, session, events }) });
+      queueMicrotask(() => wake('runs'));
+    };
+    const store: Store = {
+      ...inner,
+      async create(run, pinned, entry, state) {
+        if (broken) throw broken;
+        const version = await inner.create(run, pinned, entry, state);
+        if (version !== 'taken') tell(run, version.seq, entry);
+        return version;
+      },
+      async load(run, key) {
+        if (broken) throw broken;
+        return await inner.load(run, key);
+      },
+      async append(loaded, entry, state) {
+        const version = await inner.append(loaded, entry, state);
+        if (version !== 'conflict') tell(loaded.run, version.seq, entry);
+        return version;
+      },
+    };
+    const part = { store, rows, engine: createEngine({ store, newRun, hashOf: hashDefinition }) };
+    engines.set(project, part);
+    return part;
+  }
+
+  return {
+    engine: (project) => partOf(project).engine,
+    async page(project, { live, after, limit }) {
+      const runs = (await partOf(project).store.list()).filter(
+        ({ state }) =>
+          live === undefined || (state?.status === 'running' || state?.status === 'waiting') === live,
+      );
+      const from = after === undefined ? 0 : runs.findIndex(({ run }) => run === after) + 1;
+      const page = runs.slice(from, from + limit);
+      const next = from + limit < runs.length ? page.at(-1)?.run : undefined;
+      return { runs: page, ...(next === undefined ? {} : { next }) };
+    },
+    sessions(project) {
+      const { store } = partOf(project);
+      return {
+        join: async () => undefined,
+        runsOf: async (session, limit) =>
+          (await store.list())
+            .filter(({ state }) => state && Object.hasOwn(state.sessions, session))
+            .slice(0, limit),
+        async definitions(limit, name) {
+          const all = await Promise.all((await store.list()).map(({ run }) => store.load(run)));
+          const newest = all.flatMap((loaded) => loaded?.definition ?? []).reverse();
+          const byName = new Map(newest.map((each) => [each.name, each]));
+          return [...byName.values()]
+            .filter((each) => name === undefined || each.name === name)
+            .slice(0, limit);
+        },
+      };
+    },
+    async tail(project, after, limit) {
+      asked += 1;
+      if (broken) throw broken;
+      const now = String(last);
+      if (after === undefined) return { rows: [], cursor: now };
+      if (BigInt(after) > last) return { rows: [], cursor: now, reset: true };
+      const rows = partOf(project)
+        .rows.filter((row) => BigInt(row.cursor) > BigInt(after))
+        .slice(0, limit);
+      return { rows, cursor: rows.length === limit ? (rows.at(-1)?.cursor ?? now) : now };
+    },
+    onWake(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    findToken: async (hash) => tokens.get(hash),
+    projectNamed: async (name) => {
+      const id = Object.hasOwn(projects, name) ? projects[name] : undefined;
+      return id === undefined ? undefined : { id, name };
+    },
+    async ready() {
+      if (broken) throw broken;
+    },
+    close: async () => undefined,
+    addToken: (hash, record) => void tokens.set(hash, record),
+    revoke(hash) {
+      tokens.delete(hash);
+      wake('tokens');
+    },
+    breakDown: (error) => {
+      broken = error;
+    },
+    get asked() {
+      return asked;
+    },
+  };
+}

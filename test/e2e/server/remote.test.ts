@@ -1,0 +1,14 @@
+import { afterAll, beforeAll } from 'vitest';
+import { engineContract } from '../../../src/runtime/engine-contract.ts';
+import { createRemoteEngine } from '../../../src/runtime/index.ts';
+import { startTeam, type Team } from './remote-kit.ts';
+
+let team: Team;
+beforeAll(async () => {
+  team = await startTeam();
+}, 120_000);
+afterAll(async () => await team[Symbol.asyncDispose]());
+
+engineContract('remote, over PostgreSQL,', async () =>
+  createRemoteEngine({ url: team.url, token: team.token('person'), patienceMs: 60_000 }),
+);

@@ -1,0 +1,286 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  accessSync,
+  chownSync,
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const run = promisify(execFile);
+const patience = 120_000;
+
+/** A private PostgreSQL on loopback, gone when the process ends or `dispose` is called. */
+export interface Cluster {
+  /** Where initdb, pg_dump, pgbench and the rest are. */
+  readonly bin: string;
+  readonly port: number;
+  /** Whom its programs run as where the tests run as root, which PostgreSQL refuses. */
+  readonly account: { uid?: number; gid?: number };
+  /** Its own folder: `data`, `log`, the socket. */
+  readonly directory: string;
+  /** `user` is a superuser unless told otherwise; nobody needs a password. */
+  url(database: string, user?: string): string;
+  /** An empty database, or a copy of `template` (which nobody may be connected to); its URL. */
+  createDatabase(name: string, template?: string): Promise<string>;
+  dropDatabase(name: string): Promise<void>;
+  /** As the superuser. */
+  query<R extends pg.QueryResultRow>(database: string, sql: string, values?: unknown[]): Promise<R[]>;
+  start(): Promise<void>;
+  /** `immediate` is a crash that recovers at the next start. */
+  stop(mode?: 'fast' | 'immediate'): Promise<void>;
+  /** SIGKILL of the postmaster alone. */
+  kill(): Promise<void>;
+  dispose(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface ClusterOptions {
+  /** false: quicker, where nobody pulls the plug. */
+  fsync?: boolean;
+  /** Lines of postgresql.conf. */
+  settings?: Readonly<Record<string, string | number>>;
+  /** In whose place it makes its own; memory where there is some, else the system's temporary folder. */
+  parent?: string;
+}
+
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const bin = findBinaries();
+  const account = unprivileged();
+  const withParent = endsWithParent();
+  const directory = mkdtempSync(join(options.parent ?? memory() ?? tmpdir(), 'stepfast-pg-'));
+  if (account.uid !== undefined && account.gid !== undefined) chownSync(directory, account.uid, account.gid);
+  const data = join(directory, 'data');
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: directory,
+    fsync: options.fsync === false ? 'off' : 'on',
+    max_connections: 200,
+    shared_buffers: '128MB',
+    log_min_messages: 'warning',
+    ...options.settings,
+  };
+  let port = await freePort();
+  let postmaster: ChildProcess | undefined;
+  const mustEnd = (): void => {
+    postmaster?.kill('SIGQUIT');
+    rmSync(directory, { recursive: true, force: true });
+  };
+  process.on('exit', mustEnd);
+
+  try {
+    const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+    await run(join(bin, 'initdb'), [...args, '--no-instructions'], { ...account, cwd: directory });
+    await start();
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  return {
+    bin,
+    get port() {
+      return port;
+    },
+    account,
+    directory,
+    url,
+    query,
+    async createDatabase(name, template = 'template0') {
+      await query('postgres', `create database ${quoted(name)} template ${quoted(template)}`);
+      return url(name);
+    },
+    async dropDatabase(name) {
+      await query('postgres', `drop database if exists ${quoted(name)} with (force)`);
+    },
+    start,
+    stop: (mode = 'fast') => end(mode === 'fast' ? 'SIGINT' : 'SIGQUIT'),
+    kill: () => end('SIGKILL'),
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  };
+
+  function url(database: string, user = 'postgres'): string {
+    return `postgres://${encodeURIComponent(user)}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+  }
+
+  async function query<R extends pg.QueryResultRow>(
+    database: string,
+    sql: string,
+    values?: unknown[],
+  ): Promise<R[]> {
+    const client = new pg.Client({ connectionString: url(database) });
+    await client.connect();
+    try {
+      return (await client.query<R>(sql, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async function start(): Promise<void> {
+    if (postmaster) return;
+    const deadline = Date.now() + patience;
+    for (let first = true; ; first = false) {
+      if (await startOnce(deadline)) return;
+      if (Date.now() > deadline) throw new Error(`PostgreSQL does not start:\n${logTail()}`);
+      // Either another program took the port, or backends of a killed postmaster still hold its memory.
+      if (!first && logTail().includes('Address already in use')) port = await freePort();
+      await sleep(100);
+    }
+  }
+
+  async function startOnce(deadline: number): Promise<boolean> {
+    const log = openSync(join(directory, 'log'), 'a');
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const [program = '', ...guard] = [...withParent, join(bin, 'postgres')];
+    const started = spawn(program, [...guard, '-D', data, '-p', String(port), ...args], {
+      ...account,
+      cwd: directory,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    await once(started, 'spawn');
+    postmaster = started;
+    while (Date.now() < deadline) {
+      if (hasEnded(started)) break;
+      if (isReady(started.pid)) return true;
+      await sleep(20);
+    }
+    if (!hasEnded(started)) await end('SIGQUIT');
+    postmaster = undefined;
+    return false;
+  }
+
+  /** The postmaster writes its state as the eighth line of its pid file. */
+  function isReady(pid: number | undefined): boolean {
+    try {
+      const lines = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
+      return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
+    } catch {
+      return false;
+    }
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const ending = postmaster;
+    postmaster = undefined;
+    if (!ending || hasEnded(ending)) return;
+    const exit = once(ending, 'exit');
+    ending.kill(signal);
+    await exit;
+  }
+
+  async function dispose(): Promise<void> {
+    await end('SIGQUIT');
+    process.off('exit', mustEnd);
+    rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+
+  function logTail(): string {
+    try {
+      return readFileSync(join(directory, 'log'), 'utf8').split('\n').slice(-20).join('\n');
+    } catch {
+      return '';
+    }
+  }
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+function findBinaries(): string {
+  const versions = '/usr/lib/postgresql';
+  const debian = entries(versions)
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join(versions, version, 'bin'));
+  const found = [...debian, ...configured(), ...pathFolders()].find(
+    (folder) => isProgram(join(folder, 'initdb')) && isProgram(join(folder, 'postgres')),
+  );
+  if (found === undefined)
+    throw new Error('PostgreSQL is not installed: its server programs are in no known folder');
+  return found;
+}
+
+const pathFolders = (): string[] => (process.env.PATH ?? '').split(':').filter(Boolean);
+
+function configured(): string[] {
+  try {
+    return [execFileSync('pg_config', ['--bindir'], { encoding: 'utf8', stdio: 'pipe' }).trim()];
+  } catch {
+    return [];
+  }
+}
+
+function entries(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What makes a program end when this process does, however that ends; nothing where it is not known how. */
+function endsWithParent(): string[] {
+  const guard = ['setpriv', '--pdeathsig', 'QUIT'];
+  try {
+    execFileSync('setpriv', [...guard.slice(1), 'true'], { stdio: 'ignore' });
+    return guard;
+  } catch {
+    return [];
+  }
+}
+
+function memory(): string | undefined {
+  try {
+    accessSync('/dev/shm', constants.W_OK | constants.X_OK);
+    return '/dev/shm';
+  } catch {
+    return undefined;
+  }
+}
+
+function unprivileged(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (option: string, user: string): number =>
+    Number(execFileSync('id', [option, user], { encoding: 'utf8', stdio: 'pipe' }));
+  for (const user of ['postgres', 'nobody']) {
+    try {
+      return { uid: id('-u', user), gid: id('-g', user) };
+    } catch {
+      // The next one.
+    }
+  }
+  throw new Error('PostgreSQL refuses to run as root, and there is no other user here');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
