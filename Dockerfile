@@ -9,8 +9,8 @@ COPY . .
 RUN npm pack --pack-destination /package
 
 FROM node:24-bookworm-slim
-COPY --from=build /package/*.tgz /tmp/stepfast.tgz
-RUN npm install --global --no-audit --no-fund /tmp/stepfast.tgz && rm /tmp/stepfast.tgz
+COPY --from=build /package/ /package/
+RUN npm install --global --no-audit --no-fund /package/*.tgz && rm -r /package
 ENV NODE_ENV=production
 USER node
 WORKDIR /home/node

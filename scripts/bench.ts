@@ -10,6 +10,10 @@ const benches: Record<string, Bench> = {
     load: () => import('./bench/mcp.ts'),
     limits: { toolTokens: 800, largestToolTokens: 140, initializeRatio: 3, statusRatio: 5 },
   },
+  server: {
+    load: () => import('./bench/server.ts'),
+    limits: { bareToInProcess: 5, bareToHttp: 8, growth: 3 },
+  },
   tree: { load: () => import('./bench/tree.ts'), limits: { treeToStatus: 5 } },
   context: {
     load: () => import('./bench/context.ts'),

@@ -1,0 +1,17 @@
+import type { BareKind } from './bare.ts';
+import type { Measured } from './load.ts';
+
+export const clientCounts = [1, 16, 64] as const;
+
+export type Way = BareKind | 'inProcess' | 'http';
+export const ways: readonly Way[] = ['bare', 'plain', 'append', 'inProcess', 'http'];
+export type Figures = Record<Way, Record<number, Measured>>;
+
+/** A database of some size. */
+export interface Point {
+  runs: number;
+  /** A thousand runs are worked on, spread over all. */
+  spread: Measured;
+  /** Any of all runs. */
+  anywhere: Measured;
+}

@@ -1,0 +1,37 @@
+import { quantile, rounded } from '../../fleet/ground/quantile.ts';
+
+export interface Measured {
+  perSecond: number;
+  p50: number;
+  p99: number;
+}
+
+/** Clients that each do one thing after the other for so long; the first moments warm up and do not count. */
+export async function load(
+  clients: number,
+  seconds: number,
+  client: (index: number) => () => Promise<void>,
+): Promise<Measured> {
+  const times: number[] = [];
+  const begun = performance.now();
+  const counted = begun + seconds * 1000 * 0.2;
+  const end = begun + seconds * 1000 * 1.2;
+  await Promise.all(
+    Array.from({ length: clients }, async (_, index) => {
+      const act = client(index);
+      for (let from = performance.now(); from < end; ) {
+        await act();
+        const to = performance.now();
+        if (from >= counted && to <= end) times.push(to - from);
+        from = to;
+      }
+    }),
+  );
+  return measuredOf(times, seconds);
+}
+
+export const measuredOf = (times: readonly number[], seconds: number): Measured => ({
+  perSecond: Math.round(times.length / seconds),
+  p50: rounded(quantile(times, 0.5)),
+  p99: rounded(quantile(times, 0.99)),
+});

@@ -1,0 +1,107 @@
+import type { Definition } from '../../../src/machine/index.ts';
+import type { Engine } from '../../../src/runtime/index.ts';
+import type { Database } from '../../fleet/ground/team.ts';
+import type { Sample } from './bare.ts';
+
+export const definition: Definition = {
+  name: 'bench',
+  description: 'Many equal steps',
+  inputs: { story: { type: 'string' } },
+  steps: [{ id: 'go', type: 'ralph', n: 1000, instructions: 'Go on' }],
+};
+
+/** What every measured advance says. */
+export const output = 'Done: the form keeps what was typed, and all tests are green.';
+
+export const prefix = 'bench-20261115-';
+/** Of the first run, so that all have eight digits. */
+export const firstNumber = 10_000_000;
+const template = `${prefix}zzzzzzzz`;
+/** Bytes of a run's state when it is measured. */
+const stateBytes = 4096;
+
+export const runOf = (index: number): string => `${prefix}${firstNumber + index}`;
+export const firstHandle = (index: number): string => `${firstNumber + index}:go/1#1`;
+
+/** One real run of 4 KB, which `fill` copies. */
+export async function makeTemplate(engine: Engine): Promise<void> {
+  const start = { type: 'start', now: Date.now(), session: 'bench', summary: 'Measure' } as const;
+  const once = { run: template, key: 'template' };
+  await engine.remove(template);
+  const bare = await engine.begin(definition, { ...start, inputs: { story: words(2000) } }, {}, once);
+  const size = JSON.stringify((await engine.view(bare.run))?.state).length;
+  await engine.remove(template);
+  const story = words(2000 + stateBytes - size);
+  await engine.begin(definition, { ...start, inputs: { story } }, {}, { ...once, key: 'template 4 KB' });
+}
+
+/** Text that compresses about as real notes do. */
+function words(length: number): string {
+  const from =
+    'the form keeps what a person typed when a test of the server fails and says which of them did'.split(
+      ' ',
+    );
+  let seed = 7;
+  let text = '';
+  while (text.length < length) {
+    seed = (seed * 48271) % 2147483647;
+    text += `${from[seed % from.length]}${seed % 11 === 0 ? ` ${seed % 9973}` : ''} `;
+  }
+  return text.slice(0, length);
+}
+
+/** What an advance of a run writes, taken from a real one. */
+export async function sampleOf(
+  { cluster, databaseName, engine, project }: Database,
+  runs: number,
+): Promise<Sample> {
+  await engine.execute(template, { type: 'advance', now: Date.now(), session: 'bench', output }, 'sample');
+  const [row] = await cluster.query<Omit<Sample, 'project' | 'runs'>>(
+    databaseName,
+    `select e.body, e.reply, r.state, r.format from stepfast.runs r
+      join stepfast.events e on e.run = r.run and e.seq = r.seq where r.run = $1`,
+    [template],
+  );
+  await makeTemplate(engine);
+  if (!row) throw new Error('the sample was not written');
+  return { ...row, project, runs };
+}
+
+/** Copies of the template, each with so many batches; nothing else is left in the tables but the template. */
+export async function fill({ cluster, databaseName }: Database, runs: number, batches = 1): Promise<void> {
+  const ask = <R extends Record<string, unknown>>(sql: string): Promise<R[]> =>
+    cluster.query<R>(databaseName, sql);
+  await ask(
+    `create table if not exists public.t_runs as select * from stepfast.runs where run = '${template}'`,
+  );
+  await ask(
+    `create table if not exists public.t_events as select * from stepfast.events where run = '${template}'`,
+  );
+  await ask('truncate stepfast.runs, stepfast.events cascade');
+  const part = 50_000;
+  for (let from = firstNumber; from < firstNumber + runs; from += part) {
+    const numbers = `generate_series(${from}, ${Math.min(firstNumber + runs, from + part) - 1}) n`;
+    const run = `'${prefix}' || n`;
+    await copy('runs', { run, seq: `${batches}`, state: `replace(state, 'zzzzzzzz', n::text)` }, numbers);
+    await copy(
+      'events',
+      { run, seq: 's', key: `md5(n || ' ' || s)` },
+      `${numbers} cross join generate_series(1, ${batches}) s`,
+    );
+  }
+  await ask('vacuum analyze stepfast.runs');
+  await ask('vacuum analyze stepfast.events');
+
+  async function copy(table: string, changed: Record<string, string>, numbers: string): Promise<void> {
+    const columns = await ask<{ name: string }>(
+      `select attname as name from pg_attribute
+        where attrelid = 'stepfast.${table}'::regclass and attnum > 0 and not attisdropped
+          and attgenerated = '' and attidentity = ''`,
+    );
+    const names = columns.map(({ name }) => name);
+    await ask(
+      `insert into stepfast.${table} (${names.join(', ')})
+        select ${names.map((name) => changed[name] ?? name).join(', ')} from public.t_${table} cross join ${numbers}`,
+    );
+  }
+}

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StepfastError } from '../../src/errors.ts';
+import type { Command, Definition, Reply } from '../../src/machine/index.ts';
+import type { Engine, Executed } from '../../src/runtime/index.ts';
+
+/** A planted mistake that the audit must see: clients repeat themselves without a key, or commits are not durable. */
+export type Plant = 'no-key' | 'async-commit' | undefined;
+
+export const workflow: Definition = {
+  name: 'faults',
+  description: 'Every step is noted and done once',
+  steps: [
+    { id: 'plan', type: 'action', instructions: 'Plan it' },
+    { id: 'build', type: 'ralph', n: 3, instructions: 'Build a part' },
+    { id: 'check', type: 'action', instructions: 'Check it' },
+  ],
+};
+/** Positions of the workflow; each is noted and completed. */
+export const positions = 5;
+
+export interface Sent {
+  command: Command;
+  key?: string;
+}
+
+export interface Driven {
+  run: string;
+  answers: { sent: Sent; reply: Reply }[];
+  /** Calls that the engine gave up and the agent made again. */
+  repeats: number;
+  /** The longest that one call took, its repeats included. */
+  slowestMs: number;
+  /** Why the agent did not come to its end. */
+  problem?: string;
+}
+
+export interface DriveOptions {
+  /** How long an agent goes on repeating one call. */
+  patienceMs: number;
+  /** Goes into run ids and keys: suites share a database. */
+  suite: string;
+}
+
+export const runName = (suite: string, number: number): string =>
+  `faults-${suite}-${String(number).padStart(8, '0')}`;
+
+/** One agent and its workflow from the first call to the last, whatever happens in between. */
+export async function drive(engine: Engine, number: number, options: DriveOptions): Promise<Driven> {
+  const { suite, patienceMs } = options;
+  const session = `agent-${suite}-${number}`;
+  const driven: Driven = { run: runName(suite, number), answers: [], repeats: 0, slowestMs: 0 };
+  const { run } = driven;
+
+  const insisted = async (call: () => Promise<Executed>): Promise<Executed> => {
+    const begun = performance.now();
+    const { value, repeats } = await insist(call, patienceMs);
+    driven.repeats += repeats;
+    driven.slowestMs = Math.max(driven.slowestMs, performance.now() - begun);
+    return value;
+  };
+  const send = async (sent: Sent): Promise<Reply> => {
+    const { reply } = await insisted(() => engine.execute(run, sent.command, sent.key));
+    driven.answers.push({ sent, reply });
+    return reply;
+  };
+
+  try {
+    const start = { type: 'start', now: Date.now(), session, summary: session } as const;
+    const begun = await insisted(() =>
+      engine.begin(workflow, start, {}, { run, key: `${suite}-begin-${number}` }),
+    );
+    let { reply } = begun;
+    for (let turn = 0; turn < positions; turn += 1) {
+      const { at } = reply;
+      if (at === undefined) throw new Error(`has no position: ${JSON.stringify(reply).slice(0, 300)}`);
+      const words = `${session} turn ${turn}`;
+      const caller = { now: Date.now(), session };
+      const key = `${suite}-${number}-${turn}`;
+      await send({
+        command: { ...caller, type: 'note', kind: 'reminder', text: words },
+        key: `${key}-note`,
+      });
+      reply = await send({
+        command: { ...caller, type: 'advance', output: words, at },
+        key: `${key}-advance`,
+      });
+    }
+    if (!('status' in reply) || reply.status !== 'complete')
+      throw new Error(`is not complete: ${JSON.stringify(reply).slice(0, 300)}`);
+  } catch (error) {
+    driven.problem = error instanceof Error ? `${codeOf(error)}${error.message}` : String(error);
+  }
+  return driven;
+}
+
+/** What an agent that was told "try again" does; what is final goes through. */
+export async function insist<T>(
+  call: () => Promise<T>,
+  patienceMs: number,
+): Promise<{ value: T; repeats: number }> {
+  const deadline = performance.now() + patienceMs;
+  for (let repeats = 0; ; repeats += 1) {
+    try {
+      return { value: await call(), repeats };
+    } catch (error) {
+      if (!isPassing(error) || performance.now() > deadline) throw error;
+      await sleep(100 + 200 * Math.random());
+    }
+  }
+}
+
+const passing = ['busy', 'store_failed', 'server_unreachable'];
+
+const isPassing = (error: unknown): boolean => error instanceof StepfastError && passing.includes(error.code);
+
+const codeOf = (error: Error): string => (error instanceof StepfastError ? `${error.code}: ` : '');
+
+/** So many at once, each taking the next number. */
+export async function inParallel<T>(
+  count: number,
+  atOnce: number,
+  work: (number: number) => Promise<T>,
+): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) {
+      const number = next;
+      next += 1;
+      results[number] = await work(number);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(count, atOnce) }, worker));
+  return results;
+}

@@ -1,0 +1,17 @@
+import { createDice } from './dice.ts';
+import { createGround } from './ground.ts';
+import { type Outcome, playWorkflows, type SuiteOptions } from './suite.ts';
+
+/** Everything is late, and connections break with half a word said: between agents and servers, servers and database. */
+export async function network({ workflows, seed, plant }: SuiteOptions): Promise<Outcome> {
+  const dice = createDice(seed);
+  await using ground = await createGround({ plant, slowDatabase: true });
+  const { balancer, database } = ground;
+  balancer.behave({ delay: () => 20 + 130 * dice(), cuts: () => dice() < 0.02 });
+  database?.behave({ delay: () => 1 + 14 * dice(), cuts: () => dice() < 0.003 });
+  const outcome = await playWorkflows(ground, { suite: 'network', workflows, atOnce: 64 }, async () => ({}));
+  return {
+    ...outcome,
+    counts: { ...outcome.counts, cuts: balancer.cuts(), databaseCuts: database?.cuts() ?? 0 },
+  };
+}

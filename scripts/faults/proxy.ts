@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface Behaviour {
+  /** Milliseconds that a piece of data is on its way, in either direction. */
+  delay(): number;
+  /** Whether the connection breaks instead of delivering a piece: half an answer may have been given. */
+  cuts(): boolean;
+}
+
+export interface Passage {
+  port: number;
+  behave(behaviour: Behaviour): void;
+  cuts(): number;
+  close(): Promise<void>;
+}
+
+export const asIs: Behaviour = { delay: () => 0, cuts: () => false };
+
+/** Loopback TCP in front of some ports, as a load balancer has it: in turn, and the next where one takes no connection. */
+export async function createProxy(ports: () => readonly number[], behaviour = asIs): Promise<Passage> {
+  let now = behaviour;
+  let turn = 0;
+  let cut = 0;
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    hold(client);
+    // Nothing is read before there is somebody to give it to.
+    client.pause();
+    turn += 1;
+    reach(client, turn, ports().length);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
+  return {
+    port: address.port,
+    behave(next) {
+      now = next;
+    },
+    cuts: () => cut,
+    async close() {
+      server.close();
+      for (const socket of open) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+
+  function hold(socket: Socket): void {
+    open.add(socket);
+    socket.setNoDelay(true);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => open.delete(socket));
+  }
+
+  function reach(client: Socket, first: number, tries: number): void {
+    const targets = ports();
+    const target = targets[first % targets.length];
+    if (target === undefined || tries === 0 || client.destroyed) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect({ port: target, host: '127.0.0.1' });
+    const refused = (): void => reach(client, first + 1, tries - 1);
+    upstream.once('error', refused);
+    upstream.once('connect', () => {
+      upstream.off('error', refused);
+      hold(upstream);
+      carry(client, upstream);
+      carry(upstream, client);
+      client.resume();
+    });
+  }
+
+  function carry(from: Socket, to: Socket): void {
+    let last = 0;
+    const later = (action: () => void): void => {
+      const delay = now.delay();
+      // In order, whatever the delays are.
+      last = Math.max(last, performance.now() + delay);
+      if (delay === 0 && last <= performance.now()) action();
+      else setTimeout(action, Math.max(0, last - performance.now()));
+    };
+    from.on('data', (piece) => {
+      if (now.cuts()) {
+        cut += 1;
+        to.write(piece.subarray(0, piece.length / 2));
+        from.destroy();
+        to.destroySoon();
+        return;
+      }
+      later(() => {
+        if (to.destroyed || to.write(piece)) return;
+        from.pause();
+        to.once('drain', () => from.resume());
+      });
+    });
+    from.on('close', () => later(() => to.destroySoon()));
+  }
+}

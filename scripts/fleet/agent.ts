@@ -1,0 +1,74 @@
+import type { Definition } from '../../src/machine/index.ts';
+import type { Connection, HttpAnswer } from './ground/connection.ts';
+
+export const workflow: Definition = {
+  name: 'fleet',
+  description: 'What a simulated agent does in about a quarter of an hour',
+  steps: [
+    { id: 'plan', type: 'action', instructions: 'Plan what is asked for' },
+    { id: 'build', type: 'ralph', n: 5, instructions: 'Build the next part of it' },
+    { id: 'check', type: 'action', instructions: 'Check all of it' },
+  ],
+};
+
+/** A simulated agent: it begins a run, works on it with what it is answered, and begins the next. */
+export interface Agent {
+  /** Its next call. Throws where the answer is not what an agent can go on with. */
+  act(connection: Connection): Promise<void>;
+  readonly runsDone: number;
+}
+
+interface Answer {
+  run: string;
+  reply: { at?: string; status?: string; code?: string };
+}
+
+export function createAgent(number: number, token: string, random: () => number): Agent {
+  const session = `agent-${number}`;
+  let run: string | undefined;
+  let at: string | undefined;
+  let calls = 0;
+  let done = 0;
+  return {
+    get runsDone() {
+      return done;
+    },
+    async act(connection) {
+      calls += 1;
+      const now = Date.now();
+      if (run === undefined) {
+        const command = { type: 'start', now, session, summary: `What ${session} was asked for, ${done}` };
+        await send(connection, '/v1/runs', { definition: workflow, command });
+        return;
+      }
+      const path = `/v1/runs/${run}/commands`;
+      const dice = random();
+      const key = `${session}-${calls}`;
+      if (dice < 0.2) await send(connection, path, { command: { type: 'status', now, session } });
+      else if (dice < 0.3) {
+        const note = { type: 'note', now, session, kind: 'decision', text: `Found out in call ${calls}` };
+        await send(connection, path, { key, command: note }, false);
+      } else {
+        const output = `Done with ${at}: the form keeps what was typed, all tests are green`;
+        await send(connection, path, { key, command: { type: 'advance', now, session, at, output } });
+      }
+    },
+  };
+
+  async function send(connection: Connection, path: string, body: object, moves = true): Promise<void> {
+    const answer = await connection.call('POST', path, JSON.stringify(body), token);
+    const { run: of, reply } = parse(answer);
+    if (reply.code !== undefined) throw new Error(`${path}: ${answer.body.slice(0, 200)}`);
+    run = of;
+    if (moves) at = reply.at;
+    if (reply.status !== 'complete') return;
+    done += 1;
+    run = undefined;
+  }
+}
+
+function parse({ status, body }: HttpAnswer): Answer {
+  if (status !== 200 && status !== 201) throw new Error(`${status} ${body.slice(0, 200)}`);
+  // What the API answers.
+  return JSON.parse(body) as Answer;
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { migrateAll } from '../../../src/cli/serve/migrate.ts';
+import { hashDefinition } from '../../../src/definition/index.ts';
+import { createEngine, type Engine, newRun } from '../../../src/runtime/index.ts';
+import {
+  createPostgres,
+  createProjects,
+  createTokens,
+  type DatabaseOptions,
+  tokenHash,
+} from '../../../src/store/postgres/index.ts';
+import { type Cluster, type ClusterOptions, startCluster } from '../../../test/kit/postgres.ts';
+import { type ServerOptions, type ServerProcess, startServer } from './servers.ts';
+
+export interface Database {
+  cluster: Cluster;
+  databaseName: string;
+  project: number;
+  /** In this process, beside all servers. */
+  engine: Engine;
+  close(): Promise<void>;
+}
+
+/** A migrated database with a project, servers in front of it, and an agent's token. */
+export interface Team extends Database {
+  servers: readonly ServerProcess[];
+  token: string;
+  /** Logs of the servers. */
+  directory: string;
+  /** One more database of the same cluster, without servers. */
+  another(name: string): Promise<Database>;
+  /** Tokens of so many agents, with so many of them in one project. */
+  tokens(agents: number, together: number): Promise<string[]>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface TeamOptions extends ClusterOptions {
+  servers: number;
+  /** What the servers are started with. */
+  server?: Partial<Omit<ServerOptions, 'directory'>>;
+  /** Where servers find the database; by default where it is. */
+  route?(cluster: Cluster, database: string): Promise<string>;
+  pool?: Partial<DatabaseOptions>;
+}
+
+// What was started ends with us, however we end.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+export async function createTeam(options: TeamOptions): Promise<Team> {
+  const cluster = await startCluster(options);
+  const directory = mkdtempSync(join(tmpdir(), 'stepfast-team-'));
+  const servers: ServerProcess[] = [];
+  const opened: Database[] = [];
+  const dispose = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.stop()));
+    for (const database of opened) await database.close();
+    await cluster.dispose();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    const first = await open('team');
+    const url = cluster.url('team');
+    const scopes = ['read', 'write'];
+    const { token } = await createTokens(url).create(first.project, { kind: 'agent', name: 'bench', scopes });
+    const databaseUrl = (await options.route?.(cluster, 'team')) ?? url;
+    const started = Array.from({ length: options.servers }, () =>
+      startServer({ databaseUrl, directory, ...options.server }),
+    );
+    servers.push(...(await Promise.all(started)));
+    return {
+      ...first,
+      servers,
+      token,
+      directory,
+      another: open,
+      tokens,
+      close: dispose,
+      [Symbol.asyncDispose]: dispose,
+    };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+
+  async function open(name: string): Promise<Database> {
+    const url = await cluster.createDatabase(name);
+    await migrateAll(url);
+    const { id: project } = await createProjects(url).create('bench');
+    const postgres = createPostgres({ url, ...options.pool });
+    const engine = createEngine({ store: postgres.store(project), newRun, hashOf: hashDefinition });
+    const database = { cluster, databaseName: name, project, engine, close: () => postgres.close() };
+    opened.push(database);
+    return database;
+  }
+
+  /** At once: ten thousand calls of `stepfast token` would take longer than what is measured. */
+  async function tokens(agents: number, together: number): Promise<string[]> {
+    const all = Array.from({ length: agents }, (_, number) => {
+      const id = `a${String(number).padStart(7, '0')}`;
+      return {
+        id,
+        project: 2 + Math.floor(number / together),
+        token: `sf_${id}_${randomBytes(32).toString('base64url')}`,
+      };
+    });
+    const client = new pg.Client({ connectionString: cluster.url('team') });
+    await client.connect();
+    try {
+      await client.query(
+        `insert into stepfast.projects (name) select 'project-' || n from generate_series(2, $1::int) n`,
+        [1 + Math.ceil(agents / together)],
+      );
+      await client.query(
+        `insert into stepfast.tokens (id, project, hash, kind, name, scopes)
+          select id, project, hash, 'agent', id, '{read,write}' from unnest($1::text[], $2::int[], $3::text[]) as t (id, project, hash)`,
+        [
+          all.map(({ id }) => id),
+          all.map(({ project }) => project),
+          all.map(({ token }) => tokenHash(token)),
+        ],
+      );
+      return all.map(({ token }) => token);
+    } finally {
+      await client.end();
+    }
+  }
+}
