@@ -4,17 +4,17 @@ import { appendFileSync, closeSync, constants, openSync, writeFileSync } from 'n
 const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_TRUNC, O_WRONLY } = constants;
 
 /** Never through a link: one that comes along with a repository would lead anywhere. */
-export function writeOwnFile(file: string, text: string): void {
-  using opened = open(file, O_TRUNC);
-  writeFileSync(opened.descriptor, text);
-}
+export const writeOwnFile = (file: string, text: string): void =>
+  opened(file, O_TRUNC, (descriptor) => writeFileSync(descriptor, text));
 
-export function appendOwnFile(file: string, text: string): void {
-  using opened = open(file, O_APPEND);
-  appendFileSync(opened.descriptor, text);
-}
+export const appendOwnFile = (file: string, text: string): void =>
+  opened(file, O_APPEND, (descriptor) => appendFileSync(descriptor, text));
 
-function open(file: string, how: number): { descriptor: number } & Disposable {
+function opened(file: string, how: number, write: (descriptor: number) => void): void {
   const descriptor = openSync(file, O_WRONLY | O_CREAT | O_NOFOLLOW | how, 0o644);
-  return { descriptor, [Symbol.dispose]: () => closeSync(descriptor) };
+  try {
+    write(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

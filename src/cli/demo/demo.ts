@@ -11,8 +11,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
   const stopped = new AbortController();
   const quiet = io.onInterrupt(() => stopped.abort());
-  // Removed when this function is left, however that happens.
-  using stage = createStage(io);
+  const stage = createStage(io);
   try {
     await tell(stage, createTeller(io, { fast: values.fast ?? false, signal: stopped.signal }), io);
     return exit.ok;
@@ -21,6 +20,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     io.stdout.write('\n');
     return exit.no;
   } finally {
+    stage[Symbol.dispose]();
     quiet();
   }
 }
