@@ -48,7 +48,7 @@ async function tryPlugin(plugin: string): Promise<void> {
   if (missing !== undefined) return console.log(`--  the plugin is not tried: ${missing}`);
   const claudeHome = createHome();
   const cwd = join(claudeHome, 'a project');
-  await using model = await createScriptedModel();
+  const model = await createScriptedModel();
   try {
     execFileSync('git', ['init', '-q', cwd]);
     const place = { cwd, home: claudeHome, model };
@@ -72,6 +72,7 @@ async function tryPlugin(plugin: string): Promise<void> {
     const after = contextOf(requests.firstRequestAfterCompaction());
     must(after.includes("workflow 'keep'"), 'a run in Claude Code comes back after a compaction');
   } finally {
+    await model[Symbol.asyncDispose]();
     removeHome(claudeHome);
   }
 }
