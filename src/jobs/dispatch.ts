@@ -9,12 +9,19 @@ interface DispatcherOptions {
   database: Database;
   boss: PgBoss;
   remindAfterMs: number;
+  /** Hears what a project failed of; the others go on. */
+  report(error: unknown): void;
 }
 
-export interface Dispatched {
+interface Told {
   /** Batches that were looked at. */
   batches: number;
   deliveries: number;
+}
+
+export interface Dispatched extends Told {
+  /** A project has more to tell. */
+  more: boolean;
 }
 
 interface Row {
@@ -31,32 +38,44 @@ interface Target {
 }
 
 const batchesAtOnce = 200;
+/** Of one project, before the next one's turn. */
+const mostRounds = 10;
 
 /**
  * Turns what happened into jobs. The cursor of a project moves in the transaction that enqueues them, under its
  * row lock: of many servers one does it, and whoever dies leaves nothing half done.
  */
-export function createDispatcher({ database, boss, remindAfterMs }: DispatcherOptions) {
+export function createDispatcher({ database, boss, remindAfterMs, report }: DispatcherOptions) {
   return { dispatch };
 
-  /** Everything that is there now. */
+  /** Something of every project that has something; what fails for one is its own trouble. */
   async function dispatch(): Promise<Dispatched> {
-    const total = { batches: 0, deliveries: 0 };
+    const total = { batches: 0, deliveries: 0, more: false };
     const projects = await database.rows<{ project: number }>(
       'select project from stepfast.undispatched_1()',
     );
-    for (const { project } of projects) {
-      for (;;) {
-        const { batches, deliveries } = await database.within(project, (tx) => dispatchSome(tx, project));
-        total.batches += batches;
-        total.deliveries += deliveries;
-        if (batches < batchesAtOnce) break;
+    for (const { project } of projects)
+      try {
+        const more = await dispatchOf(project, total);
+        total.more ||= more;
+      } catch (error) {
+        report(error);
       }
-    }
     return total;
   }
 
-  async function dispatchSome(tx: Queries, project: number): Promise<Dispatched> {
+  /** Whether it has more. */
+  async function dispatchOf(project: number, total: Told): Promise<boolean> {
+    for (let round = 0; round < mostRounds; round += 1) {
+      const { batches, deliveries } = await database.within(project, (tx) => dispatchSome(tx, project));
+      total.batches += batches;
+      total.deliveries += deliveries;
+      if (batches < batchesAtOnce) return false;
+    }
+    return true;
+  }
+
+  async function dispatchSome(tx: Queries, project: number): Promise<Told> {
     const nothing = { batches: 0, deliveries: 0 };
     const cursor = await lockCursor(tx, project);
     if (cursor === undefined) return nothing;

@@ -120,7 +120,7 @@ export function createJobs(options: JobsOptions): Jobs {
   function begin(database: Database, boss: PgBoss): { loops: Loop[]; wake(): void } {
     const everyMs = timing.poll;
     const shared = { boss, everyMs, report };
-    const dispatcher = createDispatcher({ database, boss, remindAfterMs: timing.remindAfter });
+    const dispatcher = createDispatcher({ database, boss, remindAfterMs: timing.remindAfter, report });
     const deliverer = createDeliverer({
       database,
       clock,
@@ -154,12 +154,13 @@ export function createJobs(options: JobsOptions): Jobs {
         return outcome;
       },
     });
-    const dispatching = createLoop(
+    const dispatching: Loop = createLoop(
       async () => {
-        const { batches, deliveries: made } = await dispatcher.dispatch();
+        const { batches, deliveries: made, more } = await dispatcher.dispatch();
         health.lookedAt = clock();
         health.dispatched += batches;
         if (made > 0) deliveries.kick();
+        if (more) dispatching.kick();
       },
       { everyMs, restMs: Math.min(everyMs, lookRestMs), report },
     );

@@ -18,6 +18,9 @@ const day = 24 * hour;
 
 /** How many runs are removed in one transaction. */
 const runsAtOnce = 100;
+/** Of one project, before the next one's turn. */
+const mostRounds = 10;
+const mostTurns = 100;
 const monthsAhead = 3;
 const maxMonths = 240;
 /** The function goes through them itself. */
@@ -47,27 +50,44 @@ export function createSweeps({ database, boss, retentionMonths, clock, told }: S
     return 'done';
   }
 
-  /** Runs that ended an hour ago and whose workflow does not keep them. */
+  /** Runs that ended an hour ago and whose workflow does not keep them. What fails for one project fails afterwards. */
   async function removeRuns(): Promise<number> {
     let count = 0;
+    const failures: unknown[] = [];
     const before = clock() - hour * 1000;
-    for (const project of await projects()) {
-      const hashes = await notKept(project);
-      if (hashes.length === 0) continue;
-      for (;;) {
-        const removed = await database.within(project, (tx) =>
-          tx.rows(
-            `select stepfast.remove_1($1, ended.run) from (
-               select run from stepfast.runs
-               where project = $1 and definition = any($2) and not live and updated_ms < $3
-               limit ${runsAtOnce} for update skip locked
-             ) ended`,
-            [project, hashes, before],
-          ),
-        );
-        count += removed.length;
-        if (removed.length < runsAtOnce) break;
-      }
+    let left = await projects();
+    for (let turn = 0; turn < mostTurns && left.length > 0; turn += 1) {
+      const more: number[] = [];
+      for (const project of left)
+        try {
+          const removed = await removeSome(project, before);
+          count += removed;
+          if (removed === mostRounds * runsAtOnce) more.push(project);
+        } catch (error) {
+          failures.push(error);
+        }
+      left = more;
+    }
+    if (failures.length > 0) throw failures[0];
+    return count;
+  }
+
+  async function removeSome(project: number, before: number): Promise<number> {
+    const hashes = await notKept(project);
+    let count = 0;
+    for (let round = 0; round < mostRounds && hashes.length > 0; round += 1) {
+      const removed = await database.within(project, (tx) =>
+        tx.rows(
+          `select stepfast.remove_1($1, ended.run) from (
+             select run from stepfast.runs
+             where project = $1 and definition = any($2) and not live and updated_ms < $3
+             limit ${runsAtOnce} for update skip locked
+           ) ended`,
+          [project, hashes, before],
+        ),
+      );
+      count += removed.length;
+      if (removed.length < runsAtOnce) break;
     }
     return count;
   }

@@ -47,12 +47,22 @@ const mendable: Record<string, string> = {
   store_corrupt: 'a person mends it with: stepfast repair',
   store_newer: 'update Stepfast',
   server_unreachable: 'send the same call again, with the same handle',
+  state_too_large: 'a person cancels it; start another run for what is left',
+  server_failed: 'send the same call again, with the same handle; a person looks at the log of the server',
   server_refused: 'a person looks at it: stepfast login',
   other_server: 'a person logs in there: stepfast login',
 };
 
+/** No person's own machine has the files of such a run. */
+const damagedThere = 'whoever runs the server restores it from a backup';
+
 export function refusedBy(error: unknown): Refused | undefined {
   if (!(error instanceof StepfastError)) return undefined;
-  const next = Object.hasOwn(mendable, error.code) ? mendable[error.code] : undefined;
-  return next === undefined ? undefined : { code: error.code, message: error.message, next };
+  const { code, message } = error;
+  const next = Object.hasOwn(mendable, code) ? mendable[code] : undefined;
+  if (next === undefined) return undefined;
+  return { code, message, next: code === 'store_corrupt' && isOfServer(error) ? damagedThere : next };
 }
+
+const isOfServer = ({ data }: StepfastError): boolean =>
+  typeof data === 'object' && data !== null && 'home' in data && data.home === 'server';

@@ -88,6 +88,18 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       await expect(begin('other')).rejects.toMatchObject({ code: 'busy' });
     });
 
+    test('nobody begins a run that ends as another does: handles would mean both', async () => {
+      const engine = await create();
+      const run = own();
+      const begin = (id: string) =>
+        engine.begin(smallDefinition, { type: 'start', now: 1 }, {}, { run: id, key: id });
+      await begin(run);
+      await expect(begin(`other-${run.slice(-8)}`)).rejects.toMatchObject({ code: 'busy' });
+      await expect(begin(run.slice(-8))).rejects.toMatchObject({ code: 'busy' });
+      expect(await engine.ids(run.slice(-8))).toEqual([run]);
+      expect(await begin(own())).toMatchObject({ changed: true });
+    });
+
     test('long words are kept aside, and read back whole', async () => {
       const { engine, run, at } = await started();
       const long = 'long words ß 漢字 👩‍👩‍👧 \u2028 '.repeat(1000);

@@ -14,6 +14,7 @@ import {
   respond,
   type SessionFacts,
   type State,
+  suffixOf,
   type Text,
 } from '../machine/index.ts';
 import {
@@ -75,7 +76,8 @@ export interface Engine {
   view(run: string): Promise<Loaded | undefined>;
   /** Ids of all runs, or of those that are `name` or end with `-name`; in no order; cheap. */
   ids(name?: string): Promise<string[]>;
-  runs(): Promise<RunInfo[]>;
+  /** Runs on a server that have ended may be left out, unless `ended` asks for them. */
+  runs(wanted?: { ended?: boolean }): Promise<RunInfo[]>;
   entries(run: string, after?: number): Promise<StoredEntry[]>;
   text(run: string, text: Text): Promise<string>;
   watch(run: string, seq: number, ms: number): Promise<void>;
@@ -116,6 +118,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     once?: Once,
   ): Promise<Executed> {
     const hash = hashOf(definition);
+    if (once) await requireOwnEnd(once.run);
     for (let tries = 0; tries < maxTaken; tries += 1) {
       const run = once?.run ?? newRun(definition.name, command.now);
       // A distributive Omit loses the link between `type` and the rest.
@@ -134,6 +137,14 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       return { ...begun, reply: first.repeated.reply as Reply, changed: false, due: [] };
     }
     throw new StepfastError('busy', 'No free run id was found. Try again.');
+  }
+
+  /** Runs are called by the end of their ids: nobody gives his own the end of another. */
+  async function requireOwnEnd(run: string): Promise<void> {
+    const other = (await store.ids(suffixOf(run))).find((id) => id !== run);
+    if (other === undefined) return;
+    const message = `The id '${run.slice(0, 80)}' ends as '${other}' does. Try again with another id.`;
+    throw new StepfastError('busy', message);
   }
 
   async function execute(

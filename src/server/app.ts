@@ -245,6 +245,7 @@ export function createApp(options: AppOptions): App {
         // Made only where somebody waits for it.
         signal: route.waits ? AbortSignal.any([request.signal, stopping.signal]) : stopping.signal,
         now: clock(),
+        url: publicUrl.origin,
       };
       // Each row was made with the types of its own schemas.
       const answer = await route.handle(call as Call<never, never, never>);

@@ -35,6 +35,10 @@ export function createAuth(
   const jwt = issuer && createJwtVerifier(issuer, { backend, clock });
   const { failuresPerMinute } = limits;
   const failures = createRate({ perSecond: failuresPerMinute / 60, burst: failuresPerMinute, clock });
+  /** Tokens that were good before: what others behind the same address send does not keep them out. */
+  const proven = new Set<string>();
+  /** Guesses that are looked up now, by address. */
+  const guesses = new Map<string, Set<Promise<void>>>();
   const close = backend.onWake((wake) => {
     if (wake === 'tokens') known.clear();
   });
@@ -48,11 +52,45 @@ export function createAuth(
     const fresh = known.get(hash);
     const cached = fresh !== undefined && fresh.until > clock();
     // Who guesses is slowed down; a token that has just been good is not.
-    if (!cached && !failures.has(address)) throw tooMany();
-    const found = await (cached ? fresh.answer : lookUp(token, hash));
-    if (found && found.expiresAt > clock()) return found.principal;
-    if (!failures.take(address)) throw tooMany();
+    const guessed = !cached && !proven.has(hash);
+    const look = () => lookUp(token, hash);
+    const found = await (cached ? fresh.answer : guessed ? guess(address, look) : look());
+    if (isGood(found)) {
+      if (proven.size >= mostKnown) proven.clear();
+      proven.add(hash);
+      return found.principal;
+    }
+    proven.delete(hash);
+    if (!guessed && !failures.take(address)) throw tooMany();
     throw unauthorized(request, 'The token is unknown, revoked or expired.', 'invalid_token');
+  }
+
+  function isGood(found: Known | undefined): found is Known {
+    return found !== undefined && found.expiresAt > clock();
+  }
+
+  /** Takes one from the address before it looks, or many at once would all be looked up; only a bad token costs it. */
+  async function guess(address: string, look: () => Promise<Known | undefined>): Promise<Known | undefined> {
+    while (!failures.take(address)) {
+      // Many with good tokens may come at once: each gives back what it took.
+      const [other] = guesses.get(address) ?? [];
+      if (!other) throw tooMany();
+      await other;
+    }
+    const others = guesses.get(address) ?? new Set();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    guesses.set(address, others.add(promise));
+    let bad = false;
+    try {
+      const found = await look();
+      bad = !isGood(found);
+      return found;
+    } finally {
+      if (!bad) failures.giveBack(address);
+      others.delete(promise);
+      if (others.size === 0) guesses.delete(address);
+      resolve();
+    }
   }
 
   function lookUp(token: string, hash: string): Promise<Known | undefined> {

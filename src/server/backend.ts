@@ -28,6 +28,8 @@ export interface Tail {
   cursor: string;
   /** The cursor that was given is none of this database: it is from the future. */
   reset?: true;
+  /** What follows did not fit. */
+  more?: true;
 }
 
 export interface Page {

@@ -33,6 +33,8 @@ export function parseJson(text: string): unknown {
 /** Without the stream of the request, which costs as much as the rest of a call. */
 function readIncoming(incoming: IncomingMessage, most: number): Promise<string> {
   return new Promise((resolve, reject) => {
+    // Whoever left while we looked at the token says nothing more.
+    if (incoming.destroyed) return reject(lost());
     const chunks: Buffer[] = [];
     let size = 0;
     const onData = (chunk: Buffer): void => {

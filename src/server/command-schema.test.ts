@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Command } from '../machine/index.ts';
-import { commandSchema, openingSchema } from './command-schema.ts';
+import { circumstancesSchema, commandSchema, openingSchema } from './command-schema.ts';
 
 /** One of each, with every field. */
 const full: Command[] = [
@@ -74,6 +74,19 @@ test('what grows without end is refused', () => {
   expect(openingSchema.safeParse({ type: 'start', inputs: many }).success).toBe(false);
   expect(commandSchema.safeParse({ type: 'claim', holder: 'x'.repeat(1001) }).success).toBe(false);
   expect(commandSchema.safeParse({ type: 'spend', turns: Number.MAX_VALUE }).success).toBe(false);
+  const started = (count: number, length: number) => {
+    const entries = Array.from({ length: count }, (_, at) => [`e${at}`, 'x'.repeat(length)]);
+    const facts = { environment: Object.fromEntries(entries) };
+    const event = { type: 'started', ...facts };
+    return [
+      commandSchema.safeParse({ type: 'session', session: 's', event }).success,
+      openingSchema.safeParse({ type: 'start', facts }).success,
+      circumstancesSchema.safeParse({ facts }).success,
+    ];
+  };
+  expect(started(30, 500)).toEqual([true, true, true]);
+  expect(started(31, 1)).toEqual([false, false, false]);
+  expect(started(1, 501)).toEqual([false, false, false]);
   const tasks = Array.from({ length: 10_001 }, (_, at) => ({ id: `t${at}`, title: 't' }));
   expect(commandSchema.safeParse({ type: 'setTasks', loop: 'l', tasks }).success).toBe(false);
 });

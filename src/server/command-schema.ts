@@ -29,7 +29,8 @@ export const key = z.string().min(1).max(512);
 const facts = {
   host: word.exactOptional(),
   witness: z.enum(['hooks', 'wrapper', 'driver']).exactOptional(),
-  environment: named(path, 100).exactOptional(),
+  // Each session of a run keeps its own.
+  environment: named(z.string().max(500), 30).exactOptional(),
   worktree: path.exactOptional(),
   from: word.exactOptional(),
 } satisfies Fields<NonNullable<Circumstances['facts']>>;

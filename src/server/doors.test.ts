@@ -25,7 +25,9 @@ test('a rate refills with time and forgets the oldest names first', () => {
   const takes = (name: string, times: number): boolean[] =>
     Array.from({ length: times }, () => rate.take(name));
   expect(takes('a', 4)).toEqual([true, true, true, false]);
-  expect(rate.has('a')).toBe(false);
+  rate.giveBack('a');
+  expect(takes('a', 2)).toEqual([true, false]);
+  rate.giveBack('nobody');
   now += 500;
   expect(takes('a', 2)).toEqual([true, false]);
   // A clock that goes back gives nothing away.

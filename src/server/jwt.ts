@@ -55,7 +55,9 @@ export function createJwtVerifier(
   return {
     async verify(token) {
       const payload = token.length > maxLength ? undefined : await verified(token);
-      if (!payload?.sub || payload.exp === undefined) return undefined;
+      // Issuers say what they like: only its presence was looked at.
+      const sub: unknown = payload?.sub;
+      if (!payload || typeof sub !== 'string' || sub === '' || payload.exp === undefined) return undefined;
       const projectName = payload[names.project];
       if (typeof projectName !== 'string' || projectName === '') return undefined;
       const project = await backend.projectNamed(projectName);
@@ -65,10 +67,10 @@ export function createJwtVerifier(
         (scope) => scope !== 'decide' || kind === 'person',
       );
       const principal: Principal = {
-        id: `jwt:${payload.sub.slice(0, 100)}`,
+        id: `jwt:${sub.slice(0, 100)}`,
         project,
         kind,
-        name: nameIn(payload),
+        name: nameIn(payload, sub),
         scopes,
       };
       return { principal, expiresAt: payload.exp * 1000 };
@@ -102,7 +104,9 @@ function scopesIn(claim: unknown): Scope[] {
   return allScopes.filter((scope) => words.includes(scope) || words.includes(`stepfast:${scope}`));
 }
 
-function nameIn(payload: JWTPayload): string {
-  const named = [payload.name, payload.preferred_username, payload.sub];
-  return String(named.find((each) => typeof each === 'string' && each !== '')).slice(0, 200);
+/** What people call themselves is no proof: who they are to the issuer goes with it. */
+function nameIn({ name, preferred_username }: JWTPayload, sub: string): string {
+  const known = [name, preferred_username].find((each) => typeof each === 'string' && each !== '');
+  const subject = sub.slice(0, 100);
+  return known === undefined || known === sub ? subject : `${String(known).slice(0, 100)} (${subject})`;
 }

@@ -19,6 +19,8 @@ export interface Limits {
   /** What a reader of a stream may be behind before it is dropped. */
   streamBytes: number;
   heartbeatMs: number;
+  /** About as long a stream lasts: whoever comes back shows its token again. */
+  streamMs: number;
   /** Until a request must have arrived, head and body. */
   headersMs: number;
   requestMs: number;
@@ -41,6 +43,7 @@ export const defaultLimits: Limits = {
   streams: 10_000,
   streamBytes: 1024 * 1024,
   heartbeatMs: 15_000,
+  streamMs: 15 * 60_000,
   headersMs: 10_000,
   requestMs: 30_000,
   connections: 20_000,

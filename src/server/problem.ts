@@ -23,7 +23,10 @@ export const problem = (
 
 export const lacksScope = (scope: Scope) =>
   problem('forbidden', `This token lacks the scope '${scope}'.`, {
-    next: `use a token that has it: stepfast token create --scope ${scope}`,
+    next:
+      scope === 'decide'
+        ? 'end your turn: a person decides this with their own token'
+        : `use a token that has it: stepfast token create --scope ${scope}`,
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
   });
 

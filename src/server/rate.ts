@@ -2,8 +2,8 @@
 export interface Rate {
   /** Takes one; false where nothing is left. */
   take(name: string): boolean;
-  /** Whether one could be taken. */
-  has(name: string): boolean;
+  /** What was taken did not count. */
+  giveBack(name: string): void;
   readonly size: number;
 }
 
@@ -35,7 +35,10 @@ export function createRate({ perSecond, burst, clock, most = 10_000 }: RateOptio
       buckets.set(name, { left: level - 1, at: now });
       return true;
     },
-    has: (name) => levelOf(name, clock()) >= 1,
+    giveBack(name) {
+      const bucket = buckets.get(name);
+      if (bucket) bucket.left = Math.min(burst, bucket.left + 1);
+    },
     get size() {
       return buckets.size;
     },

@@ -18,6 +18,8 @@ export interface Call<P, Q, B> {
   /** Aborted when the client is gone or the server stops. */
   signal: AbortSignal;
   now: number;
+  /** Of this server, as clients know it. */
+  url: string;
 }
 
 /** An answer with another status or more headers than `200` and JSON. */

@@ -76,8 +76,10 @@ export const routes: readonly Route[] = [
       once: onceSchema.exactOptional(),
     }),
     answer: executed,
-    handle: ({ body, principal, engine, now }) =>
-      engine.begin(body.definition, asProven(body.command, principal, now), body.circumstances, body.once),
+    handle: async ({ body, principal, engine, now, url }) => {
+      const command = asProven(body.command, principal, { now, url });
+      return await engine.begin(body.definition, command, body.circumstances, body.once);
+    },
   }),
   route({
     method: 'GET',
@@ -196,7 +198,8 @@ export const routes: readonly Route[] = [
     async handle({ params, query, engine, signal }) {
       const { after = 0, ms = maxWatchMs } = query;
       const moved = engine.watch(params.run, after, Math.min(ms, maxWatchMs));
-      await Promise.race([moved, aborted(signal)]);
+      const left = onAbort(signal);
+      await Promise.race([moved, left.aborted]).finally(left.forget);
       // Whoever was left waiting has nobody to fail for.
       moved.catch(() => undefined);
       const view = await engine.view(params.run);
@@ -225,6 +228,8 @@ export const routes: readonly Route[] = [
     answer: 'events',
     waits: true,
     async handle({ query, principal, request, streams, signal }) {
+      // Nobody would read it.
+      if (request.method !== 'GET') throw problem('bad_request', 'A stream is for GET.', { next: 'use GET' });
       const last = request.headers.get('last-event-id') ?? query.after;
       if (last !== undefined && !cursor.safeParse(last).success)
         throw problem('bad_request', 'Last-Event-ID is no id of this stream.', { next: 'leave it out' });
@@ -260,7 +265,7 @@ type CommandCall = Call<
   { command: SentCommand; key?: string; circumstances?: Circumstances }
 >;
 
-async function execute({ params, body, principal, engine, now }: CommandCall): Promise<unknown> {
+async function execute({ params, body, principal, engine, now, url }: CommandCall): Promise<unknown> {
   const { command, key: given, circumstances } = body;
   if (command.type === 'status' && !may(principal, 'write')) {
     const reader = asReader({ ...command, now }, principal, now);
@@ -269,11 +274,14 @@ async function execute({ params, body, principal, engine, now }: CommandCall): P
   const needed: Scope =
     command.type === 'gatesStarted' || command.type === 'gatesFinished' ? 'gates' : 'write';
   if (!may(principal, needed)) throw lacksScope(needed);
-  return await engine.execute(params.run, asProven(command, principal, now), given, circumstances);
+  const proven = asProven(command, principal, { now, url });
+  return await engine.execute(params.run, proven, given, circumstances);
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+function onAbort(signal: AbortSignal): { aborted: Promise<void>; forget(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const listener = (): void => resolve();
+  if (signal.aborted) resolve();
+  else signal.addEventListener('abort', listener, { once: true });
+  return { aborted: promise, forget: () => signal.removeEventListener('abort', listener) };
+}

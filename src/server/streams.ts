@@ -27,6 +27,11 @@ export function createStreams({ backend, limits }: { backend: Backend; limits: L
   const ends = new Set<(last?: string) => void>();
   const byToken = new Map<string, number>();
   let closed = false;
+  const again = 'retry: 1000\nevent: reconnect\ndata: {}\n\n';
+  // Whoever comes back shows its token again.
+  const stopWake = backend.onWake((wake) => {
+    if (wake === 'tokens') for (const end of [...ends]) end(again);
+  });
   return {
     open,
     get size() {
@@ -35,7 +40,8 @@ export function createStreams({ backend, limits }: { backend: Backend; limits: L
     close() {
       closed = true;
       hub.close();
-      for (const end of [...ends]) end('retry: 1000\nevent: reconnect\ndata: {}\n\n');
+      stopWake();
+      for (const end of [...ends]) end(again);
     },
   };
 
@@ -55,6 +61,7 @@ export function createStreams({ backend, limits }: { backend: Backend; limits: L
     let wakeRoom: (() => void) | undefined;
     let leave: (() => void) | undefined;
     let beat: NodeJS.Timeout | undefined;
+    let old: NodeJS.Timeout | undefined;
     let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
     let over = false;
     let told = wanted.after !== undefined;
@@ -67,6 +74,7 @@ export function createStreams({ backend, limits }: { backend: Backend; limits: L
       if (left === 0) byToken.delete(id);
       else byToken.set(id, left);
       clearInterval(beat);
+      clearTimeout(old);
       leave?.();
       wakeRoom?.();
       wanted.signal.removeEventListener('abort', onAbort);
@@ -115,6 +123,8 @@ export function createStreams({ backend, limits }: { backend: Backend; limits: L
             // Who is behind gets no more to read.
             if ((controller.desiredSize ?? 0) > 0) write(': still here\n\n');
           }, limits.heartbeatMs);
+          // Those that came together do not come back together.
+          old = setTimeout(() => end(again), limits.streamMs * (0.9 + Math.random() * 0.2));
           const reset = (cursor: string): void =>
             write(`event: reset\nid: ${cursor}\ndata: ${JSON.stringify({ cursor })}\n\n`);
           const listener = { take, reset, failed: () => end('retry: 2000\nevent: reconnect\ndata: {}\n\n') };

@@ -73,6 +73,34 @@ test('everybody is told everything once and in order, whenever they come', async
   );
 });
 
+test('a page that is longer than was asked for is not the last', async () => {
+  const source = createSource(() => 0);
+  // What was committed at once comes at once.
+  const whole = {
+    ...source,
+    tail: (project: number, after: string | undefined, limit: number) =>
+      source.tail(project, after, limit + 1),
+  };
+  const hub = createTailHub(whole);
+  const got: number[] = [];
+  const failed = (): void => {};
+  hub.join(
+    1,
+    '0',
+    { take: (rows) => got.push(...rows.map(({ seq }) => seq)), reset: failed, failed },
+    async () => undefined,
+  );
+  await tick(60);
+  const rest = Array.from({ length: 1101 }, (_, at) => at + 1);
+  for (const seq of rest.slice(1))
+    source.rows.push({ cursor: String(seq - 1), run: 'r', seq: seq - 1, batch: '{}' });
+  // One wake for them all.
+  source.add();
+  for (let tries = 0; tries < 200 && got.length < rest.length; tries += 1) await tick(10);
+  expect(got).toEqual(rest);
+  hub.close();
+});
+
 test('wakes of other projects, and those that nobody listens to, ask nothing', async () => {
   const source = createSource(() => 0);
   const hub = createTailHub(source);

@@ -66,7 +66,10 @@ export function createTailHub(backend: Pick<Backend, 'tail' | 'onWake'>): TailHu
       if (gone()) return;
       from = tail.cursor;
       const here = rooms.get(project);
-      const all = tail.rows.length < pageSize && !(here?.cursor !== undefined && BigInt(from) < here.cursor);
+      const all =
+        !tail.more &&
+        tail.rows.length < pageSize &&
+        !(here?.cursor !== undefined && BigInt(from) < here.cursor);
       // No wait between the look and the entry: nothing can be told in between.
       if (all) return enter(project, BigInt(from), listener);
       await room();
@@ -93,7 +96,7 @@ export function createTailHub(backend: Pick<Backend, 'tail' | 'onWake'>): TailHu
         room.again = false;
         const tail = await backend.tail(project, room.cursor?.toString(), pageSize);
         tell(room, tail);
-        if (tail.rows.length === pageSize) room.again = true;
+        if (tail.more || tail.rows.length >= pageSize) room.again = true;
         if (room.listeners.size === 0) return;
         await new Promise((resolve) => setTimeout(resolve, restMs));
       } while (room.again && rooms.get(project) === room);

@@ -16,7 +16,7 @@ export async function compileAhead(
   view: Loaded,
   { binding, journal }: { binding: Binding; journal: number },
 ): Promise<Ahead | undefined> {
-  const state = afterReset(view, binding, place.now());
+  const state = afterReset(view, binding, place.nowOf(view.run));
   if (!state) return undefined;
   const about = { session, at: binding.at };
   const { briefing, now, loads, files, worktree } = await compileFor(
@@ -51,7 +51,10 @@ export async function payReset(visit: Visit): Promise<void> {
   const view = await place.engine.view(sent.run);
   const { resetAt = 0 } = (view && known(view, session)) ?? {};
   // A context action that is waited for by now was asked for in the new context, which has seen none.
-  const due = view && binding && resetAt < owes.since && afterReset(view, binding, place.now());
+  const now = place.nowOf(sent.run);
+  // When it was owed, by the clock of the run.
+  const since = owes.since + now - place.now();
+  const due = view && binding && resetAt < since && afterReset(view, binding, now);
   if (due) {
     const { length } = place.problems;
     await begun(visit, 'compact');

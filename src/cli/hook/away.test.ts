@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashDefinition } from '../../definition/index.ts';
+import { StepfastError } from '../../errors.ts';
 import { createEngine, type Engine, isRefused, newRun } from '../../runtime/index.ts';
 import { type FakeServer, startFakeServer } from '../../runtime/remote/fake-server.ts';
 import { createMemoryStore } from '../../store/index.ts';
+import { noteOutage, patienceFor } from './away.ts';
 import { createHookKit, type HookKit } from './hook-kit.ts';
+import { createNotebook } from './notebook.ts';
 
 const workflow = `name: w
 description: Two steps, stops are held
@@ -149,6 +152,46 @@ describe.each(['hang', 'refuse'] as const)('a server that does not answer: %s', 
     const events = (await engine.entries(run)).flatMap((entry) => entry.events);
     expect(events.filter(({ type }) => type === 'session.reset')).toHaveLength(1);
   });
+});
+
+test('a server that missed one answer is asked again, however often hooks fire meanwhile', () => {
+  const { project } = kit.runtime;
+  const input = { kind: 'after_tool', host: 'claude-code', session: 'a', cwd: kit.project.root } as const;
+  const notebook = createNotebook(project, input);
+  const missed = new StepfastError('server_unreachable', 'It is away.');
+  const began = Date.now();
+  noteOutage(missed, input, { project, notebook, now: began });
+  const asked: number[] = [];
+  for (let seconds = 10; seconds <= 60; seconds += 10) {
+    const now = began + seconds * 1000;
+    if (patienceFor(project, input.kind, now) > 0) asked.push(seconds);
+    noteOutage(missed, input, { project, notebook, now });
+  }
+  expect(asked).toEqual([20, 40, 60]);
+});
+
+test('a machine whose clock is slow tells a run of a compaction that came after another', async () => {
+  kit.wait(-10 * 60_000);
+  const { run, at } = await started();
+  const { context } = await kit.fire('SessionStart', { source: 'startup' });
+  kit.accept(context);
+  await kit.called('a', { run, at });
+  const before = Date.now() - 5 * 60_000;
+  await engine.execute(run, { type: 'boundary', now: before, session: 'a', by: 'hook', saw: 'compact' });
+  server.fault = () => ({ status: 401, body: '{"code":"unauthorized","message":"x"}' });
+  await kit.fire('PreCompact', { trigger: 'auto' });
+  await kit.fire('SessionStart', { source: 'compact' });
+  server.fault = () => 'none';
+  kit.wait(60_000);
+  await kit.fire('UserPromptSubmit', { prompt: 'Go on' });
+  const events = (await engine.entries(run)).flatMap((entry) => entry.events);
+  expect(events.filter(({ type }) => type === 'session.reset')).toHaveLength(2);
+});
+
+test('hooks wait no longer than a second, and as long as a new connection to a distant server takes', () => {
+  const { project } = kit.runtime;
+  expect(patienceFor(project, 'session_start', Date.now())).toBe(1000);
+  expect(patienceFor(project, 'before_tool', Date.now())).toBe(800);
 });
 
 test('a project without a server asks none, whatever others have', async () => {

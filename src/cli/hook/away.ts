@@ -15,7 +15,8 @@ import { unlinkQuietly } from './session-files.ts';
  * is denied, held or blocked for want of an answer.
  */
 const beginMs = 1_000;
-const otherMs = 300;
+/** A new connection with TLS to a server 80 ms away takes half of it. */
+const otherMs = 800;
 /** After a server did not answer, the hooks of this time do not ask it. */
 const quietMs = 15_000;
 
@@ -35,9 +36,9 @@ export function patienceFor(project: Project, kind: HookKind, now: number): numb
 
 /** By its code: the program's larger part is a file of its own, with a class of its own. */
 export const isServerError = (error: unknown): error is Error =>
-  error instanceof Error &&
-  'code' in error &&
-  (error.code === 'server_unreachable' || error.code === 'server_refused');
+  error instanceof Error && 'code' in error && serverErrors.includes(String(error.code));
+
+const serverErrors: readonly string[] = ['server_unreachable', 'server_failed', 'server_refused'];
 
 export function serverAnswered(project: Project): void {
   unlinkQuietly(fileIn(project));
@@ -49,10 +50,13 @@ export function noteOutage(
   { kind }: HookInput,
   { project, notebook, now }: { project: Project; notebook: Notebook; now: number },
 ): HookOutput {
-  const { since = now } = outageIn(project) ?? {};
+  const before = outageIn(project);
+  const { since = now } = before ?? {};
+  // Only a hook that asked knows anything new.
+  const last = before && patienceFor(project, kind, now) === 0 ? before.last : now;
   try {
     mkdirSync(hooksFolder(project), { recursive: true });
-    writeOwnFile(fileIn(project), JSON.stringify({ since, last: now } satisfies Outage));
+    writeOwnFile(fileIn(project), JSON.stringify({ since, last } satisfies Outage));
   } catch {
     // Then the next hook asks again.
   }

@@ -38,6 +38,7 @@ export async function briefingFor(
 /** A briefing that nobody was shown yet. */
 export interface Compilation {
   briefing: Briefing;
+  /** By this machine's clock. */
   now: number;
   /** What is recorded of critical artifacts once it is shown. */
   loads: Load[];
@@ -54,10 +55,10 @@ export async function compileFor(
 ): Promise<Compilation> {
   const cap = capOf(view, characters);
   const { source, briefing, loads } = needsFiles(view) ? await withFiles() : plain();
-  const { now, reading, artifacts, worktree = place.project.worktree } = source;
+  const { reading, artifacts, worktree = place.project.worktree } = source;
   const sources = artifacts.flatMap(({ content }) => ('source' in content ? (content.source ?? []) : []));
   const files = [...reading.map(({ path }) => path), ...sources.filter((each) => each.startsWith('@'))];
-  return { briefing, now, loads, files, worktree };
+  return { briefing, now: place.now(), loads, files, worktree };
 
   function plain() {
     const only = plainSource(view, place, about);
@@ -97,7 +98,7 @@ export const capOf = ({ definition }: Loaded, characters: number): Cap => ({
 /** What a briefing without files is made of. */
 export function plainSource(
   view: Loaded,
-  place: Pick<Place, 'project' | 'now'>,
+  place: Pick<Place, 'project' | 'nowOf'>,
   about: About,
 ): BriefingSource {
   const { definition, state } = view;
@@ -107,7 +108,7 @@ export function plainSource(
     definition,
     state,
     values,
-    now: place.now(),
+    now: place.nowOf(view.run),
     next,
     more,
     artifacts: [],

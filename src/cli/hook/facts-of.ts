@@ -75,7 +75,7 @@ function compiledAhead(view: Loaded, place: Place, characters: number): Compiled
     id,
     text,
     ...(at === undefined ? {} : { at }),
-    now: source.now,
+    now: place.now(),
     worktree,
     files: looksIn(
       worktree,

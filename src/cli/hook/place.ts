@@ -44,6 +44,8 @@ export interface Place extends Around {
   bindings: Bindings;
   marks: Marks;
   state: string;
+  /** By the clock that sets the times of the run: its server's, or this machine's. */
+  nowOf(run: string): number;
   /** A server is asked. */
   shared: boolean;
   /** Why runs could not be read; the others go on. */
@@ -64,7 +66,8 @@ export function openPlace(project: Project, around: Around, kind: HookKind): Pla
   const files = createEngine({ store, newRun, hashOf: hashDefinition });
   const login = serverFor(project.root, state, env);
   const patienceMs = login ? patienceFor(project, kind, now()) : 0;
-  const whole = withMarks(login ? bothHomes(login) : files, project.directory);
+  const homes = login && bothHomes(login);
+  const whole = withMarks(homes?.engine ?? files, project.directory);
   const engine: Engine = { ...whole, runs };
   const bindings = createBindings(project.directory);
   const sessions = createSessions({
@@ -72,6 +75,7 @@ export function openPlace(project: Project, around: Around, kind: HookKind): Pla
     bindings,
     project,
     clock: now,
+    nowOf,
     boot: bootId(machine),
     environment: () => sessionEnvironment(project, env),
     isAlive,
@@ -82,12 +86,16 @@ export function openPlace(project: Project, around: Around, kind: HookKind): Pla
     },
   });
   const shared = patienceMs > 0;
-  return { ...around, project, engine, sessions, bindings, marks, state, shared, problems };
+  return { ...around, project, engine, sessions, bindings, marks, state, nowOf, shared, problems };
 
-  function bothHomes({ url, token }: { url: string; token: string }): Engine {
+  function nowOf(run: string): number {
+    return homes?.engine.serverOf(run) === undefined ? now() : homes.server.now();
+  }
+
+  function bothHomes({ url, token }: { url: string; token: string }) {
     const server = lookingOnce(createRemoteEngine({ url, token, patienceMs, together: true, clock: now }));
     const guard = (): void => requireOwnFolders(project, [knownRunsPath]);
-    return withHomes({ local: files, server, directory: project.directory, guard });
+    return { server, engine: withHomes({ local: files, server, directory: project.directory, guard }) };
   }
 
   async function runs(): Promise<RunInfo[]> {

@@ -18,13 +18,14 @@ export { checkHold } from '../../runtime/index.ts';
 /** The briefing where files belong to it: critical artifacts, and the tree that evidence is compared with. */
 export async function briefWithFiles(
   view: Loaded,
-  { engine, project, env, state, now }: Pick<Place, 'engine' | 'project' | 'env' | 'state' | 'now'>,
+  { engine, project, env, state, nowOf }: Pick<Place, 'engine' | 'project' | 'env' | 'state' | 'nowOf'>,
   telling: Telling,
   cap: Cap,
 ): Promise<{ source: BriefingSource; briefing: Briefing; loads: Load[] }> {
   const cacheDirectory = join(state, 'cache');
   const trust = createTrust(state);
-  const surroundings = createSurroundings({ project, trust, clock: now, env, cacheDirectory });
+  const clock = (): number => nowOf(view.run);
+  const surroundings = createSurroundings({ project, trust, clock, env, cacheDirectory });
   const memory = createMemory({ engine, project, surroundings, env, cacheDirectory });
   const artifacts = criticalArtifacts(view.definition)
     .filter(({ reload_triggers: triggers }) => triggers?.some((each) => each !== 'manual') ?? true)

@@ -46,7 +46,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 export async function lastRun(runtime: Runtime, named: string | undefined): ReturnType<Runtime['which']> {
   const found = await runtime.which({ run: named });
   if ('run' in found || named !== undefined || found.code !== 'no_run') return found;
-  const [newest] = await runtime.engine.runs();
+  const [newest] = await runtime.engine.runs({ ended: true });
   return newest ? { run: newest.run } : found;
 }
 

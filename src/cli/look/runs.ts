@@ -11,7 +11,7 @@ export const options = { ...placeOptions, all: { type: 'boolean', short: 'a' } }
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
   const { engine, server } = openRuntime(io, values);
-  const near = await engine.runs();
+  const near = await engine.runs({ ended: values.all ?? false });
   const known = new Set(near.map(({ run: id }) => id));
   // Of a server everybody's: only where all are asked for.
   const far = values.all && server ? (await server.runs()).filter(({ run: id }) => !known.has(id)) : [];

@@ -141,7 +141,7 @@ async function nothing(
     return printJson(io, { code: 'no_run', message, next: 'stepfast go "what to do"' }, exit.no);
   const cyan = (text: string): string => paint(io.stderr, 'cyan', text);
   const out = (text: string): void => io.stderr.write(`${text}\n`);
-  const last = (await runtime.engine.runs()).find(({ state }) => state !== undefined);
+  const last = (await runtime.engine.runs({ ended: true })).find(({ state }) => state !== undefined);
   out(`${message[0]?.toUpperCase()}${message.slice(1)}.`);
   if (last?.state)
     out(`The last one, ${last.run}: ${last.state.status}, ${ago(last.state.updatedAt, io.now())}.`);

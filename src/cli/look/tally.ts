@@ -39,7 +39,7 @@ export async function tallyOf({ engine, project }: Pick<Runtime, 'engine' | 'pro
   const seen = (now: number): void => {
     tally.since = Math.min(tally.since ?? now, now);
   };
-  for (const { run, state } of await engine.runs()) {
+  for (const { run, state } of await engine.runs({ ended: true })) {
     tally.runs.all += 1;
     if (!state) {
       tally.runs.unreadable += 1;

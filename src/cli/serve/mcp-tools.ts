@@ -1,3 +1,4 @@
+import { listWorkflows, places } from '../../definition/index.ts';
 // Its own entry: the tools over stdio start without it.
 import { createMcpHttp } from '../../mcp/http.ts';
 import { createTreeless } from '../../runtime/index.ts';
@@ -19,6 +20,12 @@ export function createMcpTools({ backend, version, clock, onError }: McpOptions)
   const treeless = createTreeless({ clock });
   // What this server has written; another writes it again, which changes nothing.
   const known = new Set<string>();
+  let names: ReadonlySet<string> | undefined;
+  /** Whoever asks for one of these gets what comes with Stepfast, not what somebody has begun under its name. */
+  const isBundled = (name: string): boolean => {
+    names ??= bundledNames();
+    return names.has(name);
+  };
   return createMcpHttp({
     version,
     onError,
@@ -28,8 +35,8 @@ export function createMcpTools({ backend, version, clock, onError }: McpOptions)
         engine: backend.engine(id),
         session,
         used: {
-          named: async (name) => (await sessions.definitions(1, name))[0],
-          all: (most) => sessions.definitions(most),
+          named: async (name) => (isBundled(name) ? undefined : (await sessions.definitions(1, name))[0]),
+          all: async (most) => (await sessions.definitions(most)).filter(({ name }) => !isBundled(name)),
         },
         runsOf: (who) => sessions.runsOf(who, mostRuns),
         async joined(who, run) {
@@ -43,3 +50,10 @@ export function createMcpTools({ backend, version, clock, onError }: McpOptions)
     },
   });
 }
+
+const bundledNames = (): ReadonlySet<string> =>
+  new Set(
+    listWorkflows(places().filter(({ kind }) => kind === 'bundled')).flatMap(({ name, base }) =>
+      base ? [] : [name],
+    ),
+  );

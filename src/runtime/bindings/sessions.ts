@@ -34,6 +34,8 @@ interface SessionsOptions {
   engine: Engine;
   project: Project;
   clock(): number;
+  /** By the clock of a run, where that is another. */
+  nowOf?(run: string): number;
   /** Of `bootId`. */
   boot: string;
   /** Of `sessionEnvironment`. */
@@ -49,14 +51,14 @@ interface SessionsOptions {
 const quietMs = 60_000;
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { engine, project, clock, boot, isAlive } = options;
+  const { engine, project, clock, nowOf, boot, isAlive } = options;
   const bindings = options.bindings ?? createBindings(project.directory);
   const worktree = placed(portable(project.worktree, project.root), options.place);
   return { begin, called, seen, ended, stopping };
 
   async function begin({ cwd, ...rest }: Parameters<Sessions['begin']>[0]): Promise<Beginning> {
     const start: Start = { ...rest, cwd: portable(cwd, project.root), worktree };
-    const presence: Presence = { now: clock(), boot, isAlive };
+    const presence: Presence = { now: clock(), boot, isAlive, ...(nowOf ? { nowOf } : {}) };
     const runs = await live();
     const known = await bindings.list();
     const beginning = beginSession(start, runs, known, presence);

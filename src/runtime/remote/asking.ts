@@ -40,8 +40,8 @@ export interface Answer {
 export interface Asking {
   readonly url: string;
   /**
-   * Throws `server_unreachable` (the outcome is unknown), `server_refused` (it was not done), and the codes of the
-   * server's engine. The same request is sent again, so it must carry a key where it changes something.
+   * Throws `server_unreachable` and `server_failed` (the outcome is unknown), `server_refused` (it was not done), and
+   * the codes of the server's engine. The same request is sent again, so it must carry a key where it changes something.
    */
   ask(question: Question): Promise<Answer>;
   /** The server's clock, as far as its answers tell: deadlines are its own. */

@@ -75,7 +75,9 @@ describe('where a run lives', () => {
     expect(last.status).toBe('complete');
     expect(marksIn(here)).toEqual([]);
     expect(await runtime.which({})).toMatchObject({ code: 'no_run' });
-    expect((await runtime.engine.runs()).map((each) => each.run)).toEqual([run]);
+    const all = await runtime.engine.runs({ ended: true });
+    expect(all.map((each) => each.run)).toEqual([run]);
+    expect(await runtime.engine.runs()).toEqual([]);
   });
 
   test('a run of files stays one when a server comes, and the server hears nothing of it', async () => {
@@ -105,6 +107,26 @@ describe('where a run lives', () => {
     expect(told(await shared(here).call({ type: 'advance', output: 'Planned.', at }, one)).step).toBe(
       'build',
     );
+  });
+
+  test('a start whose answer was lost is found again by the same words', async () => {
+    server.fault = ({ method, path }) => (method === 'POST' && path === '/v1/runs' ? 'cut' : 'none');
+    const hasty = here.runtime({ server: createRemoteEngine({ ...server, patienceMs: 1000 }) });
+    expect((await hasty.start({ workflow: 'plain', summary: 'Log in' }, one)).reply).toMatchObject({
+      code: 'server_unreachable',
+    });
+    server.fault = () => 'none';
+    const again = await shared(here).start({ workflow: 'plain', summary: 'Log in' }, one);
+    expect(await engine.ids()).toEqual([told(again).run]);
+  });
+
+  test('a server that is away does not hide the only live run, which is one of files', async () => {
+    const over = told(await shared(here).start({ workflow: 'plain' }, one));
+    for (const output of ['Planned.', 'Built.'])
+      await shared(here).call({ type: 'advance', output }, one, { run: over.run });
+    const { run } = told(await here.runtime().start({ workflow: 'plain', summary: 'Here' }, one));
+    server.fault = () => 'hang';
+    expect(told(await impatient(here).call({ type: 'status' }, one)).run).toBe(run);
   });
 
   test('a run of another server is not looked for with a call that changes it', async () => {

@@ -7,6 +7,7 @@ import type { Engine, Executed } from '../engine.ts';
 import { createMarks } from '../marks/marks.ts';
 import { markRun } from '../marks/run-marks.ts';
 import { createKnownRuns } from './known-runs.ts';
+import { onceFor } from './remote-engine.ts';
 
 interface HomeOptions {
   /** The files of this project directory. */
@@ -45,10 +46,12 @@ export function withHomes({ local, server, directory, guard }: HomeOptions): Hom
   return {
     serverOf: (run) => (hasFiles(run) ? undefined : (known.homeOf(run) ?? server.url)),
     know,
-    async begin(definition, command, circumstances, once) {
+    async begin(definition, command, circumstances, once = onceFor(definition.name, command.now)) {
       guard();
+      // Before it is asked: where the answer is lost, the same words find the run again.
+      known.add(once.run, server.url);
       const executed = await server.begin(definition, command, circumstances, once);
-      if (!('code' in executed.reply)) known.add(executed.run, server.url);
+      if ('code' in executed.reply) known.drop(once.run);
       return executed;
     },
     async execute(run, command, key, circumstances) {
@@ -115,9 +118,10 @@ export function withHomes({ local, server, directory, guard }: HomeOptions): Hom
     }
   }
 
-  async function runs(): Promise<RunInfo[]> {
+  /** The server is asked only for what may be meant: where it has no live run, one of files is found without it. */
+  async function runs({ ended: all = false }: { ended?: boolean } = {}): Promise<RunInfo[]> {
     const there: RunInfo[] = [];
-    const names = known.list(server.url).filter((each) => !hasFiles(each));
+    const names = (all ? known.list(server.url) : known.live(server.url)).filter((each) => !hasFiles(each));
     for (let from = 0; from < names.length; from += mostAtOnce)
       there.push(...(await Promise.all(names.slice(from, from + mostAtOnce).map(infoOf))).flat());
     const updated = ({ state }: RunInfo): number => state?.updatedAt ?? 0;

@@ -14,6 +14,8 @@ export interface KnownRuns {
   drop(run: string): void;
   /** Those of one server: all that may be live, and the last that ended. */
   list(url: string): string[];
+  /** Of these, all that may be live. */
+  live(url: string): string[];
 }
 
 /** Below `sessions`: no tree covers it, and git ignores it. */
@@ -40,20 +42,23 @@ export function createKnownRuns(directory: string): KnownRuns {
     drop(run) {
       if (isRunId(run)) rmSync(fileOf(run), { force: true });
     },
+    live: (url) => liveOf(allKnown(), url),
     list(url) {
-      const known = names(folder)
-        .filter(isRunId)
-        .flatMap((run) => ({ run, at: timeOf(fileOf(run)), ...(read(run) ?? { url: '', ended: true }) }))
-        .sort((one, other) => other.at - one.at);
+      const known = allKnown();
       const ended = known.filter((each) => each.ended);
       for (const { run } of ended.slice(4 * mostEnded)) rmSync(fileOf(run), { force: true });
-      const here = known.filter((each) => each.url === url);
-      return [
-        ...here.filter((each) => !each.ended).slice(0, mostLive),
-        ...here.filter((each) => each.ended).slice(0, mostEnded),
-      ].map(({ run }) => run);
+      const last = ended.filter((each) => each.url === url).slice(0, mostEnded);
+      return [...liveOf(known, url), ...last.map(({ run }) => run)];
     },
   };
+
+  /** The last that were written first. */
+  function allKnown(): Known[] {
+    return names(folder)
+      .filter(isRunId)
+      .map((run) => ({ run, at: timeOf(fileOf(run)), ...(read(run) ?? { url: '', ended: true }) }))
+      .sort((one, other) => other.at - one.at);
+  }
 
   function read(run: string): { url: string; ended: boolean } | undefined {
     if (!isRunId(run)) return undefined;
@@ -76,6 +81,19 @@ export function createKnownRuns(directory: string): KnownRuns {
     }
   }
 }
+
+interface Known {
+  run: string;
+  url: string;
+  ended: boolean;
+  at: number;
+}
+
+const liveOf = (known: readonly Known[], url: string): string[] =>
+  known
+    .filter((each) => each.url === url && !each.ended)
+    .slice(0, mostLive)
+    .map(({ run }) => run);
 
 function names(folder: string): string[] {
   try {

@@ -26,11 +26,12 @@ export function answerOf(
     return { problem, ...(afterMs === undefined ? {} : { afterMs }) };
   }
   if (code !== undefined && message !== undefined && Object.hasOwn(engineStatus, code))
-    return { refused: new StepfastError(code, message) };
+    return { refused: new StepfastError(code, message, { data: { home: 'server' } }) };
   const said = message === undefined ? '' : `: ${message}`;
   const then = next === undefined ? '' : ` Next: ${next}.`;
   const whole = `${whyOf()}${said.replace(/\.$/, '')}.${then}${ageOf(headers)}`;
-  return { refused: new StepfastError('server_refused', whole, { data: { status } }) };
+  const kind = status >= 500 ? 'server_failed' : 'server_refused';
+  return { refused: new StepfastError(kind, whole, { data: { status } }) };
 
   function whyOf(): string {
     if (status >= 300 && status < 400)
@@ -40,7 +41,8 @@ export function answerOf(
     if (status === 403) return `The server ${url} does not allow this to your token`;
     if (code === undefined && (status < 300 || status === 404))
       return `${url} does not answer as a Stepfast server does (${status}); see whether the address is right`;
-    if (status >= 500) return `The server ${url} failed (${status}); its log says why`;
+    if (status >= 500)
+      return `The server ${url} failed (${status}), so it is unknown whether it was done; its log says why`;
     return `The server ${url} did not take the call (${status})`;
   }
 }

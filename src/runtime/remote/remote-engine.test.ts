@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashDefinition } from '../../definition/index.ts';
+import { StepfastError } from '../../errors.ts';
 import type { Command } from '../../machine/index.ts';
 import { createMemoryStore } from '../../store/index.ts';
+import { refusedBy } from '../answer.ts';
 import { createEngine, type Engine } from '../engine.ts';
 import { advance, engineContract, smallDefinition, startSmall } from '../engine-contract.ts';
 import { newRun } from '../new-run.ts';
@@ -133,7 +135,6 @@ describe('a server that refuses', () => {
     [200, '<html>log in to the hotel</html>', 'does not answer as a Stepfast server'],
     [422, '{"code":"not_understood","message":"No such command."}', 'No such command.'],
     [301, '', 'a token goes nowhere else'],
-    [500, '{"code":"bug","message":"Oh."}', 'its log says why'],
   ])('a %i is told at once and never repeated', async (status, body, words) => {
     server.fault = () => ({ status, body, headers: { location: 'https://elsewhere.example' } });
     await expect(remote().ids('abcdefgh')).rejects.toMatchObject({
@@ -141,6 +142,32 @@ describe('a server that refuses', () => {
       message: expect.stringContaining(words),
     });
     expect(server.requests).toHaveLength(1);
+  });
+
+  test('a server that failed did it or did not: it is unknown', async () => {
+    server.fault = () => ({ status: 500, body: '{"code":"bug","message":"Oh."}' });
+    const failed: unknown = await remote()
+      .ids('abcdefgh')
+      .catch((error: unknown) => error);
+    expect(failed).toMatchObject({
+      code: 'server_failed',
+      message: expect.stringMatching(/unknown whether it was done; its log says why: Oh/),
+    });
+    expect(refusedBy(failed)?.next).toContain('again');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a damaged run is not for a person here to repair', async () => {
+    const body = '{"code":"store_corrupt","message":"run x is damaged: restore it from a backup"}';
+    server.fault = () => ({ status: 409, body });
+    const damaged: unknown = await remote()
+      .view('go-20261115-abcdefgh')
+      .catch((error: unknown) => error);
+    expect(refusedBy(damaged)).toMatchObject({
+      code: 'store_corrupt',
+      next: expect.not.stringContaining('repair'),
+    });
+    expect(refusedBy(new StepfastError('store_corrupt', 'x'))?.next).toContain('stepfast repair');
   });
 
   test('one of another age says which of the two to update', async () => {

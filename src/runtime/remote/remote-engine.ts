@@ -33,7 +33,7 @@ const mostPages = 50;
 
 /**
  * The engine over HTTP: the server decides, and whatever may have been decided is asked again with the same key.
- * Throws what an engine throws, and `server_unreachable`, `server_refused`.
+ * Throws what an engine throws, and `server_unreachable`, `server_failed`, `server_refused`.
  */
 export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   const { ask, now, url } = createAsking(options);
@@ -44,7 +44,7 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     definition: Definition,
     command: OpeningCommand,
     circumstances?: Circumstances,
-    once: Once = { run: newRun(definition.name, now()), key: ownKey() },
+    once: Once = onceFor(definition.name, now()),
   ): Promise<Executed> {
     const body: BeginBody = { definition, command, once, ...(circumstances ? { circumstances } : {}) };
     const executed = bodyOf<ExecutedAnswer>(await ask({ method: 'POST', path: paths.runs, body }));
@@ -163,6 +163,11 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
 
 /** Web Crypto, because a hook has no other. */
 const ownKey = (): string => `${ownKeyPrefix}${globalThis.crypto.randomUUID()}`;
+
+export const onceFor = (workflow: string, now: number): Once => ({
+  run: newRun(workflow, now),
+  key: ownKey(),
+});
 const isOwn = (key: string): boolean => key.startsWith(ownKeyPrefix);
 
 /** The server is believed: it decides. */

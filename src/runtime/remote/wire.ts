@@ -121,6 +121,7 @@ export const engineStatus: Readonly<Record<string, number>> = {
   store_busy: 503,
   schema_old: 503,
   bad_run_id: 400,
+  state_too_large: 413,
 };
 
 export const etagOf = ({ hash }: Version): string => `"${hash}"`;

@@ -51,7 +51,7 @@ export const corrupt = (run: string, what: string): StepfastError =>
   new StepfastError(
     'store_corrupt',
     `run '${run}' is damaged in the database: ${what}: restore it from a backup`,
-    { data: { run } },
+    { data: { run, home: 'server' } },
   );
 
 const sum = (prev: string, seq: number, body: string, answered: string | null): string =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { isHarmless, isPassing } from './failures.ts';
+import { isBusy, isHarmless, isPassing, unsure } from './failures.ts';
 
 /** Prepared once a connection, under its name. */
 export interface Statement {
@@ -77,11 +77,14 @@ export function createDatabase(options: DatabaseOptions): Database {
   return {
     async query(statement, values) {
       const deadline = Date.now() + patience;
+      let lost = false;
       for (let pause = 20; ; pause = Math.min(2 * pause, 500)) {
         try {
           return await once(statement, values);
         } catch (error) {
-          if (closed || !isPassing(error) || Date.now() + pause > deadline) throw error;
+          if (closed || !isPassing(error) || Date.now() + pause > deadline)
+            throw lost && isBusy(error) ? unsure(error) : error;
+          lost = true;
           await sleep(pause);
         }
       }

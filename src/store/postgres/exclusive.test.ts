@@ -30,6 +30,22 @@ test('the next one comes in after one that failed', async () => {
   expect(await next).toBe('in');
 });
 
+test('who has waited too long goes while the first is still at it, and the next ones still wait for that', async () => {
+  const exclusive = createExclusive(20);
+  const order: string[] = [];
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const first = exclusive('a', async () => {
+    await held;
+    order.push('first');
+  });
+  await expect(exclusive('a', async () => order.push('never'))).rejects.toMatchObject({ code: 'store_busy' });
+  const next = exclusive('a', async () => order.push('next')).catch(() => order.push('sent away'));
+  expect(order).toEqual([]);
+  release();
+  await Promise.all([first, next]);
+  expect(order[0]).toBe('first');
+});
+
 test('who has waited too long is sent away without having done anything', async () => {
   const exclusive = createExclusive(1);
   let done = false;

@@ -46,6 +46,14 @@ export const isHarmless = (error: unknown): boolean => /^(22|23|42|P0)/.test(cod
 export const lacksMonth = (error: unknown): boolean =>
   codeOf(error) === '23514' && messageOf(error).includes('no partition of relation');
 
+/** It was not begun, since others were at it. */
+export const isBusy = (error: unknown): boolean =>
+  messageOf(error) === poolIsDry || codeOf(error) === '55P03';
+
+/** That a later try was not begun says nothing of the one before it, whose connection was lost. */
+export const unsure = (error: unknown): Error =>
+  new Error(`a connection was lost, and then: ${messageOf(error)}`, { cause: error });
+
 /** As one error that tells what to do. */
 export function told(what: string, error: unknown): StepfastError {
   if (error instanceof StepfastError) return error;
@@ -53,12 +61,11 @@ export function told(what: string, error: unknown): StepfastError {
   const why = messageOf(error);
   const options = { cause: error, data: { postgres: code } };
   if (error instanceof SyntaxError)
-    return new StepfastError(
-      'store_corrupt',
-      `${what} is damaged (${why}): restore it from a backup`,
-      options,
-    );
-  if (why === poolIsDry || code === '55P03')
+    return new StepfastError('store_corrupt', `${what} is damaged (${why}): restore it from a backup`, {
+      cause: error,
+      data: { home: 'server' },
+    });
+  if (isBusy(error))
     return new StepfastError(
       'store_busy',
       `${what}: nothing was done, since too many calls wait for PostgreSQL: try again`,

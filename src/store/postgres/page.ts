@@ -24,6 +24,9 @@ export interface Pages {
   infos(query: Query, project: number, rows: Awaited<ReturnType<Query>>): Promise<RunInfo[]>;
 }
 
+/** About as much is read at once, however many rows are asked for. */
+export const mostBytes = 16 * 2 ** 20;
+
 const newest = String(2n ** 63n - 1n);
 
 export function createPages(definitions: Definitions): Pages {
@@ -31,9 +34,11 @@ export function createPages(definitions: Definitions): Pages {
     infos,
     async page(query, project, { live, after, limit }) {
       const [, ms, run] = /^(-?\d{1,18})_([a-z0-9-]{1,128})$/.exec(after ?? '') ?? [];
-      const rows = await query(statements.page, [project, live ?? null, ms ?? newest, run ?? '', limit]);
+      const from = [ms ?? newest, run ?? ''];
+      const rows = await query(statements.page, [project, live ?? null, ...from, limit, mostBytes]);
       const runs = await infos(query, project, rows);
-      const last = rows.length === limit ? rows.at(-1) : undefined;
+      const bytes = rows.reduce((sum, [, , , , state]) => sum + Buffer.byteLength(String(state)), 0);
+      const last = rows.length === limit || bytes >= mostBytes ? rows.at(-1) : undefined;
       return last ? { runs, next: `${last[2]}_${last[0]}` } : { runs };
     },
   };

@@ -49,6 +49,8 @@ export interface Postgres {
 }
 
 const monthsAhead = 3;
+/** In the line for one run, before PostgreSQL is asked. */
+const longestLineMs = 6000;
 
 export function createPostgres(options: DatabaseOptions): Postgres {
   const { url, onError = () => {}, limit = 15_000 } = options;
@@ -58,7 +60,7 @@ export function createPostgres(options: DatabaseOptions): Postgres {
   const pages = createPages(definitions);
   const wakes = createWakes({ url, onError });
   const watchers = createWatchers(query, wakes);
-  const exclusive = createExclusive(limit);
+  const exclusive = createExclusive(Math.min(limit, longestLineMs));
   const process = randomBytes(6).toString('base64url');
   let made = 0;
   const nonce = (): string => {

@@ -1,3 +1,4 @@
+import { StepfastError } from '../../errors.ts';
 import { type Definition, ended, replay, type State } from '../../machine/index.ts';
 import { describeText, digestHex } from '../long-text.ts';
 import { newerError, stateFileVersion } from '../migrations.ts';
@@ -30,7 +31,9 @@ export interface StoreParts {
   locked?<T>(run: string, action: (store: Store) => Promise<T>): Promise<T>;
 }
 
-const listPage = 500;
+const listPage = 50;
+/** Every call reads and writes all of it. */
+const mostStateBytes = 4 * 2 ** 20;
 const monthsAhead = 3;
 
 /** The runs of one project. */
@@ -47,7 +50,7 @@ export function createProjectStore(parts: StoreParts): Store {
       plain(pinned.definition.name),
       full ? source : null,
       ...written(run, batch, entry.key),
-      ...columns(state, state.createdAt),
+      ...columns(run, state, state.createdAt),
     ];
     const first = await query(statements.create, values(!definitions.has(project, pinned.hash)));
     const said = first[0]?.[0] === 'body' ? await query(statements.create, values(true)) : first;
@@ -108,7 +111,14 @@ export function createProjectStore(parts: StoreParts): Store {
   async function append({ run, version }: Loaded, entry: Entry, state: State): Promise<Version | 'conflict'> {
     const batch = encodeBatch(version, entry, nonce());
     const { seq, hash } = batch;
-    const values = [project, run, seq, version.hash, ...written(run, batch, entry.key), ...columns(state)];
+    const values = [
+      project,
+      run,
+      seq,
+      version.hash,
+      ...written(run, batch, entry.key),
+      ...columns(run, state),
+    ];
     const [[done] = []] = await query(statements.append, values);
     if (done !== true) return 'conflict';
     moved(run, seq);
@@ -204,10 +214,21 @@ const written = (run: string, { hash, body, answered }: Batch, key: string | und
   answered,
 ];
 
-function columns(state: State, created?: number): unknown[] {
+function columns(run: string, state: State, created?: number): unknown[] {
   const times = created === undefined ? [state.updatedAt] : [created, state.updatedAt];
-  return [state.status, !ended(state), ...times.map(Math.trunc), stateFileVersion, JSON.stringify(state)];
+  const live = !ended(state);
+  const text = JSON.stringify(state);
+  // To end it is always allowed.
+  if (live && Buffer.byteLength(text) > mostStateBytes) throw tooLarge(run);
+  return [state.status, live, ...times.map(Math.trunc), stateFileVersion, text];
 }
+
+const tooLarge = (run: string): StepfastError =>
+  new StepfastError(
+    'state_too_large',
+    `run '${run}' remembers all it can (${mostStateBytes / 2 ** 20} MB), so nothing was done: cancel it, and start another run for what is left`,
+    { data: { run } },
+  );
 
 /** A column of text takes no NUL. */
 const plain = (text: string): string => text.replaceAll('\0', '');

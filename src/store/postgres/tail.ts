@@ -1,4 +1,5 @@
 import type { Query } from './database.ts';
+import { mostBytes } from './page.ts';
 import { statements } from './statements.ts';
 
 /** One batch of one run, as a stream tells it. */
@@ -15,6 +16,8 @@ export interface Tail {
   rows: TailRow[];
   /** Where the stream goes on after all of them. */
   cursor: string;
+  /** What follows is read at once: this was all that is read at a time. */
+  more?: true;
   /** The cursor that was given is none of this database: it is from the future. */
   reset?: true;
 }
@@ -31,7 +34,7 @@ export async function readTail(
   limit: number,
 ): Promise<Tail> {
   const given = after === undefined || !/^\d{1,18}$/.test(after) ? undefined : after;
-  const [head, ...rows] = await query(statements.tail, [project, given ?? null, limit]);
+  const [head, ...rows] = await query(statements.tail, [project, given ?? null, limit, mostBytes]);
   const fromFuture = given !== undefined && BigInt(given) > BigInt(String(head?.[0] ?? 0));
   if (given === undefined || fromFuture) {
     const cursor = String(rows[0]?.[0] ?? '0');
@@ -45,5 +48,7 @@ export async function readTail(
       batch: String(batch),
     }),
   );
-  return { rows: told, cursor: told.at(-1)?.cursor ?? given };
+  const bytes = told.reduce((sum, { batch }) => sum + Buffer.byteLength(batch), 0);
+  const more = told.length >= limit || bytes >= mostBytes;
+  return { rows: told, cursor: told.at(-1)?.cursor ?? given, ...(more ? { more } : {}) };
 }

@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { StepfastError } from '../../../src/errors.ts';
 import { hashToken } from '../../../src/server/index.ts';
-import { begin, type HttpServer, startServer } from './http-kit.ts';
+import { begin, definition, type HttpServer, startServer } from './http-kit.ts';
 
 const issuer = 'https://issuer.example';
 const audience = 'https://stepfast.example';
@@ -104,7 +106,16 @@ test('a token of the issuer is taken for what it says', async () => {
       aud: [`${audience}/mcp`, 'other'],
     }),
   );
-  expect(person.body).toEqual({ project: 'north', kind: 'person', name: 'Ada', scopes: ['read', 'decide'] });
+  expect(person.body).toEqual({
+    project: 'north',
+    kind: 'person',
+    name: 'Ada (robot-7)',
+    scopes: ['read', 'decide'],
+  });
+  // Whoever is called so by the issuer too is so called.
+  expect((await whoami(await sign({ name: 'robot-7' }))).body.name).toBe('robot-7');
+  const long = (await whoami(await sign({ name: 'A'.repeat(500) }))).body.name;
+  expect(long).toMatch(/^A{100} \(robot-7\)$/);
   // An agent decides nothing, whatever the issuer gave it.
   expect((await whoami(await sign({ scope: 'decide admin' }))).body.scopes).toEqual(['admin']);
   expect(asked).toBe(1);
@@ -123,6 +134,8 @@ test('every other token of an issuer is refused', async () => {
     'not yet good': await sign({ nbf: seconds(60) }),
     'without an end': await sign({ exp: undefined }),
     'without a subject': await sign({ sub: undefined }),
+    'with a subject that is no text': await sign({ sub: 7 }),
+    'with a subject that is a list': await sign({ sub: ['robot-7'] }),
     'for somebody else': await sign({ aud: 'https://other.example' }),
     'for nobody': await sign({ aud: undefined }),
     'of another issuer': await sign({ iss: 'https://issuer.example.evil' }),
@@ -240,14 +253,34 @@ test('an agent is an agent, whoever it says it is', async () => {
     { type: 'proceed' },
     { type: 'rewind', to: 'plan' },
   ]) {
-    const refused = await send(agent, { ...command, actor: boss });
+    const refused = await send(agent, command);
     expect(refused, command.type).toMatchObject({ status: 200, body: { reply: { code: 'person_only' } } });
   }
-  expect(await send(agent, { type: 'cancel', actor: boss })).toMatchObject({ status: 403 });
+  // Somebody at a terminal that is logged in as an agent is told so.
+  for (const command of [
+    { type: 'answer', text: 'yes' },
+    { type: 'proceed' },
+    { type: 'rewind', to: 'plan' },
+    { type: 'review', verdict: 'approve' },
+    { type: 'cancel' },
+  ])
+    expect(await send(agent, { ...command, actor: boss }), command.type).toMatchObject({
+      status: 403,
+      body: {
+        code: 'forbidden',
+        message: "This is the token of the agent 'robot'.",
+        next: 'log in with your own: stepfast login https://stepfast.example',
+      },
+    });
+  const cancelled = await send(agent, { type: 'cancel' });
+  expect(cancelled).toMatchObject({ status: 403, body: { message: expect.stringContaining("'decide'") } });
+  // An agent is not sent for a token that may.
+  expect(cancelled.body.next).toBe('end your turn: a person decides this with their own token');
 
   await send(agent, { type: 'note', kind: 'reminder', text: 'by whom', actor: boss });
-  // A token's name is no role: nobody reviews their own work by it.
+  // A token's name is no role.
   expect(await actors()).toEqual({ kind: 'agent' });
+  // A role that decides nothing is believed; that of a reviewer is looked at below.
   await send(agent, {
     type: 'note',
     kind: 'decision',
@@ -272,6 +305,75 @@ test('an agent is an agent, whoever it says it is', async () => {
   });
 });
 
+test('nobody approves their own work by a name, without a session or as the engine', async () => {
+  const critic = { kind: 'agent', name: 'critic' };
+  const robot = server.token('north', { name: 'robot' });
+  const steps = [{ id: 'plan', type: 'action', instructions: 'Plan it', review: { by: 'critic' } }];
+  const written = async (): Promise<(token: string, own: object) => ReturnType<HttpServer['call']>> => {
+    const body = { definition: { ...definition, steps }, command: { type: 'start', session: 's1' } };
+    const { run } = (await server.call('POST', '/v1/runs', { token: robot, body })).body;
+    const send = (token: string, command: object) =>
+      server.call('POST', `/v1/runs/${run}/commands`, { token, body: { command } });
+    const done = await send(robot, { type: 'advance', output: 'planned', session: 's1' });
+    expect(done.body.reply).toMatchObject({ waiting: { by: 'critic' } });
+    return (token, own) => send(token, { type: 'review', verdict: 'approve', ...own });
+  };
+  const ada = server.token('north', { kind: 'person', name: 'Ada' });
+  const approve = await written();
+  for (const token of [robot, ada]) {
+    for (const actor of [critic, { kind: 'engine' }, { kind: 'engine', name: 'critic' }, undefined]) {
+      const said = actor ? { actor } : {};
+      expect(await approve(token, { ...said, session: 's1' })).toMatchObject({
+        body: { reply: { code: 'own_work' } },
+      });
+      for (const session of [{}, { session: '' }])
+        expect(await approve(token, { ...said, ...session })).toMatchObject({
+          status: 403,
+          body: { code: 'forbidden', next: expect.stringContaining('session') },
+        });
+    }
+  }
+  // A reviewer with a token of its own.
+  const own = server.token('north', { name: 'critic' });
+  expect((await approve(own, { actor: critic, session: 's2' })).body.reply).toMatchObject({
+    status: 'complete',
+  });
+  // A person needs no session.
+  const again = await written();
+  expect((await again(ada, { actor: { kind: 'person' } })).body.reply).toMatchObject({ status: 'complete' });
+});
+
+test('a run that is somewhere in the middle is begun only by whoever decides', async () => {
+  const state = {
+    status: 'running',
+    step: 'build',
+    stepType: 'action',
+    tasks: {},
+    outputs: { plan: 'never checked' },
+    artefacts: [],
+    contextActionExecuted: true,
+  };
+  const bring = (token: string) =>
+    server.call('POST', '/v1/runs', { token, body: { definition, command: { type: 'import', state } } });
+  const refused = await bring(server.token('north'));
+  expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  const taken = await bring(server.token('north', { kind: 'person', name: 'Ada' }));
+  expect(taken).toMatchObject({ status: 200, body: { reply: { step: 'build' } } });
+});
+
+test('what is adopted is the engine\u2019s where a token may report gates', async () => {
+  const actorFor = async (scopes: readonly ('read' | 'write' | 'gates')[]): Promise<unknown> => {
+    const token = server.token('north', { name: 'runner', scopes });
+    const command = { type: 'adopt', adopted: { source: 'NOTES.md' }, actor: { kind: 'engine' } };
+    const begun = await server.call('POST', '/v1/runs', { token, body: { definition, command } });
+    expect(begun, begun.text).toMatchObject({ status: 200 });
+    const { body } = await server.call('GET', `/v1/runs/${begun.body.run}/entries`, { token });
+    return body.entries[0].actor;
+  };
+  expect(await actorFor(['read', 'write', 'gates'])).toEqual({ kind: 'engine', name: 'runner' });
+  expect(await actorFor(['read', 'write'])).toEqual({ kind: 'agent' });
+});
+
 test('gates are reported only by whoever may', async () => {
   const token = server.token('north', { name: 'runner' });
   const run = await begin(server, token);
@@ -287,10 +389,12 @@ test('gates are reported only by whoever may', async () => {
     actor: { kind: 'engine' },
   };
   expect(await send(writer, finished)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
-  // Without the scope nobody is the engine by saying so.
-  await send(writer, { type: 'note', kind: 'reminder', text: 'x', actor: { kind: 'engine' } });
-  const { body: told } = await server.call('GET', `/v1/runs/${run}/entries`, { token });
-  expect(told.entries.at(-1).actor.kind).toBe('agent');
+  // Nobody is the engine by saying so.
+  for (const by of [writer, token]) {
+    await send(by, { type: 'note', kind: 'reminder', text: 'x', actor: { kind: 'engine' } });
+    const { body: told } = await server.call('GET', `/v1/runs/${run}/entries`, { token });
+    expect(told.entries.at(-1).actor.kind).toBe('agent');
+  }
   expect(await send(token, finished)).toMatchObject({ status: 200, body: { reply: { step: 'build' } } });
 });
 
@@ -327,8 +431,67 @@ test('who guesses tokens is slowed down, and nobody else', async () => {
   for (let count = 0; count < 7; count += 1) statuses.push((await guess('10.0.0.1')).status);
   expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
   expect(await guess('10.0.0.2')).toMatchObject({ status: 401 });
-  // One that has just been good is good behind the same address.
+  // One that has just been good is good behind the same address, and so is one that was before.
   expect(await guess('10.0.0.1', token)).toMatchObject({ status: 200 });
+  now += 3000;
+  for (let count = 0; count < 3; count += 1) await guess('10.0.0.1');
+  expect(await guess('10.0.0.1', token)).toMatchObject({ status: 200 });
+  own.backend.revoke(hashToken(token));
+  expect(await guess('10.0.0.1', token)).toMatchObject({ status: 429 });
+  // From then on it is a guess like the others, and costs no look.
+  let asked = 0;
+  const find = own.backend.findToken;
+  own.backend.findToken = (hash) => {
+    asked += 1;
+    return find(hash);
+  };
+  expect(await guess('10.0.0.1', token)).toMatchObject({ status: 429 });
+  expect(asked).toBe(0);
   now += 61_000;
   expect(await guess('10.0.0.1')).toMatchObject({ status: 401 });
+});
+
+/** A server on which every look for a token takes until it is told to answer. */
+async function slowServer() {
+  const own = await startServer({ limits: { failuresPerMinute: 5 }, clock: () => 1_000_000_000_000 });
+  const find = own.backend.findToken;
+  const counts = { asked: 0 };
+  own.backend.findToken = async (hash) => {
+    counts.asked += 1;
+    await sleep(30);
+    return await find(hash);
+  };
+  const statuses = (tokens: readonly string[]): Promise<number[]> =>
+    Promise.all(tokens.map(async (token) => (await own.call('GET', '/v1/whoami', { token })).status));
+  return { own, counts, statuses };
+}
+
+test('many guesses at once are no more than one after the other', async () => {
+  const { own, counts, statuses } = await slowServer();
+  await using _ = own;
+  const bad = Array.from({ length: 60 }, (_, at) => `sf_0_${String(at).padStart(43, 'x')}`);
+  const answers = await statuses(bad);
+  expect(counts.asked).toBe(5);
+  expect(answers.filter((status) => status === 401)).toHaveLength(5);
+  expect(answers.filter((status) => status === 429)).toHaveLength(55);
+});
+
+test('many good tokens may come at once from one address', async () => {
+  const { own, statuses } = await slowServer();
+  await using _ = own;
+  const good = Array.from({ length: 30 }, () => own.token('north'));
+  expect(new Set(await statuses(good))).toEqual(new Set([200]));
+});
+
+test('a token is not called bad because the database was away', async () => {
+  const { own, statuses } = await slowServer();
+  await using _ = own;
+  const find = own.backend.findToken;
+  own.backend.findToken = async () => {
+    throw new StepfastError('store_failed', 'gone');
+  };
+  const good = Array.from({ length: 12 }, () => own.token('north'));
+  for (const token of good) expect(await statuses([token])).toEqual([503]);
+  own.backend.findToken = find;
+  expect(await statuses(good.slice(0, 1))).toEqual([200]);
 });

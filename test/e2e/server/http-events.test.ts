@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { hashToken } from '../../../src/server/index.ts';
 import { begin, type HttpServer, readEvents, type SseEvent, startServer } from './http-kit.ts';
 
 const batches = (events: SseEvent[]): SseEvent[] => events.filter(({ event }) => event === 'batch');
@@ -127,28 +128,53 @@ test('a token has only so many streams, and gets them back', async () => {
 
 test('a reader that stands still is dropped, the others go on', async () => {
   await using server = await startServer({ limits: { streamBytes: 20_000 } });
-  const token = server.token('north');
-  const run = await begin(server, token);
+  const token = server.token('north', { kind: 'person' });
+  const state = {
+    status: 'running',
+    step: 'plan',
+    stepType: 'action',
+    tasks: {},
+    outputs: { plan: 'x'.repeat(200_000) },
+    artefacts: [],
+    contextActionExecuted: false,
+  };
+  const large = { type: 'import', state, summary: undefined };
   const stuck = await fetch(`${server.url}/v1/events`, { headers: { Authorization: `Bearer ${token}` } });
-  let seq = 1;
   expect(await gauge(server, 'stepfast_streams')).toBe(1);
   const deadline = Date.now() + 120_000;
   // What sockets take in on the way is a few megabytes.
   while ((await gauge(server, 'stepfast_streams')) === 1 && Date.now() < deadline) {
-    for (let count = 0; count < 20; count += 1) {
-      const environment = Object.fromEntries(
-        Array.from({ length: 50 }, (_, at) => [`v${at}`, 'x'.repeat(4000)]),
-      );
-      const event = { type: 'started', environment };
-      await server.call('POST', `/v1/runs/${run}/commands`, {
-        token,
-        body: { command: { type: 'session', session: `s${seq}`, event } },
-      });
-      seq += 1;
-    }
+    for (let count = 0; count < 20; count += 1) await begin(server, token, large);
   }
   expect(await gauge(server, 'stepfast_streams')).toBe(0);
   await stuck.body?.cancel();
+});
+
+test('the streams of a token end when it is revoked, and do not come back', async () => {
+  await using server = await startServer();
+  const [token, other] = [server.token('north'), server.token('north')];
+  const revoke = () => server.backend.revoke(hashToken(token));
+  const events = await readEvents(server.url, token, () => false, { onOpen: revoke });
+  expect(events.at(-1)?.event).toBe('reconnect');
+  expect(await gauge(server, 'stepfast_streams')).toBe(0);
+  expect(await server.call('GET', '/v1/events', { token })).toMatchObject({ status: 401 });
+  expect(await readEvents(server.url, other, (seen) => seen.length > 0)).not.toEqual([]);
+});
+
+test('no stream lasts for ever, because tokens do not', async () => {
+  await using server = await startServer({ limits: { streamMs: 200 } });
+  const events = await readEvents(server.url, server.token('north'), () => false);
+  expect(events.at(-1)?.event).toBe('reconnect');
+  expect(await gauge(server, 'stepfast_streams')).toBe(0);
+});
+
+test('whoever asks only for the head of a stream opens none', async () => {
+  await using server = await startServer({ limits: { streamsPerToken: 1 } });
+  const token = server.token('north');
+  for (let count = 0; count < 3; count += 1)
+    expect(await server.call('HEAD', '/v1/events', { token })).toMatchObject({ status: 400 });
+  expect(await gauge(server, 'stepfast_streams')).toBe(0);
+  expect(await readEvents(server.url, token, (seen) => seen.length > 0)).not.toEqual([]);
 });
 
 test('a server that stops ends its streams with the word to come back, and finishes what runs', async () => {

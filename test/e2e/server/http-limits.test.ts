@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -96,6 +97,43 @@ test('more than a server can work on is sent away at once', async () => {
   const refused = await own.call('GET', '/v1/runs', { token: mine });
   expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   expect(refused.headers.get('retry-after')).toBe('1');
+});
+
+test('a client that leaves while its token is looked up leaves nothing behind', async () => {
+  await using own = await startServer({ limits: { inFlight: 1 } });
+  const mine = own.token('north');
+  const started = await begin(own, own.token('north'));
+  const find = own.backend.findToken;
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  own.backend.findToken = async (hash) => {
+    asked.resolve();
+    await answer.promise;
+    return await find(hash);
+  };
+  const body = JSON.stringify({ command: { type: 'status' } });
+  const left = request(`${own.url}/v1/runs/${started}/commands`, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      Authorization: `Bearer ${mine}`,
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+    },
+  }).on('error', () => {});
+  left.end(body);
+  await asked.promise;
+  left.destroy();
+  // Until the server has seen it.
+  for (let count = 0; count < 5; count += 1) {
+    await own.call('GET', '/healthz');
+    await sleep(50);
+  }
+  answer.resolve();
+  await expect
+    .poll(async () => (await own.call('GET', '/metrics')).text, { timeout: 60_000 })
+    .toMatch(/route="\/v1\/runs\/:run\/commands",status="400"} 1/);
+  const next = await own.call('POST', `/v1/runs/${started}/commands`, { token: mine, body });
+  expect(next).toMatchObject({ status: 200 });
 });
 
 test('hostile text in every parameter is only text', async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { StepfastError } from '../../../src/errors.ts';
 import { routes } from '../../../src/server/index.ts';
@@ -107,6 +108,17 @@ test('a watch ends when the run moves', async () => {
   expect(await watched).toMatchObject({ status: 200, body: { seq: 2 } });
   const still = await server.call('GET', `/v1/runs/${run}/watch?after=2&ms=10`, { token });
   expect(still.body).toEqual({ seq: 2 });
+});
+
+test('a watch that is over listens no more for the end of the server', async () => {
+  const run = await begin(server, token);
+  const watch = routes.find(({ path }) => path === '/v1/runs/:run/watch');
+  const { signal } = new AbortController();
+  const call = { params: { run }, query: { after: 0, ms: 1 }, engine: server.backend.engine(1), signal };
+  // All that this row looks at.
+  const seen = await watch?.handle(call as unknown as Parameters<typeof watch.handle>[0]);
+  expect(seen).toEqual({ seq: 1 });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('whoami tells whose token it is', async () => {

@@ -186,7 +186,8 @@ describe('functions', () => {
   test('every one has its search path pinned, and only the known few work with the rights of the owner', async () => {
     const { rows } = await owner.query<{ name: string; owned: boolean; pinned: boolean; open: boolean }>(
       `select proname as name, prosecdef as owned,
-          coalesce('search_path=pg_catalog' = any(proconfig), false) as pinned,
+          coalesce((case when prosecdef then 'search_path=pg_catalog, pg_temp' else 'search_path=pg_catalog' end)
+            = any(proconfig), false) as pinned,
           proacl is null or exists (select from aclexplode(proacl) where grantee = 0) as open
         from pg_proc where pronamespace = 'stepfast'::regnamespace`,
     );

@@ -108,8 +108,9 @@ test('a reminder that comes after the approval does nothing, and a later wait ha
   const second = await begin(engine, reviewed);
   await engine.execute(second, { type: 'advance', output: 'look', now: Date.now() });
   await engine.execute(second, { type: 'review', verdict: 'approve', actor: person, now: Date.now() });
-  const late = `update stepfast_jobs.job set start_after = now() where name = 'reminder' returning id`;
-  await until(async () => (await stage.sql(late)).length === 3, 'three reminders');
+  const reminders = `select id from stepfast_jobs.job where name = 'reminder'`;
+  await until(async () => (await stage.sql(reminders)).length === 3, 'three reminders');
+  await stage.sql(`update stepfast_jobs.job set start_after = now() where name = 'reminder'`);
   await until(async () => (await done('reminder')) === 3, 'three looks');
   await until(() => receiver.got.length > 0, 'one reminder');
   await until(async () => (await done('webhook')) === 1, 'its delivery');

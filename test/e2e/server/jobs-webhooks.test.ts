@@ -304,6 +304,18 @@ test('more batches than are read at once are all told, whatever the numbers of t
   expect(receiver.got.map(({ told }) => told.data.run).sort()).toEqual(runs.sort());
 });
 
+test('a project whose history cannot be read keeps nobody else waiting', async () => {
+  const [broken, other] = [await stage.project('broken'), await stage.project('beside')];
+  for (const project of [broken, other]) await webhooks.add(project, { url: receiver.url, events: ['*'] });
+  const run = await begin(stage.engine(broken));
+  await stage.sql('update stepfast.events set body = $1 where project = $2 and run = $3', ['{', broken, run]);
+  const told = await begin(stage.engine(other));
+  const jobs = await start();
+  await until(() => receiver.got.length > 0, 'the delivery of the other project');
+  expect(receiver.got[0]?.told.data).toMatchObject({ run: told });
+  expect(jobs.health().lastError).toBeDefined();
+});
+
 test('what is removed takes its deliveries along, and bad webhooks are refused with a reason', async () => {
   const project = await stage.project('removed');
   const { id } = await webhooks.add(project, { url: receiver.url, events: ['*'] });

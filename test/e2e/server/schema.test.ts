@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createPostgres, createProjects, dropMonths, migrate } from '../../../src/store/postgres/index.ts';
 import { migrate as migrateTo } from '../../../src/store/postgres/migrate.ts';
 import { migrations } from '../../../src/store/postgres/migrations/list.ts';
@@ -305,10 +305,10 @@ describe('plans', () => {
       `append_1(${project}, 'long-run', ${seq + 1}, '${hash}', ${rest})`,
       `append_1(${project}, 'long-run', ${seq + 5}, 'other', ${rest})`,
       `ids_1(${project}, 'run', 'nur-', 'nur.')`,
-      `page_1(${project}, true, 9e15::bigint, '', 3)`,
-      `page_1(${project}, null, 9e15::bigint, '', 3)`,
-      `tail_1(${project}, ${cursor}, 3)`,
-      `tail_1(${project}, null, 3)`,
+      `page_1(${project}, true, 9e15::bigint, '', 3, 1000000)`,
+      `page_1(${project}, null, 9e15::bigint, '', 3, 1000000)`,
+      `tail_1(${project}, ${cursor}, 3, 1000000)`,
+      `tail_1(${project}, null, 3, 1000000)`,
       `seqs_1(${project}, array['long-run', 'none'])`,
       `lock_1(${project}, 'long-run')`,
     ])
@@ -346,6 +346,51 @@ describe('pages', () => {
     expect(await only(false)).toEqual(['r-5']);
     expect(await only(true)).not.toContain('r-5');
     expect(await only(true)).toContain('r-0');
+  });
+
+  test('end early where runs are large, and so does the tail; all are told', async () => {
+    const project = await database.project();
+    const { postgres } = database;
+    const store = postgres.store(project);
+    const runs = Array.from({ length: 5 }, (_, index) => `r-${index}`);
+    const { cursor: start } = await postgres.tail(project, undefined, 10);
+    for (const [index, id] of runs.entries()) await begin(store, id, { age: index });
+    // 6 MB each: JSON may end with spaces.
+    for (const [table, column] of [
+      ['runs', 'state'],
+      ['events', 'body'],
+    ])
+      await database.cluster.query(
+        database.name,
+        `update stepfast.${table} set ${column} = ${column} || repeat(' ', 6291456) where project = ${project}`,
+      );
+    const first = await postgres.page(project, { limit: 100 });
+    expect(first.runs.map((info) => info.run)).toEqual(runs.slice(0, 3));
+    const second = await postgres.page(project, { limit: 100, after: first.next ?? '' });
+    expect(second.runs.map((info) => info.run)).toEqual(runs.slice(3));
+    expect(second.next).toBeUndefined();
+    expect(await store.list()).toHaveLength(5);
+    const head = await postgres.tail(project, start, 100);
+    expect(head.rows.map((row) => row.run)).toEqual(['r-0', 'r-1', 'r-2']);
+    expect(head.more).toBe(true);
+    const rest = await postgres.tail(project, head.cursor, 100);
+    expect(rest.rows.map((row) => row.run)).toEqual(['r-3', 'r-4']);
+    expect(rest.more).toBeUndefined();
+  });
+
+  test('a state that has grown too large is refused with what to do, and can still be ended', async () => {
+    const store = database.postgres.store(await database.project());
+    await begin(store, 'big-run');
+    const loaded = await mustLoad(store, 'big-run');
+    const large = { ...loaded, state: { ...loaded.state, summary: 'x'.repeat(4 * 2 ** 20) } };
+    await expect(send(store, large, noteCommand(loaded, 'more'))).rejects.toMatchObject({
+      code: 'state_too_large',
+      message: expect.stringMatching(/'big-run'.*nothing was done.*start another/),
+    });
+    expect((await mustLoad(store, 'big-run')).version.seq).toBe(1);
+    const actor = { kind: 'person', name: 'ann' } as const;
+    await send(store, large, { type: 'cancel', now: loaded.state.updatedAt + 1, actor });
+    expect((await mustLoad(store, 'big-run')).state.status).toBe('cancelled');
   });
 });
 
@@ -424,6 +469,45 @@ describe('months', () => {
       }
       const [texts] = await database.cluster.query(name, 'select count(*)::int as left from stepfast.texts');
       expect(texts).toEqual({ left: 0 });
+    });
+  });
+
+  test('a month stays whole where a run of it goes on while it is being forgotten', async () => {
+    const { name, url } = await emptyDatabase();
+    await migrate(url);
+    const { id } = await createProjects(url).create('one');
+    await withPostgres(url, async (postgres) => {
+      const store = postgres.store(id);
+      for (const run of ['a-run', 'b-run']) {
+        await begin(store, run);
+        const loaded = await mustLoad(store, run);
+        const actor = { kind: 'person', name: 'ann' } as const;
+        await send(store, loaded, { type: 'cancel', now: loaded.state.updatedAt + 1, actor });
+      }
+      await database.cluster.query(
+        name,
+        `create table stepfast.events_2026_03 (like stepfast.events including defaults);
+         alter table stepfast.events attach partition stepfast.events_2026_03 for values from ('2026-03-01') to ('2026-04-01');
+         update stepfast.runs set began = '2026-03-15';
+         update stepfast.events set began = '2026-03-15';`,
+      );
+      const client = new pg.Client({ connectionString: database.cluster.url(name) });
+      await client.connect();
+      onTestFinished(() => client.end());
+      // As a rewind that is not committed yet.
+      await client.query(`begin; update stepfast.runs set live = true where run = 'b-run'`);
+      const dropped = dropMonths(url, Date.now() + 60_000).catch((error: unknown) => error);
+      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%drop_month_1%'`;
+      for (const until = Date.now() + 60_000; ; ) {
+        if ((await database.cluster.query(name, waits)).length > 0) break;
+        if (Date.now() > until) throw new Error('nobody waits');
+      }
+      await client.query('commit');
+      // A slow machine's month is tried again later.
+      expect(JSON.stringify(await dropped)).toMatch(/^\[\]$|55P03/);
+      expect((await store.ids()).sort()).toEqual(['a-run', 'b-run']);
+      expect(await store.entries('a-run')).toHaveLength(2);
+      expect(await store.entries('b-run')).toHaveLength(2);
     });
   });
 });

@@ -165,6 +165,21 @@ test('a call does not wait for ever for a run that somebody holds', async () => 
   expect(await store.locked?.('a-run', async () => 1)).toBe(1);
 });
 
+test('a try that was not begun says nothing of the one before it, whose connection was lost', async () => {
+  const project = await database.project();
+  const store = open({ max: 1, limit: 10_000 }).store(project);
+  await begin(store, 'a-run');
+  const loaded = await mustLoad(store, 'a-run');
+  await database.postgres.store(project).locked?.('a-run', async () => {
+    const outcome = send(store, loaded, noteCommand(loaded, 'x')).catch((error: unknown) => error);
+    await waitUntil(async () => (await ended('Lock')) > 0);
+    expect(await outcome).toMatchObject({
+      code: 'store_failed',
+      message: expect.stringContaining('unknown whether it was done'),
+    });
+  });
+});
+
 test('where PostgreSQL is away for longer than patience lasts, the outcome is said to be unknown', async () => {
   const store = open({ url: 'postgres://nobody@127.0.0.1:1/none', patience: 100 }).store(1);
   await expect(store.load('a-run')).rejects.toMatchObject({

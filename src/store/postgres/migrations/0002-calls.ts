@@ -123,21 +123,34 @@ export const calls: Migration = {
       end if;
     end $$;
 
-    create function stepfast.page_1(p_project int, p_live boolean, p_ms bigint, p_run text, p_limit int)
-      returns table (run text, definition text, created_ms bigint, format int, state text) ${invoked} as $$
+    -- Ends with the row that makes it p_bytes long.
+    create function stepfast.page_1(
+      p_project int, p_live boolean, p_ms bigint, p_run text, p_limit int, p_bytes int
+    ) returns table (run text, definition text, created_ms bigint, format int, state text) ${invoked} as $$
+    declare
+      v_rows refcursor;
+      v_bytes bigint := 0;
     begin
       ${within}
       if p_live then
-        return query select r.run, r.definition, r.created_ms, r.format, r.state from stepfast.runs r
+        open v_rows for select r.run, r.definition, r.created_ms, r.format, r.state from stepfast.runs r
           where r.project = p_project and r.live
             and r.created_ms <= p_ms and (r.created_ms < p_ms or r.run > p_run collate "C")
           order by r.created_ms desc, r.run limit p_limit;
       else
-        return query select r.run, r.definition, r.created_ms, r.format, r.state from stepfast.runs r
+        open v_rows for select r.run, r.definition, r.created_ms, r.format, r.state from stepfast.runs r
           where r.project = p_project and (p_live is null or not r.live)
             and r.created_ms <= p_ms and (r.created_ms < p_ms or r.run > p_run collate "C")
           order by r.created_ms desc, r.run limit p_limit;
       end if;
+      loop
+        fetch v_rows into run, definition, created_ms, format, state;
+        exit when not found;
+        return next;
+        v_bytes := v_bytes + octet_length(state);
+        exit when v_bytes >= p_bytes;
+      end loop;
+      close v_rows;
     end $$;
 
     create function stepfast.seqs_1(p_project int, p_runs text[])
@@ -148,10 +161,15 @@ export const calls: Migration = {
         where r.project = p_project and r.run = any(p_runs);
     end $$;
 
-    -- The first row has no run: its tx is the end of what can be told without gaps. A transaction is never split.
-    create function stepfast.tail_1(p_project int, p_after bigint, p_limit int)
+    -- The first row has no run: its tx is the end of what can be told without gaps. Ends with the transaction that
+    -- makes it p_bytes long: none is ever split.
+    create function stepfast.tail_1(p_project int, p_after bigint, p_limit int, p_bytes int)
       returns table (tx bigint, run text, seq int, body text) ${invoked} as $$
-    declare v_end bigint := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+    declare
+      v_end bigint := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+      v_bytes bigint := 0;
+      v_last bigint;
+      v_row record;
     begin
       ${within}
       return query select v_end - 1, null::text, null::int, null::text;
@@ -159,9 +177,19 @@ export const calls: Migration = {
         return query select e.tx, null::text, null::int, null::text from stepfast.events e
           where e.project = p_project and e.tx < v_end order by e.tx desc limit 1;
       else
-        return query select e.tx, e.run, e.seq, e.body from stepfast.events e
+        for v_row in select e.tx, e.run, e.seq, e.body from stepfast.events e
           where e.project = p_project and e.tx > p_after and e.tx < v_end
-          order by e.tx fetch first p_limit rows with ties;
+          order by e.tx fetch first p_limit rows with ties
+        loop
+          exit when v_bytes >= p_bytes and v_row.tx <> v_last;
+          v_last := v_row.tx;
+          v_bytes := v_bytes + octet_length(v_row.body);
+          tx := v_row.tx;
+          run := v_row.run;
+          seq := v_row.seq;
+          body := v_row.body;
+          return next;
+        end loop;
       end if;
     end $$;
 

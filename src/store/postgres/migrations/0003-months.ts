@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-const owned = `language plpgsql security definer set search_path = pg_catalog`;
+const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 
 /** The months of events: made ahead by whoever serves, dropped by the owner alone. */
 export const months: Migration = {
@@ -35,9 +35,11 @@ export const months: Migration = {
       return v_made;
     end $$;
 
-    -- Forgets every run that began in the month, where all of them have ended before the date; whether it did.
+    -- Forgets every run that began in the month, where all of them have ended before the date; whether it did. A run
+    -- that goes on meanwhile is not deleted, since its row is looked at again; then nothing is. The history is locked
+    -- last and briefly: everybody's reading waits for it.
     create function stepfast.drop_month_1(p_month date, p_before timestamptz) returns boolean
-      ${owned} set lock_timeout = '10s' as $$
+      ${owned} set lock_timeout = '1s' as $$
     declare
       v_from date := date_trunc('month', p_month)::date;
       v_to date := (date_trunc('month', p_month) + interval '1 month')::date;
@@ -59,11 +61,21 @@ export const months: Migration = {
         perform set_config('stepfast.project', v_project::text, true);
         with gone as (
           delete from stepfast.runs r where r.project = v_project and r.began >= v_from and r.began < v_to
+              and not r.live and r.updated_ms < v_ms
             returning r.run
         ) delete from stepfast.texts t using gone where t.project = v_project and t.run = gone.run;
       end loop;
       execute format('drop table stepfast.%I', v_name);
+      for v_project in select id from stepfast.projects loop
+        perform set_config('stepfast.project', v_project::text, true);
+        if exists (select from stepfast.runs r where r.project = v_project and r.began >= v_from and r.began < v_to)
+        then
+          raise exception 'a run of the month goes on' using errcode = 'SF001';
+        end if;
+      end loop;
       return true;
+    exception when sqlstate 'SF001' then
+      return false;
     end $$;
 
     revoke execute on function stepfast.make_months_1, stepfast.drop_month_1 from public;

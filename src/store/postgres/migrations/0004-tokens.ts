@@ -1,6 +1,6 @@
 import { isolated, type Migration } from '../migration.ts';
 
-const owned = `language plpgsql security definer set search_path = pg_catalog`;
+const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 
 /** A token is asked for before its project is known: whoever has its hash sees that one row, through a function. */
 export const tokens: Migration = {

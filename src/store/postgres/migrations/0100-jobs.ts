@@ -1,7 +1,7 @@
 import { isolated, type Migration } from '../migration.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
-const owned = `language plpgsql security definer set search_path = pg_catalog`;
+const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 const within = `perform set_config('stepfast.project', v_project::text, true);`;
 
 /** Whom a project tells what happens, how far it has told, and the runs that wait for a worker. */

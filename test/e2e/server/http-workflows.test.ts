@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { createMcpTools } from '../../../src/cli/serve/mcp-tools.ts';
+import { hashToken } from '../../../src/server/index.ts';
+import { definition, projects, startHttp } from './http-kit.ts';
+import { connect } from './mcp-http-kit.ts';
+import { createMemoryBackend } from './memory-backend.ts';
+
+test('over MCP a bundled name is the bundled workflow, whatever was begun under it', async () => {
+  const backend = createMemoryBackend(projects);
+  const mcp = createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
+  await using server = await startHttp(backend, { mcp });
+  const token = `sf_0_${'x'.repeat(43)}`;
+  backend.addToken(hashToken(token), {
+    id: '0',
+    project: { id: projects.north, name: 'north' },
+    kind: 'agent',
+    name: 'bot',
+    scopes: ['read', 'write'],
+  });
+  for (const name of ['go', 'ours']) {
+    const body = {
+      definition: { ...definition, name, description: `Our own ${name}` },
+      command: { type: 'start' },
+    };
+    expect(await server.call('POST', '/v1/runs', { token, body })).toMatchObject({ status: 200 });
+  }
+  const { client, call, close } = await connect([`${server.url}/mcp`], token);
+  const [listed] = (await client.readResource({ uri: 'stepfast://workflows' })).contents;
+  const text = listed && 'text' in listed ? listed.text : '';
+  expect(text).toContain('Our own ours');
+  expect(text).not.toContain('Our own go');
+  const started = await call('workflow_start', { workflow: 'go', inputs: { task: 'mend it' } });
+  expect(started.S.run).toMatch(/^go-/);
+  const begun = await backend.engine(projects.north).view(started.S.run);
+  expect(begun?.definition.description).toBe('Do a task, then verify it');
+  const own = await call('workflow_start', { workflow: 'ours', summary: 'ours' });
+  expect(own.S.run).toMatch(/^ours-/);
+  await close();
+});
