@@ -72,5 +72,5 @@ export const isServed = process.env.STEPFAST_TEST_URL !== undefined;
 /** Where a suite runs against a server: every project of it is logged in there. */
 function served(): Record<string, string> {
   const { STEPFAST_TEST_URL: url, STEPFAST_TEST_TOKEN: token } = process.env;
-  return url && token ? { STEPFAST_URL: url, STEPFAST_TOKEN: token } : {};
+  return url && token ? { STEPFAST_URL: url, STEPFAST_TOKEN: token, STEPFAST_HOOK_WAIT_MS: '4000' } : {};
 }

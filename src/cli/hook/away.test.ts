@@ -26,6 +26,7 @@ beforeEach(async () => {
   kit = createHookKit({ '.stepfast/workflows/w.yaml': workflow });
   kit.project.env.STEPFAST_URL = server.url;
   kit.project.env.STEPFAST_TOKEN = server.token;
+  comeBack();
 });
 afterEach(async () => {
   await server.close();
@@ -38,6 +39,12 @@ async function started(session = 'a'): Promise<{ run: string; at: string }> {
   if (isRefused(reply)) throw new Error(reply.message);
   return { run, at: reply.at ?? '' };
 }
+/** A server that is there is waited for, however slow the machine is. */
+function comeBack(): void {
+  server.fault = () => 'none';
+  kit.project.env.STEPFAST_HOOK_WAIT_MS = '4000';
+}
+
 /** What a hook may wait at most, on a machine that others use as well. */
 const soon = 20_000;
 
@@ -85,6 +92,7 @@ describe('a run on a server', () => {
 
 describe.each(['hang', 'refuse'] as const)('a server that does not answer: %s', (how) => {
   const goAway = (): void => {
+    delete kit.project.env.STEPFAST_HOOK_WAIT_MS;
     server.fault = () =>
       how === 'hang' ? 'hang' : { status: 401, body: '{"code":"unauthorized","message":"x"}' };
   };
@@ -104,7 +112,7 @@ describe.each(['hang', 'refuse'] as const)('a server that does not answer: %s', 
     expect(context).toContain('Write the plan of the bridge.');
     expect(json.systemMessage).toContain(server.url);
     // Once it answers, the session is told what holds now.
-    server.fault = () => 'none';
+    comeBack();
     await engine.execute(run, { type: 'advance', now: Date.now(), at, output: 'Planned elsewhere.' });
     kit.wait(60_000);
     const { context: fresh } = await kit.fire('UserPromptSubmit', { prompt: 'Go on' });
@@ -130,7 +138,7 @@ describe.each(['hang', 'refuse'] as const)('a server that does not answer: %s', 
     expect(fired.flatMap(({ json }) => json.decision ?? [])).toEqual([]);
     expect(fired.map(({ stdout }) => stdout).join('')).not.toContain('deny');
     expect(fired.flatMap(({ json }) => json.systemMessage ?? [])).toHaveLength(1);
-    server.fault = () => 'none';
+    comeBack();
     kit.wait(60_000);
     expect((await kit.fire('Stop')).json).toMatchObject({ decision: 'block' });
   });
@@ -146,7 +154,7 @@ describe.each(['hang', 'refuse'] as const)('a server that does not answer: %s', 
     const after = await kit.fire('SessionStart', { source: 'compact' });
     expect(after.context).toContain('the server did not answer');
     expect(after.context).toContain('Write the plan of the bridge.');
-    server.fault = () => 'none';
+    comeBack();
     kit.wait(60_000);
     await kit.fire('UserPromptSubmit', { prompt: 'Go on' });
     const events = (await engine.entries(run)).flatMap((entry) => entry.events);
@@ -181,7 +189,7 @@ test('a machine whose clock is slow tells a run of a compaction that came after 
   server.fault = () => ({ status: 401, body: '{"code":"unauthorized","message":"x"}' });
   await kit.fire('PreCompact', { trigger: 'auto' });
   await kit.fire('SessionStart', { source: 'compact' });
-  server.fault = () => 'none';
+  comeBack();
   kit.wait(60_000);
   await kit.fire('UserPromptSubmit', { prompt: 'Go on' });
   const events = (await engine.entries(run)).flatMap((entry) => entry.events);
@@ -192,6 +200,10 @@ test('hooks wait no longer than a second, and as long as a new connection to a d
   const { project } = kit.runtime;
   expect(patienceFor(project, 'session_start', Date.now())).toBe(1000);
   expect(patienceFor(project, 'before_tool', Date.now())).toBe(800);
+  const asked = { STEPFAST_HOOK_WAIT_MS: '2500' };
+  expect(patienceFor(project, 'before_tool', Date.now(), asked)).toBe(2500);
+  expect(patienceFor(project, 'session_start', Date.now(), { STEPFAST_HOOK_WAIT_MS: '1e9' })).toBe(4000);
+  expect(patienceFor(project, 'session_start', Date.now(), { STEPFAST_HOOK_WAIT_MS: 'x' })).toBe(1000);
 });
 
 test('a project without a server asks none, whatever others have', async () => {

@@ -17,6 +17,8 @@ import { unlinkQuietly } from './session-files.ts';
 const beginMs = 1_000;
 /** A new connection with TLS to a server 80 ms away takes half of it. */
 const otherMs = 800;
+/** A host ends the hook of a tool after 5 s. */
+const mostMs = 4_000;
 /** After a server did not answer, the hooks of this time do not ask it. */
 const quietMs = 15_000;
 
@@ -28,10 +30,17 @@ interface Outage {
   last: number;
 }
 
-export function patienceFor(project: Project, kind: HookKind, now: number): number {
-  if (begins.includes(kind)) return beginMs;
+/** `STEPFAST_HOOK_WAIT_MS` is for whoever is far from their server. */
+export function patienceFor(
+  project: Project,
+  kind: HookKind,
+  now: number,
+  { STEPFAST_HOOK_WAIT_MS: asked }: Readonly<Record<string, string | undefined>> = {},
+): number {
+  const own = Math.min(Number(asked) || 0, mostMs);
+  if (begins.includes(kind)) return own || beginMs;
   const { last = 0 } = outageIn(project) ?? {};
-  return now - last < quietMs ? 0 : otherMs;
+  return now - last < quietMs ? 0 : own || otherMs;
 }
 
 /** By its code: the program's larger part is a file of its own, with a class of its own. */

@@ -65,7 +65,7 @@ export function openPlace(project: Project, around: Around, kind: HookKind): Pla
   });
   const files = createEngine({ store, newRun, hashOf: hashDefinition });
   const login = serverFor(project.root, state, env);
-  const patienceMs = login ? patienceFor(project, kind, now()) : 0;
+  const patienceMs = login ? patienceFor(project, kind, now(), env) : 0;
   const homes = login && bothHomes(login);
   const whole = withMarks(homes?.engine ?? files, project.directory);
   const engine: Engine = { ...whole, runs };
