@@ -156,25 +156,32 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     const words = longWords(command);
     const given = words ? withWords(command, words.kept) : command;
     for (let tries = 0; tries < maxConflicts; tries += 1) {
-      const executed =
-        tries >= patience && store.locked ? await store.locked(run, attempt) : await attempt(store);
+      const executed = tries < patience ? ((await guess()) ?? (await attempt(store))) : await alone();
       if (executed !== 'conflict') return executed;
     }
     throw new StepfastError('busy', `${run} was changed by others ${maxConflicts} times. Try again.`);
 
+    /** From what was seen last, without a look first: undefined where it would write nothing, which proves nothing. */
+    async function guess(): Promise<Executed | 'conflict' | undefined> {
+      const seen = words || command.type === 'status' ? undefined : store.recent?.(run);
+      const executed = seen && (await decide(store, seen));
+      return executed === 'conflict' || executed?.changed ? executed : undefined;
+    }
+
+    function alone(): Promise<Executed | 'conflict'> {
+      return store.locked ? store.locked(run, attempt) : attempt(store);
+    }
+
     async function attempt(within: Store): Promise<Executed | 'conflict'> {
       const loaded = await within.load(run, key);
       if (!loaded) throw noRun(run);
+      if (!loaded.repeated) return decide(within, loaded);
       // What was stored under a key is what was answered.
-      if (loaded.repeated)
-        return {
-          run,
-          reply: loaded.repeated.reply as Reply,
-          effects: [],
-          changed: false,
-          interrupted: false,
-          due: [],
-        };
+      const reply = loaded.repeated.reply as Reply;
+      return { run, reply, effects: [], changed: false, interrupted: false, due: [] };
+    }
+
+    async function decide(within: Store, loaded: Loaded): Promise<Executed | 'conflict'> {
       const { events, state, reply, effects } = answer(loaded, given, circumstances);
       const interrupted = events.some(({ type }) => type === 'gates.interrupted');
       const due = state === null ? [] : dueFor(given, loaded.definition, state);

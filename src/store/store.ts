@@ -52,8 +52,16 @@ export interface Store {
   create(run: string, pinned: Pinned, entry: Entry, state: State): Promise<Version | 'taken'>;
   /** undefined where there is no such run. */
   load(run: string, key?: string): Promise<Loaded | undefined>;
-  /** `state` is what the events make of the loaded one. `conflict`: somebody else was first, nothing was written. */
+  /**
+   * `state` is what the events make of the loaded one. `conflict`: somebody else was first, or where it was not loaded
+   * but recent, its key was used before; nothing was written.
+   */
   append(loaded: Loaded, entry: Entry, state: State): Promise<Version | 'conflict'>;
+  /**
+   * The run as it was seen last, at once. It may be old: only `append` can tell, so that nothing else may rest on it.
+   * After a conflict it is what was found, or nothing.
+   */
+  recent?(run: string): Loaded | undefined;
   /** Accepted batches after `seq`, in order, the whole chain verified. */
   entries(run: string, after?: number): Promise<StoredEntry[]>;
   /** Ids of all runs, or of those that are `name` or end with `-name`; in no order; cheap. */

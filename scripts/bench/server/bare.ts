@@ -12,14 +12,16 @@ const run = promisify(execFile);
 const numbers = `\\set n ${firstNumber} + :client_id + :clients * random(0, :each - 1)
 \\set r random(1, 1000000000000000)
 `;
-const load = `select seq, hash as prev, format, state from stepfast.load_1(:project, '${prefix}' || :n, :r) \\gset
+/** The caller's: another one each time. */
+const key = `lpad(:r::text, 32, '0')::uuid`;
+const load = `select seq, hash as prev, format, state from stepfast.load_1(:project, '${prefix}' || :n, ${key}) \\gset
 `;
-const append = `select stepfast.append_1(:project, '${prefix}' || :n, :seq::int + 1, :prev, :r, :body, :r, :reply, 'running', true, :updated, :format, :state)
+const append = `select stepfast.append_1(:project, '${prefix}' || :n, :seq::int + 1, :prev, :r, :body, ${key}, :reply, 'running', true, :updated, :format, :state)
 `;
 /** The same without functions: what a hand-written client would send. */
-const plainLoad = `select r.seq, r.hash as prev, r.format, r.state, (select e.reply from stepfast.events e where e.project = r.project and e.run = r.run and e.began = r.began and e.key = :r order by e.seq desc limit 1) is null as fresh from stepfast.runs r where r.project = :project and r.run = '${prefix}' || :n \\gset
+const plainLoad = `select r.seq, r.hash as prev, r.format, r.state, not exists (select from stepfast.keys k where k.project = r.project and k.run = r.run and k.key = ${key}) as fresh from stepfast.runs r where r.project = :project and r.run = '${prefix}' || :n \\gset
 `;
-const plainAppend = `with moved as (update stepfast.runs r set seq = :seq::int + 1, hash = :r, status = 'running', live = true, updated_ms = :updated, format = :format, state = :state where r.project = :project and r.run = '${prefix}' || :n and r.seq = :seq::int and r.hash = :prev returning r.began) insert into stepfast.events (project, run, began, seq, hash, body, key, reply) select :project, '${prefix}' || :n, began, :seq::int + 1, :r, :body, :r, :reply from moved
+const plainAppend = `with moved as (update stepfast.runs r set seq = :seq::int + 1, hash = :r, status = 'running', live = true, updated_ms = :updated, format = :format, state = :state where r.project = :project and r.run = '${prefix}' || :n and r.seq = :seq::int and r.hash = :prev returning r.began), said as (insert into stepfast.events (project, run, began, seq, hash, body, reply) select :project, '${prefix}' || :n, began, :seq::int + 1, :r, :body, :reply from moved) insert into stepfast.keys (project, run, key, seq) select :project, '${prefix}' || :n, ${key}, :seq::int + 1 from moved
 `;
 
 /**
@@ -36,7 +38,7 @@ const scripts: Record<BareKind, string> = {
   plain: numbers + plainLoad + plainAppend,
   append: `${numbers}\\set n ${firstNumber} + :client_id
 \\set seq :seq + 1
-select stepfast.append_1(:project, '${prefix}' || :n, :seq, '${known}', '${known}', :body, :r, :reply, 'running', true, :updated, :format, :state)
+select stepfast.append_1(:project, '${prefix}' || :n, :seq, '${known}', '${known}', :body, ${key}, :reply, 'running', true, :updated, :format, :state)
 `,
 };
 

@@ -77,20 +77,22 @@ export async function fill({ cluster, databaseName }: Database, runs: number, ba
   await ask(
     `create table if not exists public.t_events as select * from stepfast.events where run = '${template}'`,
   );
-  await ask('truncate stepfast.runs, stepfast.events cascade');
+  await ask('truncate stepfast.runs, stepfast.events, stepfast.keys cascade');
   const part = 50_000;
   for (let from = firstNumber; from < firstNumber + runs; from += part) {
     const numbers = `generate_series(${from}, ${Math.min(firstNumber + runs, from + part) - 1}) n`;
     const run = `'${prefix}' || n`;
     await copy('runs', { run, seq: `${batches}`, state: `replace(state, 'zzzzzzzz', n::text)` }, numbers);
-    await copy(
-      'events',
-      { run, seq: 's', key: `md5(n || ' ' || s)` },
-      `${numbers} cross join generate_series(1, ${batches}) s`,
+    const each = `${numbers} cross join generate_series(1, ${batches}) s`;
+    await copy('events', { run, seq: 's' }, each);
+    await ask(
+      `insert into stepfast.keys (project, run, key, seq)
+        select project, ${run}, md5(n || ' ' || s)::uuid, s from public.t_runs cross join ${each}`,
     );
   }
   await ask('vacuum analyze stepfast.runs');
   await ask('vacuum analyze stepfast.events');
+  await ask('vacuum analyze stepfast.keys');
 
   async function copy(table: string, changed: Record<string, string>, numbers: string): Promise<void> {
     const columns = await ask<{ name: string }>(

@@ -8,6 +8,8 @@ export interface Definitions {
   texts(query: Query, project: number, hashes: Iterable<string>): Promise<ReadonlyMap<string, string>>;
   has(project: number, hash: string): boolean;
   add(project: number, hash: string, text: string): void;
+  /** One object for everybody, frozen; undefined where its text is not known here. */
+  shared(project: number, hash: string): Definition | undefined;
   /** Whether its workflow keeps a run that has ended. */
   keeps(project: number, hash: string, text: string): boolean | undefined;
 }
@@ -15,7 +17,7 @@ export interface Definitions {
 const mostCharacters = 64 * 1024 * 1024;
 
 export function createDefinitions(): Definitions {
-  const known = new Map<string, { text: string; keep?: { is: boolean | undefined } }>();
+  const known = new Map<string, { text: string; parsed?: Definition }>();
   let characters = 0;
   const nameOf = (project: number, hash: string): string => `${project} ${hash}`;
 
@@ -49,12 +51,14 @@ export function createDefinitions(): Definitions {
     },
     has: (project, hash) => known.has(nameOf(project, hash)),
     add,
-    keeps(project, hash, text) {
-      const entry = known.get(nameOf(project, hash));
-      if (entry?.keep) return entry.keep.is;
-      const is = (JSON.parse(text) as Definition).keep;
-      if (entry) entry.keep = { is };
-      return is;
-    },
+    shared,
+    keeps: (project, hash, text) => (shared(project, hash) ?? (JSON.parse(text) as Definition)).keep,
   };
+
+  function shared(project: number, hash: string): Definition | undefined {
+    const entry = known.get(nameOf(project, hash));
+    if (!entry) return undefined;
+    entry.parsed ??= JSON.parse(entry.text, (_, value) => Object.freeze(value)) as Definition;
+    return entry.parsed;
+  }
 }

@@ -8,6 +8,7 @@ import { requireSchema } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import { createPages, type PageRequest, type RunPage } from './page.ts';
 import type { ProjectRecord } from './projects.ts';
+import { createRecents } from './recents.ts';
 import { createProjectSessions, type ProjectSessions } from './sessions.ts';
 import { statements } from './statements.ts';
 import { createProjectStore } from './store.ts';
@@ -58,6 +59,7 @@ export function createPostgres(options: DatabaseOptions): Postgres {
   const { query } = database;
   const definitions = createDefinitions();
   const pages = createPages(definitions);
+  const recents = createRecents();
   const wakes = createWakes({ url, onError });
   const watchers = createWatchers(query, wakes);
   const exclusive = createExclusive(Math.min(limit, longestLineMs));
@@ -77,7 +79,7 @@ export function createPostgres(options: DatabaseOptions): Postgres {
     const watch = (run: string, seq: number, ms: number): Promise<void> =>
       watchers.watch(project, run, seq, ms);
     const parts = { project, definitions, pages, nonce, watch };
-    return createProjectStore({ ...parts, query, moved, locked });
+    return createProjectStore({ ...parts, query, recents, moved, locked });
 
     /** Nobody is told before the commit. */
     async function locked<T>(run: string, action: (store: Store) => Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ const call = (name: string, args: number, rows = true): Statement => {
 export const statements = {
   load: call('load_1', 3),
   create: call('create_1', 15, false),
-  append: call('append_1', 13, false),
+  append: call('append_1', 13),
   entries: call('entries_1', 2),
   definitions: call('definitions_1', 2),
   ids: call('ids_1', 4),

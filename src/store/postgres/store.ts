@@ -17,6 +17,7 @@ import type { Query } from './database.ts';
 import type { Definitions } from './definitions.ts';
 import { lacksMonth, told } from './failures.ts';
 import type { Pages } from './page.ts';
+import type { Recents } from './recents.ts';
 import { statements } from './statements.ts';
 
 export interface StoreParts {
@@ -24,6 +25,8 @@ export interface StoreParts {
   query: Query;
   definitions: Definitions;
   pages: Pages;
+  /** Not within a transaction, which may come to nothing. */
+  recents?: Recents;
   nonce(): string;
   /** A batch was written; durable, unless `query` is a transaction's. */
   moved(run: string, seq: number): void;
@@ -38,11 +41,12 @@ const monthsAhead = 3;
 
 /** The runs of one project. */
 export function createProjectStore(parts: StoreParts): Store {
-  const { project, query, definitions, pages, nonce, moved, watch, locked } = parts;
+  const { project, query, definitions, pages, recents, nonce, moved, watch, locked } = parts;
 
   async function create(run: string, pinned: Pinned, entry: Entry, state: State): Promise<Version | 'taken'> {
     const batch = encodeBatch(beforeFirst(run), entry, nonce());
     const source = JSON.stringify(pinned.definition);
+    const text = stateText(run, state);
     const values = (full: boolean): unknown[] => [
       project,
       run,
@@ -50,14 +54,13 @@ export function createProjectStore(parts: StoreParts): Store {
       plain(pinned.definition.name),
       full ? source : null,
       ...written(run, batch, entry.key),
-      ...columns(run, state, state.createdAt),
+      ...columns(state, text, state.createdAt),
     ];
     const first = await query(statements.create, values(!definitions.has(project, pinned.hash)));
     const said = first[0]?.[0] === 'body' ? await query(statements.create, values(true)) : first;
     if (said[0]?.[0] === 'taken') return 'taken';
     definitions.add(project, pinned.hash, source);
-    moved(run, batch.seq);
-    return { seq: batch.seq, hash: batch.hash };
+    return accepted(run, batch, pinned.hash, text);
   }
 
   /** Servers make the months ahead of time; where none has for long, whoever needs one does. */
@@ -108,21 +111,43 @@ export function createProjectStore(parts: StoreParts): Store {
     );
   }
 
-  async function append({ run, version }: Loaded, entry: Entry, state: State): Promise<Version | 'conflict'> {
+  async function append(
+    { run, version, hash: definition }: Loaded,
+    entry: Entry,
+    state: State,
+  ): Promise<Version | 'conflict'> {
     const batch = encodeBatch(version, entry, nonce());
-    const { seq, hash } = batch;
+    const text = stateText(run, state);
     const values = [
       project,
       run,
-      seq,
+      batch.seq,
       version.hash,
       ...written(run, batch, entry.key),
-      ...columns(run, state),
+      ...columns(state, text),
     ];
-    const [[done] = []] = await query(statements.append, values);
-    if (done !== true) return 'conflict';
+    const [row] = await query(statements.append, values);
+    const [done, now] = row ?? [];
+    if (done === true) return accepted(run, batch, definition, text);
+    const [seq, hash, other, format, found] = typeof now === 'string' ? JSON.parse(now) : [];
+    if (format === stateFileVersion)
+      recents?.set(project, run, { version: { seq, hash }, definition: other, state: found });
+    else recents?.forget(project, run);
+    return 'conflict';
+  }
+
+  function accepted(run: string, { seq, hash }: Version, definition: string, state: string): Version {
+    const version = { seq, hash };
+    recents?.set(project, run, { version, definition, state });
     moved(run, seq);
-    return { seq, hash };
+    return version;
+  }
+
+  function recent(run: string): Loaded | undefined {
+    const seen = recents?.get(project, run);
+    const definition = seen && definitions.shared(project, seen.definition);
+    if (!definition) return undefined;
+    return { run, definition, hash: seen.definition, state: JSON.parse(seen.state), version: seen.version };
   }
 
   async function entries(run: string): Promise<StoredEntry[]> {
@@ -170,6 +195,7 @@ export function createProjectStore(parts: StoreParts): Store {
     async load(run, key) {
       return isRunId(run) ? telling(of(run), () => load(run, key)) : undefined;
     },
+    recent,
     append: (loaded, entry, state) => telling(of(loaded.run), () => append(loaded, entry, state)),
     async entries(run, after = 0) {
       return isRunId(run) ? telling(of(run), async () => (await entries(run)).slice(after)) : [];
@@ -179,6 +205,7 @@ export function createProjectStore(parts: StoreParts): Store {
     async remove(run) {
       if (!isRunId(run)) return;
       await telling(of(run), () => query(statements.remove, [project, run]));
+      recents?.forget(project, run);
       moved(run, Number.POSITIVE_INFINITY);
     },
     async keep(run, text) {
@@ -214,13 +241,16 @@ const written = (run: string, { hash, body, answered }: Batch, key: string | und
   answered,
 ];
 
-function columns(run: string, state: State, created?: number): unknown[] {
+function columns(state: State, text: string, created?: number): unknown[] {
   const times = created === undefined ? [state.updatedAt] : [created, state.updatedAt];
-  const live = !ended(state);
+  return [state.status, !ended(state), ...times.map(Math.trunc), stateFileVersion, text];
+}
+
+function stateText(run: string, state: State): string {
   const text = JSON.stringify(state);
   // To end it is always allowed.
-  if (live && Buffer.byteLength(text) > mostStateBytes) throw tooLarge(run);
-  return [state.status, live, ...times.map(Math.trunc), stateFileVersion, text];
+  if (!ended(state) && Buffer.byteLength(text) > mostStateBytes) throw tooLarge(run);
+  return text;
 }
 
 const tooLarge = (run: string): StepfastError =>

@@ -63,7 +63,9 @@ async function asProject<T>(client: pg.Client, project: number | '', action: () 
 describe('row security', () => {
   test('every table with a project has it enabled, forced, with the policy for reading and writing', async () => {
     const tables = await tablesWithProject();
-    expect(tables).toEqual(expect.arrayContaining(['definitions', 'events', 'runs', 'texts', 'tokens']));
+    expect(tables).toEqual(
+      expect.arrayContaining(['definitions', 'events', 'keys', 'runs', 'texts', 'tokens']),
+    );
     expect(tables.filter((name) => /^events_\d{4}_\d{2}$/.test(name)).length).toBeGreaterThanOrEqual(4);
     const { rows } = await owner.query(
       `select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as forced,
@@ -157,7 +159,7 @@ describe('row security', () => {
 
   test('nothing is written for, moved to or deleted from another project', async () => {
     await asProject(app, mine, async () => {
-      for (const table of ['runs', 'events', 'texts']) {
+      for (const table of ['runs', 'events', 'keys', 'texts']) {
         await app.query('savepoint s');
         const deleted = await app.query(`delete from stepfast.${table} where project = ${theirs}`);
         expect(deleted.rowCount).toBe(0);

@@ -54,15 +54,24 @@ export const tables: Migration = {
       seq int not null,
       hash text collate "C" not null,
       body text not null,
-      key text collate "C",
       reply text,
       at timestamptz not null default now(),
       tx bigint not null default pg_current_xact_id()::text::bigint,
       primary key (project, run, seq, began)
     ) partition by range (began);
     create index events_by_tx on stepfast.events (project, tx);
-    create index events_by_key on stepfast.events (project, key) where key is not null;
     ${isolated('events')}
+
+    -- Callers' keys, apart from the events: to look through a partitioned table locks all its partitions. Those of a
+    -- run lie together, so that a write touches few pages.
+    create table stepfast.keys (
+      project int not null,
+      run text collate "C" not null,
+      key uuid not null,
+      seq int not null,
+      primary key (project, run, key)
+    );
+    ${isolated('keys')}
 
     create table stepfast.texts (
       project int not null,
@@ -88,6 +97,6 @@ export const tables: Migration = {
     grant select on stepfast.meta, stepfast.migrations to stepfast_app;
     grant select, insert on stepfast.definitions to stepfast_app;
     grant select, insert, update, delete on stepfast.runs to stepfast_app;
-    grant select, insert, delete on stepfast.events, stepfast.texts to stepfast_app;
+    grant select, insert, delete on stepfast.events, stepfast.keys, stepfast.texts to stepfast_app;
   `,
 };

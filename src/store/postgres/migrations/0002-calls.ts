@@ -9,26 +9,31 @@ export const calls: Migration = {
   name: 'calls',
   sql: `
     create function stepfast.load_1(
-      p_project int, p_run text, p_key text,
+      p_project int, p_run text, p_key uuid,
       out seq int, out hash text, out definition text, out format int, out state text, out repeated text
     ) ${invoked} as $$
-    declare v_began date;
+    declare
+      v_began date;
+      v_seq int;
     begin
       ${within}
       select r.seq, r.hash, r.definition, r.format, r.state, r.began
         into seq, hash, definition, format, state, v_began
         from stepfast.runs r where r.project = p_project and r.run = p_run;
       if found and p_key is not null then
-        select e.reply into repeated from stepfast.events e
-          where e.project = p_project and e.began = v_began and e.key = p_key
-          order by e.seq desc limit 1;
+        select k.seq into v_seq from stepfast.keys k
+          where k.project = p_project and k.run = p_run and k.key = p_key;
+        if found then
+          select e.reply into repeated from stepfast.events e
+            where e.project = p_project and e.run = p_run and e.seq = v_seq and e.began = v_began;
+        end if;
       end if;
     end $$;
 
     -- 'made', 'taken', 'mine' (made by an earlier try of this very call), 'body' (say the definition in full)
     create function stepfast.create_1(
       p_project int, p_run text, p_definition text, p_name text, p_source text,
-      p_hash text, p_body text, p_key text, p_reply text,
+      p_hash text, p_body text, p_key uuid, p_reply text,
       p_status text, p_live boolean, p_created bigint, p_updated bigint, p_format int, p_state text
     ) returns text ${invoked} as $$
     declare v_began date := (now() at time zone 'utc')::date;
@@ -53,17 +58,22 @@ export const calls: Migration = {
               select r.began from stepfast.runs r where r.project = p_project and r.run = p_run)
         ) then 'mine' else 'taken' end;
       end if;
-      insert into stepfast.events (project, run, began, seq, hash, body, key, reply)
-        values (p_project, p_run, v_began, 1, p_hash, p_body, p_key, p_reply);
+      insert into stepfast.events (project, run, began, seq, hash, body, reply)
+        values (p_project, p_run, v_began, 1, p_hash, p_body, p_reply);
+      if p_key is not null then
+        insert into stepfast.keys (project, run, key, seq) values (p_project, p_run, p_key, 1);
+      end if;
       return 'made';
     end $$;
 
-    -- whether the batch is in the history, by this call or by an earlier try of it
+    -- 'done': the batch is in the history, by this call or by an earlier try of it. Else somebody was first, and 'now'
+    -- is the run's seq, hash, definition, format and state; or the key was used before, and there is none.
     create function stepfast.append_1(
       p_project int, p_run text, p_seq int, p_prev text,
-      p_hash text, p_body text, p_key text, p_reply text,
-      p_status text, p_live boolean, p_updated bigint, p_format int, p_state text
-    ) returns boolean ${invoked} as $$
+      p_hash text, p_body text, p_key uuid, p_reply text,
+      p_status text, p_live boolean, p_updated bigint, p_format int, p_state text,
+      out done boolean, out now text
+    ) ${invoked} as $$
     declare v_began date;
     begin
       ${within}
@@ -71,17 +81,28 @@ export const calls: Migration = {
         set seq = p_seq, hash = p_hash, status = p_status, live = p_live, updated_ms = p_updated, format = p_format,
           state = p_state
         where r.project = p_project and r.run = p_run and r.seq = p_seq - 1 and r.hash = p_prev
+          and not exists (
+            select from stepfast.keys k where k.project = p_project and k.run = p_run and k.key = p_key)
         returning r.began into v_began;
-      if not found then
-        return exists (
-          select from stepfast.events e
-            where e.project = p_project and e.run = p_run and e.seq = p_seq and e.hash = p_hash and e.began = (
-              select r.began from stepfast.runs r where r.project = p_project and r.run = p_run)
-        );
+      done := found;
+      if done then
+        insert into stepfast.events (project, run, began, seq, hash, body, reply)
+          values (p_project, p_run, v_began, p_seq, p_hash, p_body, p_reply);
+        if p_key is not null then
+          insert into stepfast.keys (project, run, key, seq) values (p_project, p_run, p_key, p_seq);
+        end if;
+        return;
       end if;
-      insert into stepfast.events (project, run, began, seq, hash, body, key, reply)
-        values (p_project, p_run, v_began, p_seq, p_hash, p_body, p_key, p_reply);
-      return true;
+      select r.began, json_build_array(r.seq, r.hash, r.definition, r.format, r.state)::text into v_began, now
+        from stepfast.runs r where r.project = p_project and r.run = p_run;
+      done := exists (
+        select from stepfast.events e
+          where e.project = p_project and e.run = p_run and e.seq = p_seq and e.hash = p_hash and e.began = v_began);
+      if done or exists (
+        select from stepfast.keys k where k.project = p_project and k.run = p_run and k.key = p_key)
+      then
+        now := null;
+      end if;
     end $$;
 
     create function stepfast.lock_1(p_project int, p_run text) returns void ${invoked} as $$
@@ -215,6 +236,7 @@ export const calls: Migration = {
       delete from stepfast.runs r where r.project = p_project and r.run = p_run returning r.began into v_began;
       if found then
         delete from stepfast.events e where e.project = p_project and e.run = p_run and e.began = v_began;
+        delete from stepfast.keys k where k.project = p_project and k.run = p_run;
       end if;
       delete from stepfast.texts t where t.project = p_project and t.run = p_run;
     end $$;

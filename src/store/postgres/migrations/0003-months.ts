@@ -63,6 +63,8 @@ export const months: Migration = {
           delete from stepfast.runs r where r.project = v_project and r.began >= v_from and r.began < v_to
               and not r.live and r.updated_ms < v_ms
             returning r.run
+        ), keys as (
+          delete from stepfast.keys k using gone where k.project = v_project and k.run = gone.run
         ) delete from stepfast.texts t using gone where t.project = v_project and t.run = gone.run;
       end loop;
       execute format('drop table stepfast.%I', v_name);

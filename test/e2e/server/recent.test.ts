@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashDefinition } from '../../../src/definition/index.ts';
+import type { Command } from '../../../src/machine/index.ts';
+import { createEngine, type Engine, newRun } from '../../../src/runtime/index.ts';
+import { createMemoryStore } from '../../../src/store/index.ts';
+import { createPostgres, type Postgres } from '../../../src/store/postgres/index.ts';
+import { begin, mustLoad, noteCommand, sampleDefinition, send } from '../../../src/store/sample-run.ts';
+import type { Loaded, Store } from '../../../src/store/store.ts';
+import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+
+let database: TestDatabase;
+let other: Postgres;
+beforeAll(async () => {
+  database = await startDatabase({ fsync: false });
+  other = createPostgres({ url: database.url, max: 4 });
+}, 240_000);
+afterAll(async () => {
+  await other.close();
+  await database[Symbol.asyncDispose]();
+}, 240_000);
+
+const mustRecall = (store: Store, run: string): Loaded => {
+  const recent = store.recent?.(run);
+  if (!recent) throw new Error(`${run} is not remembered`);
+  return recent;
+};
+
+test('what this server wrote last is what it remembers, and another server does not', async () => {
+  const project = await database.project();
+  const store = database.postgres.store(project);
+  await begin(store, 'a-run');
+  expect(store.recent?.('a-run')).toEqual(await mustLoad(store, 'a-run'));
+  const first = mustRecall(store, 'a-run');
+  await send(store, first, noteCommand(first, 'one'));
+  expect(store.recent?.('a-run')).toEqual(await mustLoad(store, 'a-run'));
+  expect(other.store(project).recent?.('a-run')).toBeUndefined();
+  expect(database.postgres.store(await database.project()).recent?.('a-run')).toBeUndefined();
+  await store.remove('a-run');
+  expect(store.recent?.('a-run')).toBeUndefined();
+});
+
+test('what is remembered is nobody else’s: to change it changes nothing', async () => {
+  const store = database.postgres.store(await database.project());
+  await begin(store, 'own-run');
+  mustRecall(store, 'own-run').state.summary = 'changed';
+  expect(store.recent?.('own-run')).toEqual(await mustLoad(store, 'own-run'));
+});
+
+test('what is old is a conflict that tells what is now', async () => {
+  const project = await database.project();
+  const [here, there] = [database.postgres.store(project), other.store(project)];
+  await begin(here, 'old-run');
+  const loaded = await mustLoad(there, 'old-run');
+  await send(there, loaded, noteCommand(loaded, 'there'));
+  const old = mustRecall(here, 'old-run');
+  expect(await send(here, old, noteCommand(old, 'here'))).toBe('conflict');
+  expect(here.recent?.('old-run')).toEqual(await mustLoad(there, 'old-run'));
+});
+
+test('a run that is gone, or was made anew under its name, is a conflict', async () => {
+  const project = await database.project();
+  const [here, there] = [database.postgres.store(project), other.store(project)];
+  await begin(here, 'gone-run');
+  const old = mustRecall(here, 'gone-run');
+  await there.remove('gone-run');
+  expect(await send(here, old, noteCommand(old, 'here'))).toBe('conflict');
+  expect(here.recent?.('gone-run')).toBeUndefined();
+  await begin(there, 'gone-run', { session: 'B' });
+  expect(await send(here, old, noteCommand(old, 'here'))).toBe('conflict');
+  expect(here.recent?.('gone-run')).toEqual(await mustLoad(there, 'gone-run'));
+});
+
+test('a key that was used before writes nothing, however fresh the run is', async () => {
+  const store = database.postgres.store(await database.project());
+  await begin(store, 'key-run');
+  const first = mustRecall(store, 'key-run');
+  await send(store, first, noteCommand(first, 'one'), { key: 'k', reply: 'first' });
+  const second = mustRecall(store, 'key-run');
+  await send(store, second, noteCommand(second, 'two'));
+  const third = mustRecall(store, 'key-run');
+  expect(await send(store, third, noteCommand(third, 'one'), { key: 'k', reply: 'again' })).toBe('conflict');
+  expect(store.recent?.('key-run')).toBeUndefined();
+  expect((await mustLoad(store, 'key-run', 'k')).repeated).toEqual({ reply: 'first' });
+});
+
+const start = Date.UTC(2026, 10, 15);
+const engineOver = (store: Store): Engine => createEngine({ store, newRun, hashOf: hashDefinition });
+
+/** Calls of two agents on two servers, with keys and handles that come twice. */
+const calls = fc.array(
+  fc.record({
+    server: fc.nat(1),
+    session: fc.constantFrom('A', 'B'),
+    what: fc.constantFrom('advance', 'stale', 'note', 'status', 'long', 'cancel'),
+    key: fc.option(fc.nat(5), { nil: undefined, freq: 3 }),
+  }),
+  { maxLength: 25 },
+);
+
+test('two servers that remember answer as one that does not', async () => {
+  await fc.assert(
+    fc.asyncProperty(calls, async (sent) => {
+      const project = await database.project();
+      const servers = [database.postgres, other].map(({ store }) => engineOver(store(project)));
+      const plain = engineOver(createMemoryStore());
+      const told = await answers(sent, (server) => servers[server] ?? plain);
+      expect(told).toEqual(await answers(sent, () => plain));
+    }),
+    { numRuns: 60 },
+  );
+
+  async function answers(
+    sent: readonly { server: number; session: string; what: string; key: number | undefined }[],
+    engine: (server: number) => Engine,
+  ): Promise<unknown[]> {
+    const run = 'sample-20261115-zzzzzzzz';
+    const opening = { type: 'start', now: start, session: 'A', summary: 'Sample' } as const;
+    const told: unknown[] = [await engine(0).begin(sampleDefinition, opening, {}, { run, key: 'begin' })];
+    let at: string | undefined;
+    for (const [n, { server, session, what, key }] of sent.entries()) {
+      const by = { now: start + n, session } as const;
+      const command: Command =
+        what === 'advance'
+          ? { type: 'advance', ...by, output: `done ${n}`, ...(at === undefined ? {} : { at }) }
+          : what === 'stale'
+            ? { type: 'advance', ...by, output: 'done', at: 'zzzzzzzz:design/0#1' }
+            : what === 'note'
+              ? { type: 'note', ...by, kind: 'decision', text: `we decided ${n}` }
+              : what === 'long'
+                ? { type: 'advance', ...by, output: `${n} `.repeat(10_000) }
+                : what === 'cancel'
+                  ? { type: 'cancel', ...by, reason: 'enough', actor: { kind: 'person', name: 'ann' } }
+                  : { type: 'status', ...by };
+      const executed = await engine(server).execute(run, command, key === undefined ? undefined : `k${key}`, {
+        facts: {},
+      });
+      if ('at' in executed.reply && executed.reply.at !== undefined) at = executed.reply.at;
+      told.push(executed);
+    }
+    const view = await engine(0).view(run);
+    told.push(
+      view?.state,
+      view?.version.seq,
+      (await engine(1).entries(run)).map(({ events }) => events),
+    );
+    return told;
+  }
+});
+
+test('many at once on two servers: every call is in the history once, however often it is sent', async () => {
+  const project = await database.project();
+  const servers = [database.postgres, other].map(({ store }) => engineOver(store(project)));
+  const [first] = servers;
+  if (!first) throw new Error('there are two');
+  const run = 'sample-20261115-yyyyyyyy';
+  const opening = { type: 'start', now: start, session: 'A', summary: 'Sample' } as const;
+  await first.begin(sampleDefinition, opening, {}, { run, key: 'begin' });
+  await Promise.all(
+    Array.from({ length: 60 }, async (_, n) => {
+      const text = `note ${n % 20}`;
+      const command = { type: 'note', now: start + n, session: 'A', kind: 'decision', text } as const;
+      await servers[n % 2]?.execute(run, command, `k${n % 20}`);
+    }),
+  );
+  const notes = (await first.entries(run)).flatMap(({ key }) => (key?.startsWith('k') ? [key] : []));
+  expect(notes.sort()).toEqual(Array.from({ length: 20 }, (_, n) => `k${n}`).sort());
+});
