@@ -59,7 +59,7 @@ export interface Store {
   append(loaded: Loaded, entry: Entry, state: State): Promise<Version | 'conflict'>;
   /**
    * The run as it was seen last, at once. It may be old: only `append` can tell, so that nothing else may rest on it.
-   * After a conflict it is what was found, or nothing.
+   * Frozen. After a conflict it is what was found, or nothing.
    */
   recent?(run: string): Loaded | undefined;
   /** Accepted batches after `seq`, in order, the whole chain verified. */

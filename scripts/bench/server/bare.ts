@@ -18,24 +18,17 @@ const load = `select seq, hash as prev, format, state from stepfast.load_1(:proj
 `;
 const append = `select stepfast.append_1(:project, '${prefix}' || :n, :seq::int + 1, :prev, :r, :body, ${key}, :reply, 'running', true, :updated, :format, :state)
 `;
-/** The same without functions: what a hand-written client would send. */
-const plainLoad = `select r.seq, r.hash as prev, r.format, r.state, not exists (select from stepfast.keys k where k.project = r.project and k.run = r.run and k.key = ${key}) as fresh from stepfast.runs r where r.project = :project and r.run = '${prefix}' || :n \\gset
-`;
-const plainAppend = `with moved as (update stepfast.runs r set seq = :seq::int + 1, hash = :r, status = 'running', live = true, updated_ms = :updated, format = :format, state = :state where r.project = :project and r.run = '${prefix}' || :n and r.seq = :seq::int and r.hash = :prev returning r.began), said as (insert into stepfast.events (project, run, began, seq, hash, body, reply) select :project, '${prefix}' || :n, began, :seq::int + 1, :r, :body, :reply from moved) insert into stepfast.keys (project, run, key, seq) select :project, '${prefix}' || :n, ${key}, :seq::int + 1 from moved
-`;
-
 /**
- * `bare`: load and append as the store sends them, two statements, each a transaction. `plain`: the same as SQL without
- * functions. `append`: the second statement alone, on a row of the client's own whose version it knows.
+ * `bare`: load and append as the store sends them, two statements, each a transaction. `append`: the second statement
+ * alone, on a row of the client's own whose version it knows.
  */
-export type BareKind = 'bare' | 'plain' | 'append';
+export type BareKind = 'bare' | 'append';
 
 /** The version that every row has where only `append` is measured. */
 const known = 'known';
 
 const scripts: Record<BareKind, string> = {
   bare: numbers + load + append,
-  plain: numbers + plainLoad + plainAppend,
   append: `${numbers}\\set n ${firstNumber} + :client_id
 \\set seq :seq + 1
 select stepfast.append_1(:project, '${prefix}' || :n, :seq, '${known}', '${known}', :body, ${key}, :reply, 'running', true, :updated, :format, :state)

@@ -3,8 +3,9 @@ import type { Measured } from './load.ts';
 
 export const clientCounts = [1, 16, 64] as const;
 
-export type Way = BareKind | 'inProcess' | 'http';
-export const ways: readonly Way[] = ['bare', 'plain', 'append', 'inProcess', 'http'];
+/** `either`: any call of a run may go to any of the two servers. */
+export type Way = BareKind | 'inProcess' | 'http' | 'either';
+export const ways: readonly Way[] = ['bare', 'append', 'inProcess', 'http', 'either'];
 export type Figures = Record<Way, Record<number, Measured>>;
 
 /** A database of some size. */

@@ -1,5 +1,5 @@
 import type { Engine } from '../../../src/runtime/index.ts';
-import { load, type Measured } from './load.ts';
+import { type Load, load, type Measured } from './load.ts';
 import { firstHandle, output, runOf } from './runs.ts';
 
 /** The runs that are worked on, each with the handle of its open position. */
@@ -31,16 +31,11 @@ export function createHands(indexes: readonly number[], handles = new Map<number
 let measurements = 0;
 
 /** Real commands through engine and store, in this process. */
-export function measureInProcess(
-  engine: Engine,
-  hands: Hands,
-  clients: number,
-  seconds: number,
-): Promise<Measured> {
+export function measureInProcess(engine: Engine, hands: Hands, size: Load): Promise<Measured> {
   measurements += 1;
   let calls = 0;
-  return load(clients, seconds, (client) => async () => {
-    const { run, at, moved } = hands.next(client, clients);
+  return load(size, (client) => async () => {
+    const { run, at, moved } = hands.next(client, size.clients);
     calls += 1;
     const command = { type: 'advance', now: Date.now(), session: 'bench', output, at } as const;
     const { reply, changed } = await engine.execute(run, command, `in-${measurements}-${calls}`);

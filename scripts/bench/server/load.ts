@@ -1,24 +1,37 @@
 import { quantile, rounded } from '../../fleet/ground/quantile.ts';
 
+export interface Load {
+  clients: number;
+  seconds: number;
+  /** Calls of each client. */
+  first: number;
+}
+
 export interface Measured {
   perSecond: number;
   p50: number;
   p99: number;
 }
 
-/** Clients that each do one thing after the other for so long; the first moments warm up and do not count. */
+/**
+ * Clients that each do one thing after the other for so long; what each does `first` and the first moments do not count.
+ */
 export async function load(
-  clients: number,
-  seconds: number,
+  { clients, seconds, first }: Load,
   client: (index: number) => () => Promise<void>,
 ): Promise<Measured> {
+  const acts = Array.from({ length: clients }, (_, index) => client(index));
+  await Promise.all(
+    acts.map(async (act) => {
+      for (let done = 0; done < first; done += 1) await act();
+    }),
+  );
   const times: number[] = [];
   const begun = performance.now();
   const counted = begun + seconds * 1000 * 0.2;
   const end = begun + seconds * 1000 * 1.2;
   await Promise.all(
-    Array.from({ length: clients }, async (_, index) => {
-      const act = client(index);
+    acts.map(async (act) => {
       for (let from = performance.now(); from < end; ) {
         await act();
         const to = performance.now();

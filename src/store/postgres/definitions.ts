@@ -1,5 +1,6 @@
 import type { Definition } from '../../machine/index.ts';
 import type { Query } from './database.ts';
+import { frozen } from './frozen.ts';
 import { statements } from './statements.ts';
 
 /** A definition never changes under its hash, so its text is read once; everybody parses a copy of their own. */
@@ -58,7 +59,7 @@ export function createDefinitions(): Definitions {
   function shared(project: number, hash: string): Definition | undefined {
     const entry = known.get(nameOf(project, hash));
     if (!entry) return undefined;
-    entry.parsed ??= JSON.parse(entry.text, (_, value) => Object.freeze(value)) as Definition;
+    entry.parsed ??= frozen(JSON.parse(entry.text) as Definition);
     return entry.parsed;
   }
 }

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
+import type { State } from '../../machine/index.ts';
 import { createRecents, type Recent } from './recents.ts';
 
 const of = (seq: number, characters: number): Recent => ({
   version: { seq, hash: `h${seq}` },
   definition: 'd',
-  state: 'x'.repeat(characters),
+  size: characters,
+  // Only frozen and handed back here.
+  state: { variables: { seq } } as unknown as State,
 });
 
 test('what was used last is kept, as far as there is room', () => {
@@ -36,4 +39,12 @@ test('a run of another project is another run', () => {
   expect(recents.get(1, 'a')).toBeDefined();
   recents.forget(1, 'a');
   expect(recents.get(1, 'a')).toBeUndefined();
+});
+
+test('what is kept can be changed by nobody, however deep', () => {
+  const recents = createRecents();
+  recents.set(1, 'a', of(1, 10));
+  const { variables } = recents.get(1, 'a')?.state ?? {};
+  expect(variables).toEqual({ seq: 1 });
+  expect(Object.isFrozen(variables)).toBe(true);
 });

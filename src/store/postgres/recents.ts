@@ -1,12 +1,16 @@
+import type { State } from '../../machine/index.ts';
 import type { Version } from '../store.ts';
+import { frozen } from './frozen.ts';
 
 /** A run as this process last saw it. Others move runs as well: it is good for a guess that the database checks. */
 export interface Recent {
   version: Version;
   /** The hash of its definition. */
   definition: string;
-  /** JSON of the state: small, and whoever parses it has a copy of their own. */
-  state: string;
+  /** Frozen: whoever was answered may hold parts of it. */
+  state: State;
+  /** Characters of its JSON, which say how much room it takes. */
+  size: number;
 }
 
 export interface Recents {
@@ -26,13 +30,13 @@ export function createRecents(most = mostCharacters): Recents {
     const recent = known.get(name);
     if (!recent) return undefined;
     known.delete(name);
-    characters -= recent.state.length;
+    characters -= recent.size;
     return recent;
   }
 
   function put(name: string, recent: Recent): void {
     known.set(name, recent);
-    characters += recent.state.length;
+    characters += recent.size;
     for (const oldest of known.keys()) {
       if (characters <= most) return;
       take(oldest);
@@ -49,6 +53,7 @@ export function createRecents(most = mostCharacters): Recents {
     set(project, run, recent) {
       const name = nameOf(project, run);
       take(name);
+      frozen(recent.state);
       put(name, recent);
     },
     forget(project, run) {

@@ -60,7 +60,7 @@ export function createProjectStore(parts: StoreParts): Store {
     const said = first[0]?.[0] === 'body' ? await query(statements.create, values(true)) : first;
     if (said[0]?.[0] === 'taken') return 'taken';
     definitions.add(project, pinned.hash, source);
-    return accepted(run, batch, pinned.hash, text);
+    return accepted(run, batch, pinned.hash, state, text.length);
   }
 
   /** Servers make the months ahead of time; where none has for long, whoever needs one does. */
@@ -128,17 +128,28 @@ export function createProjectStore(parts: StoreParts): Store {
     ];
     const [row] = await query(statements.append, values);
     const [done, now] = row ?? [];
-    if (done === true) return accepted(run, batch, definition, text);
+    if (done === true) return accepted(run, batch, definition, state, text.length);
     const [seq, hash, other, format, found] = typeof now === 'string' ? JSON.parse(now) : [];
     if (format === stateFileVersion)
-      recents?.set(project, run, { version: { seq, hash }, definition: other, state: found });
+      recents?.set(project, run, {
+        version: { seq, hash },
+        definition: other,
+        state: JSON.parse(found),
+        size: found.length,
+      });
     else recents?.forget(project, run);
     return 'conflict';
   }
 
-  function accepted(run: string, { seq, hash }: Version, definition: string, state: string): Version {
+  function accepted(
+    run: string,
+    { seq, hash }: Version,
+    definition: string,
+    state: State,
+    size: number,
+  ): Version {
     const version = { seq, hash };
-    recents?.set(project, run, { version, definition, state });
+    recents?.set(project, run, { version, definition, state, size });
     moved(run, seq);
     return version;
   }
@@ -147,7 +158,7 @@ export function createProjectStore(parts: StoreParts): Store {
     const seen = recents?.get(project, run);
     const definition = seen && definitions.shared(project, seen.definition);
     if (!definition) return undefined;
-    return { run, definition, hash: seen.definition, state: JSON.parse(seen.state), version: seen.version };
+    return { run, definition, hash: seen.definition, state: seen.state, version: seen.version };
   }
 
   async function entries(run: string): Promise<StoredEntry[]> {
