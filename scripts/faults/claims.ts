@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Definition, Reply } from '../../src/machine/index.ts';
-import type { Engine } from '../../src/runtime/index.ts';
+import type { Engine, Executed } from '../../src/runtime/index.ts';
 import type { Finding } from '../../test/sim/ledger.ts';
 import { createDice } from './dice.ts';
 import { insist } from './drive.ts';
@@ -72,8 +72,9 @@ export async function claims({ tasks, seed, plant }: SuiteOptions): Promise<Outc
 /** Until the agent dies (true) or nothing is left to do. */
 async function live(engine: Engine, session: string, dice: () => number, tally: Tally): Promise<boolean> {
   const caller = () => ({ now: Date.now(), session });
-  const send = async (call: Parameters<Engine['execute']>[1], key: string): Promise<Reply> =>
-    (await insist(() => engine.execute(run, call, `${session}-${key}`), agentPatienceMs)).value.reply;
+  const execute = async (call: Parameters<Engine['execute']>[1], key: string): Promise<Executed> =>
+    (await insist(() => engine.execute(run, call, `${session}-${key}`), agentPatienceMs)).value;
+  const send = async (...call: Parameters<typeof execute>): Promise<Reply> => (await execute(...call)).reply;
   for (let turn = 0; ; turn += 1) {
     const claimed = await send({ ...caller(), type: 'claim', holder: session }, `claim-${turn}`);
     if ('status' in claimed && claimed.status !== 'running') return false;
@@ -87,8 +88,7 @@ async function live(engine: Engine, session: string, dice: () => number, tally: 
     const words = `${session} turn ${turn}`;
     const advance = { ...caller(), type: 'advance', output: words, at } as const;
     if (dice() >= deaths) {
-      const reply = await send(advance, `advance-${turn}`);
-      note(reply, at, words, tally);
+      note(await execute(advance, `advance-${turn}`), at, words, tally);
       continue;
     }
     tally.died += 1;
@@ -98,18 +98,16 @@ async function live(engine: Engine, session: string, dice: () => number, tally: 
     // Taken for dead, it comes back when its lease is over.
     else if (how < 0.6) {
       await sleep((leaseMs / rate) * 1.3);
-      note(await send({ ...advance, ...caller() }, `advance-${turn}`), at, words, tally);
+      note(await execute({ ...advance, ...caller() }, `advance-${turn}`), at, words, tally);
     }
     return true;
   }
 }
 
-function note(reply: Reply, at: string, words: string, tally: Tally): void {
-  if ('code' in reply) {
-    tally.fenced += 1;
-    return;
-  }
-  if (reply.replayed) return;
+function note({ reply, changed }: Executed, at: string, words: string, tally: Tally): void {
+  if ('code' in reply) tally.fenced += 1;
+  // A repeated call; or the run has ended, and that is what was answered.
+  if (!changed) return;
   const task = at.split('/')[1] ?? at;
   const known = tally.accepted.get(task);
   if (known) known.push(words);

@@ -113,6 +113,12 @@ export function createSweeps({ database, boss, retentionMonths, clock, told }: S
   async function turnMonths(): Promise<number> {
     await database.rows('select stepfast.make_months_1($1)', [monthsAhead]);
     if (retentionMonths === undefined) return 0;
+    for (let after: string | null = ''; after !== null; ) {
+      const [done]: { next: string | null }[] = await database.within(noProject, (tx) =>
+        tx.rows('select stepfast.forget_keys_1($1, $2) as next', [retentionMonths, after]),
+      );
+      after = done?.next ?? null;
+    }
     for (let count = 0; count < maxMonths; count += 1) {
       const [done] = await database.within(noProject, async (tx) => {
         await tx.rows(`set local statement_timeout = '1h'`);

@@ -164,7 +164,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     /** From what was seen last, without a look first: undefined where it would write nothing, which proves nothing. */
     async function guess(): Promise<Executed | 'conflict' | undefined> {
       const seen = words || command.type === 'status' ? undefined : store.recent?.(run);
-      const executed = seen && (await decide(store, seen));
+      const executed = seen && (await decide(store, seen).catch(unlessTooLarge));
       return executed === 'conflict' || executed?.changed ? executed : undefined;
     }
 
@@ -230,6 +230,11 @@ function longWords(command: Command): { text: string; kept: LongText } | undefin
 function withWords(command: Command, kept: LongText): Command {
   if (command.type === 'advance') return { ...command, output: kept };
   return command.type === 'todo' ? { ...command, content: kept } : command;
+}
+
+/** A run that others have moved may have room. */
+function unlessTooLarge(error: unknown): undefined {
+  if (!(error instanceof StepfastError) || error.code !== 'state_too_large') throw error;
 }
 
 const dueFor = ({ session }: Command, definition: Definition, state: State): DueArtifact[] =>

@@ -11,12 +11,13 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
+import { temporary } from './temporary.ts';
 
 const run = promisify(execFile);
 const patience = 120_000;
@@ -59,7 +60,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const bin = findBinaries();
   const account = unprivileged();
   const withParent = endsWithParent();
-  const directory = mkdtempSync(join(options.parent ?? memory() ?? tmpdir(), 'stepfast-pg-'));
+  const directory = mkdtempSync(join(options.parent ?? temporary().TMPDIR ?? tmpdir(), 'stepfast-pg-'));
   if (account.uid !== undefined && account.gid !== undefined) chownSync(directory, account.uid, account.gid);
   const data = join(directory, 'data');
   const settings = {
@@ -252,15 +253,6 @@ function endsWithParent(): string[] {
   }
 }
 
-function memory(): string | undefined {
-  try {
-    accessSync('/dev/shm', constants.W_OK | constants.X_OK);
-    return '/dev/shm';
-  } catch {
-    return undefined;
-  }
-}
-
 function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string, user: string): number =>
@@ -273,14 +265,4 @@ function unprivileged(): { uid?: number; gid?: number } {
     }
   }
   throw new Error('PostgreSQL refuses to run as root, and there is no other user here');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
 }

@@ -83,7 +83,7 @@ function drawPanel(x: number, wide: number, { title, about, unit, lines, ticks, 
   let from = x;
   const legend = lines.map(({ name, tone, dashed }) => {
     const at = from;
-    from += 26 + name.length * 5.8 + 12;
+    from += 36 + name.length * 6.2;
     const dash = dashed ? ' style="stroke-dasharray:5 5"' : '';
     return `<path d="M${round(at)} 132h20" class="stroke line-${tone}"${dash}/>${label(at + 26, 136, name, 'chip', 'ink')}`;
   });

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../../test/kit/free-port.ts';
 
 const cli = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
 const patience = 120_000;
@@ -117,14 +117,4 @@ function memoryOf(pid: number | undefined): number {
     // It died between the question and the answer.
     return 0;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
 }

@@ -20,7 +20,7 @@ test('batches come back as they were given', () => {
 
 test('no column holds a character that PostgreSQL refuses', () => {
   const [batch] = chain(1);
-  expect(`${batch?.body}${batch?.answered}${keyDigest(run, '\u0000')}`).toMatch(/^[\x20-\x7e]*$/);
+  expect(`${batch?.body}${batch?.answered}${keyDigest('\u0000')}`).toMatch(/^[\x20-\x7e]*$/);
 });
 
 test.each<[string, (batches: Batch[]) => unknown]>([
@@ -48,8 +48,8 @@ test('the same call made twice makes two different batches', () => {
   );
 });
 
-test('keys that differ anywhere have different digests, and so have those of different runs', () => {
+test('keys that differ anywhere have different digests', () => {
   const keys = ['', 'a', 'A', 'a ', '\ud800', '\ud801', '\ufffd', 'x'.repeat(10_000), `${'x'.repeat(9999)}y`];
-  const digests = [...keys.map((key) => keyDigest(run, key)), keyDigest('another-run', 'a')];
+  const digests = keys.map((key) => keyDigest(key));
   expect(new Set(digests).size).toBe(digests.length);
 });

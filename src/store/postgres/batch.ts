@@ -57,7 +57,7 @@ export const corrupt = (run: string, what: string): StepfastError =>
 const sum = (prev: string, seq: number, body: string, answered: string | null): string =>
   hash('sha256', `${prev}\n${seq}\n${body}\n${answered ?? ''}`, 'hex').slice(0, 32);
 
-/** Keys may be of any length and hold any character, a column may not; the run is in it, for a short index. */
-export const keyDigest = (run: string, key: string): string =>
+/** Keys may be of any length and hold any character, a column may not. */
+export const keyDigest = (key: string): string =>
   // Not as UTF-8, which takes two keys with different lone surrogates for one.
-  hash('sha256', Buffer.from(`${run} ${key}`, 'utf16le'), 'hex').slice(0, 32);
+  hash('sha256', Buffer.from(key, 'utf16le'), 'hex').slice(0, 32);

@@ -1,9 +1,9 @@
 import type { Definition } from '../../machine/index.ts';
 import type { Query } from './database.ts';
-import { frozen } from './frozen.ts';
+import { ownCopy } from './own-copy.ts';
 import { statements } from './statements.ts';
 
-/** A definition never changes under its hash, so its text is read once; everybody parses a copy of their own. */
+/** A definition never changes under its hash, so its text is read once. */
 export interface Definitions {
   /** Those that the database does not have are not in the answer. */
   texts(query: Query, project: number, hashes: Iterable<string>): Promise<ReadonlyMap<string, string>>;
@@ -15,7 +15,8 @@ export interface Definitions {
   keeps(project: number, hash: string, text: string): boolean | undefined;
 }
 
-const mostCharacters = 64 * 1024 * 1024;
+/** Of texts; what was parsed takes about as much again. */
+const mostCharacters = 32 * 1024 * 1024;
 
 export function createDefinitions(): Definitions {
   const known = new Map<string, { text: string; parsed?: Definition }>();
@@ -59,7 +60,7 @@ export function createDefinitions(): Definitions {
   function shared(project: number, hash: string): Definition | undefined {
     const entry = known.get(nameOf(project, hash));
     if (!entry) return undefined;
-    entry.parsed ??= frozen(JSON.parse(entry.text) as Definition);
+    entry.parsed ??= ownCopy(JSON.parse(entry.text) as Definition);
     return entry.parsed;
   }
 }

@@ -101,6 +101,8 @@ export function createPostgres(options: DatabaseOptions): Postgres {
           database.transaction(opening, within),
         );
         for (const each of after) moved(...each);
+        // What is remembered is older now.
+        if (after.length > 0) recents.forget(project, run);
         return result;
       } catch (error) {
         throw own?.error === error ? error : told(`run '${run}'`, error);

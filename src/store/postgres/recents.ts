@@ -1,13 +1,13 @@
 import type { State } from '../../machine/index.ts';
 import type { Version } from '../store.ts';
-import { frozen } from './frozen.ts';
+import { ownCopy } from './own-copy.ts';
 
 /** A run as this process last saw it. Others move runs as well: it is good for a guess that the database checks. */
 export interface Recent {
   version: Version;
   /** The hash of its definition. */
   definition: string;
-  /** Frozen: whoever was answered may hold parts of it. */
+  /** Kept as a frozen copy: whoever was answered may hold parts of what was given. */
   state: State;
   /** Characters of its JSON, which say how much room it takes. */
   size: number;
@@ -53,8 +53,7 @@ export function createRecents(most = mostCharacters): Recents {
     set(project, run, recent) {
       const name = nameOf(project, run);
       take(name);
-      frozen(recent.state);
-      put(name, recent);
+      put(name, { ...recent, state: ownCopy(recent.state) });
     },
     forget(project, run) {
       take(nameOf(project, run));

@@ -17,7 +17,7 @@ import type { Query } from './database.ts';
 import type { Definitions } from './definitions.ts';
 import { lacksMonth, told } from './failures.ts';
 import type { Pages } from './page.ts';
-import type { Recents } from './recents.ts';
+import type { Recent, Recents } from './recents.ts';
 import { statements } from './statements.ts';
 
 export interface StoreParts {
@@ -53,7 +53,7 @@ export function createProjectStore(parts: StoreParts): Store {
       pinned.hash,
       plain(pinned.definition.name),
       full ? source : null,
-      ...written(run, batch, entry.key),
+      ...written(batch, entry.key),
       ...columns(state, text, state.createdAt),
     ];
     const first = await query(statements.create, values(!definitions.has(project, pinned.hash)));
@@ -80,11 +80,7 @@ export function createProjectStore(parts: StoreParts): Store {
   }
 
   async function load(run: string, key?: string): Promise<Loaded | undefined> {
-    const [row] = await query(statements.load, [
-      project,
-      run,
-      key === undefined ? null : keyDigest(run, key),
-    ]);
+    const [row] = await query(statements.load, [project, run, key === undefined ? null : keyDigest(key)]);
     const [seq, hash, definitionHash, format, text, repeated] = row ?? [];
     if (typeof seq !== 'number') return undefined;
     const definition = await definitionOf(run, String(definitionHash));
@@ -123,7 +119,7 @@ export function createProjectStore(parts: StoreParts): Store {
       run,
       batch.seq,
       version.hash,
-      ...written(run, batch, entry.key),
+      ...written(batch, entry.key),
       ...columns(state, text),
     ];
     const [row] = await query(statements.append, values);
@@ -131,7 +127,7 @@ export function createProjectStore(parts: StoreParts): Store {
     if (done === true) return accepted(run, batch, definition, state, text.length);
     const [seq, hash, other, format, found] = typeof now === 'string' ? JSON.parse(now) : [];
     if (format === stateFileVersion)
-      recents?.set(project, run, {
+      remember(run, {
         version: { seq, hash },
         definition: other,
         state: JSON.parse(found),
@@ -149,9 +145,15 @@ export function createProjectStore(parts: StoreParts): Store {
     size: number,
   ): Version {
     const version = { seq, hash };
-    recents?.set(project, run, { version, definition, state, size });
+    remember(run, { version, definition, state, size });
     moved(run, seq);
     return version;
+  }
+
+  /** Hardly anybody writes to a run that has ended. */
+  function remember(run: string, recent: Recent): void {
+    if (ended(recent.state)) recents?.forget(project, run);
+    else recents?.set(project, run, recent);
   }
 
   function recent(run: string): Loaded | undefined {
@@ -245,10 +247,10 @@ async function telling<T>(what: string, action: () => Promise<T>): Promise<T> {
   }
 }
 
-const written = (run: string, { hash, body, answered }: Batch, key: string | undefined): unknown[] => [
+const written = ({ hash, body, answered }: Batch, key: string | undefined): unknown[] => [
   hash,
   body,
-  key === undefined ? null : keyDigest(run, key),
+  key === undefined ? null : keyDigest(key),
   answered,
 ];
 

@@ -178,19 +178,29 @@ test('months whose runs ended long ago are dropped, those with a live run stay, 
   const engine = stage.engine(project);
   for (const month of ['2025-01-01', '2025-02-01']) await makeMonth(month);
   const [old, live] = [await begin(engine), await begin(engine)];
-  await engine.execute(old, { type: 'cancel', reason: 'enough', actor: person, now: Date.now() });
+  const older = await begin(engine);
+  for (const run of [old, older])
+    await engine.execute(run, { type: 'cancel', reason: 'enough', actor: person, now: Date.now() }, 'cancel');
+  await engine.execute(live, { type: 'note', kind: 'decision', text: 'on', now: Date.now() }, 'note');
   await moveTo(old, '2025-01-15');
-  await moveTo(live, '2025-02-15');
-  await stage.sql('update stepfast.runs set updated_ms = 0 where run = any($1)', [[old, live]]);
+  for (const run of [older, live]) await moveTo(run, '2025-02-15');
+  await stage.sql('update stepfast.runs set updated_ms = 0 where run = any($1)', [[old, older, live]]);
+  const keysOf = (run: string) => stage.sql('select from stepfast.keys where run = $1', [run]);
   await start();
   await until(async () => (await done('sweep')) === 3, 'the sweeps');
   expect(await engine.view(old)).toBeDefined();
+  expect(await keysOf(old)).not.toEqual([]);
+  expect(await keysOf(live)).not.toEqual([]);
   await Promise.all(running.splice(0).map((jobs) => jobs.stop()));
   await stage.sql('delete from stepfast_jobs.job');
   await start({ retentionMonths: 12 });
   await until(async () => (await done('sweep')) === 3, 'the sweeps');
   expect(await engine.view(old)).toBeUndefined();
   expect(await engine.view(live)).toBeDefined();
+  // Those that ended so long ago go before their month does.
+  expect(await keysOf(older)).toEqual([]);
+  expect(await keysOf(old)).toEqual([]);
+  expect(await keysOf(live)).not.toEqual([]);
   const months = (await stage.sql<{ name: string }>(monthsQuery)).map(({ name }) => name);
   expect(months).not.toContain('events_2025_01');
   expect(months).toContain('events_2025_02');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashDefinition } from '../../../src/definition/index.ts';
-import type { Command } from '../../../src/machine/index.ts';
+import type { Command, Definition } from '../../../src/machine/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/runtime/index.ts';
 import { createMemoryStore } from '../../../src/store/index.ts';
 import { createPostgres, type Postgres } from '../../../src/store/postgres/index.ts';
@@ -26,7 +26,7 @@ const mustRecall = (store: Store, run: string): Loaded => {
   return recent;
 };
 
-test('what this server wrote last is what it remembers, and another server does not', async () => {
+test('what this server wrote last is what it remembers until it has ended, and another server does not', async () => {
   const project = await database.project();
   const store = database.postgres.store(project);
   await begin(store, 'a-run');
@@ -38,6 +38,11 @@ test('what this server wrote last is what it remembers, and another server does 
   expect(database.postgres.store(await database.project()).recent?.('a-run')).toBeUndefined();
   await store.remove('a-run');
   expect(store.recent?.('a-run')).toBeUndefined();
+  await begin(store, 'b-run');
+  const second = mustRecall(store, 'b-run');
+  const actor = { kind: 'person', name: 'ann' } as const;
+  await send(store, second, { type: 'cancel', now: second.state.updatedAt + 1, actor });
+  expect(store.recent?.('b-run')).toBeUndefined();
 });
 
 test('what is remembered can be changed by nobody', async () => {
@@ -108,7 +113,7 @@ test('two servers that remember answer as one that does not', async () => {
       const servers = [database.postgres, other].map(({ store }) => engineOver(store(project)));
       const plain = engineOver(createMemoryStore());
       const told = await answers(sent, (server) => servers[server] ?? plain);
-      expect(told).toEqual(await answers(sent, () => plain));
+      expect(told).toStrictEqual(await answers(sent, () => plain));
     }),
     { numRuns: 60 },
   );
@@ -159,13 +164,79 @@ test('many at once on two servers: every call is in the history once, however of
   const run = 'sample-20261115-yyyyyyyy';
   const opening = { type: 'start', now: start, session: 'A', summary: 'Sample' } as const;
   await first.begin(sampleDefinition, opening, {}, { run, key: 'begin' });
-  await Promise.all(
+  const told = await Promise.all(
     Array.from({ length: 60 }, async (_, n) => {
       const text = `note ${n % 20}`;
       const command = { type: 'note', now: start + n, session: 'A', kind: 'decision', text } as const;
-      await servers[n % 2]?.execute(run, command, `k${n % 20}`);
+      const executed = await servers[n % 2]?.execute(run, command, `k${n % 20}`);
+      const { replayed: _replayed, ...reply } = { replayed: false, ...executed?.reply };
+      return { key: `k${n % 20}`, changed: executed?.changed, reply };
     }),
   );
-  const notes = (await first.entries(run)).flatMap(({ key }) => (key?.startsWith('k') ? [key] : []));
-  expect(notes.sort()).toEqual(Array.from({ length: 20 }, (_, n) => `k${n}`).sort());
+  const entries = (await first.entries(run)).filter(({ key }) => key?.startsWith('k'));
+  expect(entries.map(({ key }) => key).sort()).toEqual(Array.from({ length: 20 }, (_, n) => `k${n}`).sort());
+  expect(told.filter(({ changed }) => changed)).toHaveLength(20);
+  for (const { key, reply } of told)
+    expect(reply, key).toEqual(told.find((other) => other.key === key && other.changed)?.reply);
+});
+
+test('a run that is full still repeats its answers', async () => {
+  const project = await database.project();
+  const servers = [database.postgres, other].map(({ store }) => engineOver(store(project)));
+  const [here] = servers;
+  if (!here) throw new Error('there are two');
+  const definition: Definition = {
+    ...sampleDefinition,
+    steps: [{ id: 'build', type: 'loop', loop: 'build' }],
+    loops: { build: [{ id: 'code', instructions: 'Code it' }] },
+  };
+  const count = 4000;
+  const fill = async (run: string, description: number, more: number): Promise<number> => {
+    const by = { now: start, session: 'A' };
+    await here.begin(definition, { type: 'start', ...by, summary: 'Sample' }, {}, { run, key: 'begin' });
+    const tasks = Array.from({ length: count }, (_, n) => ({
+      id: `t${n}`,
+      title: 'T',
+      description: 'd'.repeat(description + (n === 0 ? more : 0)),
+    }));
+    await here.execute(run, { type: 'setTasks', ...by, loop: 'build', tasks });
+    return JSON.stringify((await here.view(run))?.state).length;
+  };
+  const room = 4 * 2 ** 20 - 700 - (await fill('sample-20261115-wwwwwwww', 1, 0));
+  const run = 'sample-20261115-xxxxxxxx';
+  await fill(run, 1 + Math.floor(room / count), room % count);
+  const text = 'y'.repeat(390);
+  const note = { type: 'note', now: start + 1, session: 'A', kind: 'decision', text } as const;
+  expect(await here.execute(run, note, 'K')).toMatchObject({ changed: true });
+  for (const engine of servers)
+    expect(await engine.execute(run, note, 'K')).toMatchObject({ changed: false, reply: { replayed: true } });
+  await expect(here.execute(run, note, 'another')).rejects.toMatchObject({ code: 'state_too_large' });
+});
+
+test('what was written under lock is not taken for what was seen last', async () => {
+  const store = database.postgres.store(await database.project());
+  await begin(store, 'lock-run');
+  await store.locked?.('lock-run', async (within) => {
+    expect(within.recent?.('lock-run')).toBeUndefined();
+    const loaded = await mustLoad(within, 'lock-run');
+    return send(within, loaded, noteCommand(loaded, 'locked'));
+  });
+  expect(store.recent?.('lock-run')).toBeUndefined();
+});
+
+test('a key of a run that is gone means nothing to one of the same name', async () => {
+  const project = await database.project();
+  const store = database.postgres.store(project);
+  await begin(store, 'left-run');
+  const first = mustRecall(store, 'left-run');
+  await send(store, first, noteCommand(first, 'one'), { key: 'k', reply: 'first' });
+  // As after a restore of a part.
+  await database.cluster.query(database.name, `delete from stepfast.runs where run = 'left-run'`);
+  await database.cluster.query(database.name, `delete from stepfast.events where run = 'left-run'`);
+  await begin(store, 'left-run');
+  expect((await mustLoad(store, 'left-run', 'k')).repeated).toBeUndefined();
+  const second = mustRecall(store, 'left-run');
+  expect(await send(store, second, noteCommand(second, 'two'), { key: 'k', reply: 'second' })).toMatchObject({
+    seq: 2,
+  });
 });

@@ -60,6 +60,8 @@ export const calls: Migration = {
       end if;
       insert into stepfast.events (project, run, began, seq, hash, body, reply)
         values (p_project, p_run, v_began, 1, p_hash, p_body, p_reply);
+      -- Of a run of this name that is gone.
+      delete from stepfast.keys k where k.project = p_project and k.run = p_run;
       if p_key is not null then
         insert into stepfast.keys (project, run, key, seq) values (p_project, p_run, p_key, 1);
       end if;
@@ -67,7 +69,7 @@ export const calls: Migration = {
     end $$;
 
     -- 'done': the batch is in the history, by this call or by an earlier try of it. Else somebody was first, and 'now'
-    -- is the run's seq, hash, definition, format and state; or the key was used before, and there is none.
+    -- is the run's seq, hash, definition, format and state; none where that is long, or the key was used before.
     create function stepfast.append_1(
       p_project int, p_run text, p_seq int, p_prev text,
       p_hash text, p_body text, p_key uuid, p_reply text,
@@ -93,15 +95,16 @@ export const calls: Migration = {
         end if;
         return;
       end if;
-      select r.began, json_build_array(r.seq, r.hash, r.definition, r.format, r.state)::text into v_began, now
-        from stepfast.runs r where r.project = p_project and r.run = p_run;
+      select r.began into v_began from stepfast.runs r where r.project = p_project and r.run = p_run;
       done := exists (
         select from stepfast.events e
           where e.project = p_project and e.run = p_run and e.seq = p_seq and e.hash = p_hash and e.began = v_began);
-      if done or exists (
+      if not done and not exists (
         select from stepfast.keys k where k.project = p_project and k.run = p_run and k.key = p_key)
       then
-        now := null;
+        select json_build_array(r.seq, r.hash, r.definition, r.format, r.state)::text into now
+          from stepfast.runs r
+          where r.project = p_project and r.run = p_run and octet_length(r.state) <= 65536;
       end if;
     end $$;
 
@@ -236,8 +239,8 @@ export const calls: Migration = {
       delete from stepfast.runs r where r.project = p_project and r.run = p_run returning r.began into v_began;
       if found then
         delete from stepfast.events e where e.project = p_project and e.run = p_run and e.began = v_began;
-        delete from stepfast.keys k where k.project = p_project and k.run = p_run;
       end if;
+      delete from stepfast.keys k where k.project = p_project and k.run = p_run;
       delete from stepfast.texts t where t.project = p_project and t.run = p_run;
     end $$;
 

@@ -110,13 +110,37 @@ export const jobs: Migration = {
       return null;
     end $$;
 
+    -- Keys of some runs that ended more than so many months ago, so that to forget their month takes no hour. Goes on
+    -- after the run that it answered before, from '' on; null at the end.
+    create function stepfast.forget_keys_1(p_months int, p_after text) returns text ${owned} as $$
+    declare
+      v_before timestamptz := now() - make_interval(months => p_months);
+      v_project int := coalesce(nullif(split_part(p_after, '/', 1), '')::int, 0);
+      v_run text := split_part(p_after, '/', 2);
+      v_runs text[];
+    begin
+      ${within}
+      select array_agg(o.run order by o.run) into v_runs from (
+        select r.run from stepfast.runs r
+          where r.project = v_project and r.run > v_run collate "C" and not r.live
+            and r.began < date_trunc('month', v_before at time zone 'utc')
+            and r.updated_ms < (extract(epoch from v_before) * 1000)::bigint
+          order by r.run limit 500
+      ) o;
+      if v_runs is null then
+        return (select p.id || '/' from stepfast.projects p where p.id > v_project order by p.id limit 1);
+      end if;
+      delete from stepfast.keys k where k.project = v_project and k.run = any(v_runs);
+      return v_project || '/' || v_runs[cardinality(v_runs)];
+    end $$;
+
     revoke execute on function stepfast.undispatched_1, stepfast.project_name_1, stepfast.forget_tokens_1,
-      stepfast.forget_month_1 from public;
+      stepfast.forget_month_1, stepfast.forget_keys_1 from public;
   `,
   grants: `
     grant select, insert, update, delete on stepfast.webhooks, stepfast.dispatch, stepfast.work to stepfast_app;
     grant usage on sequence stepfast.work_epoch to stepfast_app;
     grant execute on function stepfast.undispatched_1, stepfast.project_name_1, stepfast.forget_tokens_1,
-      stepfast.forget_month_1 to stepfast_app;
+      stepfast.forget_month_1, stepfast.forget_keys_1 to stepfast_app;
   `,
 };
