@@ -12,7 +12,7 @@ const benches: Record<string, Bench> = {
   },
   server: {
     load: () => import('./bench/server.ts'),
-    limits: { bareToInProcess: 5, bareToHttp: 8, growth: 3 },
+    limits: { bareToInProcess: 4, bareToHttp: 5, growth: 3 },
   },
   tree: { load: () => import('./bench/tree.ts'), limits: { treeToStatus: 5 } },
   context: {
