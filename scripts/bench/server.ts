@@ -125,8 +125,8 @@ async function costOf(team: Team, before: Spent): Promise<Spent> {
 }
 
 function printCost(way: Way, costs: readonly Spent[]): Spent {
-  const database = median(costs.map((cost) => cost.database));
-  const programs = median(costs.map((cost) => cost.programs));
+  const database = Math.round(median(costs.map((cost) => cost.database)));
+  const programs = Math.round(median(costs.map((cost) => cost.programs)));
   console.log(row([`CPU: ${names[way]}`, `${database} µs`, `${programs} µs`], 34));
   return { database, programs };
 }
@@ -225,9 +225,9 @@ function shuffled(size: number): number[] {
 }
 
 const middle = (all: readonly Measured[]): Measured => ({
-  perSecond: median(all.map(({ perSecond }) => perSecond)),
-  p50: median(all.map(({ p50 }) => p50)),
-  p99: median(all.map(({ p99 }) => p99)),
+  perSecond: Math.round(median(all.map(({ perSecond }) => perSecond))),
+  p50: rounded(median(all.map(({ p50 }) => p50))),
+  p99: rounded(median(all.map(({ p99 }) => p99))),
 });
 
 function summary(taken: ReadonlyMap<string, Measured[]>): Figures {
