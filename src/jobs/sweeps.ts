@@ -110,15 +110,20 @@ export function createSweeps({ database, boss, retentionMonths, clock, told }: S
     return done?.count ?? 0;
   }
 
-  async function turnMonths(): Promise<number> {
-    await database.rows('select stepfast.make_months_1($1)', [monthsAhead]);
-    if (retentionMonths === undefined) return 0;
+  /** In rounds: a month has as many as calls were made. */
+  async function forgetKeys(months: number): Promise<void> {
     for (let after: string | null = ''; after !== null; ) {
       const [done]: { next: string | null }[] = await database.within(noProject, (tx) =>
-        tx.rows('select stepfast.forget_keys_1($1, $2) as next', [retentionMonths, after]),
+        tx.rows('select stepfast.forget_keys_1($1, $2) as next', [months, after]),
       );
       after = done?.next ?? null;
     }
+  }
+
+  async function turnMonths(): Promise<number> {
+    await database.rows('select stepfast.make_months_1($1)', [monthsAhead]);
+    if (retentionMonths === undefined) return 0;
+    await forgetKeys(retentionMonths);
     for (let count = 0; count < maxMonths; count += 1) {
       const [done] = await database.within(noProject, async (tx) => {
         await tx.rows(`set local statement_timeout = '1h'`);

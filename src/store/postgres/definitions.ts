@@ -1,4 +1,5 @@
 import type { Definition } from '../../machine/index.ts';
+import { createBounded } from './bounded.ts';
 import type { Query } from './database.ts';
 import { ownCopy } from './own-copy.ts';
 import { statements } from './statements.ts';
@@ -19,20 +20,10 @@ export interface Definitions {
 const mostCharacters = 32 * 1024 * 1024;
 
 export function createDefinitions(): Definitions {
-  const known = new Map<string, { text: string; parsed?: Definition }>();
-  let characters = 0;
-  const nameOf = (project: number, hash: string): string => `${project} ${hash}`;
+  const known = createBounded<{ text: string; size: number; parsed?: Definition }>(mostCharacters);
 
   function add(project: number, hash: string, text: string): void {
-    const name = nameOf(project, hash);
-    if (known.has(name)) return;
-    characters += text.length;
-    known.set(name, { text });
-    for (const [oldest, { text: old }] of known) {
-      if (characters <= mostCharacters) return;
-      known.delete(oldest);
-      characters -= old.length;
-    }
+    if (!known.has(project, hash)) known.set(project, hash, { text, size: text.length });
   }
 
   return {
@@ -40,7 +31,7 @@ export function createDefinitions(): Definitions {
       const found = new Map<string, string>();
       const unknown = new Set<string>();
       for (const hash of hashes) {
-        const text = known.get(nameOf(project, hash))?.text;
+        const text = known.get(project, hash)?.text;
         if (text === undefined) unknown.add(hash);
         else found.set(hash, text);
       }
@@ -51,14 +42,14 @@ export function createDefinitions(): Definitions {
       }
       return found;
     },
-    has: (project, hash) => known.has(nameOf(project, hash)),
+    has: known.has,
     add,
     shared,
     keeps: (project, hash, text) => (shared(project, hash) ?? (JSON.parse(text) as Definition)).keep,
   };
 
   function shared(project: number, hash: string): Definition | undefined {
-    const entry = known.get(nameOf(project, hash));
+    const entry = known.get(project, hash);
     if (!entry) return undefined;
     entry.parsed ??= ownCopy(JSON.parse(entry.text) as Definition);
     return entry.parsed;

@@ -81,3 +81,11 @@ export function told(what: string, error: unknown): StepfastError {
     options,
   );
 }
+
+export async function telling<T>(what: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw told(what, error);
+  }
+}

@@ -3,7 +3,7 @@ import type { Store } from '../store.ts';
 import { createDatabase, type DatabaseOptions, type Query } from './database.ts';
 import { createDefinitions } from './definitions.ts';
 import { createExclusive } from './exclusive.ts';
-import { told } from './failures.ts';
+import { telling, told } from './failures.ts';
 import { requireSchema } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import { createPages, type PageRequest, type RunPage } from './page.ts';
@@ -107,14 +107,6 @@ export function createPostgres(options: DatabaseOptions): Postgres {
       } catch (error) {
         throw own?.error === error ? error : told(`run '${run}'`, error);
       }
-    }
-  }
-
-  async function telling<T>(what: string, action: () => Promise<T>): Promise<T> {
-    try {
-      return await action();
-    } catch (error) {
-      throw told(what, error);
     }
   }
 

@@ -15,7 +15,8 @@ import {
 } from './batch.ts';
 import type { Query } from './database.ts';
 import type { Definitions } from './definitions.ts';
-import { lacksMonth, told } from './failures.ts';
+import { lacksMonth, telling } from './failures.ts';
+import { ownCopy } from './own-copy.ts';
 import type { Pages } from './page.ts';
 import type { Recent, Recents } from './recents.ts';
 import { statements } from './statements.ts';
@@ -153,7 +154,7 @@ export function createProjectStore(parts: StoreParts): Store {
   /** Hardly anybody writes to a run that has ended. */
   function remember(run: string, recent: Recent): void {
     if (ended(recent.state)) recents?.forget(project, run);
-    else recents?.set(project, run, recent);
+    else recents?.set(project, run, { ...recent, state: ownCopy(recent.state) });
   }
 
   function recent(run: string): Loaded | undefined {
@@ -237,14 +238,6 @@ export function createProjectStore(parts: StoreParts): Store {
     },
   };
   return locked ? { ...store, locked } : store;
-}
-
-async function telling<T>(what: string, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    throw told(what, error);
-  }
 }
 
 const written = ({ hash, body, answered }: Batch, key: string | undefined): unknown[] => [

@@ -206,6 +206,47 @@ test('months whose runs ended long ago are dropped, those with a live run stay, 
   expect(months).toContain('events_2025_02');
 });
 
+test('keys of runs that ended long ago go round by round, of every project, and no others', async () => {
+  const columns = 'project, seq, hash, definition, status, created_ms, updated_ms, format, state';
+  for (const project of [await stage.project('many'), await stage.project('few')]) {
+    const run = await begin(stage.engine(project));
+    for (const [name, began, live, count] of [
+      ['old', `date '2025-01-10' + n / 700`, false, 1600],
+      ['live', `date '2025-01-10'`, true, 5],
+      ['young', 'current_date', false, 700],
+    ] as const)
+      await stage.sql(
+        `insert into stepfast.runs (run, began, live, ${columns})
+          select '${name}-' || n, ${began}, ${live}, ${columns.replace('updated_ms', '0')}
+            from stepfast.runs, generate_series(1, ${count}) n where project = $1 and run = $2`,
+        [project, run],
+      );
+    await stage.sql(
+      `insert into stepfast.keys (project, run, key, seq)
+        select project, run, gen_random_uuid(), 1 from stepfast.runs where project = $1 and run ~ '^(old|live|young)-'`,
+      [project],
+    );
+  }
+  let rounds = 0;
+  for (let after: string | null = ''; after !== null && rounds < 100; rounds += 1) {
+    const [row]: { next: string | null }[] = await stage.sql(
+      'select stepfast.forget_keys_1(12, $1) as next',
+      [after],
+    );
+    after = row?.next ?? null;
+  }
+  expect(rounds).toBeGreaterThanOrEqual(8);
+  expect(rounds).toBeLessThan(100);
+  const left = await stage.sql(
+    `select split_part(run, '-', 1) as kind, count(*)::int as count from stepfast.keys
+      where run ~ '^(old|live|young)-' group by 1 order by 1`,
+  );
+  expect(left).toEqual([
+    { kind: 'live', count: 10 },
+    { kind: 'young', count: 1400 },
+  ]);
+});
+
 test('sweeps are done once a slot, however many servers start', async () => {
   await Promise.all([start(), start(), start()]);
   await until(async () => (await done('sweep')) >= 3, 'the sweeps');

@@ -111,27 +111,31 @@ export const jobs: Migration = {
     end $$;
 
     -- Keys of some runs that ended more than so many months ago, so that to forget their month takes no hour. Goes on
-    -- after the run that it answered before, from '' on; null at the end.
+    -- after the run that it answered before (project, day, run), from '' on; null at the end.
     create function stepfast.forget_keys_1(p_months int, p_after text) returns text ${owned} as $$
     declare
       v_before timestamptz := now() - make_interval(months => p_months);
       v_project int := coalesce(nullif(split_part(p_after, '/', 1), '')::int, 0);
-      v_run text := split_part(p_after, '/', 2);
+      v_began date := coalesce(nullif(split_part(p_after, '/', 2), '')::date, '-infinity');
+      v_run text := split_part(p_after, '/', 3);
       v_runs text[];
     begin
       ${within}
-      select array_agg(o.run order by o.run) into v_runs from (
-        select r.run from stepfast.runs r
-          where r.project = v_project and r.run > v_run collate "C" and not r.live
-            and r.began < date_trunc('month', v_before at time zone 'utc')
-            and r.updated_ms < (extract(epoch from v_before) * 1000)::bigint
-          order by r.run limit 500
-      ) o;
+      -- By day, which has an index: runs that are younger are not looked at.
+      select array_agg(o.run), max(o.began), (array_agg(o.run order by o.began desc, o.run desc))[1]
+        into v_runs, v_began, v_run
+        from (
+          select r.run, r.began from stepfast.runs r
+            where r.project = v_project and r.began < date_trunc('month', v_before at time zone 'utc')::date
+              and r.began >= v_began and (r.began > v_began or r.run > v_run collate "C")
+              and not r.live and r.updated_ms < (extract(epoch from v_before) * 1000)::bigint
+            order by r.began, r.run limit 500
+        ) o;
       if v_runs is null then
         return (select p.id || '/' from stepfast.projects p where p.id > v_project order by p.id limit 1);
       end if;
       delete from stepfast.keys k where k.project = v_project and k.run = any(v_runs);
-      return v_project || '/' || v_runs[cardinality(v_runs)];
+      return v_project || '/' || v_began || '/' || v_run;
     end $$;
 
     revoke execute on function stepfast.undispatched_1, stepfast.project_name_1, stepfast.forget_tokens_1,
