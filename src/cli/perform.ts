@@ -78,7 +78,7 @@ export async function watchedCall(
 
 /** The answer for whoever reads it, and its exit status; red gates are a no to a `gated` call alone. */
 export async function printAnswer(
-  { run, reply, worktree, warning, ignored, due }: Answer,
+  { run, reply, worktree, warning, ignored, due, kept }: Answer,
   io: Io,
   values: RunValues,
   runtime: Runtime,
@@ -98,6 +98,7 @@ export async function printAnswer(
           worktree,
           warning,
           ignored,
+          kept,
           verified: proof && proof.length > 0,
           due: dueIds(due, reply),
         }),

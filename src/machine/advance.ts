@@ -77,12 +77,7 @@ function notReady(batch: Batch, cursor: Cursor, command: CommandOf<'advance'>): 
   const at = batch.at(cursor);
   if (awaitsTasks(batch.definition, cursor)) {
     const message = `'${cursor.step}' goes over tasks, and none are set`;
-    return refuse(
-      'needs_tasks',
-      message,
-      `set the tasks of '${cursor.step}' (an empty list completes it)`,
-      at,
-    );
+    return refuse('needs_tasks', message, `set the tasks of '${cursor.step}'`, at);
   }
   const unfinished = unfinishedSource(batch.state);
   if (unfinished) return refuse('unfinished', unfinished.message, unfinished.next, at);

@@ -58,6 +58,7 @@ export type Command = Caller &
     | { type: 'advance'; output: Text; at?: string; runnerAlive?: boolean; missing?: string[] }
     | { type: 'fail'; reason: string; at?: string; runnerAlive?: boolean }
     | { type: 'setTasks'; loop: string; tasks: TaskInput[] }
+    | { type: 'dropTask'; task: string; reason: string; loop?: string }
     | { type: 'claim'; holder: string; task?: string }
     | { type: 'gatesStarted'; id: string; deadline?: number; runner?: { pid: number; host: string } }
     | {

@@ -107,7 +107,7 @@ describe('advance', () => {
     expect(run.advance('more')).toMatchObject({ status: 'complete', phase: { status: 'completed' } });
     expect(run.last).toEqual([]);
     const cancelled = new Run(workflow([action('a')]));
-    cancelled.send({ type: 'cancel', reason: 'changed my mind' });
+    cancelled.person({ type: 'cancel', reason: 'changed my mind' });
     expect(cancelled.advance('more')).toMatchObject({ status: 'cancelled', reason: 'changed my mind' });
     expect(cancelled.status().next).toBe('Nothing: the run was cancelled.');
   });
@@ -193,7 +193,7 @@ describe('advance', () => {
     const run = new Run(workflow([action('a', { review: { by: 'human' } })]));
     run.advance('x');
     expect(run.advance('x', { at: 'other:z#9' })).toMatchObject({ code: 'wrong_run' });
-    run.send({ type: 'cancel' });
+    run.person({ type: 'cancel' });
     expect(run.status({ at: 'garbage' })).toMatchObject({ code: 'bad_handle', next: 'ask for the status' });
     expect(run.status().phase?.status).toBe('blocked');
   });
@@ -333,12 +333,22 @@ describe('rewind and cancel', () => {
     expect(failed.person({ type: 'rewind', to: 'a' })).toMatchObject({ status: 'running' });
     expect(failed.state).not.toHaveProperty('reason');
     const cancelled = new Run(workflow([action('a')]));
-    cancelled.send({ type: 'cancel' });
+    cancelled.person({ type: 'cancel' });
     expect(cancelled.state.reason).toBe('cancelled');
     expect(cancelled.person({ type: 'rewind', to: 'a' })).toMatchObject({
       code: 'run_ended',
       next: 'start a new run',
     });
+  });
+
+  test.each(['agent', 'engine'] as const)('[U1] a run is not cancelled by an %s', (kind) => {
+    const run = new Run(workflow([action('a')]));
+    expect(run.send({ type: 'cancel', reason: 'done', actor: { kind } })).toMatchObject({
+      code: 'person_only',
+    });
+    expect(run.state.status).toBe('running');
+    expect(run.last).toEqual([]);
+    expect(run.person({ type: 'cancel', reason: 'done' })).toMatchObject({ status: 'cancelled' });
   });
 
   test('an ended run answers, and takes nothing more', () => {

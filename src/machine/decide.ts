@@ -8,7 +8,7 @@ import type { Definition } from './definition.ts';
 import type { Event } from './event.ts';
 import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
 import { foreignHandle, locate } from './locate.ts';
-import { claim, renewLease, setTasks } from './loops.ts';
+import { claim, dropTask, renewLease, setTasks } from './loops.ts';
 import { answer, ask, loaded, note, read, session, todo } from './record-keeping.ts';
 import { type Decision, type Refusal, refuse } from './refusal.ts';
 import { byPerson, personOnly, repeatsApproval, review, rewindTo } from './review.ts';
@@ -64,6 +64,8 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
       return fail(batch, command);
     case 'setTasks':
       return setTasks(batch, command);
+    case 'dropTask':
+      return byPerson(command) ? dropTask(batch, command) : personOnly('removing a task');
     case 'claim':
       return claim(batch, command);
     case 'gatesStarted':
@@ -95,6 +97,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
     case 'rewind':
       return rewind(batch, command);
     case 'cancel':
+      if (!byPerson(command)) return personOnly('cancelling a run');
       batch.emit('run.cancelled', { reason: command.reason ?? 'cancelled' });
       return undefined;
   }

@@ -69,6 +69,7 @@ export type Event = { now: number } & (
   | { type: 'position.blocked'; at: string; reason: string }
   | { type: 'tasks.set'; loop: string; tasks: Task[] }
   | { type: 'task.ended'; loop: string; task: string; end: TaskEnd; at?: string }
+  | { type: 'task.dropped'; loop: string; task: string; reason: string; by: string }
   | { type: 'lease.renewed'; at: string; expires: number }
   | {
       type: 'gates.requested';

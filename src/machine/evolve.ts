@@ -133,6 +133,13 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       delete draft.edit('cursors')[`${draft.root.step}/${event.task}`];
       return;
     }
+    case 'task.dropped': {
+      const { loop, task: id, reason } = event;
+      draft.editTask(loop, id, (task) => ({ ...task, end: 'dropped', reason }));
+      if (loopIdOf(stepOf(definition, draft.root.step)) === loop)
+        delete draft.edit('cursors')[`${draft.root.step}/${id}`];
+      return;
+    }
     case 'lease.renewed':
       return draft.editCursor(event.at, (cursor) =>
         cursor.lease ? { ...cursor, lease: { ...cursor.lease, expires: event.expires } } : cursor,
@@ -368,7 +375,7 @@ function voidFrom(definition: Definition, draft: Draft, to: string): void {
   for (const step of definition.steps.slice(from)) {
     const list = own(state.tasks, loopIdOf(step));
     if (step.type !== 'loop' || !list) continue;
-    const fresh = ({ end: _, endedAt: _at, ...task }: Task): Task => task;
+    const fresh = ({ end, endedAt: _, ...task }: Task): Task => (end === 'dropped' ? { ...task, end } : task);
     draft.edit('tasks')[loopIdOf(step)] = {
       order: list.order,
       byId: Object.fromEntries(Object.entries(list.byId).map(([id, task]) => [id, fresh(task)])),

@@ -72,7 +72,8 @@ export function openLoop(batch: Batch): void {
   if (!list) return enterPosition(batch, { step: step.id }, { why: 'next' });
   const tasks = tasksIn(list);
   if (tasks.every((task) => task.end !== undefined)) {
-    const allLost = tasks.length > 0 && tasks.every((task) => task.end !== 'done');
+    const wanted = tasks.filter((task) => task.end !== 'dropped');
+    const allLost = wanted.length > 0 && wanted.every((task) => task.end !== 'done');
     if (!allLost) return leaveStep(batch);
     return batch.emit('run.blocked', { reason: `every task of '${step.id}' failed or was skipped` });
   }

@@ -266,17 +266,16 @@ describe('P2: loops', () => {
     expect(run.engine({ type: 'gatesFinished', id, receipts: [] })).toMatchObject({ code: 'stale_gates' });
   });
 
-  test('at most `parallel` agents hold tasks, and a holder that claims again gets its own', () => {
+  test('[A10] each claim takes another task; at most `parallel` are held, and a named one of the holder is renewed', () => {
     const run = new Run(build(2));
     run.tasks('build', 'a', 'b', 'c');
     const a = run.claim('A').at;
-    expect(run.claim('A')).toMatchObject({ at: a });
+    const b = run.claim('A');
+    expect([run.status({ at: a ?? '' }).task?.id, b.task?.id]).toEqual(['a', 'b']);
+    expect(run.claim('A', 'a')).toMatchObject({ at: a, task: { id: 'a' } });
     expect(run.last).toEqual([]);
-    run.claim('B');
-    expect(run.claim('C')).toMatchObject({
-      code: 'task_held',
-      message: "2 agents hold tasks of 'build', 2 may",
-    });
+    expect(run.claim('A')).toMatchObject({ code: 'task_held', next: `go on at ${a}, ${b.at}` });
+    expect(run.claim('C')).toMatchObject({ code: 'task_held', next: 'wait until one of them is done' });
     expect(run.status()).toMatchObject({ ready: [] });
     expect(run.claim('C', 'nope')).toMatchObject({ code: 'no_task', message: "there is no task 'nope'" });
     expect(run.claim('C', 'a')).toMatchObject({ code: 'task_held', message: "task 'a' is held" });
@@ -507,14 +506,15 @@ describe('P2: loops', () => {
     const run = new Run(build(2, [{ id: 'code', instructions: 'C', on_fail: 'skip' }]));
     const many = Array.from({ length: 30 }, (_, index) => `t${index}`);
     expect(run.tasks('build', ...many).ready).toHaveLength(20);
+    const chained = new Run(build(2, [{ id: 'code', instructions: 'C', on_fail: 'skip' }]));
     const chain = Array.from({ length: 3000 }, (_, index): [string, ...string[]] => [
       `c${index}`,
       `c${index + 1}`,
     ]);
     const started = performance.now();
-    expect(run.tasks('build', ...chain, 'c3000')).toMatchObject({ ready: ['c3000'] });
-    const at = run.claim('A', 'c3000').at ?? '';
-    expect(run.send({ type: 'fail', reason: 'x', at })).toMatchObject({ waiting: { for: 'blocked' } });
+    expect(chained.tasks('build', ...chain, 'c3000')).toMatchObject({ ready: ['c3000'] });
+    const at = chained.claim('A', 'c3000').at ?? '';
+    expect(chained.send({ type: 'fail', reason: 'x', at })).toMatchObject({ waiting: { for: 'blocked' } });
     expect(performance.now() - started).toBeLessThan(patient(3000));
   });
 
@@ -522,7 +522,7 @@ describe('P2: loops', () => {
     const run = new Run(build(1, [{ id: 'code', instructions: 'C', on_fail: 'skip' }]));
     run.tasks('build', 'a', ['b', 'a', 'c'], 'c', 'd');
     run.send({ type: 'fail', reason: 'x' });
-    expect(run.tasks('build', 'd', 'e')).not.toHaveProperty('code');
+    expect(run.tasks('build', 'c', 'd', 'e')).not.toHaveProperty('code');
   });
 });
 
@@ -548,16 +548,143 @@ describe('setTasks', () => {
     expect(run.advance('planned')).toMatchObject({ task: { id: 'a' }, subStep: 'code' });
   });
 
-  test('an empty list completes the loop, at once or when it is reached', () => {
-    const run = new Run(build(1));
-    expect(run.tasks('build')).toMatchObject({ step: 'end' });
-    const ahead = new Run(
-      workflow([action('plan'), loop('build'), action('end')], {
-        loops: { build: [{ id: 'c', instructions: 'C' }] },
-      }),
-    );
-    ahead.tasks('build');
-    expect(ahead.advance('planned')).toMatchObject({ step: 'end' });
+  describe('[A2] a loop is not skipped by an agent', () => {
+    test('an empty list waits for a person, who may approve leaving the loop', () => {
+      const run = new Run(build(1));
+      expect(run.tasks('build')).toMatchObject({
+        status: 'waiting',
+        step: 'build',
+        waiting: { for: 'review', by: 'human' },
+      });
+      run.tasks('build');
+      expect(run.last).toEqual([]);
+      expect(run.send({ type: 'review', verdict: 'approve' })).toMatchObject({ code: 'person_only' });
+      expect(run.person({ type: 'review', verdict: 'approve' })).toMatchObject({ step: 'end' });
+      expect(run.last.map(({ type }) => type)).toEqual([
+        'review.decided',
+        'tasks.set',
+        'step.completed',
+        'step.entered',
+        'position.entered',
+      ]);
+    });
+
+    test('a person may ask for tasks instead, and the agent may set some after all', () => {
+      const run = new Run(build(1));
+      run.tasks('build');
+      expect(run.person({ type: 'review', verdict: 'revise', feedback: 'Two at least' })).toMatchObject({
+        status: 'running',
+        at: 'k3f9x2ab:build#2',
+        feedback: '**[REVIEW_FEEDBACK]:** "Two at least"',
+      });
+      run.tasks('build');
+      expect(run.tasks('build', 'a')).toMatchObject({ status: 'running', task: { id: 'a' } });
+    });
+
+    test('it is not emptied ahead, where nobody would be asked', () => {
+      const run = new Run(
+        workflow([action('plan'), loop('build'), action('end')], {
+          loops: { build: [{ id: 'c', instructions: 'C' }] },
+        }),
+      );
+      expect(run.tasks('build')).toMatchObject({ code: 'bad_tasks' });
+      expect(run.advance('planned')).toMatchObject({ step: 'build' });
+    });
+
+    test("a person's own empty list leaves it at once", () => {
+      const run = new Run(build(1));
+      expect(run.person({ type: 'setTasks', loop: 'build', tasks: [] })).toMatchObject({ step: 'end' });
+    });
+
+    test.each([1, 2])('a list never leaves out an unfinished task, with parallel %i', (parallel) => {
+      const run = new Run(build(parallel));
+      run.tasks('build', 'a', 'b', ['c', 'b']);
+      if (parallel > 1) run.claim('A', 'a');
+      for (const ids of [[], ['a'], ['b', 'c'], ['a', 'b', 'd']]) {
+        const refused = run.tasks('build', ...ids);
+        expect(refused).toMatchObject({ code: 'task_left_out' });
+        for (const id of ['a', 'b', 'c'].filter((each) => !ids.includes(each)))
+          expect(refused.message).toContain(`'${id}'`);
+        expect(run.last).toEqual([]);
+      }
+      const by = { actor: { kind: 'person' as const, name: 'ann' } };
+      expect(run.send({ type: 'setTasks', loop: 'build', tasks: [], ...by })).toMatchObject({
+        code: 'task_left_out',
+      });
+      expect(run.tasks('build', 'a', 'b', ['c', 'b'], 'd')).not.toHaveProperty('code');
+    });
+
+    test('before the loop is reached a plan may still change', () => {
+      const run = new Run(
+        workflow([action('plan'), loop('build')], { loops: { build: [{ id: 'c', instructions: 'C' }] } }),
+      );
+      run.tasks('build', 'a', 'b');
+      expect(run.tasks('build', 'b')).not.toHaveProperty('code');
+      expect(run.advance('planned')).toMatchObject({ task: { id: 'b', total: 1 } });
+    });
+  });
+
+  describe('[A2] a person removes a task', () => {
+    const drop = (run: Run, task: string, reason = 'not needed') =>
+      run.person({ type: 'dropTask', task, reason });
+
+    test('it stays in the list with the reason, the status shows it, and no list brings it back', () => {
+      const run = new Run(build(1));
+      run.tasks('build', 'a', 'b', ['c', 'b']);
+      expect(drop(run, 'b')).toMatchObject({
+        task: { id: 'a', total: 2 },
+        progress: { totalTasks: 2 },
+        dropped: [{ task: 'b', title: 'Task b', reason: 'not needed' }],
+      });
+      expect(run.last).toMatchObject([
+        { type: 'task.dropped', loop: 'build', task: 'b', reason: 'not needed', by: 'ann' },
+      ]);
+      run.tasks('build', 'a', 'b', ['c', 'b']);
+      expect(run.advance('coded a')).toMatchObject({ task: { id: 'c', index: 1 } });
+      expect(run.advance('coded c')).toMatchObject({ step: 'end', dropped: [{ task: 'b' }] });
+    });
+
+    test('also the one that is worked on: its gates stop, its handle is stale, the next one opens', () => {
+      const run = new Run(build(1, [{ id: 'code', instructions: 'C', gate: [{ run: 'npm test' }] }]));
+      const at = run.tasks('build', 'a', 'b').at ?? '';
+      run.advance('coded', { at });
+      const id = run.state.cursors['build/a']?.checking?.id;
+      expect(drop(run, 'a')).toMatchObject({ task: { id: 'b', index: 0, total: 1 } });
+      expect(run.effects).toMatchObject([{ type: 'stopGates', id }]);
+      expect(run.advance('coded', { at })).toMatchObject({ code: 'stale_handle' });
+    });
+
+    test('the last one leaves the loop, and a rewind does not bring it back', () => {
+      const run = new Run(build(2));
+      run.tasks('build', 'a', 'b');
+      drop(run, 'a');
+      expect(run.status()).toMatchObject({ ready: ['b'] });
+      expect(drop(run, 'b')).toMatchObject({ step: 'end' });
+      run.person({ type: 'rewind', to: 'build' });
+      expect(run.state.step).toBe('end');
+    });
+
+    test('a loop whose other tasks all failed still waits for a person', () => {
+      const run = new Run(build(1, [{ id: 'code', instructions: 'C', on_fail: 'skip' }]));
+      run.tasks('build', 'a', 'b');
+      drop(run, 'b');
+      expect(run.send({ type: 'fail', reason: 'x' })).toMatchObject({ waiting: { for: 'blocked' } });
+    });
+
+    test('nobody else does, and not without a reason, and only what is unfinished', () => {
+      const run = new Run(build(1));
+      run.tasks('build', 'a', 'b');
+      expect(run.send({ type: 'dropTask', task: 'a', reason: 'x' })).toMatchObject({ code: 'person_only' });
+      expect(run.engine({ type: 'dropTask', task: 'a', reason: 'x' })).toMatchObject({ code: 'person_only' });
+      expect(drop(run, 'a', ' ')).toMatchObject({ code: 'bad_note' });
+      expect(drop(run, 'nope')).toMatchObject({ code: 'no_task' });
+      expect(drop(run, 'constructor')).toMatchObject({ code: 'no_task' });
+      run.advance('coded a');
+      expect(drop(run, 'a')).toMatchObject({ code: 'no_task' });
+      expect(run.person({ type: 'dropTask', task: 'b', reason: 'x', loop: 'other' })).toMatchObject({
+        code: 'no_task',
+      });
+    });
   });
 
   test('a loop without a list refuses to advance and says how to go on', () => {
@@ -565,7 +692,7 @@ describe('setTasks', () => {
     expect(run.advance('x')).toMatchObject({
       code: 'needs_tasks',
       at: 'k3f9x2ab:build#1',
-      next: "set the tasks of 'build' (an empty list completes it)",
+      next: "set the tasks of 'build'",
     });
   });
 
@@ -598,8 +725,8 @@ describe('setTasks', () => {
     const run = new Run(build(1));
     run.tasks('build', 'a', 'b', 'c');
     run.advance('coded a');
-    expect(run.tasks('build', 'd', 'a', 'b')).toMatchObject({ task: { id: 'b' } });
-    expect(run.state.tasks.build?.order).toEqual(['a', 'b', 'd']);
+    expect(run.tasks('build', 'd', 'a', 'c', 'b')).toMatchObject({ task: { id: 'b' } });
+    expect(run.state.tasks.build?.order).toEqual(['a', 'b', 'd', 'c']);
     expect(run.state.tasks.build?.byId.a?.end).toBe('done');
   });
 
@@ -607,7 +734,7 @@ describe('setTasks', () => {
     const run = new Run(build(1, [{ id: 'code', instructions: 'C', on_fail: 'skip' }]));
     run.tasks('build', 'a', 'b');
     run.send({ type: 'fail', reason: 'x' });
-    expect(run.tasks('build', ['n', 'a'])).toMatchObject({
+    expect(run.tasks('build', 'b', ['n', 'a'])).toMatchObject({
       message: "task 'n' depends on 'a', which failed",
     });
   });

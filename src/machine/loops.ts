@@ -24,7 +24,10 @@ const leaseMs = 30 * 60_000;
 const maxTasks = 5000;
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
-/** A list given again replaces what has not been started; started and ended tasks stay as they are. */
+/**
+ * A list given again replaces what has not been started; started and ended tasks stay as they are. Once the loop is
+ * reached, no list leaves out an unfinished task. A program that owns its run (actor `engine`) may do as it likes.
+ */
 export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal | undefined {
   const { definition, state } = batch;
   const loop = loopNamed(definition, command.loop);
@@ -42,15 +45,72 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
     return refuse('bad_tasks', `the loop '${step.id}' is over`, `a person can rewind to '${step.id}'`);
   }
   const awaiting = Object.values(state.cursors).find((cursor) => awaitsTasks(definition, cursor));
-  if (here && (awaiting?.waiting || state.budget.exhausted !== undefined)) return undefined;
+  const empty = command.tasks.length === 0;
+  // New tasks withdraw the request to leave the loop without any.
+  const waits = awaiting?.waiting && (empty || awaiting.waiting.kind !== 'review');
+  if (here && (waits || state.budget.exhausted !== undefined)) return undefined;
   const list = taskListOf(state, step);
   const kept = tasksIn(list).filter((task) => task.end !== undefined || isHeld(state, step, task));
   const tasks = mergeTasks(kept, command.tasks, list);
   const stuck = state.blocked !== undefined && tasks.length === kept.length;
   const bad = badTasks(command.tasks, tasks) ?? (stuck ? 'every task of the list has ended' : undefined);
   if (bad) return refuse('bad_tasks', bad, `send the whole list of '${step.id}' again`);
+  const leftOut = here && command.actor?.kind !== 'engine' ? unfinishedOutside(list, command.tasks) : [];
+  if (leftOut.length > 0) return refuseLeftOut(leftOut);
+  if (empty && byAgent(command)) return leaveWithoutTasks(batch, step.id, awaiting);
   batch.emit('tasks.set', { loop, tasks });
   if (here && heldCount(batch.state) === 0) openLoop(batch);
+  return undefined;
+}
+
+const mostNamed = 5;
+
+function unfinishedOutside(list: TaskList | undefined, wanted: readonly TaskInput[]): Task[] {
+  const ids = new Set(wanted.map(({ id }) => id));
+  return tasksIn(list).filter((task) => task.end === undefined && !ids.has(task.id));
+}
+
+function refuseLeftOut(tasks: readonly Task[]): Refusal {
+  const named = tasks.slice(0, mostNamed).map(({ id, title }) => `'${id}' (${title.slice(0, 80)})`);
+  const more = tasks.length > mostNamed ? ` and ${tasks.length - mostNamed} more` : '';
+  return refuse(
+    'task_left_out',
+    `the list leaves out unfinished tasks: ${named.join(', ')}${more}`,
+    `send the list again with them; a person removes one with: stepfast tasks --drop ${tasks[0]?.id} --reason "..."`,
+  );
+}
+
+/** A loop that an agent wants to skip waits for a person: approve leaves it, revise asks for tasks again. */
+function leaveWithoutTasks(batch: Batch, step: string, awaiting: Cursor | undefined): Refusal | undefined {
+  if (!awaiting) {
+    const message = `an empty list skips the loop '${step}', which is decided when the run is there`;
+    return refuse('bad_tasks', message, `set at least one task, or wait until the run is at '${step}'`);
+  }
+  const { session } = batch.caller;
+  const at = batch.at(awaiting);
+  batch.emit('review.requested', { at, by: 'human', output: '', receipts: [], ...given({ session }) });
+  return undefined;
+}
+
+const maxReason = 400;
+
+/** A person removes a task for good, in whatever state it is; the tasks that depend on it go on without it. */
+export function dropTask(batch: Batch, command: CommandOf<'dropTask'>): Refusal | undefined {
+  const { definition, state } = batch;
+  const ahead = definition.steps
+    .slice(stepIndex(definition, state.step))
+    .filter(({ id, type, loop }) => type === 'loop' && [undefined, id, loop].includes(command.loop));
+  const step = ahead.find((each) => own(taskListOf(state, each)?.byId, command.task));
+  const task = step && own(taskListOf(state, step)?.byId, command.task);
+  const named = command.task.slice(0, 80);
+  if (!step || !task) return refuse('no_task', `there is no task '${named}'`, 'ask for the status');
+  if (task.end !== undefined)
+    return refuse('no_task', `task '${named}' is ${task.end}`, 'ask for the status');
+  const reason = command.reason.trim().slice(0, maxReason);
+  if (reason === '') return refuse('bad_note', 'the reason is empty', `say why '${named}' is removed`);
+  const by = command.actor?.name ?? 'person';
+  batch.emit('task.dropped', { loop: loopIdOf(step), task: task.id, reason, by });
+  if (state.step === step.id && heldCount(batch.state) === 0) openLoop(batch);
   return undefined;
 }
 
@@ -114,7 +174,10 @@ function findCircle(tasks: Task[]): string[] | undefined {
   }
 }
 
-/** What is ready comes before what an expired lease gives up. */
+/**
+ * Each claim takes another task; only a claim that names a task of the holder's own renews it. What is ready comes
+ * before what an expired lease gives up.
+ */
 export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | undefined {
   const { definition, state } = batch;
   const step = stepOf(definition, state.step);
@@ -131,10 +194,9 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
     );
   }
   if (state.budget.exhausted !== undefined) return undefined;
-  const mine = cursors.find(
-    (cursor) => cursor.lease?.holder === command.holder && wants(command, cursor.task),
-  );
-  if (mine) return renewLease(batch, mine);
+  const mine = cursors.filter((cursor) => cursor.lease?.holder === command.holder);
+  const named = mine.find((cursor) => cursor.task === command.task);
+  if (named) return renewLease(batch, named);
   const place = cursors.length < parallelOf(step);
   const ready = readyTasks(state, step).find((task) => wants(command, task.id));
   const [first] = subStepsOf(definition, step);
@@ -146,9 +208,9 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
   const expired = cursors.find((cursor) => isGivenUp(cursor, batch.now) && wants(command, cursor.task));
   if (expired?.lease)
     return reclaim(batch, expired, leaseFor(batch, command.holder, expired.lease.epoch + 1));
-  if (!ready) return noneToClaim(batch, command);
-  const message = `${cursors.length} agents hold tasks of '${step.id}', ${parallelOf(step)} may`;
-  return refuse('task_held', message, 'wait until one of them is done');
+  if (!ready) return noneToClaim(batch, command, mine);
+  const message = `${cursors.length} tasks of '${step.id}' are held, ${parallelOf(step)} at most`;
+  return refuse('task_held', message, goOnAt(batch, mine) ?? 'wait until one of them is done');
 }
 
 const isGivenUp = ({ lease, waiting }: Cursor, now: number): boolean =>
@@ -176,10 +238,19 @@ function reclaim(batch: Batch, cursor: Cursor, lease: Lease): undefined {
 const wants = (command: CommandOf<'claim'>, task: string | undefined): boolean =>
   command.task === undefined || command.task === task;
 
-function noneToClaim(batch: Batch, command: CommandOf<'claim'>): Refusal {
+/** A caller that has tasks already is sent to them. */
+const goOnAt = (batch: Batch, mine: readonly Cursor[]): string | undefined =>
+  mine.length === 0
+    ? undefined
+    : `go on at ${mine
+        .slice(0, mostNamed)
+        .map((cursor) => batch.at(cursor))
+        .join(', ')}`;
+
+function noneToClaim(batch: Batch, command: CommandOf<'claim'>, mine: readonly Cursor[]): Refusal {
   const step = stepOf(batch.definition, batch.state.step);
   const task = own(taskListOf(batch.state, step)?.byId, command.task ?? '');
-  const next = 'ask for the status: it lists what is held and what is ready';
+  const next = goOnAt(batch, mine) ?? 'ask for the status: it lists what is held and what is ready';
   if (command.task === undefined) return refuse('no_task', `no task of '${step.id}' is ready`, next);
   if (!task) return refuse('no_task', `there is no task '${command.task.slice(0, 80)}'`, next);
   if (task.end !== undefined) return refuse('no_task', `task '${task.id}' is ${task.end}`, next);

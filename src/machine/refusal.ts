@@ -15,6 +15,7 @@ export type RefusalCode =
   | 'needs_tasks'
   | 'unknown_loop'
   | 'bad_tasks'
+  | 'task_left_out'
   | 'no_task'
   | 'task_held'
   | 'bad_output'

@@ -48,7 +48,7 @@ export function respond(
     const effects = after ? effectsOf(state, events, after) : [];
     return { events, state: after, reply: refusalReply(definition, after, no, values), effects };
   }
-  const key = answeredKey(after, command);
+  const key = answeredKey(after, command, events);
   const open = own(after.cursors, key);
   if (answering.includes(command.type) && open?.boundary?.state === 'pending') {
     const at = handleOf(after, open);
@@ -87,12 +87,11 @@ function refusalReply(
 }
 
 /** The cursor that the answer is about: the caller's own task, else the only one that nobody else leases. */
-function answeredKey(after: State, command: Command): string {
+function answeredKey(after: State, command: Command, events: readonly Event[]): string {
   const cursors = Object.entries(after.cursors);
   if (command.type === 'claim') {
-    const mine = cursors.find(
-      ([, { lease, task }]) => lease?.holder === command.holder && (command.task ?? task) === task,
-    );
+    const taken = events.findLast((event) => event.type === 'position.entered');
+    const mine = cursors.find(([, { task }]) => task === (taken?.task ?? command.task));
     return mine?.[0] ?? '';
   }
   const at = 'at' in command ? command.at : undefined;

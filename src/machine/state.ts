@@ -189,13 +189,16 @@ export interface Task {
   description?: string;
   depends_on?: string[];
   end?: TaskEnd;
+  /** Why a person removed it. */
+  reason?: string;
   /** The handle that ended it, so that repeating it replays. */
   endedAt?: string;
   /** The last epoch of its lease. */
   epoch?: number;
 }
 
-export type TaskEnd = 'done' | 'failed' | 'skipped';
+/** `dropped`: removed by a person; the tasks that depend on it go on without it. */
+export type TaskEnd = 'done' | 'failed' | 'skipped' | 'dropped';
 
 export interface Output {
   text: Text;

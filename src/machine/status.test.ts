@@ -59,8 +59,7 @@ describe('a status', () => {
       agent: 'coder',
       delegate: true,
       progress: { currentStep: 2, totalSteps: 5 },
-      instructions:
-        "List the tasks.\n\nSet the tasks of 'build' with workflow_set_tasks; an empty list completes the step.",
+      instructions: "List the tasks.\n\nSet the tasks of 'build' with workflow_set_tasks.",
       next: "Set the tasks of 'build'.",
     });
     const tasks = [
@@ -96,7 +95,7 @@ describe('a status', () => {
   test('of a ralph step, a review and the end', () => {
     const all = started();
     all.advance('the plan');
-    all.tasks('build');
+    all.person({ type: 'setTasks', loop: 'build', tasks: [] });
     expect(all.status()).toEqual({
       run,
       status: 'running',

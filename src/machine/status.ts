@@ -3,7 +3,15 @@ import { instructionsOpen, isFenced } from './boundary.ts';
 import type { Definition, Step } from './definition.ts';
 import { formatHandle, parseHandle } from './handle.ts';
 import { own } from './record.ts';
-import { type Cursor, ended, type Receipt, type RunStatus, type State } from './state.ts';
+import {
+  type Cursor,
+  ended,
+  type Receipt,
+  type RunStatus,
+  type State,
+  type Task,
+  type TaskList,
+} from './state.ts';
 import {
   awaitsTasks,
   loopIdOf,
@@ -55,6 +63,8 @@ export interface Status {
   /** With several agents: what is held and what may be claimed. */
   held?: { at?: string; task: string; holder?: string; waiting?: string }[];
   ready?: string[];
+  /** Tasks that a person removed. */
+  dropped?: { task: string; title: string; reason: string }[];
   next: string;
 }
 
@@ -90,15 +100,29 @@ export function statusOf(
   };
   const list = taskListOf(state, step);
   if (step.type === 'loop' && list) {
-    status.progress.totalTasks = list.order.length;
-    status.progress.completedTasks = tasksIn(list).filter((task) => task.end === 'done').length;
+    const wanted = wantedTasks(list);
+    status.progress.totalTasks = wanted.length;
+    status.progress.completedTasks = wanted.filter((task) => task.end === 'done').length;
   }
+  const dropped = droppedTasks(state);
+  if (dropped.length > 0) status.dropped = dropped;
   if (cursor) describe(definition, state, cursor, status, { session, values });
   else if (!ended(state) && step.type === 'loop') listTasks(state, step, status, session);
-  addWaiting(state, cursor, status);
+  addWaiting(definition, state, cursor, status);
   status.next = nextFor(definition, state, status, cursor);
   return status;
 }
+
+/** Without those that a person removed. */
+const wantedTasks = (list: TaskList | undefined): Task[] =>
+  tasksIn(list).filter((task) => task.end !== 'dropped');
+
+const droppedTasks = ({ tasks }: State): NonNullable<Status['dropped']> =>
+  Object.values(tasks).flatMap((list) =>
+    tasksIn(list).flatMap(({ id, title, end, reason = '' }) =>
+      end === 'dropped' ? [{ task: id, title, reason }] : [],
+    ),
+  );
 
 export function phaseOf(definition: Definition, state: State): Phase {
   const blocked =
@@ -130,10 +154,10 @@ function describe(
   status.agent = work.agent ?? step.agent ?? null;
   if (status.agent !== null) status.delegate = true;
   if (cursor.task !== undefined) {
-    const list = taskListOf(state, step);
-    const index = list?.order.indexOf(cursor.task) ?? 0;
-    const title = own(list?.byId, cursor.task)?.title ?? cursor.task;
-    status.task = { index, id: cursor.task, title, total: list?.order.length ?? 0 };
+    const tasks = wantedTasks(taskListOf(state, step));
+    const index = tasks.findIndex((task) => task.id === cursor.task);
+    const title = tasks[index]?.title ?? cursor.task;
+    status.task = { index, id: cursor.task, title, total: tasks.length };
   }
   if (cursor.subStep !== undefined) {
     const subSteps = subStepsOf(definition, step);
@@ -207,7 +231,7 @@ export function instructionsFor(
     ? adoptedInstructions(state.adopted)
     : expandAt(definition, state, cursor, text, values);
   if (!awaitsTasks(definition, cursor)) return expanded;
-  const how = `Set the tasks of '${loopIdOf(step)}' with workflow_set_tasks; an empty list completes the step.`;
+  const how = `Set the tasks of '${loopIdOf(step)}' with workflow_set_tasks.`;
   return expanded === '' ? how : `${expanded.trimEnd()}\n\n${how}`;
 }
 
@@ -226,7 +250,7 @@ function listTasks(state: State, step: Step, status: Status, session: string | u
   status.ready = ready.slice(0, mostListed);
 }
 
-function addWaiting(state: State, cursor: Cursor | undefined, status: Status): void {
+function addWaiting(definition: Definition, state: State, cursor: Cursor | undefined, status: Status): void {
   const { exhausted } = state.budget;
   const waiting = cursor?.waiting;
   if (ended(state)) return;
@@ -236,8 +260,11 @@ function addWaiting(state: State, cursor: Cursor | undefined, status: Status): v
     const more = escalated === undefined ? '' : `; escalated: ${escalated}`;
     status.waiting = { for: 'budget', by: 'human', what: what + more };
   } else if (waiting?.kind === 'review') {
-    const what =
-      waiting.escalated === undefined ? 'the review' : `the review, escalated: ${waiting.escalated}`;
+    const subject =
+      cursor && awaitsTasks(definition, cursor)
+        ? `the review of leaving '${cursor.step}' without tasks`
+        : 'the review';
+    const what = waiting.escalated === undefined ? subject : `${subject}, escalated: ${waiting.escalated}`;
     status.waiting = { for: 'review', by: waiting.by, what };
   } else if (waiting?.kind === 'question') {
     const text = state.questions.find((question) => question.id === waiting.id)?.text ?? '';
@@ -255,6 +282,8 @@ function nextFor(definition: Definition, state: State, status: Status, cursor: C
   if (cursor?.checking) return `Send the same call again: the gates of ${status.at} are running.`;
   switch (status.waiting?.for) {
     case 'review':
+      if (cursor && awaitsTasks(definition, cursor))
+        return `A person decides whether '${cursor.step}' is left without tasks: approve, or revise to get some.`;
       return status.waiting.by === 'human'
         ? `A person reviews ${status.at}: approve, revise, pivot, escalate or abandon.`
         : `The agent '${status.waiting.by}' reviews ${status.at} and advances with a verdict.`;

@@ -86,7 +86,7 @@ export function firstReady(state: State, step: Step): Task | undefined {
 function isReady(state: State, step: Step, task: Task): boolean {
   if (task.end !== undefined || isHeld(state, step, task)) return false;
   const byId = taskListOf(state, step)?.byId;
-  return task.depends_on?.every((id) => own(byId, id)?.end === 'done') ?? true;
+  return task.depends_on?.every((id) => ['done', 'dropped'].includes(own(byId, id)?.end ?? '')) ?? true;
 }
 
 export const heldCount = (state: State): number => Object.keys(state.cursors).length;

@@ -151,7 +151,7 @@ describe('WorkflowStateMachine', () => {
     machine.execute({ type: 'ask', now: 0, text: 'What?' });
     expect(machine.getStatus().status).toBe('waiting');
     expect(machine.getState().status).toBe('running');
-    machine.execute({ type: 'cancel', now: 0 });
+    machine.execute({ type: 'cancel', now: 0, actor: { kind: 'person' } });
     expect(machine.getState().status).toBe('failed');
   });
 

@@ -62,8 +62,9 @@ export class WorkflowStateMachine {
     return this.getStatus();
   }
 
+  /** The seeds' rule: a list replaces whatever was not started, and an empty one completes the loop. */
   setTasks(loop: string, tasks: (TaskInput & { status?: WorkflowTask['status'] })[]): Status {
-    this.execute({ type: 'setTasks', now: this.#now(), loop, tasks });
+    this.execute({ type: 'setTasks', now: this.#now(), loop, tasks, actor: { kind: 'engine' } });
     return this.getStatus();
   }
 
@@ -131,11 +132,14 @@ export class WorkflowStateMachine {
     const step = this.template.steps.find(
       (candidate) => candidate.type === 'loop' && loopIdOf(candidate) === loop,
     );
-    return tasksIn(own(state.tasks, loop)).map(({ end, endedAt: _, epoch: _epoch, ...task }) => {
-      const held = Object.hasOwn(state.cursors, `${step?.id}/${task.id}`);
-      const lost = end === 'skipped' ? 'failed' : end;
-      return { ...task, status: lost ?? (held ? 'in_progress' : 'pending') };
-    });
+    return tasksIn(own(state.tasks, loop)).flatMap(
+      ({ end, endedAt: _, epoch: _epoch, reason: _why, ...task }) => {
+        if (end === 'dropped') return [];
+        const held = Object.hasOwn(state.cursors, `${step?.id}/${task.id}`);
+        const lost = end === 'skipped' ? 'failed' : end;
+        return [{ ...task, status: lost ?? (held ? 'in_progress' : 'pending') }];
+      },
+    );
   }
 
   #cursor(): Cursor | undefined {

@@ -10,8 +10,9 @@ export async function answered(
   answer: Answer,
   known: Pick<Known, 'session' | 'named'> & Who,
 ): Promise<{ structured: StatusAnswer } | { refused: Refused }> {
-  const { reply, ignored = false, warning, restored, due = [] } = answer;
+  const { reply, ignored = false, restored, due = [] } = answer;
   if (isRefused(reply)) return { refused: reply };
+  const warning = answer.warning ?? keptWarning(answer.kept);
   const view = needsView(reply) ? await runtime.engine.view(reply.run) : undefined;
   const next = nextCall(reply, { ...known, ignored, view, treeless: runtime.tree === undefined });
   const worktree = answer.worktree ?? runtime.tree?.ofTask(reply.run, reply.task?.id);
@@ -26,3 +27,7 @@ export async function answered(
   };
   return { structured: statusAnswer({ ...reply, next }, around) };
 }
+
+const keptWarning = (kept: Answer['kept']): string | undefined =>
+  kept &&
+  `Unchanged, because they were started: ${kept.map(({ id, title }) => `${id} (${title})`).join(', ')}`;

@@ -67,7 +67,7 @@ const calls: Record<string, Call> = {
   },
 
   workflow_status: async (given, runtime, caller) =>
-    await told(runtime, caller, { type: 'status', ...atIn(given) }, { over: true }),
+    await told(runtime, caller, { type: 'status', ...atIn(given) }, { over: 'any' }),
 
   workflow_advance: async (given, runtime, caller) => {
     const output = textIn(given, 'output') ?? '';
@@ -78,7 +78,7 @@ const calls: Record<string, Call> = {
       given.failed === true
         ? { type: 'fail', reason: output, ...atIn(given) }
         : { type: 'advance', output, ...atIn(given) };
-    return await told(runtime, caller, request, { over: true });
+    return await told(runtime, caller, request, { over: 'repeat' });
   },
 
   workflow_set_tasks: async (given, runtime, caller) => {
@@ -144,19 +144,21 @@ async function told(
   runtime: ToolRuntime,
   caller: Caller,
   request: Request,
-  options: { run?: string; over?: boolean } = {},
+  options: { run?: string; over?: Over } = {},
 ): Promise<ToolAnswer> {
   const answer = await send(runtime, caller, request, options);
   const named = 'at' in request && request.at !== undefined;
   return await answered(runtime, answer, { ...caller.who, named });
 }
 
-/** `over`: the run may have ended. */
+/** Whether a call may reach a run that has ended: a look at any, or the repeat of a call that ended it. */
+type Over = 'any' | 'repeat';
+
 async function send(
   runtime: ToolRuntime,
   { who, options }: Caller,
   request: Request,
-  { run, over = false }: { run?: string; over?: boolean } = {},
+  { run, over }: { run?: string; over?: Over } = {},
 ): Promise<Answer> {
   const named = run === undefined ? {} : { run };
   const at = 'at' in request ? request.at : undefined;
@@ -166,7 +168,10 @@ async function send(
   if (at !== undefined) return answer;
   if (run !== undefined || !isRefused(answer.reply)) return answer;
   const meant = await meantRun(runtime, answer.reply, { session: who.session, over });
-  return meant === undefined ? answer : await runtime.call(request, who, { ...options, run: meant });
+  if (meant === undefined) return answer;
+  const reached = await runtime.call(request, who, { ...options, run: meant });
+  const isNew = over === 'repeat' && answer.reply.code === 'no_run' && !('replayed' in reached.reply);
+  return isNew ? answer : reached;
 }
 
 /** Without the reviewer's name: whoever calls could give it, and no session may approve its own work. */

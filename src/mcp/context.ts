@@ -32,7 +32,7 @@ export async function contextFor(
   const at = textIn(given, 'at');
   let found = await runtime.which({ at });
   if (!('run' in found) && at === undefined) {
-    const run = await meantRun(runtime, found, { session: who.session, over: true });
+    const run = await meantRun(runtime, found, { session: who.session, over: 'any' });
     if (run !== undefined) found = { run };
   }
   if (!('run' in found)) return { refused: found };

@@ -4,18 +4,21 @@ import type { ToolRuntime } from './tool-runtime.ts';
 
 /**
  * The run that a call without a handle means where the project alone does not tell: the only live one that this
- * session has worked on; with `over`, where nothing is live, the last one that ended here.
+ * session has worked on; with `over`, where nothing is live, the last one that ended here (`repeat`: in this session).
  */
 export async function meantRun(
   { tree, runs }: ToolRuntime,
   { code }: Refused,
-  { session, over }: { session: string; over: boolean },
+  { session, over }: { session: string; over: 'any' | 'repeat' | undefined },
 ): Promise<string | undefined> {
   const several = code === 'several_runs';
-  if (!several && !(over && code === 'no_run')) return undefined;
+  if (!several && !(over !== undefined && code === 'no_run')) return undefined;
   const isMine = ({ sessions }: State): boolean =>
     Object.hasOwn(sessions, session) ||
-    (!several && tree !== undefined && Object.values(sessions).some((each) => isHere(each, tree)));
+    (!several &&
+      over === 'any' &&
+      tree !== undefined &&
+      Object.values(sessions).some((each) => isHere(each, tree)));
   const mine = (await runs()).flatMap(({ run, state }) =>
     state && ended(state) !== several && isMine(state) ? [{ run, at: state.updatedAt }] : [],
   );

@@ -15,7 +15,7 @@ const whereMore = 'in full: workflow_context, section status';
 export interface StatusAnswer
   extends Omit<
     Status,
-    'feedback' | 'answers' | 'checking' | 'failed_gates' | 'subStepIndex' | 'totalSubSteps'
+    'feedback' | 'answers' | 'checking' | 'failed_gates' | 'subStepIndex' | 'totalSubSteps' | 'dropped'
   > {
   replayed?: true;
   interrupted?: true;

@@ -20,11 +20,14 @@ export function taskStates(
       const cursor = held.get(id);
       if (task?.end !== undefined) return [id, task.end];
       if (cursor) return [id, heldState(cursor)];
-      const missing = task?.depends_on?.filter((each) => taskOf(each)?.end !== 'done') ?? [];
+      const missing = task?.depends_on?.filter((each) => !isOver(taskOf(each)?.end)) ?? [];
       return [id, missing.length === 0 ? 'ready' : `waits for ${missing.join(', ')}`];
     }),
   );
 }
+
+/** A task goes on when what it depends on is done, or was removed by a person. */
+const isOver = (end: string | undefined): boolean => end === 'done' || end === 'dropped';
 
 function heldState({ waiting, lease }: Cursor): string {
   switch (waiting?.kind) {

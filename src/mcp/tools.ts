@@ -96,7 +96,8 @@ export const tools: readonly ToolSpec[] = [
   },
   {
     name: 'workflow_set_tasks',
-    description: 'Give a loop its tasks; again replaces those not started. An empty list completes the loop.',
+    description:
+      'Give a loop its tasks; again: the whole list, those not started may change. Leaving one out is refused.',
     inputSchema: {
       type: 'object',
       properties: {

@@ -26,6 +26,8 @@ export interface Answer {
   ignored?: true;
   /** Critical artifacts that the caller's session must be given now. */
   due?: readonly DueArtifact[];
+  /** Tasks of a given list that were started before, and so stay as they were. */
+  kept?: { id: string; title: string }[];
   /** A start that went on with a run. */
   restored?: true;
 }

@@ -93,8 +93,10 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     if (!reply.checking) {
       const speaks = request.type === 'advance' || request.type === 'fail';
       const ignored = speaks && !executed.changed && !reply.replayed && reply.status === 'waiting';
+      const kept = request.type === 'setTasks' ? await keptTasks(run, request) : [];
       return {
         ...about(executed),
+        ...(kept.length > 0 ? { kept } : {}),
         ...(told === undefined ? {} : { warning: told }),
         ...(ignored ? { ignored } : {}),
       };
@@ -119,6 +121,21 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     if (branches.length === 0) return { run, reply, due };
     const warning = `work of this run is not in this tree yet; merge ${branches.join(', ')} before you go on`;
     return { run, reply, due, warning };
+  }
+
+  /** The tasks of the list that the run has otherwise: they had been started. */
+  async function keptTasks(
+    run: string,
+    { loop, tasks }: Bare<CommandOf<'setTasks'>>,
+  ): Promise<Answer['kept'] & {}> {
+    const view = await engine.view(run);
+    const step = view?.definition.steps.find((each) => each.id === loop);
+    const byId = view?.state.tasks[step?.loop ?? loop]?.byId ?? {};
+    return tasks.flatMap((asked) => {
+      const known = Object.hasOwn(byId, asked.id) ? byId[asked.id] : undefined;
+      const same = known?.title === asked.title && known.description === asked.description;
+      return known && !same ? [{ id: known.id, title: known.title }] : [];
+    });
   }
 
   /** That the tree is unknown is told with a run's first gates. */

@@ -114,7 +114,7 @@ test('a run from elsewhere that names a process of this machine as its runner ca
   await runtime.store.append(loaded, { now, events }, replay(loaded.definition, loaded.state, events));
   const told = await runtime.call({ type: 'status', at }, {});
   expect(told.reply).toMatchObject({ step: 'plan', interrupted: true });
-  await runtime.call({ type: 'cancel' }, {});
+  await runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } });
   expect(await survives()).toBe(true);
   // Not even a mark that came with the repository makes it a runner.
   logs = join(logsDirectory(runtime.project, run), logsName(`${at}!1`));

@@ -48,7 +48,7 @@ describe('starting', () => {
   test('a finished run is not restored', async () => {
     const runtime = project.runtime();
     const { run } = told(await runtime.start({ workflow: 'plain' }, one));
-    await runtime.call({ type: 'cancel' }, one);
+    await runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } });
     expect(told(await runtime.start({ workflow: 'plain' }, one)).run).not.toBe(run);
   });
 
@@ -126,7 +126,8 @@ describe('several agents', () => {
     expect(first.worktree).not.toBe(second.worktree);
     expect(existsSync(join(second.worktree ?? '', 'README.md'))).toBe(true);
     expect(project.git('branch', '--list', 'stepfast/*').trim().split('\n')).toHaveLength(2);
-    expect((await runtime.call({ type: 'claim', holder: 'one' }, one)).worktree).toBe(first.worktree);
+    const renewed = await runtime.call({ type: 'claim', holder: 'one', task: 'a' }, one);
+    expect(renewed.worktree).toBe(first.worktree);
   });
 });
 

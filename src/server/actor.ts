@@ -10,7 +10,14 @@ type Type = Command['type'];
 /** What is somebody's to decide even where the machine would take it from anybody; an import begins a run anywhere. */
 const decisions: ReadonlySet<Type> = new Set(['cancel', 'import']);
 /** What a person at a terminal sends as one. */
-const persons: ReadonlySet<Type> = new Set([...decisions, 'review', 'answer', 'proceed', 'rewind']);
+const persons: ReadonlySet<Type> = new Set([
+  ...decisions,
+  'review',
+  'answer',
+  'proceed',
+  'rewind',
+  'dropTask',
+]);
 /** What Stepfast itself reports from where the files are. */
 const engines: ReadonlySet<Type> = new Set(['gatesStarted', 'gatesFinished', 'adopt']);
 

@@ -138,6 +138,7 @@ const own: { [T in CommandType]: Own<T> } = {
   advance: { output: text, at, runnerAlive, missing: z.array(word).max(1000).exactOptional() },
   fail: { reason: words, at, runnerAlive },
   setTasks: { loop: word, tasks: z.array(z.strictObject(task)).max(10_000) },
+  dropTask: { task: word, reason: words, loop: word.exactOptional() },
   claim: { holder: word, task: word.exactOptional() },
   gatesStarted: { id: word, deadline: time.exactOptional(), runner: runner.exactOptional() },
   gatesFinished: {

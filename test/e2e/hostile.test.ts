@@ -119,7 +119,7 @@ describe('gates', () => {
     const { interrupted } = await runtime.engine.execute(run, late, undefined, { check: `${at}!0` });
     expect(interrupted).toBe(false);
     expect(told(await runtime.call({ type: 'status', at }, agent)).checking?.id).toBe(waiting.checking?.id);
-    await runtime.call({ type: 'cancel' }, agent);
+    await runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } });
   });
 
   test('an approval from another worktree is about the tree of whoever did the work', async () => {
@@ -167,7 +167,7 @@ steps:
     execFileSync('git', ['add', '-A'], { cwd: worktree, env: project.env });
     execFileSync('git', ['commit', '-q', '-m', 'work'], { cwd: worktree, env: project.env });
     project.git('worktree', 'remove', '--force', worktree);
-    const again = await runtime.call({ type: 'claim', holder: 'one' }, agent);
+    const again = await runtime.call({ type: 'claim', holder: 'one', task: 'a.lock' }, agent);
     expect(readFileSync(join(again.worktree ?? '', 'work.txt'), 'utf8')).toBe('work');
   });
 

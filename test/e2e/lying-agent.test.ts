@@ -187,6 +187,15 @@ describe('a lying agent with a shell', () => {
     expect((await runtime.engine.view(run))?.state.outputs.review).toBeUndefined();
   });
 
+  test('[U1] ends the run with `stepfast cancel`', async () => {
+    const { code, text } = await stepfast(['cancel', '-y', 'done', '--json']);
+    expect(code).toBe(1);
+    expect(text).toContain('"person_only"');
+    expect((await runtime.engine.view(run))?.state.status).not.toBe('cancelled');
+    const { reply } = await runtime.call({ type: 'cancel', reason: 'done' }, liar, { run });
+    expect(reply).toMatchObject({ code: 'person_only' });
+  });
+
   test('trusts its own commands with `stepfast trust`', async () => {
     project.write({
       '.stepfast/workflows/evil.yaml': workflow.replace('honest', 'evil').replace('test -e', 'touch'),

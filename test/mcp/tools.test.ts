@@ -161,7 +161,7 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     await end(run);
   });
 
-  it('[P5/4] workflow_set_tasks takes the loop or the step, and an empty list completes the loop', async () => {
+  it('[P5/4] [A2] workflow_set_tasks takes the loop or the step, drops no task, and an empty list waits for a person', async () => {
     const { run } = await start('looped');
     const unknown = await server.call('workflow_set_tasks', { loop_id: 'wrok', tasks: [] });
     expect(unknown.S).toMatchObject({ code: 'unknown_loop', next: 'use work' });
@@ -183,7 +183,31 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     await end(run);
     await start('looped', 'again');
     const emptied = await server.call('workflow_set_tasks', { loop_id: 'work', tasks: [] });
-    expect(emptied.S).toMatchObject({ step: 'ship', instructions: 'Ship it.' });
+    expect(emptied.S).toMatchObject({
+      status: 'waiting',
+      step: 'work',
+      waiting: { for: 'review', by: 'human' },
+    });
+    expect((await server.call('workflow_set_tasks', { loop_id: 'work', tasks: given })).S).toMatchObject({
+      status: 'running',
+      task: { id: 'a' },
+    });
+    const left = await server.call('workflow_set_tasks', {
+      loop_id: 'work',
+      tasks: [{ id: 'b', title: 'B' }],
+    });
+    expect(left).toMatchObject({ isError: true, S: { code: 'task_left_out' } });
+    const renamed = await server.call('workflow_set_tasks', {
+      loop_id: 'work',
+      tasks: [
+        { id: 'a', title: 'Something easier' },
+        { id: 'b', title: 'B' },
+      ],
+    });
+    expect(renamed.S).toMatchObject({
+      task: { title: 'A', total: 2 },
+      warning: expect.stringContaining('a (A)'),
+    });
     await end(emptied.S.run);
   });
 
@@ -329,11 +353,53 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     const last = await server.call('workflow_advance', { output: 'built' });
     expect(last.S).toMatchObject({ status: 'complete', phase: { status: 'completed' } });
     expect(last.S.at).toBeUndefined();
-    const after = await server.call('workflow_advance', { output: 'something else' });
-    expect(after).toMatchObject({ isError: false, S: { run: first.S.run, status: 'complete' } });
+    const repeated = await server.call('workflow_advance', { output: 'built' });
+    expect(repeated.S).toMatchObject({ status: 'complete', replayed: true });
     expect((await server.call('workflow_status')).S).toMatchObject({ status: 'complete' });
     const late = await server.call('workflow_advance', { output: 'x', at: first.S.at });
     expect(late.S).toMatchObject({ status: 'complete', replayed: true });
     await end(first.S.run);
+  });
+
+  it('[U4] an advance where no run is live is refused, and joins none that has ended', async () => {
+    const { run } = await start('plain', 'over');
+    for (const output of ['planned', 'built']) {
+      await server.call('workflow_status');
+      await server.call('workflow_advance', { output });
+    }
+    expect((await server.call('workflow_status')).S).toMatchObject({ run, status: 'complete' });
+    const other = await connect(project, era);
+    const before = await project.runtime().engine.view(run);
+    for (const each of [server, other]) {
+      const refused = await each.call('workflow_advance', { output: 'something else' });
+      expect(refused).toMatchObject({ isError: true, S: { code: 'no_run' } });
+      const failed = await each.call('workflow_advance', { output: 'no way', failed: true });
+      expect(failed).toMatchObject({ isError: true, S: { code: 'no_run' } });
+    }
+    expect((await project.runtime().engine.view(run))?.version).toEqual(before?.version);
+    await other.close();
+    await end(run);
+  });
+
+  it('[A10] two claims of one process are two tasks', async () => {
+    const { run } = await start('parallel', 'twice');
+    const tasks = [
+      { id: 'a', title: 'A' },
+      { id: 'b', title: 'B' },
+    ];
+    await server.call('workflow_set_tasks', { loop_id: 'read', tasks });
+    const [one, two] = [
+      await server.call('workflow_claim', { run_id: run }),
+      await server.call('workflow_claim', { run_id: run }),
+    ];
+    expect([one.S, two.S]).toMatchObject([{ task: { id: 'a' } }, { task: { id: 'b' } }]);
+    expect(await server.call('workflow_claim', { run_id: run })).toMatchObject({
+      isError: true,
+      S: { next: expect.stringContaining(one.S.at) },
+    });
+    const done = await server.call('workflow_advance', { output: 'seen', at: two.S.at });
+    expect(done.isError).toBe(false);
+    expect((await server.call('workflow_status', { at: one.S.at })).S).toMatchObject({ task: { id: 'a' } });
+    await end(run);
   });
 });

@@ -123,7 +123,7 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
   }
 }
 
-type CallerParts = { now: number; session?: string; tree?: string };
+type CallerParts = { now: number; session?: string; tree?: string; actor?: NonNullable<Command['actor']> };
 
 function someHandle(state: State, dice: Dice, memory: Memory): string | undefined {
   const open = Object.values(state.cursors).map((cursor) =>
@@ -145,6 +145,10 @@ function someHandle(state: State, dice: Dice, memory: Memory): string | undefine
 function setTasks(definition: Definition, state: State, dice: Dice, caller: CallerParts): Command {
   const loops = definition.steps.filter((step) => step.type === 'loop');
   const current = loops.find((step) => step.id === state.step);
+  if (current && dice.one(8)) {
+    const actor = { kind: dice.one(4) ? ('agent' as const) : ('person' as const) };
+    return { ...caller, actor, type: 'dropTask', task: `t${dice.roll(5)}`, reason: 'not needed' };
+  }
   const loop = (dice.one(4) ? dice.pick(loops) : current)?.id ?? 'none';
   const tasks = Array.from({ length: dice.roll(5) }, (_, index) => ({
     id: `t${index}`,

@@ -180,10 +180,17 @@ class Watch {
         this.#ends.set(task, event.end);
         return;
       }
+      case 'task.dropped': {
+        const task = `${event.loop}/${event.task}`;
+        must(!this.#ends.has(task), `task ${task} ends once`);
+        must(after.tasks[event.loop]?.byId[event.task]?.end === 'dropped', `task ${task} stays in its list`);
+        return;
+      }
       case 'step.completed': {
         const step = this.#definition.steps.find(({ id }) => id === event.step);
         if (step?.type !== 'loop') return;
         for (const id of after.tasks[step.id]?.order ?? []) {
+          if (after.tasks[step.id]?.byId[id]?.end === 'dropped') continue;
           must(this.#ends.has(`${step.id}/${id}`), `task ${id} has ended when its loop is left`);
         }
         return;

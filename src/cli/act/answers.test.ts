@@ -74,6 +74,58 @@ test('tasks are confirmed, and an approval shows them', async () => {
   expect(stderr).toMatch(/tasks +2 for build\n +task-1 {2}One\n/);
 });
 
+const looped = (): Project =>
+  withWorkflow(
+    '  - { id: build, type: loop }\n  - { id: end, type: action, instructions: x }\n',
+    'loops:\n  build:\n    - { id: implement, instructions: x }\n',
+  );
+
+test('[A7] tasks reports what it did: a started task keeps its title', async () => {
+  using project = looped();
+  await project.run(['start', 'w'], { env });
+  await project.run(['tasks', 'build', 'One', 'Two'], { env });
+  const again = ['tasks', 'build', 'Uno', 'Due', 'Tre'];
+  const { stdout } = await project.run(again, { env });
+  expect(stdout).toMatch(/^✓ 2 tasks for build: Due; Tre\nkept {2}task-1: One/);
+  const json = JSON.parse((await project.run([...again, '--json'], { env })).stdout);
+  expect(json.kept).toEqual([{ id: 'task-1', title: 'One' }]);
+});
+
+test('[A2] a list that leaves out a task is refused; a person removes it, and the status and the log show it', async () => {
+  using project = looped();
+  await project.run(['start', 'w'], { env });
+  await project.run(['tasks', 'build', 'One', 'Two', 'Three'], { env });
+  const refused = await project.run(['tasks', 'build', 'One', '--json'], { env });
+  expect(refused.code).toBe(exit.no);
+  expect(JSON.parse(refused.stdout)).toMatchObject({
+    code: 'task_left_out',
+    next: expect.stringContaining('stepfast tasks --drop task-2'),
+  });
+  const drop = ['tasks', '--drop', 'task-2', '--reason', 'Later'];
+  const person = { env, terminal: true };
+  expect((await project.run(['tasks', '--drop', 'task-2'], person)).code).toBe(exit.usage);
+  expect((await project.run(['tasks', 'build', 'One', ...drop.slice(1)], person)).code).toBe(exit.usage);
+  expect((await project.run(drop, { ...person, input: ['n'] })).code).toBe(exit.no);
+  expect((await project.run(drop, { ...person, input: ['y'] })).code).toBe(exit.ok);
+  const status = await project.run(['status'], person);
+  expect(status.stdout).toMatch(/task 1\/2 task-1/);
+  expect(status.stdout).toMatch(/removed +task-2 \(Two\): Later/);
+  expect((await project.run(['log'], person)).stdout).toMatch(/task-2 removed by .*Later/);
+});
+
+test('[A2] an empty list of an agent waits for a person, who approves leaving the loop', async () => {
+  using project = looped();
+  await project.run(['start', 'w'], { env });
+  const emptied = await project.run(['tasks', 'build', '[]', '--json'], { env });
+  expect(JSON.parse(emptied.stdout)).toMatchObject({ status: 'waiting', waiting: { for: 'review' } });
+  const person = { env, terminal: true };
+  expect((await project.run(['status'], person)).stdout).toMatch(
+    /waits +for a person's review of leaving 'build' without tasks/,
+  );
+  const { code, stdout } = await project.run(['approve', '--json'], { ...person, input: ['build'] });
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: exit.ok, step: 'end' });
+});
+
 test('a missing input is refused with the command to type', async () => {
   using project = withWorkflow(two, 'inputs:\n  request: { type: string, required: true }\n');
   const { stderr } = await project.run(['start', 'w'], { env });

@@ -1,24 +1,34 @@
 import type { TaskInput } from '../../machine/index.ts';
 import { isRefused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
-import { callerOf, isPerson } from '../caller.ts';
+import { callerOf, isPerson, person, personOnly } from '../caller.ts';
+import { agreed } from '../confirm.ts';
+import { declined } from '../decide/verdict.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint, renderLine, type Span } from '../paint.ts';
-import { printAnswer } from '../perform.ts';
+import { perform, printAnswer, printRefusal, type RunValues } from '../perform.ts';
 import { runToName } from '../run-name.ts';
-import { openRuntime, runOptions } from '../run-options.ts';
+import { given as known, openRuntime, runOptions } from '../run-options.ts';
 import { count, printable } from '../text.ts';
 import { nextOf } from '../view/next.ts';
 import { signsFor } from '../view/signs.ts';
 import { readChecklist } from './checklist.ts';
 import { readText, readTextFile } from './read-text.ts';
 
-export const options = { ...runOptions, from: { type: 'string' } } as const;
+export const options = {
+  ...runOptions,
+  from: { type: 'string' },
+  drop: { type: 'string' },
+  reason: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+} as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { values, positionals } = readArgs(args, options, { min: 1, what: 'loop' });
-  const [loop = '', ...given] = positionals;
+  const { values, positionals } = readArgs(args, options, {});
+  const [loop, ...given] = positionals;
+  if (values.drop !== undefined) return await drop(io, values, { task: values.drop, loop, given });
+  if (loop === undefined) throw usageError('Which loop? stepfast tasks <loop> "first task" "second task"');
   if (values.from !== undefined && given.length > 0)
     throw usageError('Give the tasks once: with --from <file>, or after the loop.');
   const tasks = values.from === undefined ? await inlineTasks(given, io) : fromChecklist(values.from, io);
@@ -28,19 +38,45 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     callerOf(io),
     values.run === undefined ? {} : { run: values.run },
   );
-  if (values.json || isRefused(answer.reply)) return await printAnswer(answer, io, values, runtime);
+  if (values.json || isRefused(answer.reply) || tasks.length === 0)
+    return await printAnswer(answer, io, values, runtime);
   const { reply, run: id = '' } = answer;
   const line = (...spans: Span[]): void =>
     io.stdout.write(`${renderLine(spans, io.stdout, signsFor(io).more)}\n`);
-  const list = tasks.map(({ title }) => title).join('; ');
+  const { kept = [] } = answer;
+  const set = tasks.filter(({ id: task }) => !kept.some((each) => each.id === task));
+  const list = set.map(({ title }) => title).join('; ');
   line(
     ['green', signsFor(io).done],
-    ` ${count(tasks.length, 'task')} for ${loop}${list === '' ? '' : `: ${list}`}`,
+    ` ${count(set.length, 'task')} for ${loop}${list === '' ? '' : `: ${list}`}`,
   );
+  for (const { id: task, title } of kept)
+    line(['yellow', 'kept'], `  ${task}: ${title}`, ['dim', '  started before, so it stays as it was']);
   const { say, type } = nextOf(reply, { run: await runToName(runtime, id), worker: !isPerson(io) });
   line(['bold', 'next'], '  ', say);
   for (const command of type) io.stdout.write(`      ${paint(io.stdout, 'cyan', printable(command))}\n`);
   return exit.ok;
+}
+
+/** A person removes a task that the run would otherwise insist on. */
+async function drop(
+  io: Io,
+  values: RunValues & { reason?: string | undefined; yes?: boolean | undefined },
+  { task, loop, given }: { task: string; loop: string | undefined; given: readonly string[] },
+): Promise<number> {
+  if (given.length > 0) throw usageError('Either give tasks or remove one with --drop.');
+  const { reason } = values;
+  if (!reason?.trim()) throw usageError(`Why? stepfast tasks --drop ${task} --reason "..."`);
+  const refused = personOnly(io, 'removing a task', `stepfast tasks --drop ${task} --reason "..."`);
+  if (refused) return printRefusal(refused, io, values);
+  const question = `Remove the task '${printable(task)}' for good?`;
+  if (!values.yes && !(await agreed(io, question))) return declined(io, values);
+  return await perform(
+    io,
+    values,
+    { type: 'dropTask', task, reason, ...known({ loop }) },
+    { who: person(io) },
+  );
 }
 
 /** One JSON list, or a title each. */
@@ -88,7 +124,7 @@ function fromChecklist(file: string, io: Io): TaskInput[] {
   const { tasks, done } = readChecklist(readTextFile(file, io));
   if (tasks.length === 0) {
     const why = done.length > 0 ? 'has no open task, all are ticked' : 'has no checklist (- [ ] T001 Title)';
-    throw usageError(`'${file}' ${why}. An empty list completes a loop: stepfast tasks <loop> '[]'`);
+    throw usageError(`'${file}' ${why}. To leave a loop without tasks: stepfast tasks <loop> '[]'`);
   }
   if (done.length > 0)
     io.stderr.write(`${count(done.length, 'ticked task')} left out: ${printable(done.join('; '))}\n`);

@@ -1,4 +1,4 @@
-import { atOption, type Command, placeOptions, runOption } from './command.ts';
+import { atOption, type Command, placeOptions, runOption, yesOption } from './command.ts';
 
 const group = 'Work';
 
@@ -79,17 +79,21 @@ export const work: readonly Command[] = [
     name: 'tasks',
     group,
     summary: 'Give a loop its tasks',
-    usage: 'stepfast tasks <loop> [<title>... | json | -] [--from file]',
+    usage: 'stepfast tasks [<loop>] [<title>... | json | -] [--from file] [--drop task --reason why]',
     about:
-      'Titles, a JSON list of { id, title, description?, depends_on? }, or a Markdown checklist as spec-kit and OpenSpec write it: ticked items are left out, and where [P] is used, a task without it waits for those before it. Given again, it replaces what was not started.',
+      'Titles, a JSON list of { id, title, description?, depends_on? }, or a Markdown checklist as spec-kit and OpenSpec write it: ticked items are left out, and where [P] is used, a task without it waits for those before it. Given again, it replaces what was not started; a list that leaves out an unfinished task is refused, and only a person removes one, with --drop. An empty list asks a person whether the loop may be left.',
     options: [
       ['--from <file>', 'A Markdown checklist: - [ ] T001 [P] Title, - [ ] 1.1 Title'],
+      ['--drop <task>', 'Remove a task for good; a person only'],
+      ['--reason <text>', 'Why it is removed; the status shows it'],
+      yesOption,
       runOption,
       ...placeOptions,
     ],
     examples: [
       'stepfast tasks build "Parse the file" "Print the result"',
       'stepfast tasks build --from specs/001-albums/tasks.md',
+      'stepfast tasks --drop task-3 --reason "Moved to the next release"',
     ],
     load: () => import('../act/tasks.ts'),
   },

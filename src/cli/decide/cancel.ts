@@ -1,5 +1,5 @@
 import { readArgs } from '../args.ts';
-import { callerOf, isPerson } from '../caller.ts';
+import { person, personOnly } from '../caller.ts';
 import { agreed } from '../confirm.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
@@ -13,6 +13,8 @@ export const options = { ...runOptions, yes: { type: 'boolean', short: 'y' } } a
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
+  const refused = personOnly(io, 'cancelling a run', 'stepfast cancel');
+  if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
   const [reason] = positionals;
   const meant = (await runtime.engine.ids()).find((id) => id === reason || suffixOf(id) === reason);
@@ -24,8 +26,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if ('code' in found) return printRefusal(found, io, values);
   const summary = (await runtime.engine.view(found.run))?.state.summary;
   const what = summary === undefined ? found.run : `${found.run} (${printable(summary)})`;
-  if (isPerson(io) && !values.yes && !(await agreed(io, `End ${what} for good?`)))
-    return declined(io, values);
+  if (!values.yes && !(await agreed(io, `End ${what} for good?`))) return declined(io, values);
   const request = { type: 'cancel' as const, ...given({ reason }) };
-  return await perform(io, values, request, { runtime, who: callerOf(io), run: found.run });
+  return await perform(io, values, request, { runtime, who: person(io), run: found.run });
 }

@@ -41,9 +41,11 @@ const decisions = [
   ['rewind', 'plan'],
   ['trust', 'risky'],
   ['trust', 'risky', '--revoke'],
+  ['cancel', 'done', '--yes'],
+  ['tasks', '--drop', 'a', '--reason', 'x', '--yes'],
 ];
 
-test.each(decisions)('an agent cannot: %s %s', async (...argv) => {
+test.each(decisions)('[U1] an agent cannot: %s %s', async (...argv) => {
   using project = await waiting();
   const command = argv.filter((word) => word !== undefined);
   const pipe = await project.run([...command, '--json'], { env, input: ['plan', 'trust'] });

@@ -50,6 +50,8 @@ export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
       return ['tasks of ', event.loop, ...said(event.tasks.map(({ id }) => id).join(', ') || 'none')];
     case 'task.ended':
       return event.end === 'done' ? undefined : [['yellow', `${event.task} ${event.end}`]];
+    case 'task.dropped':
+      return [['yellow', `${event.task} removed`], ` by ${event.by}`, ...said(event.reason)];
     case 'gates.requested':
       return [`gates of ${path}`, ['dim', '  unverified: '], openingOf(event.output)];
     case 'gates.finished':

@@ -108,7 +108,7 @@ test('clean removes what ended long ago, and nothing that is live', async () => 
   const { project, run } = await started();
   using here = project;
   await here.run(['start', 'w', '--summary', 'Another'], { env });
-  await here.run(['cancel', '--run', run], { env });
+  await here.run(['cancel', '--run', run, '--yes'], { env, terminal: true });
   const runs = (): string[] => readdirSync(join(here.root, '.stepfast/runs'));
   const live = runs().find((id) => id !== run) ?? '';
   expect(JSON.parse((await here.run(['clean', live, '--yes', '--json'], { env })).stdout).code).toBe(
@@ -217,7 +217,7 @@ test('clean tells of the worktrees and branches of tasks that it leaves', async 
   git('init', '--quiet');
   git('commit', '--quiet', '--allow-empty', '-m', 'one');
   git('worktree', 'add', '-q', '-b', `stepfast/${run}/t1`, `.stepfast/worktrees/${run}/t1`);
-  await here.run(['cancel', '--run', run], { env });
+  await here.run(['cancel', '--run', run, '--yes'], { env, terminal: true });
   const { stderr } = await here.run(['clean', run, '--yes'], { env });
   expect(stderr).toContain(`git worktree remove .stepfast/worktrees/${run}/t1\n`);
   expect(stderr).toContain(`git branch -d stepfast/${run}/t1\n`);

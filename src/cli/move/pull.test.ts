@@ -25,7 +25,7 @@ test('pull brings what goes on or is here, says where it stands and what to type
 test('pull leaves ended runs where they are, unless they are asked for', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
-  await a.run(['cancel', '--run', run], { env });
+  await a.run(['cancel', '--run', run, '--yes'], { env, terminal: true });
   await a.run(['push', run, '--yes'], { env });
   expect((await b.run(['pull'], { env })).stderr).toContain(
     '1 run there that has ended: stepfast pull --all',

@@ -52,6 +52,6 @@ function progressIn(definition: Definition, state: State): string {
   }
   const list = step?.type === 'loop' ? state.tasks[step.loop ?? step.id] : undefined;
   if (!list) return '';
-  const over = Object.values(list.byId).filter((task) => task.end === 'done').length;
-  return ` ${over}/${list.order.length}`;
+  const wanted = Object.values(list.byId).filter((task) => task.end !== 'dropped');
+  return ` ${wanted.filter((task) => task.end === 'done').length}/${wanted.length}`;
 }

@@ -56,6 +56,8 @@ export function positionLines(
         .filter(Boolean)
         .join('  '),
     );
+  for (const { task, title, reason } of status.dropped ?? [])
+    labelled('removed', `${task} (${title}): ${reason}`, 'yellow');
   for (const receipt of status.failed_gates ?? [])
     lines.push(...redGate(options.definition, receipt, signs, options.logOf?.(receipt)));
   if (status.unstable_files)

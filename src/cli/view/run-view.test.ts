@@ -92,7 +92,7 @@ test('a review tells the person what to type, and the agent to end its turn', ()
 });
 
 test('a budget names what is used up and how to raise it', () => {
-  const state = after(planned, approved, { ...tasks, tasks: [] }, { type: 'spend', turns: 3 });
+  const state = after(planned, approved, { ...tasks, tasks: [], ...person }, { type: 'spend', turns: 3 });
   const status = statusOf(definition, state, { cursor: Object.values(state.cursors)[0] });
   expect(nextOf(status, { worker: false }).type[0]).toBe('stepfast review approve --turns 20');
   expect(standsAt(state)).toBe('check waits: budget');

@@ -35,7 +35,7 @@ function failedTasks({ tasks }: State, most: number): { failed: string[]; count:
   for (const [loop, { order, byId }] of Object.entries(tasks)) {
     for (const id of order) {
       const task = Object.hasOwn(byId, id) ? byId[id] : undefined;
-      if (task?.end !== 'failed' && task?.end !== 'skipped') continue;
+      if (task?.end === undefined || task.end === 'done') continue;
       count += 1;
       if (failed.length >= most) continue;
       failed.push(firstWithin(oneLine(`- ${loop}.${id} ${task.end}: ${task.title}`), item));

@@ -38,12 +38,14 @@ export function tasksPart({ definition, state, cursor }: BriefingSource): Listed
 function split(loop: string, list: TaskList | undefined, own: string | undefined) {
   const open: string[] = [];
   const done: string[] = [];
+  let total = 0;
   for (const id of list?.order ?? []) {
     const end = taskIn(list, id)?.end;
+    if (end !== 'dropped') total += 1;
     if (end === 'done') done.push(id);
     else if (end === undefined && id !== own) open.push(id);
   }
-  return { loop, open, done, total: list?.order.length ?? 0 };
+  return { loop, open, done, total };
 }
 
 const taskIn = (list: TaskList | undefined, id: string) =>
@@ -74,7 +76,7 @@ function openState(
   const cursor = held.get(id);
   if (cursor) return heldState(cursor);
   const needs = taskIn(list, id)?.depends_on ?? [];
-  const missing = needs.filter((each) => taskIn(list, each)?.end !== 'done');
+  const missing = needs.filter((each) => !['done', 'dropped'].includes(taskIn(list, each)?.end ?? ''));
   return missing.length === 0 ? free : firstWithin(`waits for ${missing.join(', ')}`, label);
 }
 

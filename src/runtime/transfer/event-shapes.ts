@@ -72,7 +72,12 @@ const resetBy = oneOf<Part<'session.reset', 'by'>>({
 });
 const saw = oneOf<Part<'session.reset', 'saw'>>({ compact: true, clear: true, new: true });
 const role = oneOf<RequestedGate['role']>({ gate: true, until: true, rerun: true });
-const taskEnd = oneOf<Part<'task.ended', 'end'>>({ done: true, failed: true, skipped: true });
+const taskEnd = oneOf<Part<'task.ended', 'end'>>({
+  done: true,
+  failed: true,
+  skipped: true,
+  dropped: true,
+});
 
 const receipts = list(
   object<Receipt>({
@@ -114,6 +119,7 @@ const tasks = list(
     depends_on: optional(list(taskId, 5000)),
     end: optional(taskEnd),
     endedAt: optional(handle),
+    reason: optional(words),
     epoch: optional(count),
   }),
   10_000,
@@ -212,6 +218,7 @@ const fields: { [T in EventType]: Fields<Omit<EventOf<T>, 'type' | 'now'>> } = {
   'position.failed': { at: handle, reason: words, session: optional(word) },
   'position.blocked': { at: handle, reason: words },
   'tasks.set': { loop: id, tasks },
+  'task.dropped': { loop: id, task: taskId, reason: words, by: words },
   'task.ended': { loop: id, task: taskId, end: taskEnd, at: optional(handle) },
   'lease.renewed': { at: handle, expires: time },
   'gates.requested': {
