@@ -191,16 +191,18 @@ export async function readEvents(
   const events: SseEvent[] = [];
   let rest = '';
   let opened = false;
+  const beginsAt = path.includes('after=') || 'Last-Event-ID' in headers;
   const decoder = new TextDecoder();
   for await (const chunk of response.body ?? []) {
     rest += decoder.decode(chunk, { stream: true });
-    if (!opened) {
-      opened = true;
-      onOpen?.();
-    }
     const blocks = rest.split('\n\n');
     rest = blocks.pop() ?? '';
     for (const block of blocks) events.push(eventIn(block));
+    // A stream that begins now misses what happens before the server has said where it begins.
+    if (!opened && (beginsAt || events.some(({ id }) => id !== undefined))) {
+      opened = true;
+      onOpen?.();
+    }
     if (enough(events)) break;
   }
   clearTimeout(timer);
