@@ -45,7 +45,7 @@ export interface SetupRefusal {
 
 export interface Uninstalled {
   commands: string[];
-  /** Each settings file: `as_before` byte for byte, or `ours_removed` where somebody wrote into it since. */
+  /** Each settings file: `as_before` byte for byte, or `ours_removed` where a setting was changed since. */
   files: { file: string; how: 'as_before' | 'removed' | 'ours_removed' | 'left'; why?: string }[];
   /** Whether another project still uses the plugin's files, or may: nobody could be asked. */
   used: boolean;

@@ -25,7 +25,7 @@ export const setUp: readonly Command[] = [
     summary: 'Take Stepfast out of Claude Code in this project',
     usage: 'stepfast uninstall [--yes] [--team]',
     about:
-      'Removes the plugin by the commands of Claude Code. Settings that nobody touched since become what they were, byte for byte; from others only our entries go. .stepfast with workflows and runs stays.',
+      'Removes the plugin by the commands of Claude Code. Each settings file becomes what it was before, byte for byte; where a setting was changed since, the change stays and only our entries are removed. .stepfast with workflows and runs stays.',
     options: [
       yesOption,
       ['--team', 'Also take it out of .claude/settings.json, which is committed'],

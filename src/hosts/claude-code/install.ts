@@ -6,10 +6,11 @@ import {
   type SetupPlan,
   type SetupRefusal,
 } from '../../runtime/index.ts';
+import { isJsonObject } from '../settings/index.ts';
 import { type Installed, lookInstalled, marketplace, noList, pluginId, real } from './installed.ts';
 import { ask, quoted, type Ran } from './program.ts';
 import { openRecords, type Writing } from './records.ts';
-import { isTree, notWritable, settingIn, settingsFiles, shownFile, statuslineOf } from './settings-files.ts';
+import { notWritable, settingIn, settingsFiles, shownFile, statuslineOf } from './settings-files.ts';
 
 interface Intent extends Writing {
   commands: string[][];
@@ -76,7 +77,7 @@ async function intend(
   const scope = team ? 'project' : 'local';
   const mine = known.here.find((each) => each.scope === scope);
   const declared = settingIn(local, 'extraKnownMarketplaces');
-  const isDeclared = isTree(declared) && Object.hasOwn(declared, marketplace);
+  const isDeclared = isJsonObject(declared) && Object.hasOwn(declared, marketplace);
   const commands: string[][] = [];
   if (known.marketplace === undefined || !isDeclared)
     commands.push(['plugin', 'marketplace', 'add', plugin, '--scope', 'local']);

@@ -1,18 +1,17 @@
 import { existsSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { SetupPlace } from '../../runtime/index.ts';
 import {
   type Entry,
   isRefusal,
   type KeptFile,
-  merge,
+  ownersText,
   readLedger,
   readSettingsFile,
-  remember,
   removeLedger,
   restored,
   settled,
-  withoutOurs,
   writeLedger,
   writeSettingsFile,
 } from '../settings/index.ts';
@@ -29,42 +28,44 @@ export interface Writing {
   plugin: string;
 }
 
-/** What an installation does to settings files, and what is remembered of it. */
+/** What an installation does to settings files, and what is kept of them. */
 export interface Records {
-  /** Before the host is asked for anything: whoever is ended after that can still be undone. */
+  /** Before the host starts: an installation that is killed after that can still be undone. */
   begin(): void;
-  /** The host's change and ours, in each file as it was typed. */
+  /** Each file as its owner typed it, with the host's entries and ours. */
   settle(): void;
-  /** What somebody else wrote meanwhile stays. */
+  /** Each file as it was at the start, with what others wrote into it meanwhile. */
   undo(): void;
 }
 
 interface Start {
-  path: string;
-  /** Without what an installation that never ended left. */
-  text: string | undefined;
-  known: KeptFile | undefined;
+  /** At the start, with what an earlier installation left. */
+  text: string | null;
+  kept: KeptFile;
 }
 
 export function openRecords(place: SetupPlace, { files, wanted, plugin }: Writing): Records {
   const root = real(place.root);
   const folder = join(place.root, '.claude');
   const hadFolder = existsSync(folder);
-  const ledger = readLedger(place.state, hostName, root);
   const entries = ourEntries(plugin);
   const { local } = settingsFiles(place);
-  const starts = files.map(startOf);
+  // The files before the ledger: where another installation has changed a file, the ledger has its original.
+  const texts = files.map((path) => ({ path, text: readSettingsFile(path) }));
+  const ledger = readLedger(place.state, hostName, root);
+  const starts = texts.map(({ path, text }): Start => {
+    const known = ledger?.files.find((each) => each.path === path);
+    const before = ownersText(text, known, entries, dialect);
+    return { text, kept: { path, before: isRefusal(before) ? text : before, entries: both(known, entries) } };
+  });
   return {
-    begin: () => record(starts.map(pending)),
-    settle() {
-      const kept = starts.flatMap((start) => settleOne(start) ?? start.known ?? []);
-      record(kept);
-    },
+    begin: () => record(starts.map(({ kept }) => kept)),
+    settle: () => record(starts.map(settleOne)),
     undo() {
-      for (const { path, text } of starts) {
-        const now = readSettingsFile(path);
-        const left = withoutOurs(text, now, entries, dialect);
-        if (left !== now) writeSettingsFile(path, left);
+      for (const { text, kept } of starts) {
+        const now = readSettingsFile(kept.path);
+        const left = restored(now, { before: text, entries }, dialect);
+        if (!isRefusal(left) && left !== now) writeSettingsFile(kept.path, left);
       }
       if (!hadFolder) removeIfEmpty(folder);
       if (ledger) writeLedger(place.state, ledger);
@@ -72,36 +73,26 @@ export function openRecords(place: SetupPlace, { files, wanted, plugin }: Writin
     },
   };
 
-  function startOf(path: string): Start {
-    const text = readSettingsFile(path);
-    const known = ledger?.files.find((each) => each.path === path);
-    if (!known?.pending || text === undefined)
-      return { path, text, known: known?.pending ? undefined : known };
-    const before = restored(text, known, dialect);
-    const isText = before === null || typeof before === 'string';
-    return { path, text: isText ? (before ?? undefined) : text, known: undefined };
-  }
-
-  function pending({ path, text, known }: Start): KeptFile {
-    const whole = merge(text, entries, dialect);
-    const added = isRefusal(whole) ? [] : whole.added;
-    return { ...remember(known, { path, start: text, end: text ?? '', added }, dialect), pending: true };
-  }
-
-  function settleOne({ path, text, known }: Start): KeptFile | undefined {
-    const written = readSettingsFile(path);
-    const own = path === local ? wanted : [];
-    const result = settled({ path, start: text, written, known }, { wanted: own, entries }, dialect);
-    if (result && result.text !== written) writeSettingsFile(path, result.text);
-    return result?.kept;
+  function settleOne({ kept }: Start): KeptFile {
+    const written = readSettingsFile(kept.path);
+    const result = settled(written, kept, kept.path === local ? wanted : [], dialect);
+    if (isRefusal(result)) return kept;
+    if (result.text !== written) writeSettingsFile(kept.path, result.text);
+    return { ...kept, before: result.before };
   }
 
   function record(kept: readonly KeptFile[]): void {
     const others = ledger?.files.filter(({ path }) => !files.includes(path)) ?? [];
     const folders = ledger?.folders ?? (hadFolder ? [] : [folder]);
-    writeLedger(place.state, { version: 1, host: hostName, root, files: [...others, ...kept], folders });
+    writeLedger(place.state, { version: 2, host: hostName, root, files: [...others, ...kept], folders });
   }
 }
+
+/** What an earlier version installed is ours as well. */
+const both = (known: KeptFile | undefined, entries: readonly Entry[]): Entry[] => [
+  ...entries,
+  ...(known?.entries ?? []).filter((old) => !entries.some((entry) => isDeepStrictEqual(old, entry))),
+];
 
 export function removeIfEmpty(folder: string): void {
   try {

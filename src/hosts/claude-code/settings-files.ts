@@ -2,6 +2,7 @@ import { join, relative } from 'node:path';
 import type { SetupPlace, SetupRefusal } from '../../runtime/index.ts';
 import {
   type Entry,
+  isJsonObject,
   isLink,
   isRefusal,
   type Json,
@@ -61,7 +62,7 @@ export function settingIn(file: string, key: string): Json | undefined {
     const document = readDocument(readSettingsFile(file) ?? '', dialect);
     if (isRefusal(document)) return undefined;
     const { value } = document;
-    return isTree(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+    return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   } catch {
     return undefined;
   }
@@ -79,6 +80,3 @@ export const statuslineOf = (plugin: string): Entry => ({
   path: ['statusLine'],
   value: { type: 'command', command: `node ${quoted(join(plugin, 'dist', 'statusline.cjs'))}` },
 });
-
-export const isTree = (value: Json | undefined): value is { [key: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,8 +2,9 @@ import type { FoundHost, SetupOptions, SetupPlace, SetupRefusal, Uninstalled } f
 import {
   type Entry,
   entriesIn,
-  isSameBut,
+  isRefusal,
   type KeptFile,
+  ownersText,
   readLedger,
   readSettingsFile,
   removeLedger,
@@ -34,7 +35,7 @@ export async function uninstall(
   const targets = [local, ...(isOurs ? [project] : [])].flatMap(
     (file) => targetFor(file, ledger?.files, entries) ?? [],
   );
-  const theirs = isOurs ? undefined : readSettingsFile(project);
+  const theirs = isOurs ? null : readSettingsFile(project);
   const here = known?.here ?? [];
   const mine = here.filter(({ scope }) => scope === 'local' || (scope === 'project' && isOurs));
   const others = known && known.elsewhere + here.length - mine.length;
@@ -46,14 +47,14 @@ export async function uninstall(
       : []),
   ];
   const failed = await firstFailed(commands, found, place);
-  const files = targets.map((target) => putBack(target, entries, place));
+  const files = targets.map((target) => putBack(target, place));
   for (const folder of ledger?.folders ?? []) removeIfEmpty(folder);
   // The host may have written it anew.
-  if (theirs !== undefined) keepTeams(project, theirs, entries);
+  if (theirs !== null) keepTeams(project, theirs, entries);
   // Kept for the next time, when the host writes these files once more.
   if (failed) return failed;
   if (files.every(({ how }) => how !== 'left')) removeLedger(place.state, hostName, root);
-  const isTeams = theirs !== undefined && entriesIn(theirs, entries, dialect).length > 0;
+  const isTeams = entriesIn(theirs, entries, dialect).length > 0;
   const forAll = here.some(({ scope }) => scope === 'user');
   return {
     commands: commands.map((args) => ['claude', ...args.map(quoted)].join(' ')),
@@ -93,58 +94,37 @@ function refusalOf(args: readonly string[], { code, stdout, stderr }: Ran): Setu
 
 interface Target {
   file: string;
-  kept: KeptFile;
-  /** As it should be; null: not at all. */
+  known: KeptFile | undefined;
+  entries: readonly Entry[];
+  /** The owner's text. */
   text: ReturnType<typeof restored>;
-  untouched: boolean;
 }
 
-/** Looked at before the host writes it anew. */
+/** Looked at before the host writes the file anew. undefined where nothing of ours is in it. */
 function targetFor(
   file: string,
-  known: readonly KeptFile[] | undefined,
+  files: readonly KeptFile[] | undefined,
   entries: readonly Entry[],
 ): Target | undefined {
   const now = readSettingsFile(file);
-  if (now === undefined) return undefined;
-  const kept = known?.find(({ path }) => path === file) ?? withoutLedger(file, now, entries);
-  if (!kept) return undefined;
-  const text = restored(now, kept, dialect);
-  return { file, kept, text, untouched: now === kept.after || text === kept.before };
+  const known = files?.find(({ path }) => path === file);
+  if (now === null || (!known && entriesIn(now, entries, dialect).length === 0)) return undefined;
+  return { file, known, entries: known?.entries ?? entries, text: ownersText(now, known, entries, dialect) };
 }
 
-/** Installed by hand, or the record is lost: what has our name is ours. */
-function withoutLedger(path: string, now: string, entries: readonly Entry[]): KeptFile | undefined {
-  const added = entriesIn(now, entries, dialect).map((entry) => ({ entry, found: 0 }));
-  return added.length === 0 ? undefined : { path, before: now, after: '', added };
-}
-
-function putBack(
-  { file, kept, text, untouched }: Target,
-  entries: readonly Entry[],
-  place: SetupPlace,
-): FileResult {
+function putBack({ file, known, entries, text }: Target, place: SetupPlace): FileResult {
   const name = shownFile(file, place);
-  if (text !== null && typeof text === 'object')
-    return { file: name, how: 'left', why: `it cannot be read: ${sayWhere(name, text)}` };
   const now = readSettingsFile(file);
-  if (now === text || (now === undefined && text === null)) return { file: name, how: how(text, untouched) };
-  if (now !== undefined && !isSameBut(now, text ?? undefined, entries, dialect)) {
-    // Somebody wrote into it at this moment: what they wrote stays.
-    const theirs = restored(now, kept, dialect);
-    if (theirs !== null && typeof theirs === 'object')
-      return { file: name, how: 'left', why: `it cannot be read: ${sayWhere(name, theirs)}` };
-    writeSettingsFile(file, theirs ?? undefined);
-    return { file: name, how: 'ours_removed' };
-  }
-  writeSettingsFile(file, text ?? undefined);
-  return { file: name, how: how(text, untouched) };
+  // What was written into it while the host was at work stays.
+  const left = isRefusal(text) ? text : restored(now, { before: text, entries }, dialect);
+  if (isRefusal(left)) return { file: name, how: 'left', why: `it cannot be read: ${sayWhere(name, left)}` };
+  if (left !== now) writeSettingsFile(file, left);
+  if (left === null) return { file: name, how: 'removed' };
+  return { file: name, how: left === known?.before ? 'as_before' : 'ours_removed' };
 }
-
-const how = (text: string | null, untouched: boolean): FileResult['how'] =>
-  text === null ? 'removed' : untouched ? 'as_before' : 'ours_removed';
 
 function keepTeams(file: string, text: string, entries: readonly Entry[]): void {
   const now = readSettingsFile(file);
-  if (now !== text && isSameBut(now, text, entries, dialect)) writeSettingsFile(file, text);
+  const left = restored(now, { before: text, entries }, dialect);
+  if (!isRefusal(left) && left !== now) writeSettingsFile(file, left);
 }

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export type JsonObject = { [key: string]: Json };
 
 /** Which JSON a host reads: with comments and commas at the end, or without. */
 export type Dialect = 'json' | 'jsonc';
@@ -22,7 +24,8 @@ export interface SettingsDocument {
   value: Json;
 }
 
-export const isRefusal = (value: object): value is SettingsRefusal => 'problem' in value;
+export const isRefusal = (value: object | string | null): value is SettingsRefusal =>
+  typeof value === 'object' && value !== null && 'problem' in value;
 
 /** An empty text is an empty object. */
 export function readDocument(text: string, dialect: Dialect): SettingsDocument | SettingsRefusal {
@@ -48,8 +51,8 @@ export function refusal(
   return { code, problem, line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }
 
-/** Of keys that stand twice the last one counts, as for every reader of JSON. */
-export function jsonOf(node: Node): Json {
+/** Of keys that stand twice the last one counts, as for every reader of JSON. `__proto__` is an ordinary key. */
+function jsonOf(node: Node): Json {
   if (node.type === 'array') return (node.children ?? []).map(jsonOf);
   // A leaf's value is a string, a number, a boolean or null.
   if (node.type !== 'object') return node.value as Json;
@@ -59,22 +62,16 @@ export function jsonOf(node: Node): Json {
   return Object.fromEntries(pairs);
 }
 
-/** The property with this key that counts; its value is its second child. */
-export const propertyOf = (object: Node, key: string): Node | undefined =>
-  (object.children ?? []).findLast(({ children }) => children?.[0]?.value === key);
-
 /** Order of keys does not matter, order of items does. */
-export function sameJson(one: Json | undefined, other: Json | undefined): boolean {
-  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
-}
+export const sameJson = (one: Json | undefined, other: Json | undefined): boolean =>
+  isDeepStrictEqual(one, other);
 
-function sorted(value: Json | undefined): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  // As a list it keeps its order, whatever the keys are; within an object it is not taken for one.
-  return { pairs: pairs.map(([key, each]) => [key, sorted(each)]) };
-}
+export const isJsonObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** undefined where the value is no object, or has no such key of its own. */
+export const valueAt = (value: Json | undefined, key: string): Json | undefined =>
+  isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
 const said: Record<string, string> = {
   InvalidCommentToken: 'a comment, which this file may not have',

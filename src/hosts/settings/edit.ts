@@ -1,140 +1,67 @@
-import { createScanner, type Node } from 'jsonc-parser';
-import type { Json } from './document.ts';
-
-/** Replaces [start, end) by a text. */
-export interface Edit {
-  start: number;
-  end: number;
-  text: string;
-}
-
-/** Edits do not overlap. */
-export function applyEdits(text: string, edits: readonly Edit[]): string {
-  const fromTheBack = [...edits].sort((a, b) => b.start - a.start);
-  return fromTheBack.reduce(
-    (now, { start, end, text: put }) => now.slice(0, start) + put + now.slice(end),
-    text,
-  );
-}
-
-/** A whole document, for a file with nothing in it. */
-export const freshDocument = (key: string, value: Json): string =>
-  `${JSON.stringify({ [key]: value }, null, 2)}\n`;
+import { applyEdits, type JSONPath, modify } from 'jsonc-parser';
+import {
+  type Dialect,
+  isJsonObject,
+  isRefusal,
+  type Json,
+  readDocument,
+  type SettingsDocument,
+  sameJson,
+  valueAt,
+} from './document.ts';
 
 /**
- * Adds a property (with `key`) or an item at a container's end, by insertion only: not a byte that is there changes.
- * Written as the file is written: its line ends, its indentation, and on one line what is on one line.
+ * The document with this value instead of its own. Comments and formatting stay where `modify` of jsonc-parser keeps
+ * them. Its result is read back; where it is wrong, the whole file is rewritten.
  */
-export function insertInto(text: string, container: Node, value: Json, key?: string): Edit[] {
-  const close = container.offset + container.length - 1;
-  const last = container.children?.at(-1);
-  const inner = lastInk(text, container.offset + 1, close);
-  const several = isOnSeveralLines(text, container);
-  const { eol, unit } = styleOf(text);
-  const base = indentAt(text, container.offset);
-  const indent = childIndent(text, container) ?? base + unit;
-  const label = key === undefined ? '' : `${JSON.stringify(key)}: `;
-  const json = several
-    ? JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`)
-    : JSON.stringify(value);
-  const lead = several ? `${eol}${indent}` : last ? ' ' : '';
-  const needsEnd = several && !last && !/[\r\n]/.test(text.slice(inner, close));
-  const lastEnd = last ? last.offset + last.length : inner;
-  const ends = last !== undefined && commaIn(text, lastEnd, close) !== undefined;
-  const comma = last && !ends ? ',' : '';
-  // Where theirs ends with a comma ours does as well, so that each goes with its own.
-  const put = `${lead}${label}${json}${ends ? ',' : ''}${needsEnd ? `${eol}${base}` : ''}`;
-  if (lastEnd === inner || comma === '') return [{ start: inner, end: inner, text: comma + put }];
-  // The comma stands at what it ends, and not behind somebody's comment.
-  return [
-    { start: lastEnd, end: lastEnd, text: comma },
-    { start: inner, end: inner, text: put },
-  ];
+export function edited(document: SettingsDocument, value: Json, dialect: Dialect): string {
+  const { bom, body } = document;
+  const text = changed(document, value);
+  const result = readDocument(text, dialect);
+  if (!isRefusal(result) && sameJson(result.value, value)) return bom + text;
+  const eol = /\r?\n/.exec(body)?.[0] ?? '\n';
+  return `${bom}${JSON.stringify(value, null, indentOf(body))}\n`.replaceAll('\n', eol);
 }
 
-export const replaceNode = (text: string, node: Node, value: Json): Edit => {
-  const { eol, unit } = styleOf(text);
-  const several = /[\r\n]/.test(text.slice(node.offset, node.offset + node.length));
-  const json = several
-    ? JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indentAt(text, node.offset)}`)
-    : JSON.stringify(value);
-  return { start: node.offset, end: node.offset + node.length, text: json };
-};
-
-/** Takes out a property or an item with its comma and the white space before it; comments around it stay. */
-export function removeFrom(text: string, container: Node, child: Node): Edit[] {
-  const children = container.children ?? [];
-  const index = children.indexOf(child);
-  const close = container.offset + container.length - 1;
-  const end = child.offset + child.length;
-  const previous = children[index - 1];
-  const after = commaIn(text, end, children[index + 1]?.offset ?? close);
-  const before = previous && commaIn(text, previous.offset + previous.length, child.offset);
-  const comma = after ?? before;
-  if (children.length === 1 && isBlank(text, container.offset + 1, child.offset) && isBlank(text, end, close))
-    return [{ start: container.offset + 1, end: close, text: '' }];
-  const start = keepsLineEnd(text, child.offset, end, after) ? child.offset : lastInk(text, 0, child.offset);
-  const taken = { start, end, text: '' };
-  if (comma === undefined || (comma >= start && comma < end)) return [taken];
-  return [taken, { start: comma, end: comma + 1, text: '' }];
-}
-
-/** A comment up to the end of the line would swallow what follows. */
-function keepsLineEnd(text: string, start: number, end: number, comma: number | undefined): boolean {
-  const rest = text.slice(comma === undefined ? end : comma + 1);
-  if (/^[ \t]*(\r|\n|$)/.test(rest)) return false;
-  const ink = lastInk(text, 0, start);
-  const line = text.slice(lineStart(text, ink), ink);
-  return line.includes('//') && /[\r\n]/.test(text.slice(ink, start));
-}
-
-const isBlank = (text: string, start: number, end: number): boolean => text.slice(start, end).trim() === '';
-
-/** Where the white space before `end` begins, `start` at the earliest. */
-function lastInk(text: string, start: number, end: number): number {
-  let at = end;
-  while (at > start && /\s/.test(text[at - 1] ?? '')) at--;
-  return at;
-}
-
-/** The offset of the first comma that is not in a comment. */
-function commaIn(text: string, start: number, end: number): number | undefined {
-  const scanner = createScanner(text.slice(start, end), true);
-  // A const enum of the package: 5 is a comma, 17 the end.
-  for (let token: number = scanner.scan(); token !== 17; token = scanner.scan())
-    if (token === 5) return start + scanner.getTokenOffset();
-  return undefined;
-}
-
-function isOnSeveralLines(text: string, container: Node): boolean {
-  const close = container.offset + container.length - 1;
-  const children = container.children ?? [];
-  const first = children[0];
-  const last = children.at(-1);
-  const hasBreak = (start: number, end: number): boolean => /[\r\n]/.test(text.slice(start, end));
-  if (!first || !last) return hasBreak(0, text.trimEnd().length);
-  return hasBreak(container.offset, first.offset) || hasBreak(last.offset + last.length, close);
-}
-
-function styleOf(text: string): { eol: string; unit: string } {
-  const eol = /\r\n|\r|\n/.exec(text)?.[0] ?? '\n';
-  const unit = /[\r\n]([ \t]+)[^\s]/.exec(text)?.[1] ?? '  ';
-  return { eol, unit };
-}
-
-/** Of the first child that begins a line. Looks only between the children, since a file may be one long line. */
-function childIndent(text: string, container: Node): string | undefined {
-  let end = container.offset + 1;
-  for (const { offset, length } of container.children ?? []) {
-    const indent = /[\r\n]([^\S\r\n]*)$/.exec(text.slice(end, offset))?.[1];
-    if (indent !== undefined) return indent;
-    end = offset + length;
+/** Unchanged where there is nothing to edit, or `modify` throws, as it may on a key that is there twice. */
+function changed({ body, root, value: from }: SettingsDocument, to: Json): string {
+  try {
+    return root ? change(body, [], from, to) : body;
+  } catch {
+    return body;
   }
-  return undefined;
 }
 
-const indentAt = (text: string, offset: number): string =>
-  /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? '';
+function change(text: string, path: JSONPath, from: Json | undefined, to: Json | undefined): string {
+  if (sameJson(from, to)) return text;
+  if (isJsonObject(from) && isJsonObject(to)) {
+    const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+    return keys.reduce((now, key) => change(now, [...path, key], valueAt(from, key), valueAt(to, key)), text);
+  }
+  if (Array.isArray(from) && Array.isArray(to)) {
+    if (to.length >= from.length)
+      return to.reduce<string>((now, item, index) => change(now, [...path, index], from[index], item), text);
+    const removed = removedFrom(from, to);
+    if (removed) return removed.reduceRight((now, index) => set(now, [...path, index], undefined), text);
+  }
+  return set(text, path, to);
+}
 
-const lineStart = (text: string, offset: number): number =>
-  offset === 0 ? 0 : Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
+/** Which items of `from` are not in `to`; undefined where more than that differs. */
+function removedFrom(from: readonly Json[], to: readonly Json[]): number[] | undefined {
+  const removed: number[] = [];
+  for (const [index, item] of from.entries())
+    if (!sameJson(item, to[index - removed.length])) removed.push(index);
+  return from.length - removed.length === to.length ? removed : undefined;
+}
+
+/** No value removes. What is added is formatted like the file; what is around a removal is left as it is. */
+function set(text: string, path: JSONPath, value: Json | undefined): string {
+  const indent = indentOf(text);
+  const formattingOptions = { insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol: '\n' };
+  const isOneLine = !/[\r\n]/.test(text.trim());
+  const options = value === undefined || isOneLine ? {} : { formattingOptions };
+  return applyEdits(text, modify(text, path, value, options));
+}
+
+const indentOf = (text: string): string => /[\r\n]([ \t]+)"/.exec(text)?.[1] ?? '  ';

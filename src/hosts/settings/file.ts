@@ -14,9 +14,9 @@ import {
 import { dirname, join } from 'node:path';
 import { StepfastError } from '../../errors.ts';
 
-/** undefined for a file that is not there. Throws where it cannot be read, or is no text. */
-export function readSettingsFile(path: string): string | undefined {
-  if (!existsSync(path)) return undefined;
+/** null for a file that is not there. Throws where it cannot be read, or is no text. */
+export function readSettingsFile(path: string): string | null {
+  if (!existsSync(path)) return null;
   const bytes = readFileSync(path);
   const text = bytes.toString('utf8');
   if (Buffer.from(text, 'utf8').equals(bytes)) return text;
@@ -24,11 +24,11 @@ export function readSettingsFile(path: string): string | undefined {
 }
 
 /**
- * Whole or not at all, by a rename beside its target. A link stays a link, and the mode stays. No text removes the
+ * Whole or not at all, by a rename beside its target. A link stays a link, and the mode stays. null removes the
  * file.
  */
-export function writeSettingsFile(path: string, text: string | undefined): void {
-  if (text === undefined) return rmSync(path, { force: true });
+export function writeSettingsFile(path: string, text: string | null): void {
+  if (text === null) return rmSync(path, { force: true });
   const target = existsSync(path) ? realpathSync(path) : path;
   mkdirSync(dirname(target), { recursive: true });
   const mode = statSync(target, { throwIfNoEntry: false })?.mode;

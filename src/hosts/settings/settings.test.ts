@@ -12,19 +12,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { patient } from '../../../test/kit/patient.ts';
 import {
   type Entry,
   isRefusal,
-  type KeptFile,
-  type Merged,
-  merge,
   readLedger,
   readSettingsFile,
-  remember,
   restored,
-  sameJson,
-  unmerge,
+  withEntries,
   writeLedger,
   writeSettingsFile,
 } from './index.ts';
@@ -42,17 +36,13 @@ const hook: Entry = {
   value: { hooks: [{ type: 'command', command: 'stepfast-hook stop' }] },
 };
 
-function merged(
-  text: string | undefined,
-  entries: readonly Entry[],
-  dialect: 'json' | 'jsonc' = 'jsonc',
-): Merged {
-  const result = merge(text, entries, dialect);
-  if (isRefusal(result)) throw new Error(result.problem);
+function added(text: string | null, entries: readonly Entry[]): string {
+  const result = withEntries(text, entries, 'jsonc');
+  if (typeof result !== 'string') throw new Error(`refused: ${JSON.stringify(result)}`);
   return result;
 }
 
-describe('[pain 20] a merge', () => {
+describe('[pain 20] adding entries', () => {
   test.each([
     ['{ "a": 1,, }', 'json', 'a comma too many', 1, 10],
     ['{\n  // mine\n  "a": 1\n}', 'json', 'a comment, which this file may not have', 2, 3],
@@ -62,127 +52,97 @@ describe('[pain 20] a merge', () => {
     ['[]', 'jsonc', 'the file holds no JSON object', 1, 1],
     ['{"hooks": []}', 'jsonc', "'hooks' is not an object", 1, 11],
     ['{"hooks": {"Stop": "x"}}', 'jsonc', "'hooks.Stop' is not a list", 1, 20],
-  ] as const)('into %j (%s) is refused with line and column', (text, dialect, problem, line, column) => {
-    expect(merge(text, [statusLine, hook], dialect)).toMatchObject({ problem, line, column });
+  ] as const)('to %j (%s) is refused with line and column', (text, dialect, problem, line, column) => {
+    expect(withEntries(text, [statusLine, hook], dialect)).toMatchObject({ problem, line, column });
   });
 
-  test('is written as the file is written, and comments stay at what they are about', () => {
-    const text = '{\r\n\t"a": 1, // one\r\n\t"b": {"c": 2} // two\r\n}\r\n';
-    expect(merged(text, [plugin]).text).toBe(
-      '{\r\n\t"a": 1, // one\r\n\t"b": {"c": 2}, // two\r\n\t"enabledPlugins": {\r\n\t\t"stepfast@stepfast": true\r\n\t}\r\n}\r\n',
+  test('keeps comments, line ends and indentation', () => {
+    const text = '{\r\n\t// one\r\n\t"a": 1, // two\r\n\t"b": {"c":  2} /* three */\r\n}\r\n';
+    expect(added(text, [plugin])).toBe(
+      '{\r\n\t// one\r\n\t"a": 1, // two\r\n\t"b": {\r\n\t\t"c": 2\r\n\t},\r\n\t"enabledPlugins": {\r\n\t\t"stepfast@stepfast": true\r\n\t} /* three */\r\n}\r\n',
     );
-    expect(merged('{"a":1}', [plugin]).text).toBe('{"a":1, "enabledPlugins": {"stepfast@stepfast":true}}');
   });
 
-  test('never replaces what somebody else set', () => {
-    const { text, kept } = merged('{"statusLine": {"command": "mine"}}', [statusLine]);
-    expect([text, kept]).toEqual(['{"statusLine": {"command": "mine"}}', [statusLine]]);
+  test('keeps a file on one line, and every line of a file in the usual format', () => {
+    expect(added('{"a":1}', [plugin])).toBe('{"a":1,"enabledPlugins": {"stepfast@stepfast":true}}');
+    expect(added('{\n  "a": [\n    1\n  ],\n  "b": {}\n}\n', [plugin])).toBe(
+      '{\n  "a": [\n    1\n  ],\n  "b": {},\n  "enabledPlugins": {\n    "stepfast@stepfast": true\n  }\n}\n',
+    );
+  });
+
+  test("never replaces a person's value", () => {
+    expect(added('{"statusLine": {"command": "mine"}}', [statusLine])).toBe(
+      '{"statusLine": {"command": "mine"}}',
+    );
   });
 
   test('renews what has our name', () => {
-    expect(merged('{"enabledPlugins": {"stepfast@stepfast": false}}', [plugin]).text).toBe(
+    expect(added('{"enabledPlugins": {"stepfast@stepfast": false}}', [plugin])).toBe(
       '{"enabledPlugins": {"stepfast@stepfast": true}}',
     );
   });
 
-  test('goes into the last of two keys, which is the one that counts', () => {
-    const { text } = merged('{"enabledPlugins": {"a": true}, "enabledPlugins": {"b": true}}', [plugin]);
-    expect(JSON.parse(text)).toEqual({ enabledPlugins: { b: true, 'stepfast@stepfast': true } });
+  test.each(['{"b": true}', '1'])(
+    'to a key that is there twice goes into the last one, which counts (first: %s)',
+    (first) => {
+      const text = added(`{"enabledPlugins": ${first}, "enabledPlugins": {"c": true}}`, [plugin]);
+      expect(JSON.parse(text)).toEqual({ enabledPlugins: { c: true, 'stepfast@stepfast': true } });
+    },
+  );
+
+  test('to 8,000 keys on one line keeps them on one line', () => {
+    const text = `{${Array.from({ length: 8000 }, (_, index) => `"key-${index}":${index}`).join(',')}}`;
+    expect(added(text, [plugin])).not.toContain('\n');
+    expect(restored(added(text, [plugin]), { before: text, entries: [plugin] }, 'jsonc')).toBe(text);
   });
 });
 
-test('[pain 20] one long line with 8,000 keys takes less than a second', () => {
-  const keys = Array.from({ length: 8000 }, (_, index) => `"key-${index}":${index}`).join(',');
-  const text = `{${keys}}`;
-  // The best of three, since the machine has other work.
-  const times = [1, 2, 3].map(() => {
-    const begun = performance.now();
-    const { text: after, added } = merged(text, [plugin]);
-    expect(unmerge(after, added, 'jsonc')).toEqual({ text });
-    return performance.now() - begun;
+describe('[pain 20] restoring', () => {
+  const entries = [statusLine, plugin, hook];
+  const before = '{ "a" :1 }';
+  const restoredFrom = (now: string, was: string | null = before): unknown => {
+    const left = restored(now, { before: was, entries }, 'json');
+    return left === null || isRefusal(left) ? left : JSON.parse(left);
+  };
+
+  test('brings every byte back, also from a file that the host wrote in another order', () => {
+    const now = added(before, entries);
+    const reversed = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(now)).reverse()));
+    for (const each of [now, reversed]) expect(restored(each, { before, entries }, 'json')).toBe(before);
   });
-  expect(Math.min(...times)).toBeLessThan(patient(1000));
-});
 
-test('an empty object is not an empty list', () => {
-  expect([sameJson({}, []), sameJson({ a: [] }, { a: {} }), sameJson([['a', 1]], { a: 1 })]).toEqual([
-    false,
-    false,
-    false,
-  ]);
-  expect(sameJson({ a: 1, b: [{}] }, { b: [{}], a: 1 })).toBe(true);
-});
+  test("keeps the owner's changes, and removes our entries without a trace in a file in the usual format", () => {
+    const text = '{\n  "a": 1\n}\n';
+    const now = added(text, entries).replace('"a": 1', '"a": 2');
+    expect(restored(now, { before: text, entries }, 'json')).toBe('{\n  "a": 2\n}\n');
+  });
 
-describe('[pain 20] taken out again', () => {
-  test('a hook that somebody put beside ours stays', () => {
-    const { text, added } = merged('{}', [hook]);
-    const both = text.replace(
-      '"stepfast-hook stop"}',
-      '"stepfast-hook stop"},{"type":"command","command":"mine"}',
-    );
-    const left = unmerge(both, added, 'jsonc');
-    expect(JSON.parse('text' in left ? left.text : '')).toEqual({
+  test('keeps a hook that the owner put beside ours', () => {
+    const now = JSON.parse(added(before, entries));
+    now.hooks.Stop[0].hooks.push({ type: 'command', command: 'mine' });
+    expect(restoredFrom(JSON.stringify(now))).toEqual({
+      a: 1,
       hooks: { Stop: [{ hooks: [{ type: 'command', command: 'mine' }] }] },
     });
   });
 
-  test('a list that was empty before stays, and one that was made goes', () => {
-    const { text, added } = merged('{"hooks": {"Stop": []}}', [hook, plugin]);
-    expect(unmerge(text, added, 'jsonc')).toEqual({ text: '{"hooks": {"Stop": []}}' });
+  test('keeps a list that was empty before, and a value of ours that the owner changed', () => {
+    const text = '{"hooks": {"Stop": []}}';
+    const now = added(text, entries).replace('stepfast statusline', 'mine');
+    expect(restoredFrom(now, text)).toEqual({ hooks: { Stop: [] }, statusLine: { command: 'mine' } });
   });
 
-  test('a value that somebody changed is theirs', () => {
-    const { text, added } = merged('{}', [statusLine]);
-    const theirs = text.replace('stepfast statusline', 'mine');
-    expect(unmerge(theirs, added, 'jsonc')).toEqual({ text: theirs });
-  });
-
-  test('a comment up to the end of the line swallows nothing', () => {
-    const { added } = merged('{}', [statusLine]);
-    const ours = '"statusLine": {"command": "stepfast statusline"}';
-    const left = unmerge(`{ // mine\n${ours}, "b": 2 }`, added, 'jsonc');
-    expect(left).toEqual({ text: '{ // mine\n "b": 2 }' });
-  });
-});
-
-describe('[pain 20] what is remembered', () => {
-  const text = '{ "a" :1 }';
-  const first = (): KeptFile => {
-    const { text: end, added } = merged(text, [plugin]);
-    return remember(undefined, { path: 'x', start: text, end, added }, 'json');
-  };
-
-  test('brings back every byte where nobody wrote since', () => {
-    expect(restored(first().after, first(), 'json')).toBe(text);
-  });
-
-  test('leaves what somebody wrote since', () => {
-    const now = first().after.replace('"a" :1', '"a" :2');
-    expect(restored(now, first(), 'json')).toBe('{ "a" :2 }');
-  });
-
-  test('lasts through a second time, also when somebody wrote in between', () => {
-    const now = first().after.replace('"a" :1', '"a" :2');
-    const { text: end, added } = merged(now, [plugin, statusLine]);
-    const second = remember(first(), { path: 'x', start: now, end, added }, 'json');
-    expect(restored(end, second, 'json')).toBe('{ "a" :2 }');
-    expect(
-      restored(
-        first().after,
-        remember(first(), { path: 'x', start: first().after, end: first().after, added }, 'json'),
-        'json',
-      ),
-    ).toBe(text);
-  });
-
-  test('takes away a file that was made, unless somebody wrote into it', () => {
-    const { text: end, added } = merged(undefined, [plugin]);
-    const made = remember(undefined, { path: 'x', start: undefined, end, added }, 'json');
-    expect(restored(end, made, 'json')).toBe(null);
-    expect(restored(end.replace('{', '{ '), made, 'json')).toBe(null);
-    expect(JSON.parse(String(restored(merged(end, [statusLine]).text, made, 'json')))).toMatchObject({
-      statusLine: {},
+  test('removes a file that was created, unless the owner wrote into it', () => {
+    const now = added(null, entries);
+    expect(restoredFrom(now, null)).toBe(null);
+    expect(restoredFrom('{"hooks": {}}', null)).toBe(null);
+    expect(restoredFrom(added(now, [{ kind: 'value', path: ['later'], value: 1 }]), null)).toEqual({
+      later: 1,
     });
+  });
+
+  test('refuses a file that cannot be read', () => {
+    expect(restoredFrom('{ "a": ')).toMatchObject({ code: 'broken', line: 1 });
   });
 });
 
@@ -212,8 +172,8 @@ describe('a settings file', () => {
     expect(() => readSettingsFile(file)).toThrow(/not written in UTF-8/);
   });
 
-  test('is remembered where nobody else reads it', () => {
-    const ledger = { version: 1, host: 'claude-code', root: '/a', files: [], folders: [] } as const;
+  test('is kept where no other user reads it', () => {
+    const ledger = { version: 2, host: 'claude-code', root: '/a', files: [], folders: [] } as const;
     writeLedger(folder, { ...ledger, files: [], folders: [] });
     expect(readLedger(folder, 'claude-code', '/a')).toEqual(ledger);
     expect(readLedger(folder, 'claude-code', '/b')).toBeUndefined();

@@ -26,6 +26,9 @@ steps:
 /** Odd in every way that the host accepts: a byte order mark, CRLF, a tab, a key that stands twice, another's hook. */
 const odd = `\uFEFF{\r\n   "permissions": {"allow": ["Bash(ls)"]},   "hooks": {"SessionStart":[{"hooks":[{"type":"command","command":"echo THEIR-HOOK"}]}]},\r\n\t"x-unknown": [1,  2],"env":{"A":"1","A":"2"}\r\n}`;
 
+/** All lines but the one that entries are added to, which is formatted. */
+const firstLines = odd.slice(0, odd.indexOf('\t'));
+
 let project: TestProject;
 let home: string;
 let model: ScriptedModel;
@@ -73,8 +76,7 @@ it('[pain 20] settings of others stay as they were typed, the plugin works, and 
 
   const installed = await stepfast(['init', '--yes']);
   expect(installed).toMatchObject({ code: 0 });
-  const now = read(settingsOf());
-  expect(now.startsWith(odd.slice(0, -3))).toBe(true);
+  expect(read(settingsOf()).startsWith(firstLines)).toBe(true);
   expect(statSync(settingsOf()).mode & 0o777).toBe(0o600);
   expect(read(settingsOf('settings.json'))).toBe('{\n        "cleanupPeriodDays": 99\n}');
   expect(read(join(configOf(home), 'settings.json'))).toBe('{"theme":   "dark"}\n');
@@ -102,11 +104,12 @@ it('[pain 20] settings of others stay as they were typed, the plugin works, and 
 it('[pain 20] what somebody wrote since stays, and only our entries go', async () => {
   put(settingsOf(), odd);
   await stepfast(['init', '--yes']);
-  const theirs = read(settingsOf()).replace('"x-unknown": [1,  2]', '"x-unknown": [1,  2, 3]');
-  put(settingsOf(), theirs);
+  const change = (text: string): string => text.replace('Bash(ls)', 'Bash(pwd)');
+  put(settingsOf(), change(read(settingsOf())));
   const removed = await stepfast(['uninstall', '--yes']);
   expect(removed.stdout).toContain('only our entries were taken out');
-  expect(read(settingsOf())).toBe(odd.replace('[1,  2]', '[1,  2, 3]'));
+  expect(read(settingsOf()).startsWith(change(firstLines))).toBe(true);
+  expect(JSON.parse(read(settingsOf()).slice(1))).toEqual(JSON.parse(change(odd).slice(1)));
 });
 
 it('[pain 20] where there were no settings there are none afterwards', async () => {
@@ -219,7 +222,7 @@ it('[pain 20] an init that was killed half way is finished by the next, and unin
   expect((await stepfast(['init', '--yes'], { path })).code).not.toBe(0);
   expect(read(settingsOf())).not.toBe(odd);
   expect((await stepfast(['init', '--yes'])).code).toBe(0);
-  expect(read(settingsOf()).startsWith(odd.slice(0, -3))).toBe(true);
+  expect(read(settingsOf()).startsWith(firstLines)).toBe(true);
   await stepfast(['uninstall', '--yes']);
   expect(read(settingsOf())).toBe(odd);
 });
