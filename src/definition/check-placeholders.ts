@@ -99,14 +99,17 @@ function judge(name: string, loop: Loop | undefined, { inputs, stepIds }: Checke
   };
 }
 
-function knownNames(name: string, inputs: ReadonlySet<string>, stepIds: ReadonlySet<string>): string[] {
-  const known: string[] = [...plainPlaceholders, ...taskPlaceholders.map((part) => `task.${part}`)];
-  if (!name.includes('.')) return known;
-  return [
-    ...known,
-    ...[...inputs].map((input) => `input.${input}`),
-    ...[...stepIds].map((step) => `outputs.${step}`),
-  ];
+/** One after the other: a suggestion looks at the first few only. */
+function* knownNames(
+  name: string,
+  inputs: ReadonlySet<string>,
+  stepIds: ReadonlySet<string>,
+): Generator<string> {
+  yield* plainPlaceholders;
+  for (const part of taskPlaceholders) yield `task.${part}`;
+  if (!name.includes('.')) return;
+  for (const input of inputs) yield `input.${input}`;
+  for (const step of stepIds) yield `outputs.${step}`;
 }
 
 function checkCommand(node: Node | undefined, { report }: Checked): void {

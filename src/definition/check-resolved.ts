@@ -24,8 +24,9 @@ export function definitionProblem(definition: unknown): string | undefined {
   const parsed = workflowSchema.safeParse(definition);
   if (parsed.success && isAdopted(definition)) return undefined;
   const { report, arranged } = createCollector();
-  if (!parsed.success) reportIssues(root, parsed.error.issues, report);
-  checkReferences(root, false, report);
+  // One problem is all that is answered, so what the schema refuses is not looked at any further.
+  if (parsed.success) checkReferences(root, false, report);
+  else reportIssues(root, parsed.error.issues, report);
   const found = arranged('workflow.json').find(({ severity }) => severity === 'error');
   return found?.message ?? (parsed.success ? undefined : 'it is no workflow');
 }

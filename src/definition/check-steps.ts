@@ -16,21 +16,22 @@ export function checkSteps(checked: Checked): void {
   const { root, report } = checked;
   const agents = new Set(entries(child(root, 'agents')).map(([id]) => id));
   const steps = maps(child(root, 'steps'));
+  const order = orderOf(steps);
   checkIds(steps, 'Step', report);
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     checkType(step, report);
     checkAgent(child(step, 'agent'), agents, report);
     const by = child(child(step, 'review'), 'by');
     checkReviewer(by, agents, report);
     for (const part of ['review', 'budget'])
-      checkPivot(child(child(step, part), 'on_pivot'), step, steps, checked);
+      checkPivot(child(child(step, part), 'on_pivot'), index, order, checked);
   }
   for (const [id, { value }] of entries(child(root, 'loops'))) {
     const subSteps = maps(value);
     checkIds(subSteps, `Loop '${id}' sub-step`, report);
     for (const subStep of subSteps) checkAgent(child(subStep, 'agent'), agents, report);
   }
-  checkTransitions(checked);
+  checkTransitions(order, checked);
   checkInputs(root, report);
 }
 
@@ -125,24 +126,35 @@ function checkStepId(node: Node | undefined, key: string, { stepIds, reference }
   );
 }
 
+/** The first place of each id: asked for every reference, so it is worked out once. */
+function orderOf(steps: readonly MapNode[]): ReadonlyMap<string, number> {
+  const order = new Map<string, number>();
+  for (const [index, step] of steps.entries()) {
+    const id = textOf(child(step, 'id'));
+    if (id !== undefined && !order.has(id)) order.set(id, index);
+  }
+  return order;
+}
+
 function checkPivot(
   node: Node | undefined,
-  step: MapNode,
-  steps: readonly MapNode[],
+  from: number,
+  order: ReadonlyMap<string, number>,
   checked: Checked,
 ): void {
   checkStepId(node, 'on_pivot', checked);
-  const ids = steps.map((each) => textOf(child(each, 'id')));
-  const earlier = ids.slice(0, steps.indexOf(step) + 1);
-  const to = textOf(node);
-  if (node === undefined || to === undefined || !ids.includes(to) || earlier.includes(to)) return;
+  const to = textOf(node) ?? '';
+  if (node === undefined || (order.get(to) ?? 0) <= from) return;
   const message = `'on_pivot' names step '${to}', which comes later`;
-  checked.report('error', 'pivot_forward', node, message, `A pivot goes back: ${earlier.join(', ')}.`);
+  checked.report('error', 'pivot_forward', node, message, () => {
+    const earlier = [...order].filter(([, index]) => index <= from).map(([id]) => id);
+    return `A pivot goes back: ${earlier.join(', ')}.`;
+  });
 }
 
-function checkTransitions(checked: Checked): void {
+function checkTransitions(order: ReadonlyMap<string, number>, checked: Checked): void {
   const seen = new Set<string>();
-  const ids = maps(child(checked.root, 'steps')).map((step) => textOf(child(step, 'id')));
+  const steps = maps(child(checked.root, 'steps'));
   for (const transition of maps(child(checked.root, 'transitions'))) {
     const from = child(transition, 'from');
     const to = child(transition, 'to');
@@ -159,8 +171,10 @@ function checkTransitions(checked: Checked): void {
       );
     seen.add(pair);
     const [left, begun] = [textOf(from) ?? '', textOf(to) ?? ''];
-    const next = ids[ids.indexOf(left) + 1];
-    if (from === undefined || !ids.includes(left) || !ids.includes(begun) || next === begun) continue;
+    const at = order.get(left);
+    if (from === undefined || at === undefined || !order.has(begun)) continue;
+    const next = textOf(child(steps[at + 1], 'id'));
+    if (next === begun) continue;
     const advice = next === undefined ? `'${left}' is the last step.` : `After '${left}' comes '${next}'.`;
     checked.report(
       'warning',

@@ -120,9 +120,11 @@ export function analyse(ast: ASTNode): Analysis {
 
 /** `state.a["b"][0]` as its parts; undefined where the expression is no such path. */
 function staticPath(node: ASTNode, locals: readonly string[]): string[] | undefined {
+  const path = pathOf(node, locals);
+  if (path === undefined) return undefined;
   // A node does not cover the parentheses around its parts, so it cannot be cut out with them.
   const bare = node.input.slice(node.start, node.end).replaceAll(/"[^"]*"|'[^']*'/g, '');
-  return bare.includes(')') ? undefined : pathOf(node, locals);
+  return bare.includes(')') ? undefined : path;
 }
 
 function pathOf(node: ASTNode, locals: readonly string[]): string[] | undefined {

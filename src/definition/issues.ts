@@ -6,10 +6,18 @@ import { child, descend, type MapNode, type Node, type Report, type ScalarNode, 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
+/** Far more than is shown; the schema itself reports one for each value of a hostile file. */
+const maxIssues = 1000;
+
 /** Says what the schema found in the words of the file, at the place where it is written. */
 export function reportIssues(root: MapNode, issues: readonly Issue[], report: Report): void {
-  for (const issue of issues) reportIssue(root, issue, report);
+  // A limit that was passed is what the other issues come from, so it is never among those left out.
+  const first = [...issues.filter(isLimit), ...issues.filter((issue) => !isLimit(issue))];
+  for (const issue of first.slice(0, maxIssues)) reportIssue(root, issue, report);
 }
+
+/** A list has more entries than any workflow needs: nothing more is worth checking in it. */
+export const isLimit = (issue: Issue): boolean => issue.code === 'too_big' && issue.origin === 'array';
 
 function reportIssue(root: MapNode, issue: Issue, report: Report): void {
   const found = descend(root, issue.path);

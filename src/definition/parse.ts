@@ -8,7 +8,7 @@ import { type Checked, checkSteps } from './check-steps.ts';
 import { createCollector, type Diagnostic } from './diagnostics.ts';
 import { hashDefinition } from './hash.ts';
 import { type FindBase, inherit } from './inherit.ts';
-import { reportIssues } from './issues.ts';
+import { isLimit, reportIssues } from './issues.ts';
 import { type Authored, workflowSchema } from './schema.ts';
 import {
   child,
@@ -59,7 +59,8 @@ function resolve(text: string, options: ParseOptions, report: Report): Definitio
     if (whole || code !== 'missing_key') report(severity, code, ...rest);
   };
   if (!parsed.success) reportIssues(root, parsed.error.issues, judge);
-  if (!whole) return undefined;
+  // The other checks are for a file of a size that the schema accepts.
+  if (!whole || parsed.error?.issues.some(isLimit)) return undefined;
   const loops = checkReferences(root, options.base === true, report);
   return parsed.success ? complete(parsed.data, loops) : undefined;
 }

@@ -18,6 +18,8 @@ const maxAliases = 100;
 // About 4,000 lines of keys; the parser needs some microseconds for each, blank lines and comments included.
 const maxTokens = 30_000;
 const maxNodes = 20_000;
+/** Texts once aliases are written out: several checks read each of them. */
+const maxCharacters = 4 * maxBytes;
 
 /** The file as a tree of located values; undefined when it could not be read at all. Reports what is wrong, never throws. */
 export function readTree(source: Source, report: Report): MapNode | undefined {
@@ -160,6 +162,7 @@ function createConverter(source: Source, report: Report): (root: ParsedNode) => 
   const anchors = new Map<string, ParsedNode>();
   const open = new Set<ParsedNode>();
   let count = 0;
+  let characters = 0;
   let stopped = false;
 
   const at = (node: ParsedNode): Place => ({ source, offset: node.range[0] });
@@ -168,7 +171,8 @@ function createConverter(source: Source, report: Report): (root: ParsedNode) => 
 
   function convert(node: ParsedNode): Node | undefined {
     if (stopped) return undefined;
-    if (++count > maxNodes || open.size > maxDepth) {
+    if (isScalar(node) && typeof node.value === 'string') characters += node.value.length;
+    if (++count > maxNodes || open.size > maxDepth || characters > maxCharacters) {
       stopped = true;
       report(
         'error',

@@ -1,80 +1,24 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 import { begin, call } from './http-kit.ts';
+import { type Cli, createCli } from './serve-kit.ts';
 
-const entry = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
 let cluster: Cluster;
-let env: NodeJS.ProcessEnv;
-const started = new Set<ChildProcess>();
+let cli: Cli;
+const stepfast: Cli['run'] = (...args) => cli.run(...args);
+const serve: Cli['serve'] = (...args) => cli.serve(...args);
 
 beforeAll(async () => {
   cluster = await startCluster({ fsync: false });
-  env = {
-    PATH: process.env.PATH,
+  cli = createCli({
     HOME: cluster.directory,
     STEPFAST_DATABASE_URL: await cluster.createDatabase('cli'),
-  };
+  });
 }, 240_000);
 afterAll(async () => {
-  for (const child of started) child.kill('SIGKILL');
+  cli?.dispose();
   await cluster?.dispose();
 });
-
-interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-const stepfast = (args: readonly string[], own: NodeJS.ProcessEnv = {}): Promise<Ran> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [entry, ...args], { env: { ...env, ...own } }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-    });
-  });
-
-interface Served {
-  url: string;
-  child: ChildProcess;
-  /** Lines of the log so far. */
-  log(): string;
-  stop(signal?: NodeJS.Signals): Promise<number | null>;
-}
-
-async function serve(...args: string[]): Promise<Served> {
-  const child = spawn(process.execPath, [entry, 'serve', '--port', '0', ...args], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  started.add(child);
-  let [stdout, stderr] = ['', ''];
-  child.stdout?.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stderr?.on('data', (chunk) => {
-      stderr += chunk;
-      const found = /serves (http:\S+)/.exec(stderr)?.[1];
-      if (found) resolve(found);
-    });
-    child.once('exit', () => reject(new Error(stderr)));
-  });
-  return {
-    url,
-    child,
-    log: () => stdout,
-    async stop(signal = 'SIGTERM') {
-      const exit = once(child, 'exit');
-      child.kill(signal);
-      const [code] = await exit;
-      started.delete(child);
-      return code;
-    },
-  };
-}
 
 test('a database that was never migrated is refused with what to do', async () => {
   const refused = await stepfast(['serve', '--port', '0']);

@@ -1,0 +1,86 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const entry = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A real `stepfast serve`. */
+export interface Served {
+  url: string;
+  child: ChildProcess;
+  /** Lines of the log so far. */
+  log(): string;
+  stderr(): string;
+  /** The exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface Cli {
+  run(args: readonly string[], own?: NodeJS.ProcessEnv): Promise<Ran>;
+  /** Standard output of a command that must succeed, without the line break at its end. */
+  output(...args: string[]): Promise<string>;
+  serve(...args: string[]): Promise<Served>;
+  /** Kills the servers that are still there. */
+  dispose(): void;
+}
+
+/** The built program with an environment of its own, which has STEPFAST_DATABASE_URL. */
+export function createCli(own: NodeJS.ProcessEnv): Cli {
+  const env = { PATH: process.env.PATH, ...own };
+  const started = new Set<ChildProcess>();
+  const run: Cli['run'] = (args, more = {}) =>
+    new Promise((resolve) => {
+      execFile(process.execPath, [entry, ...args], { env: { ...env, ...more } }, (error, stdout, stderr) => {
+        resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
+      });
+    });
+  return {
+    run,
+    async output(...args) {
+      const { code, stdout, stderr } = await run(args);
+      if (code !== 0) throw new Error(`stepfast ${args.join(' ')} exited with ${code}: ${stderr}`);
+      return stdout.trim();
+    },
+    async serve(...args) {
+      const child = spawn(process.execPath, [entry, 'serve', '--port', '0', ...args], {
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      started.add(child);
+      let [stdout, stderr] = ['', ''];
+      child.stdout?.on('data', (chunk) => {
+        stdout += chunk;
+      });
+      const url = await new Promise<string>((resolve, reject) => {
+        child.stderr?.on('data', (chunk) => {
+          stderr += chunk;
+          const found = /serves (http:\S+)/.exec(stderr)?.[1];
+          if (found) resolve(found);
+        });
+        child.once('exit', () => reject(new Error(stderr)));
+      });
+      return {
+        url,
+        child,
+        log: () => stdout,
+        stderr: () => stderr,
+        async stop(signal = 'SIGTERM') {
+          const exit = once(child, 'exit');
+          child.kill(signal);
+          const [code] = await exit;
+          started.delete(child);
+          return code;
+        },
+      };
+    },
+    dispose() {
+      for (const child of started) child.kill('SIGKILL');
+    },
+  };
+}
