@@ -5,6 +5,7 @@ import {
   chownSync,
   closeSync,
   constants,
+  cpSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -12,7 +13,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -52,16 +53,18 @@ export interface ClusterOptions {
   fsync?: boolean;
   /** Lines of postgresql.conf. */
   settings?: Readonly<Record<string, string | number>>;
+  /** Where initdb and postgres are; the newest that the system has by default. */
+  bin?: string;
   /** In whose place it makes its own; memory where there is some, else the system's temporary folder. */
   parent?: string;
 }
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const bin = findBinaries();
   const account = unprivileged();
   const withParent = endsWithParent();
   const directory = mkdtempSync(join(options.parent ?? temporary().TMPDIR ?? tmpdir(), 'stepfast-pg-'));
   if (account.uid !== undefined && account.gid !== undefined) chownSync(directory, account.uid, account.gid);
+  const bin = reachable(options.bin ?? findBinaries(), account, directory);
   const data = join(directory, 'data');
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -213,6 +216,19 @@ function findBinaries(): string {
   if (found === undefined)
     throw new Error('PostgreSQL is not installed: its server programs are in no known folder');
   return found;
+}
+
+/** A copy in `directory` where the account may not enter the folder, as in another user's home. */
+function reachable(bin: string, account: Cluster['account'], directory: string): string {
+  try {
+    execFileSync(join(bin, 'postgres'), ['--version'], { ...account, cwd: directory, stdio: 'ignore' });
+    return bin;
+  } catch {
+    const copy = join(directory, 'program');
+    const isNeeded = (path: string): boolean => !path.endsWith('.a');
+    cpSync(dirname(bin), copy, { recursive: true, verbatimSymlinks: true, filter: isNeeded });
+    return join(copy, basename(bin));
+  }
 }
 
 const pathFolders = (): string[] => (process.env.PATH ?? '').split(':').filter(Boolean);

@@ -54,6 +54,9 @@ export const isBusy = (error: unknown): boolean =>
 export const unsure = (error: unknown): Error =>
   new Error(`a connection was lost, and then: ${messageOf(error)}`, { cause: error });
 
+/** The role lacks a privilege. */
+export const isForbidden = (error: unknown): boolean => codeOf(error) === '42501';
+
 /** As one error that tells what to do. */
 export function told(what: string, error: unknown): StepfastError {
   if (error instanceof StepfastError) return error;
@@ -73,7 +76,7 @@ export function told(what: string, error: unknown): StepfastError {
     );
   if (missing.has(code))
     return new StepfastError('schema_old', `${what}: ${why}: run \`stepfast migrate\` first`, options);
-  if (code === '42501')
+  if (isForbidden(error))
     return new StepfastError('store_failed', `${what}: PostgreSQL does not allow it (${why})`, options);
   return new StepfastError(
     'store_failed',

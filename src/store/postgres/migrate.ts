@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { StepfastError } from '../../errors.ts';
 import { appRole } from './database.ts';
-import { told } from './failures.ts';
+import { isForbidden, told } from './failures.ts';
 import type { Migration } from './migration.ts';
 import { months } from './migrations/0003-months.ts';
 import { migrations } from './migrations/list.ts';
@@ -81,17 +81,8 @@ export async function requireSchema(
 const clusterQuery = 'select system_identifier::text as cluster from pg_control_system()';
 
 async function prepare(client: pg.Client): Promise<void> {
-  // Roles belong to the whole cluster: another database's migration may make it at the same moment.
+  await prepareRole(client);
   await client.query(`
-    do $$ begin
-      if not exists (select from pg_roles where rolname = '${appRole}') then create role ${appRole} nologin; end if;
-    exception when duplicate_object or unique_violation then null;
-    end $$;
-    do $$ begin
-      if not pg_has_role(current_user, '${appRole}', 'member') then
-        execute format('grant ${appRole} to %I', current_user);
-      end if;
-    end $$;
     create schema if not exists stepfast;
     create table if not exists stepfast.migrations (
       id int primary key, name text not null, applied_at timestamptz not null default now()
@@ -103,6 +94,36 @@ async function prepare(client: pg.Client): Promise<void> {
     `insert into stepfast.meta (generation, cluster) ${clusterQuery.replace('select', `select ${generation},`)}
       on conflict do nothing`,
   );
+}
+
+/**
+ * Since PostgreSQL 16 an owner that is no superuser is made an administrator of the roles that it creates, which counts
+ * as membership but does not allow `set role`: that takes a grant of its own.
+ */
+async function prepareRole(client: pg.Client): Promise<void> {
+  try {
+    // Roles belong to the whole cluster: another database's migration may create this one at the same moment.
+    await client.query(`
+      do $$ begin
+        if not exists (select from pg_roles where rolname = '${appRole}') then create role ${appRole} nologin; end if;
+      exception when duplicate_object or unique_violation then null;
+      end $$;
+      do $$
+      declare may text := case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end;
+      begin
+        if not pg_has_role(current_user, '${appRole}', may) then
+          execute format('grant ${appRole} to %I', current_user);
+        end if;
+      end $$;`);
+  } catch (cause) {
+    if (!isForbidden(cause)) throw cause;
+    const { rows } = await client.query<{ me: string }>('select quote_ident(current_user) as me');
+    throw new StepfastError(
+      'migration_failed',
+      `${rows[0]?.me} may not create the role ${appRole} or grant it to itself: an administrator of the database runs \`create role ${appRole} nologin\` unless there is one, and \`grant ${appRole} to ${rows[0]?.me}\``,
+      { cause },
+    );
+  }
 }
 
 async function generationOf(client: pg.Client): Promise<number> {
