@@ -48,5 +48,5 @@ export const defaultLimits: Limits = {
   requestMs: 30_000,
   connections: 20_000,
   lingerMs: 1000,
-  drainMs: 10_000,
+  drainMs: 2500,
 };

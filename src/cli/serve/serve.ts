@@ -14,13 +14,23 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (settings.migrate) await (await import('./migrate.ts')).migrateAll(settings.url);
   const server = await start(settings, io);
   io.stderr.write(`Stepfast serves ${server.url} (stop it with Ctrl-C)\n`);
-  await interrupted(io);
-  io.stderr.write('Finishing what runs\n');
-  const impatient = io.onInterrupt(() => process.exit(exit.internal));
+  await new Promise<void>((resolve) => {
+    const stopListening = onSignal(io, () => {
+      stopListening();
+      resolve();
+    });
+  });
+  io.stderr.write('Shutting down: finishing in-flight requests\n');
+  // A second signal does not wait.
+  const stopListening = onSignal(io, () => process.exit(exit.internal));
+  // Whatever is left by then, such as a delivery or a query, is as safe as in a crash.
+  setTimeout(() => process.exit(exit.ok), shutdownMs).unref();
   await server.close();
-  impatient();
+  stopListening();
   return exit.ok;
 }
+
+const shutdownMs = 3500;
 
 interface Served {
   url: string;
@@ -87,8 +97,7 @@ async function start(settings: ServeSettings, io: Io): Promise<Served> {
     return {
       url: at,
       async close() {
-        await listening.close();
-        await jobs.stop();
+        await Promise.all([listening.close(), jobs.stop()]);
         await backend.close();
         log.info('stopped');
         await new Promise<void>((resolve) => log.flush(() => resolve()));
@@ -107,14 +116,12 @@ function listenError(error: unknown, host: string, port: number): unknown {
   return new StepfastError('no_port', message, { cause: error });
 }
 
-function interrupted(io: Io): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      stopListening();
-      process.off('SIGTERM', done);
-      resolve();
-    };
-    const stopListening = io.onInterrupt(done);
-    process.once('SIGTERM', done);
-  });
+/** SIGINT and SIGTERM; answers how to stop listening. */
+function onSignal(io: Io, listener: () => void): () => void {
+  const stopListening = io.onInterrupt(listener);
+  process.on('SIGTERM', listener);
+  return () => {
+    stopListening();
+    process.off('SIGTERM', listener);
+  };
 }

@@ -136,6 +136,7 @@ export function createPostgres(options: DatabaseOptions): Postgres {
     ready: () => requireSchema(database.read, migrations),
     counts: database.counts,
     async close() {
+      watchers.close();
       await wakes.close();
       await database.close();
     },

@@ -7,6 +7,8 @@ export interface Watchers {
   watch(project: number, run: string, seq: number, ms: number): Promise<void>;
   /** In this process; others are heard of by `wakes`. */
   moved(project: number, run: string, seq: number): void;
+  /** Ends all waiting, and lets no more begin: their timers would keep the process alive. */
+  close(): void;
 }
 
 interface Watcher {
@@ -23,6 +25,7 @@ interface Watched {
 export function createWatchers(query: Query, wakes: Wakes): Watchers {
   const projects = new Map<number, Watched>();
   let listening = false;
+  let closed = false;
 
   function listen(): void {
     if (listening) return;
@@ -58,6 +61,7 @@ export function createWatchers(query: Query, wakes: Wakes): Watchers {
 
   return {
     async watch(project, run, seq, ms) {
+      if (closed) return;
       listen();
       const watched = projects.get(project) ?? { runs: new Map(), asking: false, again: false };
       projects.set(project, watched);
@@ -82,6 +86,12 @@ export function createWatchers(query: Query, wakes: Wakes): Watchers {
       for (const watcher of projects.get(project)?.runs.get(run) ?? []) {
         if (seq > watcher.seq) watcher.wake();
       }
+    },
+
+    close() {
+      closed = true;
+      const waiting = [...projects.values()].flatMap(({ runs }) => [...runs.values()]);
+      for (const watcher of waiting.flatMap((each) => [...each])) watcher.wake();
     },
   };
 }
