@@ -44,6 +44,7 @@ const mendable: Record<string, string> = {
   not_writable: 'run it where you may write',
   no_worktree: 'mend it, or let one agent do the tasks',
   busy: 'send the same call again',
+  key_reused: 'use a new key for each call, and the same key only to repeat the same call',
   store_failed: 'send the same call again, with the same handle',
   store_forked: 'a person decides with: stepfast repair',
   store_corrupt: 'a person mends it with: stepfast repair',

@@ -54,6 +54,35 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       expect((await engine.view(run))?.state.notes).toHaveLength(1);
     });
 
+    test('[S10] a key that was used for another command or other content is refused', async () => {
+      const { engine, run, at } = await started();
+      const note: Command = { type: 'note', now: 5, kind: 'decision', text: 'Use SQLite' };
+      const noted = await engine.execute(run, note, 'key-1');
+      for (const other of [
+        { type: 'cancel', now: 6, actor: { kind: 'person', name: 'ann' } },
+        { ...note, text: 'Use PostgreSQL' },
+        { ...note, at },
+        advance(at, 'the plan'),
+      ] satisfies Command[])
+        await expect(engine.execute(run, other, 'key-1')).rejects.toMatchObject({ code: 'key_reused' });
+      expect((await engine.view(run))?.state).toMatchObject({ status: 'running', step: 'plan' });
+      // Neither the moment nor the session nor what the caller's runtime saw is what a call asks for.
+      const again: Command = { ...note, now: 9, session: 's2', tree: 'git:1' };
+      expect((await engine.execute(run, again, 'key-1')).reply).toEqual({ ...noted.reply, replayed: true });
+    });
+
+    test('[S10] a key of a start that was used for another start is refused', async () => {
+      const engine = await create();
+      const run = own();
+      const begin = (summary: string, definition = smallDefinition) =>
+        engine.begin(definition, { type: 'start', now: 1, summary }, {}, { run, key: 'k' });
+      await begin('one');
+      await expect(begin('two')).rejects.toMatchObject({ code: 'key_reused' });
+      const other = { ...smallDefinition, description: 'Another' };
+      await expect(begin('one', other)).rejects.toMatchObject({ code: 'key_reused' });
+      expect(await begin('one')).toMatchObject({ run, changed: false });
+    });
+
     test('a refusal is an answer, and leaves the run as it was', async () => {
       const { engine, run } = await started();
       const { reply, changed } = await engine.execute(run, advance('abcd:plan#7', 'no'));

@@ -23,6 +23,27 @@ test('a run id that is taken is drawn again', async () => {
   expect(run).toBe('small-20261115-a1');
 });
 
+test('[S10] a key belongs to the principal that used it', async () => {
+  const { engine, run } = await started(createMemoryStore());
+  const note = { type: 'note', now: 5, kind: 'decision', text: 'Use SQLite' } as const;
+  const by = (principal: string) => engine.execute(run, note, 'k', { principal });
+  await by('one');
+  await expect(by('two')).rejects.toMatchObject({ code: 'key_reused' });
+  await expect(engine.execute(run, note, 'k')).rejects.toMatchObject({ code: 'key_reused' });
+  expect((await by('one')).reply).toMatchObject({ replayed: true });
+});
+
+test('[S10] a key that was stored without what it was used for answers as before', async () => {
+  const store = createMemoryStore();
+  const { engine, run } = await started({
+    ...store,
+    append: (loaded, { fingerprint: _, ...entry }, state) => store.append(loaded, entry, state),
+  });
+  await engine.execute(run, { type: 'note', now: 5, kind: 'decision', text: 'Use SQLite' }, 'k');
+  const repeated = await engine.execute(run, { type: 'cancel', now: 6 }, 'k', { principal: 'two' });
+  expect(repeated).toMatchObject({ changed: false, reply: { replayed: true, status: 'running' } });
+});
+
 test('a conflict that never ends is given up with advice', async () => {
   const store = createMemoryStore();
   const { run, at } = await started(store);

@@ -22,10 +22,12 @@ import {
   type Entry,
   type Loaded,
   longTextBytes,
+  type Repeated,
   type RunInfo,
   type Store,
   type StoredEntry,
 } from '../store/index.ts';
+import { fingerprintOf } from './fingerprint.ts';
 
 /** What a caller tells beside the command. */
 export interface Circumstances {
@@ -33,6 +35,8 @@ export interface Circumstances {
   facts?: SessionFacts;
   /** Placeholders that only the caller knows, such as `project_root`. */
   values?: Record<string, string>;
+  /** Who calls, as a server has proven it: a key belongs to one. Absent where there is only one. */
+  principal?: string;
   /** The gate run that a command with `runnerAlive` speaks of: of another it says nothing. */
   check?: string;
 }
@@ -61,7 +65,7 @@ export type OpeningCommand = Opening extends infer C ? (C extends unknown ? Omit
 
 /**
  * The seam: everything above speaks to a run through it, in process or over HTTP; only here are stores known.
- * Throws StepfastError: `no_run`, `busy`, and what a store throws.
+ * Throws StepfastError: `no_run`, `busy`, `key_reused`, and what a store throws.
  */
 export interface Engine {
   /** Pins the definition by its hash, whatever the command says. With `once` a repeated call begins nothing new. */
@@ -114,7 +118,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
   async function begin(
     definition: Definition,
     command: OpeningCommand,
-    { facts, values }: Circumstances = {},
+    { facts, values, principal }: Circumstances = {},
     once?: Once,
   ): Promise<Executed> {
     const hash = hashOf(definition);
@@ -127,14 +131,14 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       const begun = { run, reply, effects, changed: state !== null, interrupted: false };
       if (state === null) return { ...begun, due: [] };
       const entry = entryOf(opening, events);
-      if (once) Object.assign(entry, { key: once.key, reply });
+      const fingerprint = once && fingerprintOf(opening, principal);
+      if (once) Object.assign(entry, { key: once.key, fingerprint, reply });
       const created = await store.create(run, { definition, hash }, entry, state);
       if (created !== 'taken') return { ...begun, due: dueFor(opening, definition, state) };
       if (!once) continue;
       const first = await store.load(run, once.key);
       if (!first?.repeated) break;
-      // What was stored under a key is what was answered.
-      return { ...begun, reply: first.repeated.reply as Reply, changed: false, due: [] };
+      return { ...begun, reply: replyTo(fingerprint, first.repeated), changed: false, due: [] };
     }
     throw new StepfastError('busy', 'No free run id was found. Try again.');
   }
@@ -155,6 +159,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
   ): Promise<Executed> {
     const words = longWords(command);
     const given = words ? withWords(command, words.kept) : command;
+    const fingerprint = key === undefined ? undefined : fingerprintOf(command, circumstances.principal);
     for (let tries = 0; tries < maxConflicts; tries += 1) {
       const executed = tries < patience ? ((await guess()) ?? (await attempt(store))) : await alone();
       if (executed !== 'conflict') return executed;
@@ -176,8 +181,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       const loaded = await within.load(run, key);
       if (!loaded) throw noRun(run);
       if (!loaded.repeated) return decide(within, loaded);
-      // What was stored under a key is what was answered.
-      const reply = loaded.repeated.reply as Reply;
+      const reply = replyTo(fingerprint, loaded.repeated);
       return { run, reply, effects: [], changed: false, interrupted: false, due: [] };
     }
 
@@ -190,7 +194,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       // Before the batch that names them, and only where there is one.
       if (words) await within.keep(run, words.text);
       const entry = entryOf(given, events);
-      if (key !== undefined) Object.assign(entry, { key, reply: { ...reply, replayed: true } });
+      if (key !== undefined) Object.assign(entry, { key, fingerprint, reply: { ...reply, replayed: true } });
       const version = await within.append(loaded, entry, state);
       return version === 'conflict' ? 'conflict' : { ...executed, changed: true };
     }
@@ -235,6 +239,17 @@ function withWords(command: Command, kept: LongText): Command {
 /** A run that others have moved may have room. */
 function unlessTooLarge(error: unknown): undefined {
   if (!(error instanceof StepfastError) || error.code !== 'state_too_large') throw error;
+}
+
+/** The answer of the first call with this key. Throws `key_reused` where that was another call. */
+function replyTo(fingerprint: string | undefined, first: Repeated): Reply {
+  if (first.fingerprint !== undefined && first.fingerprint !== fingerprint)
+    throw new StepfastError(
+      'key_reused',
+      'This key was used for another call: another command, other content or another caller.',
+    );
+  // What was stored under a key is what was answered.
+  return first.reply as Reply;
 }
 
 const dueFor = ({ session }: Command, definition: Definition, state: State): DueArtifact[] =>

@@ -224,6 +224,7 @@ export const circumstancesSchema = z.strictObject({
   facts: factsObject.exactOptional(),
   values: named(path, 100).exactOptional(),
   check: word.exactOptional(),
-} satisfies Fields<Circumstances>);
+  // The principal is the server's to say.
+} satisfies Fields<Omit<Circumstances, 'principal'>>);
 
 export const onceSchema = z.strictObject({ run: runId, key } satisfies Fields<Once>);

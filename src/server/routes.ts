@@ -78,7 +78,8 @@ export const routes: readonly Route[] = [
     answer: executed,
     handle: async ({ body, principal, engine, now, url }) => {
       const command = asProven(body.command, principal, { now, url });
-      return await engine.begin(body.definition, command, body.circumstances, body.once);
+      const circumstances = { ...body.circumstances, principal: principal.id };
+      return await engine.begin(body.definition, command, circumstances, body.once);
     },
   }),
   route({
@@ -275,7 +276,7 @@ async function execute({ params, body, principal, engine, now, url }: CommandCal
     command.type === 'gatesStarted' || command.type === 'gatesFinished' ? 'gates' : 'write';
   if (!may(principal, needed)) throw lacksScope(needed);
   const proven = asProven(command, principal, { now, url });
-  return await engine.execute(params.run, proven, given, circumstances);
+  return await engine.execute(params.run, proven, given, { ...circumstances, principal: principal.id });
 }
 
 function onAbort(signal: AbortSignal): { aborted: Promise<void>; forget(): void } {

@@ -116,6 +116,16 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect((await mustLoad(store, run, 'constructor')).repeated).toEqual({ reply: null });
     });
 
+    test('[S10] what a key was used for is kept with it, and absent where it was never known', async () => {
+      const { store } = await create();
+      await begin(store, run);
+      await note(store, run, 'one', { key: 'new', reply: 1, fingerprint: 'f1' });
+      await note(store, run, 'two', { key: 'old', reply: 2 });
+      expect((await mustLoad(store, run, 'new')).repeated).toEqual({ reply: 1, fingerprint: 'f1' });
+      expect((await mustLoad(store, run, 'old')).repeated).toEqual({ reply: 2 });
+      expect((await store.entries(run))[1]).toMatchObject({ key: 'new', fingerprint: 'f1' });
+    });
+
     test('a key without a reply is known', async () => {
       const { store } = await create();
       await begin(store, run);

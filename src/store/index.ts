@@ -21,4 +21,4 @@ export { createMemoryStore } from './memory.ts';
 export { projectState } from './projection.ts';
 export { isNamed, isRunId } from './run-id.ts';
 export type { StateProjection } from './state-schema.ts';
-export type { Entry, Loaded, Pinned, RunInfo, Store, StoredEntry, Version } from './store.ts';
+export type { Entry, Loaded, Pinned, Repeated, RunInfo, Store, StoredEntry, Version } from './store.ts';

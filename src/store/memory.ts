@@ -1,7 +1,15 @@
 import { describeText } from './long-text.ts';
 import { isNamed, requireRunId } from './run-id.ts';
 import { infoOf, newestFirst } from './run-list.ts';
-import type { Entry, Loaded, Pinned, Store, StoredEntry, Version } from './store.ts';
+import {
+  type Entry,
+  type Loaded,
+  type Pinned,
+  repeatedIn,
+  type Store,
+  type StoredEntry,
+  type Version,
+} from './store.ts';
 
 interface Kept {
   pinned: string;
@@ -52,7 +60,7 @@ export function createMemoryStore(): Store {
       };
       if (key === undefined) return loaded;
       const keyed = entriesOf(kept).findLast((entry) => entry.key === key);
-      return keyed ? { ...loaded, repeated: { reply: keyed.reply } } : loaded;
+      return keyed ? { ...loaded, repeated: repeatedIn(keyed) } : loaded;
     },
 
     async append(loaded, entry, state) {

@@ -1,5 +1,5 @@
 import { type Command, type Definition, type Event, type State, settle } from '../machine/index.ts';
-import type { Loaded, Store, Version } from './store.ts';
+import type { Entry, Loaded, Store, Version } from './store.ts';
 
 /** A workflow and calls for tests of stores: the machine is the real one. */
 export const sampleDefinition: Definition = {
@@ -41,7 +41,7 @@ export async function send(
   store: Store,
   loaded: Loaded,
   command: Command,
-  answered: { key?: string; reply?: unknown } = {},
+  answered: Pick<Entry, 'key' | 'fingerprint' | 'reply'> = {},
 ): Promise<Version | 'conflict'> {
   const { events, state } = settled(loaded.state, command);
   return store.append(loaded, { now: command.now, events, ...answered }, state);
@@ -58,7 +58,7 @@ export async function note(
   store: Store,
   run: string,
   text: string,
-  answered: { key?: string; reply?: unknown } = {},
+  answered: Pick<Entry, 'key' | 'fingerprint' | 'reply'> = {},
 ): Promise<Version | 'conflict'> {
   const loaded = await mustLoad(store, run);
   return send(store, loaded, noteCommand(loaded, text), answered);

@@ -12,8 +12,10 @@ export interface Entry {
   actor?: NonNullable<Caller['actor']>;
   session?: string;
   events: Event[];
-  /** The caller's idempotency key, with what it was answered. */
+  /** The caller's idempotency key, with what it was used for and what it was answered. */
   key?: string;
+  /** Absent in batches from before it was kept. */
+  fingerprint?: string;
   reply?: unknown;
 }
 
@@ -25,12 +27,19 @@ export interface Pinned {
   hash: string;
 }
 
+export type Repeated = Pick<Entry, 'fingerprint' | 'reply'>;
+
+export const repeatedIn = ({ fingerprint, reply }: Entry): Repeated => ({
+  reply,
+  ...(fingerprint === undefined ? {} : { fingerprint }),
+});
+
 export interface Loaded extends Pinned {
   run: string;
   state: State;
   version: Version;
-  /** What the given key was answered before. */
-  repeated?: { reply: unknown };
+  /** What the given key was used for and answered before. */
+  repeated?: Repeated;
 }
 
 /** A run in a list; `problem` where it cannot be loaded. */

@@ -114,6 +114,7 @@ export type ErrorCode = keyof typeof errorStatus;
 export const engineStatus: Readonly<Record<string, number>> = {
   no_run: 404,
   busy: 409,
+  key_reused: 422,
   store_forked: 409,
   store_corrupt: 409,
   store_newer: 409,

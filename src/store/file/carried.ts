@@ -86,13 +86,14 @@ function hasShape(line: unknown, index: number): boolean {
 /** Has the parts of a batch; its events are known only by their type then. */
 export function isBatch(entry: unknown): boolean {
   if (!isObject(entry)) return false;
-  const { now, actor, session, key, reply, events } = entry;
+  const { now, actor, session, key, fingerprint, reply, events } = entry;
   return (
     typeof now === 'number' &&
     Math.abs(now) <= latest &&
     (actor === undefined || isActor(actor)) &&
     (session === undefined || isWord(session)) &&
     (key === undefined || isWord(key)) &&
+    (fingerprint === undefined || isWord(fingerprint)) &&
     (reply === undefined || isReply(reply)) &&
     Array.isArray(events) &&
     events.every((event) => isObject(event) && typeof event.type === 'string')

@@ -41,8 +41,9 @@ export const genesis = (run: string): string => sum(`stepfast run ${run}`);
 
 /** The bytes of one write: a torn line before it cannot swallow it. */
 export function encodeLine(line: Omit<Line, 'v'>, v = journalVersion): { bytes: Uint8Array; hash: string } {
-  const { seq, prev, machine, nonce, now, actor, session, key, reply, pinned, events } = line;
-  const ordered = { v, seq, prev, machine, nonce, now, actor, session, key, reply, pinned, events };
+  const { seq, prev, machine, nonce, now, actor, session, key, fingerprint, reply, pinned, events } = line;
+  const who = { machine, nonce, now, actor, session };
+  const ordered = { v, seq, prev, ...who, key, fingerprint, reply, pinned, events };
   const body = JSON.stringify(ordered).slice(0, -1);
   const lineSum = sum(body);
   return { bytes: Buffer.from(`\n${body},"sum":"${lineSum}"}\n`), hash: lineSum };

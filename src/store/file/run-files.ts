@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { replay, type State } from '../../machine/index.ts';
 import { digestOf } from '../long-text.ts';
 import { mostKeys, rememberedKeys } from '../remembered-keys.ts';
-import type { Pinned } from '../store.ts';
+import { type Pinned, type Repeated, repeatedIn } from '../store.ts';
 import { bufferOf } from './bytes.ts';
 import {
   type Chain,
@@ -42,8 +42,8 @@ export interface RunFiles {
   chainFrom(run: string, tail: Tail): Promise<Chain>;
   /** Everything in it is durable; undefined where there is no such run. */
   open(run: string): Promise<Opened | undefined>;
-  /** What a key was answered before. */
-  repeated(run: string, key: string, keys: KeyUse[]): Promise<{ reply: unknown } | undefined>;
+  /** What a key was used for and answered before. */
+  repeated(run: string, key: string, keys: KeyUse[]): Promise<Repeated | undefined>;
   /** The names of a run and of what is above it outlast a power cut. */
   makeNamesDurable(run: string): Promise<void>;
   /** Writes `state.json`. It can be made again, so this fails nobody's call. */
@@ -188,14 +188,14 @@ export function createRunFiles({
     }
   }
 
-  async function repeated(run: string, key: string, keys: KeyUse[]): Promise<{ reply: unknown } | undefined> {
+  async function repeated(run: string, key: string, keys: KeyUse[]): Promise<Repeated | undefined> {
     const use = keys.find((each) => each.key === key);
     if (!use && keys.length < mostKeys) return undefined;
     const bytes = await files.read(at(run).journal, use?.offset);
     if (!bytes) return undefined;
     if (use) {
       const [found] = parseLines(bytes, use.offset);
-      if (found?.kind === 'line' && found.line.key === key) return { reply: found.line.reply };
+      if (found?.kind === 'line' && found.line.key === key) return repeatedIn(found.line);
       // Another journal took its place meanwhile, or it is damaged.
       const again = await open(run);
       const moved = again?.snapshot.keys.find((each) => each.key === key);
@@ -205,7 +205,7 @@ export function createRunFiles({
     // Without the bytes of the key nothing needs to be parsed, and a new key is the rule.
     if (!bufferOf(bytes).includes(`,"key":${JSON.stringify(key)},`)) return undefined;
     const found = readChain(run, bytes).accepted.findLast(({ line }) => line.key === key);
-    return found && { reply: found.line.reply };
+    return found && repeatedIn(found.line);
   }
 
   return {

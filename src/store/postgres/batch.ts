@@ -7,15 +7,16 @@ import type { Entry, StoredEntry, Version } from '../store.ts';
 /** A batch as its row holds it. `answered` is apart, since streams do not tell it. */
 export interface Batch extends Version {
   body: string;
-  /** JSON of the caller's key and what it was answered. */
+  /** JSON of the caller's key, what it was used for and what it was answered. */
   answered: string | null;
 }
 
 /** `nonce`: no two calls make the same batch, so a hash tells whose it is. */
 export function encodeBatch(prev: Version, entry: Entry, nonce: string): Batch {
-  const { now, actor, session, events, key, reply } = entry;
+  const { now, actor, session, events, key, fingerprint, reply } = entry;
   const body = JSON.stringify({ v: journalVersion, nonce, now, actor, session, events });
-  const answered = key === undefined && reply === undefined ? null : JSON.stringify({ key, reply });
+  const answered =
+    key === undefined && reply === undefined ? null : JSON.stringify({ key, fingerprint, reply });
   const seq = prev.seq + 1;
   return { seq, hash: sum(prev.hash, seq, body, answered), body, answered };
 }
@@ -35,7 +36,7 @@ export function decodeBatches(run: string, batches: readonly Batch[], last: stri
   return entries;
 }
 
-export const answerOf = (answered: string | null): Pick<Entry, 'key' | 'reply'> =>
+export const answerOf = (answered: string | null): Pick<Entry, 'key' | 'fingerprint' | 'reply'> =>
   answered === null ? {} : JSON.parse(answered);
 
 function contentOf(run: string, body: string): Entry {

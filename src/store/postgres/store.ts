@@ -89,7 +89,8 @@ export function createProjectStore(parts: StoreParts): Store {
     const version = { seq, hash: String(hash) };
     const loaded: Loaded = { run, definition, hash: String(definitionHash), state, version };
     if (typeof repeated !== 'string') return loaded;
-    return { ...loaded, repeated: { reply: answerOf(repeated).reply } };
+    const { key: _, ...before } = answerOf(repeated);
+    return { ...loaded, repeated: before };
   }
 
   async function definitionOf(run: string, hash: string): Promise<Definition> {

@@ -61,6 +61,30 @@ test('a repeated key gets the first answer, and once begins one run', async () =
   });
 });
 
+test('[S10] a key belongs to one call of one token', async () => {
+  const person = server.token('north', { kind: 'person', name: 'ada' });
+  const other = server.token('north', { name: 'other' });
+  const once = { run: `plain-20261115-${Date.now().toString(32).slice(-8)}`, key: 'begin' };
+  const body = { definition, command: { type: 'start' }, once };
+  expect((await server.call('POST', '/v1/runs', { token, body })).body).toMatchObject({ changed: true });
+  const note = { type: 'note', kind: 'reminder', text: 'mine' };
+  expect((await command(once.run, note, token, { key: 'k' })).body.changed).toBe(true);
+
+  const reused = { status: 422, body: { code: 'key_reused' } };
+  const cancel = { type: 'cancel', actor: { kind: 'person' } };
+  expect(await command(once.run, cancel, person, { key: 'k' })).toMatchObject(reused);
+  expect(await command(once.run, note, other, { key: 'k' })).toMatchObject(reused);
+  expect(await command(once.run, { ...note, text: 'another' }, token, { key: 'k' })).toMatchObject(reused);
+  expect(await server.call('POST', '/v1/runs', { token: other, body })).toMatchObject(reused);
+  expect((await command(once.run, note, token, { key: 'k' })).body.reply).toMatchObject({ replayed: true });
+  expect((await server.call('POST', '/v1/runs', { token, body })).body).toMatchObject({ changed: false });
+
+  expect((await command(once.run, cancel, person, { key: 'own' })).body).toMatchObject({
+    changed: true,
+    reply: { status: 'cancelled' },
+  });
+});
+
 test('a refusal of the machine is an answer', async () => {
   const run = await begin(server, token);
   const answer = await command(run, { type: 'advance', output: 'x', at: 'zzzzzzzz:plan#1' });

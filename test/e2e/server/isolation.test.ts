@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBackend } from '../../../src/cli/serve/backend.ts';
 import { createMcpTools } from '../../../src/cli/serve/mcp-tools.ts';
@@ -19,6 +20,8 @@ interface Side {
   digest: string;
   /** In what it said, its notes, its workflow's name: nowhere in anything of the other. */
   secret: string;
+  /** The call that began its run. */
+  beginning: object;
 }
 
 let cluster: Cluster;
@@ -55,15 +58,14 @@ async function fill(url: string, name: string): Promise<Side> {
       })
     ).token;
   const [token, person] = [await make('agent'), await make('person')];
-  const started = await http.call('POST', '/v1/runs', {
-    token,
-    body: {
-      definition: { ...definition, name: secret, description: secret },
-      command: { type: 'start', summary: secret, session: secret },
-      circumstances: { facts: { environment: { secret } } },
-    },
-  });
-  const { run } = started.body;
+  const run = `${name}-20261115-${randomBytes(4).toString('hex')}`;
+  const beginning = {
+    definition: { ...definition, name: secret, description: secret },
+    command: { type: 'start', summary: secret, session: secret },
+    circumstances: { facts: { environment: { secret } } },
+    once: { run, key: 'begin' },
+  };
+  const started = await http.call('POST', '/v1/runs', { token, body: beginning });
   const at = started.body.reply.at;
   const said = await http.call('POST', `/v1/runs/${run}/commands`, {
     token,
@@ -72,7 +74,7 @@ async function fill(url: string, name: string): Promise<Side> {
   expect(said.status).toBe(200);
   const { body } = await http.call('GET', `/v1/runs/${run}`, { token });
   const { digest } = body.state.cursors.plan.checking.output;
-  return { name, token, person, run, suffix: run.slice(-8), at, digest, secret };
+  return { name, token, person, run, suffix: run.slice(-8), at, digest, secret, beginning };
 }
 
 const seqOf = async ({ run, token }: Side): Promise<number> =>
@@ -96,11 +98,12 @@ interface Attempt {
 
 /** How each route is asked for what belongs to the other side. A route that is not here fails the first test. */
 const attempts: Record<string, (side: Side) => Attempt[]> = {
-  'POST /v1/runs': ({ run, secret }) => [
+  'POST /v1/runs': ({ run, secret, beginning }) => [
+    { path: '/v1/runs', body: beginning, own: 200 },
     {
       path: '/v1/runs',
       body: { definition, command: { type: 'start', session: secret }, once: { run, key: 'same' } },
-      own: 200,
+      own: 422,
     },
   ],
   'GET /v1/runs': ({ run, suffix }) => [
