@@ -58,7 +58,7 @@ export function nextOf(status: Status, { run, worker }: Reader): Next {
         type: [`stepfast reject "what to do differently"${which}`, `stepfast rewind <step>${which}`],
       };
   }
-  if (status.at === undefined) return withTasks(status, worker ? ` --as <name>${which}` : which);
+  if (status.at === undefined) return withTasks(status, which, worker);
   if (status.contextAction)
     return {
       say: worker
@@ -78,14 +78,16 @@ export function nextOf(status: Status, { run, worker }: Reader): Next {
   return { say: worker ? yours : theirs, type };
 }
 
-function withTasks({ ready, held, status }: Status, which: string): Next {
-  if (ready?.length) return { say: `May be claimed: ${ready.join(', ')}.`, type: [`stepfast claim${which}`] };
+function withTasks({ ready, held, status }: Status, which: string, worker: boolean): Next {
+  const as = worker ? ' --as <name>' : '';
+  if (ready?.length)
+    return { say: `May be claimed: ${ready.join(', ')}.`, type: [`stepfast claim${as}${which}`] };
   const stuck = held?.find(({ waiting }) => waiting !== undefined);
   if (status === 'waiting' && stuck) {
     const at = stuck.at === undefined ? '' : ` --at ${stuck.at}`;
     return { say: `${stuck.task} waits for you: ${stuck.waiting}.`, type: [`stepfast review approve${at}`] };
   }
-  return { say: 'Every task is held or has ended.', type: [`stepfast status${which}`] };
+  return { say: 'No further task can be claimed now.', type: [`stepfast status${which}`] };
 }
 
 const amountIn = (what: string): string => /^the (turns|tokens|minutes) /.exec(what)?.[1] ?? 'turns';
