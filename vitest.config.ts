@@ -9,6 +9,7 @@ export default defineConfig({
     isolate: false,
     // Many tests wait for processes and disks.
     maxWorkers: 2,
+    setupFiles: ['test/kit/property.ts'],
     expect: { requireAssertions: true },
     // A hang is found all the same; a slow machine is no fault.
     testTimeout: 120_000,
