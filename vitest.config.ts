@@ -10,10 +10,10 @@ export default defineConfig({
     // Many tests wait for processes and disks.
     maxWorkers: 2,
     setupFiles: ['test/kit/property.ts'],
-    expect: { requireAssertions: true },
+    expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     // A hang is found all the same; a slow machine is no fault.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     env: temporary(),
   },
 });

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { ensureBuilt } from './ensure-built.ts';
 import { figuresIn, type Outcome, replaysIn, tableOf } from './long/outcome.ts';
 
@@ -135,7 +135,7 @@ async function play(name: string, suite: Suite): Promise<Outcome> {
     passed = await run(suite, log);
   }
   const seconds = Math.round((performance.now() - started) / 1000);
-  const text = readFileSync(log, 'utf8');
+  const text = stripVTControlCharacters(readFileSync(log, 'utf8'));
   console.log(` ${passed ? 'ok' : 'FAILED'}  ${seconds} s`);
   if (!passed) console.log(text.trimEnd().split('\n').slice(-tailLines).join('\n'));
   return { name, passed, seconds, tries, figures: figuresIn(text), replays: passed ? [] : replaysIn(text) };

@@ -1,5 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
-
 /** What is told of a suite at the end. */
 export interface Outcome {
   name: string;
@@ -21,7 +19,7 @@ export function figuresIn(output: string): Record<string, unknown> {
   } catch {
     // Other people's programs print tables.
   }
-  const tests = /^ *Tests .*?(\d+) passed/m.exec(plain(output))?.[1];
+  const tests = /^ *Tests .*?(\d+) passed/m.exec(output)?.[1];
   const score = /^All files *\| *([\d.]+)/m.exec(output)?.[1];
   return {
     ...(tests === undefined ? {} : { tests: Number(tests) }),
@@ -31,7 +29,7 @@ export function figuresIn(output: string): Record<string, unknown> {
 
 /** As property tests and scripts print them: each a line of its own. */
 export function replaysIn(output: string): string[] {
-  const lines = plain(output).match(/^ *(?:STEPFAST_SEED=|npm run \w+ -- ).*$/gm) ?? [];
+  const lines = output.match(/^ *(?:STEPFAST_SEED=|npm run \w+ -- ).*$/gm) ?? [];
   return [...new Set(lines.map((line) => line.trim()))];
 }
 
@@ -55,6 +53,3 @@ function keyFigures(figures: Readonly<Record<string, unknown>>): string {
   }
   return line;
 }
-
-/** Without colours. */
-const plain = (text: string): string => stripVTControlCharacters(text);
