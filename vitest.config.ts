@@ -9,10 +9,11 @@ export default defineConfig({
     isolate: false,
     // Many tests wait for processes and disks.
     maxWorkers: 2,
-    expect: { requireAssertions: true },
+    setupFiles: ['test/kit/property.ts'],
+    expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     // A hang is found all the same; a slow machine is no fault.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     env: temporary(),
   },
 });

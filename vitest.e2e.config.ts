@@ -5,9 +5,10 @@ export default defineConfig({
   test: {
     include: ['test/e2e/**/*.test.ts'],
     globalSetup: ['test/e2e/build.ts'],
-    expect: { requireAssertions: true },
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    setupFiles: ['test/kit/property.ts'],
+    expect: { requireAssertions: true, poll: { timeout: 60_000 } },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     env: temporary(),
     maxWorkers: 2,
   },

@@ -1,3 +1,5 @@
+import { ensureBuilt } from './ensure-built.ts';
+
 /** `npm run bench -- NAME`: prints a table and, last, one JSON line. Fails where a limit is passed. */
 interface Bench {
   load(): Promise<{ bench(): Promise<object> }>;
@@ -33,6 +35,7 @@ if (!chosen) {
   console.error(`Name one of: ${Object.keys(benches).join(', ')}`);
   process.exit(2);
 }
+ensureBuilt();
 const { bench } = await chosen.load();
 const measured = Object.entries(await bench());
 for (const [what, limit] of Object.entries(chosen.limits)) {

@@ -1,9 +1,31 @@
+/** Bundles into dist/, unless what is there was built from the same sources: every script that needs dist/ runs this. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { createStamp } from './build/stamp.ts';
 
 process.chdir(join(import.meta.dirname, '..'));
+
+/** The lock file stands for node_modules, and `npm ci` removes the stamp with it. */
+const stamp = createStamp(
+  'node_modules/.cache/stepfast/build',
+  [
+    'src',
+    'scripts/build',
+    'scripts/build.ts',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ],
+  ['dist'],
+);
+if (stamp.isCurrent()) {
+  console.log('dist/ is current');
+  process.exit();
+}
+stamp.remove();
 rmSync('dist', { recursive: true, force: true });
 
 const { metafile } = await build({
@@ -73,7 +95,8 @@ execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconf
   stdio: 'inherit',
 });
 printSizes(metafile);
-for (const built of [light, full, line]) printSizes(built);
+for (const each of [light, full, line]) printSizes(each);
+stamp.write();
 
 /** Loading ES modules costs Node a quarter of its start, and `node:crypto` a fifth. */
 async function buildHook(

@@ -12,6 +12,7 @@ import { createMcpHttp } from '../src/mcp/http.ts';
 import { createEngine, createRuntime, createTreeless, newRun } from '../src/runtime/index.ts';
 import { createMemoryStore } from '../src/store/index.ts';
 import { type Served, serveOverHttp, serveRequests } from '../test/mcp/http-bridge.ts';
+import { ensureBuilt } from './ensure-built.ts';
 
 const root = join(import.meta.dirname, '..');
 const packages = { conformance: '0.1.16', inspector: '2.12.0' };
@@ -40,6 +41,7 @@ interface Outcome {
   problem?: string;
 }
 
+ensureBuilt();
 const cache = install();
 const directory = mkdtempSync(join(tmpdir(), 'stepfast-conformance-'));
 try {

@@ -1,6 +1,7 @@
 /**
  * npm run fuzz -- definition [--runs 200000] [--seed N] [--budget-seconds N]
- * Feeds mutated workflow files to the parser. Deterministic by seed; exits 1 with the input saved to reports/.
+ * Feeds mutated workflow files to the parser. Deterministic by seed, which is 1, or a new one each time with
+ * STEPFAST_RANDOM_SEEDS=1; exits 1 with the input saved to reports/.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import {
   workflowJsonSchema,
 } from '../src/definition/index.ts';
 import { StepfastError } from '../src/errors.ts';
+import { chosenSeed } from '../test/kit/seed.ts';
 
 const slowMs = 250;
 const root = join(import.meta.dirname, '..');
@@ -20,12 +22,12 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     runs: { type: 'string', default: '200000' },
-    seed: { type: 'string', default: '1' },
+    seed: { type: 'string' },
     'budget-seconds': { type: 'string', default: '840' },
   },
 });
 const runs = Number(options.runs);
-const seed = Number(options.seed);
+const seed = chosenSeed(options.seed);
 const budgetMs = Number(options['budget-seconds']) * 1000;
 if (positionals[0] !== 'definition' || ![runs, seed, budgetMs].every(Number.isFinite)) {
   console.error('usage: npm run fuzz -- definition [--runs N] [--seed N] [--budget-seconds N]');
@@ -312,11 +314,11 @@ function judge(text: string, result: ReturnType<typeof parseWorkflow>): string |
   return undefined;
 }
 
-const random = createRandom(seed);
 const started = performance.now();
 const tally = { runs: 0, valid: 0, errors: 0, slowestMs: 0, failures: 0 };
 for (; tally.runs < runs && performance.now() - started < budgetMs; tally.runs++) {
-  const text = createInput(random);
+  // Each input has a seed of its own, so that one can be replayed alone.
+  const text = createInput(createRandom(seed + tally.runs));
   const problem = attempt(text);
   if (problem !== undefined) fail(text, problem);
   if (tally.runs % 25_000 === 24_999)
@@ -359,7 +361,8 @@ function attempt(text: string): string | undefined {
 function fail(text: string, problem: string): void {
   if (++tally.failures > 20) return;
   mkdirSync(join(root, 'reports'), { recursive: true });
-  const file = join('reports', `fuzz-${seed}-${tally.runs}.yaml`);
+  const own = seed + tally.runs;
+  const file = join('reports', `fuzz-${own}.yaml`);
   writeFileSync(join(root, file), text);
-  console.error(`seed ${seed}, run ${tally.runs}: ${problem}\n  input: ${file}`);
+  console.error(`${problem}\n  input: ${file}\n  npm run fuzz -- definition --runs 1 --seed ${own}`);
 }

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { killWorkers, typical } from '../test/kill/kill.ts';
 import { raceWorkers } from '../test/kill/race.ts';
+import { chosenSeed } from '../test/kit/seed.ts';
 
 // Without the start of Node, which is as slow as the machine is busy.
 const longLoad = 1_000;
@@ -11,7 +12,8 @@ const { values } = parseArgs({
 });
 const kills = Number(values.kills ?? 100);
 const steps = Number(values['race-steps'] ?? 400);
-const killed = await killWorkers({ kills, seed: Number(values.seed ?? 1) });
+const seed = chosenSeed(values.seed);
+const killed = await killWorkers({ kills, seed });
 const slowestLoad = Math.max(...killed.loadsMs);
 const typicalLoad = typical(killed.loadsMs);
 console.log(`${killed.kills} kills in ${killed.runs} runs, ${killed.answers} answers`);
@@ -24,6 +26,7 @@ for (const what of raced.failures.slice(0, 10)) console.log(what);
 const count = (kind: string): number => killed.findings.filter((finding) => finding.kind === kind).length;
 console.log(
   JSON.stringify({
+    seed,
     kills: killed.kills,
     lostAcks: count('lost'),
     doubleAdvances: count('twice'),
@@ -35,4 +38,7 @@ console.log(
   }),
 );
 const bad = killed.findings.length + raced.doubleWinners + raced.wrongWinners + raced.failures.length;
-if (bad > 0 || !(typicalLoad < longLoad)) process.exitCode = 1;
+if (bad > 0 || !(typicalLoad < longLoad)) {
+  console.error(`npm run kill -- --kills ${kills} --race-steps ${steps} --seed ${seed}`);
+  process.exitCode = 1;
+}

@@ -1,13 +1,18 @@
-/** Random workflows and command sequences against the machine's invariants: `npm run properties [-- --runs N --seed N]`. */
+/**
+ * Random workflows and command sequences against the machine's invariants: `npm run properties [-- --runs N] [--seed N]
+ * [--path P]`. The seed is 1, or a new one each time with STEPFAST_RANDOM_SEEDS=1.
+ */
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import fc from 'fast-check';
+import { chosenSeed } from '../test/kit/seed.ts';
 import { checkRun } from '../test/properties/invariants.ts';
 import { workflow } from '../test/properties/workflows.ts';
 
 interface Work {
   runs: number;
   seed: number;
+  path: string;
 }
 
 interface Result {
@@ -15,28 +20,33 @@ interface Result {
   failure?: string;
 }
 
-function play({ runs, seed }: Work): Result {
+function play({ runs, seed, path }: Work): Result {
   const events: Record<string, number> = {};
   const property = fc.property(workflow, fc.nat(), fc.nat(60), (definition, dice, length) => {
     for (const { type } of checkRun(definition, dice, length)) events[type] = (events[type] ?? 0) + 1;
   });
-  const outcome = fc.check(property, { numRuns: runs, seed });
+  const outcome = fc.check(property, { numRuns: runs, seed, path });
   if (!outcome.failed) return { events };
   return {
     events,
-    failure: `seed ${seed}: ${outcome.errorInstance}\n${JSON.stringify(outcome.counterexample)}`,
+    failure: `${outcome.errorInstance}\n${JSON.stringify(outcome.counterexample)}
+  npm run properties -- --seed ${seed} --path ${outcome.counterexamplePath}`,
   };
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { runs: { type: 'string' }, seed: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: { runs: { type: 'string' }, seed: { type: 'string' }, path: { type: 'string', default: '' } },
+  });
   const runs = Number(values.runs ?? 20_000);
-  const seed = Number(values.seed ?? Date.now() % 2 ** 31);
+  const seed = chosenSeed(values.seed);
   const started = performance.now();
-  const workers = 2;
+  const { path } = values;
+  // A path belongs to one seed.
+  const workers = path === '' ? 2 : 1;
   const results = await Promise.all(
     Array.from({ length: workers }, (_, index) =>
-      inWorker({ runs: Math.ceil(runs / workers), seed: seed + index }),
+      inWorker({ runs: Math.ceil(runs / workers), seed: seed + index, path }),
     ),
   );
   const seconds = (performance.now() - started) / 1000;

@@ -15,6 +15,7 @@ import {
   summariser,
 } from '../test/kit/claude/index.ts';
 import { createTestProject } from '../test/kit/project.ts';
+import { ensureBuilt } from './ensure-built.ts';
 import { type Panel, screensSvg } from './record/screen-svg.ts';
 import { openTerminal, type Terminal } from './record/terminal.ts';
 
@@ -46,6 +47,7 @@ steps:
 `,
 };
 
+ensureBuilt();
 using project = createTestProject(files);
 project.trust('go');
 const home = join(project.root, '..', 'claude-home');

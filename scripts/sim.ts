@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { chosenSeed } from '../test/kit/seed.ts';
 import { type Plant, plants } from '../test/sim/planted.ts';
 import { type History, simulate } from '../test/sim/simulate.ts';
 
@@ -134,7 +135,7 @@ async function main(): Promise<void> {
   if (values.plant !== undefined && values.plant !== 'all' && !plant)
     throw new Error(`there is no planted bug '${values.plant}': all, ${plants.join(', ')}`);
   if (values.only !== undefined) return await replayOne(Number(values.only), plant);
-  const seed = Number(values.seed ?? 1);
+  const seed = chosenSeed(values.seed);
   if (values.plant !== undefined)
     return await findPlants(plant ? [plant] : plants, seed, Number(values.histories ?? 10_000));
   const histories = Number(values.histories ?? 2_000);

@@ -1,5 +1,5 @@
 /**
- * What of a run's facts survives compactions of the real Claude Code, after `npm run build`:
+ * What of a run's facts survives compactions of the real Claude Code:
  * `npm run survive [-- --compactions N] [--mechanism NAME] [--summariser NAME] [--seed N] [--plugin DIR] [--write]`;
  * `--draw` makes the page anew from the results that are there.
  */
@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ensureBuilt } from './ensure-built.ts';
 import { type MechanismName, mechanismNames, withoutAny } from './survive/mechanism.ts';
 import { mean, type Outcome, outcomeOf, percent } from './survive/outcome.ts';
 import { page } from './survive/page.ts';
@@ -54,6 +55,7 @@ async function measure(): Promise<void> {
     throw new Error(`the page needs ${leastWritten} compactions of every pair: leave the other options out`);
   const directory = mkdtempSync(join(tmpdir(), 'stepfast-survive-'));
   try {
+    if (values.plugin === undefined) ensureBuilt();
     const plugin = copyPlugin(join(directory, 'plugin'), values.plugin);
     const outcomes = await inTurn(pairs, async (pair) => await measured(pair, plugin));
     if (values.write) {

@@ -1,8 +1,8 @@
-/** What hooks cost against Node's own start: `npm run bench -- hook`, after `npm run build`. */
+/** What hooks cost against Node's own start: `npm run bench -- hook`. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createGround, type Fired, type Ground, type Kind, kinds, shim } from './hook-ground.ts';
 
@@ -22,8 +22,6 @@ interface Row {
 }
 
 export async function bench({ rounds = roundsAsked() } = {}): Promise<object> {
-  if (!existsSync(join(dirname(shim), '..', 'dist', 'hook.cjs')))
-    throw new Error('build first: npm run build');
   const made: Disposable[] = [];
   try {
     const idle = createIdle();

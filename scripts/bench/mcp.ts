@@ -1,8 +1,3 @@
-/**
- * The MCP server against what it is measured by, in one interleaved run: `npm run bench -- mcp`. Ratios count; times
- * are this machine's. Bounds: initialize 2.0, status 3.0, 800 tokens for all tools, 140 for one.
- */
-import { spawnSync } from 'node:child_process';
 import {
   fdatasyncSync,
   mkdirSync,
@@ -32,14 +27,12 @@ export interface McpFigures {
   advanceP99Ratio: number;
   toolTokens: number;
   largestToolTokens: number;
-  measured: string;
 }
 
 interface Programs {
   hand: string[];
   sdk: string[];
   ours: string[];
-  measured: string;
 }
 
 export async function bench({ spawns = 30, calls = 400 } = {}): Promise<McpFigures> {
@@ -66,7 +59,6 @@ export async function bench({ spawns = 30, calls = 400 } = {}): Promise<McpFigur
       advanceP99Ratio: round(at99(advance.ours) / at99(advance.append)),
       toolTokens: tokens.reduce((sum, each) => sum + each, 0),
       largestToolTokens: Math.max(...tokens),
-      measured: programs.measured,
     };
     print([
       ['spawn → initialize, hand-written', starts.hand.initialize],
@@ -95,14 +87,12 @@ function prepare(project: string): void {
   );
 }
 
-/** `dist` where it has the command; else the same sources, bundled in the same way. */
 async function bundle(directory: string): Promise<Programs> {
   await build({
     absWorkingDir: root,
     entryPoints: {
       hand: 'scripts/bench/mcp/hand-written.ts',
       sdk: 'scripts/bench/mcp/bare-sdk.ts',
-      ours: 'test/mcp/entry.ts',
     },
     outdir: directory,
     outExtension: { '.js': '.mjs' },
@@ -117,13 +107,10 @@ async function bundle(directory: string): Promise<Programs> {
     minifySyntax: true,
     legalComments: 'none',
   });
-  const dist = join(root, 'dist', 'cli.js');
-  const ready = spawnSync(process.execPath, [dist, 'mcp', '--help'], { stdio: 'ignore' }).status === 0;
   return {
     hand: [join(directory, 'hand.mjs')],
     sdk: [join(directory, 'sdk.mjs')],
-    ours: [ready ? dist : join(directory, 'ours.mjs'), 'mcp'],
-    measured: ready ? 'dist/cli.js mcp' : 'src/mcp, bundled for the bench',
+    ours: [join(root, 'dist', 'cli.js'), 'mcp'],
   };
 }
 

@@ -1,9 +1,9 @@
 /**
- * What the plugin adds to the first request of a session without a run: `npm run bench -- tokens`, after
- * `npm run build`. The real Claude Code sends the requests; o200k counts them whole, with and without the plugin.
+ * What the plugin adds to the first request of a session without a run: `npm run bench -- tokens`. The real Claude Code
+ * sends the requests; o200k counts them whole, with and without the plugin.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -38,7 +38,6 @@ export interface TokenFigures {
 }
 
 export async function bench({ from = root } = {}): Promise<TokenFigures> {
-  if (!existsSync(join(from, 'dist', 'cli.js'))) throw new Error('build first: npm run build');
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-tokens-')));
   const cwd = join(directory, 'project');
   const home = join(directory, 'home');

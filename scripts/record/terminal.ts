@@ -57,7 +57,7 @@ export async function openTerminal({
     history: async () => await tmux('capture-pane', '-p', '-e', '-S', '-'),
     type: async (text) => void (await tmux('send-keys', '-l', '--', text)),
     press: async (key) => void (await tmux('send-keys', key)),
-    async waitFor(seen, ms = 20_000) {
+    async waitFor(seen, ms = 120_000) {
       for (let waited = 0; waited < ms; waited += pollMs) {
         if (seen.test(await plain())) return;
         await new Promise((resolve) => setTimeout(resolve, pollMs));

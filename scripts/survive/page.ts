@@ -92,7 +92,7 @@ ${costs(all('stepfast'), all('none'), all('seed-002'))}
 - One workflow, one session, one project. With a second workflow in the project seed 002 would print whichever file is newest; that is not measured.
 - A summariser that repeated what was replaced would bring it back in its own words; the briefing cannot take it out of the summary.
 
-\`npm run survive -- --compactions 6\` is the size that CI runs; it exits with 1 where Stepfast loses a fact.
+\`npm run survive -- --compactions 6\` is the size of \`npm run long\`; it exits with 1 where Stepfast loses a fact.
 `;
 }
 

@@ -82,7 +82,7 @@ describe('stopping', () => {
       markRunner(${JSON.stringify(logs)}, 'here');
       setInterval(() => {}, 1000);`;
     child = spawn(process.execPath, ['--input-type=module', '-e', script, ...words], { stdio: 'ignore' });
-    await expect.poll(() => runnerIs(logs, 'here'), { timeout: 60_000 }).toBe('alive');
+    await expect.poll(() => runnerIs(logs, 'here')).toBe('alive');
     stopRunners(logs, 'here', words);
     await once(child, 'exit');
     expect(child.signalCode).toBe('SIGTERM');

@@ -65,9 +65,10 @@ describe('gates that run in a process of their own', () => {
   });
 
   test('[P3/2] the same call attaches to a run of gates that is under way', async () => {
-    const at = await started(workflow('[{ run: "sleep 1.5" }]'));
+    const at = await started(workflow('[{ run: "until [ -e .git/go ]; do sleep 0.05; done" }]'));
     const waiting = status(await advance(at, { waitMs: 300 }));
     expect(waiting.checking?.id).toContain(at);
+    writeFileSync(join(project.root, '.git/go'), '');
     expect(status(await advance(at)).step).toBe('after');
     const runs = (await runtime.engine.entries(waiting.run)).flatMap(({ events }) => events);
     expect(runs.filter(({ type }) => type === 'gates.requested')).toHaveLength(1);
@@ -85,7 +86,7 @@ describe('gates that run in a process of their own', () => {
     const waiting = status(await advance(at, { waitMs: 100 }));
     const pid = await runnerOf(waiting.run);
     process.kill(pid, 'SIGKILL');
-    const interrupted = status(await advance(at, { waitMs: 5000 }));
+    const interrupted = status(await advance(at, { waitMs: 60_000 }));
     expect(interrupted).toMatchObject({ step: 'do', at, interrupted: true });
     const after = await runtime.engine.view(waiting.run);
     expect(after?.state.cursors.do).toMatchObject({ reds: 0 });

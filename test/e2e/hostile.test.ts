@@ -113,7 +113,7 @@ describe('gates', () => {
   });
 
   test('a late word that a runner is dead does not touch the next gate run', async () => {
-    const { runtime, run, at } = await begun(gated('sleep 3'));
+    const { runtime, run, at } = await begun(gated('sleep 60'));
     const waiting = told(await runtime.call({ type: 'advance', output: 'done', at }, agent, { waitMs: 100 }));
     const late = { type: 'status', now: Date.now(), at, runnerAlive: false } as const;
     const { interrupted } = await runtime.engine.execute(run, late, undefined, { check: `${at}!0` });

@@ -72,5 +72,4 @@ it.skipIf(!hasTmux)(
     const [binding] = await createBindings(runtime.project.directory).list();
     expect(binding?.pressure).toBe(62);
   },
-  90_000,
 );

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeIo } from '../../src/cli/fake-io.ts';
 import { run as runCommand } from '../../src/cli/run.ts';
 
@@ -28,7 +28,6 @@ steps:
 `;
 
 // Two dozen processes and as many of git, each a second on a busy machine.
-vi.setConfig({ testTimeout: 240_000 });
 
 interface Machine {
   root: string;

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import type { Command, Reply } from '../../src/machine/index.ts';
 import { createEngine, type Engine } from '../../src/runtime/engine.ts';
 import { createFileStore, createNodeFiles, type Files } from '../../src/store/index.ts';
+import { cpuTimer } from '../kit/cpu-time.ts';
 
 export interface Job {
   directory: string;
@@ -32,7 +33,7 @@ export interface Sent {
   key?: string;
 }
 
-/** `ms`: since the process was ready to work. */
+/** `ms`: processor time since the process was ready to work. */
 export type Line =
   | { type: 'sent'; sent: Sent }
   | { type: 'answered'; sent: Sent; reply: Reply; ms: number }
@@ -52,13 +53,13 @@ function openEngine({ directory }: Job, files: Files = createNodeFiles()): Engin
 
 /** Status, advance, note and again, until the run has ended. */
 async function work(job: Job): Promise<void> {
-  const begun = performance.now();
+  const spent = cpuTimer();
   const engine = openEngine(job);
   const { run, worker, life } = job;
   const caller = () => ({ now: Date.now(), session: `w${worker}` });
   const send = async (sent: Sent): Promise<Reply> => {
     const { reply } = await engine.execute(run, sent.command, sent.key);
-    say({ type: 'answered', sent, reply, ms: performance.now() - begun });
+    say({ type: 'answered', sent, reply, ms: spent() });
     return reply;
   };
   let reply = await send({ command: { ...caller(), type: 'status' } });

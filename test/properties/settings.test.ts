@@ -15,10 +15,6 @@ import {
   withEntries,
 } from '../../src/hosts/settings/index.ts';
 
-/** The same files every time, unless random ones are asked for. */
-const runs = (numRuns: number): fc.Parameters<unknown> =>
-  process.env.STEPFAST_RANDOM_SEEDS === undefined ? { numRuns, seed: 12 } : { numRuns };
-
 const hook = (command: string): Json => ({ hooks: [{ type: 'command', command, timeout: 15 }] });
 
 /** One of each kind that hosts ask for. */
@@ -206,7 +202,7 @@ describe('[pain 20] entries in other people’s settings', () => {
           expect(isWithin(squeezed(text), squeezed(after))).toBe(true);
         expect(value).toEqual(withEachOfOurs(was));
       }),
-      runs(400),
+      { numRuns: 400 },
     );
   });
 
@@ -216,7 +212,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         const once = withOurs(text, dialect);
         expect(withOurs(once, dialect)).toBe(once);
       }),
-      runs(200),
+      { numRuns: 200 },
     );
   });
 
@@ -229,7 +225,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         const now = isRemoved && isNew(text) ? withoutOurs(value) : value;
         expect(restoredFrom(typed(now, { ...by, dialect }), text, dialect)).toBe(text);
       }),
-      runs(400),
+      { numRuns: 400 },
     );
   });
 
@@ -242,7 +238,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         const left = restoredFrom(later, text, dialect);
         expect(valueIn(left, dialect)).toEqual(changedBy(valueIn(text, dialect), changes));
       }),
-      runs(400),
+      { numRuns: 400 },
     );
   });
 
@@ -255,7 +251,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         expect(first).toEqual({ text: withOurs(text, dialect), before: text });
         if (isAgain) expect(settled(anew(String(first.text)), original, [], dialect)).toEqual(first);
       }),
-      runs(200),
+      { numRuns: 200 },
     );
   });
 
@@ -272,7 +268,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         expect(valueIn(after, dialect)).toEqual(valueIn(withOurs(before, dialect), dialect));
         expect(restoredFrom(after, before, dialect)).toBe(before);
       }),
-      runs(200),
+      { numRuns: 200 },
     );
   });
 
@@ -284,7 +280,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         const theirs = withoutOurs(valueIn(text, dialect));
         expect(withoutEmpty(valueIn(left, dialect))).toEqual(withoutEmpty(theirs));
       }),
-      runs(200),
+      { numRuns: 200 },
     );
   });
 

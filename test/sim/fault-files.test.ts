@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { Files } from '../../src/store/index.ts';
-import { patient } from '../kit/patient.ts';
 import { Dice } from '../properties/commands.ts';
 import { createDisk } from './disk.ts';
 import { Crashed, createMachine, type Faults, type Machine, noFaults } from './fault-files.ts';
@@ -223,10 +222,9 @@ test('two writers never mix their bytes, and a reader may see a part of a write'
   expect([...parts].some((part) => part.length % 4 !== 0)).toBe(true);
 });
 
-test('sleep is virtual: the longest sleeper costs no time, and the earliest wakes first', async () => {
+test('sleep is virtual: a day passes at once, and the earliest sleeper wakes first', async () => {
   const { files, scheduler, play } = bench(3);
   const woken: string[] = [];
-  const started = performance.now();
   await play(
     Promise.all([
       files.sleep(86_400_000).then(() => woken.push('late')),
@@ -235,7 +233,6 @@ test('sleep is virtual: the longest sleeper costs no time, and the earliest wake
   );
   expect(woken).toEqual(['early', 'late']);
   expect(scheduler.now).toBeGreaterThanOrEqual(86_400_000);
-  expect(performance.now() - started).toBeLessThan(patient(1_000));
 });
 
 test('the same seed gives the same interleaving, another seed another', async () => {

@@ -46,7 +46,7 @@ function comeBack(): void {
 }
 
 /** What a hook may wait at most, on a machine that others use as well. */
-const soon = 20_000;
+const soon = 60_000;
 
 describe('a run on a server', () => {
   test('a session that begins is briefed from the server, and bound there', async () => {

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exit } from '../exit.ts';
@@ -8,7 +9,7 @@ const env = { PATH: process.env.PATH };
 test('status waits for gates that run, and says with its exit status that they still do', async () => {
   using project = createProject({
     '.stepfast/workflows/w.yaml':
-      'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ run: "sleep 2; echo why; false" }] }\n',
+      'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ run: "until [ -e go ]; do sleep 0.05; done; echo why; false" }] }\n',
   });
   // Also for the process that runs the gates.
   const own = { ...env, XDG_STATE_HOME: join(project.root, 'state') };
@@ -16,6 +17,7 @@ test('status waits for gates that run, and says with its exit status that they s
   await project.run(['start', 'w'], { env: own });
   expect((await project.run(['advance', 'done', '--wait', '0'], { env: own })).code).toBe(exit.pending);
   expect((await project.run(['status'], { env: own })).code).toBe(exit.pending);
+  writeFileSync(join(project.root, 'go'), '');
   const { code, stdout } = await project.run(['status', '--wait'], { env: own });
   expect(code).toBe(exit.ok);
   expect(stdout).toMatch(/✗ .*exit 1/);

@@ -7,6 +7,7 @@ import {
   contextOf,
   forgetsAll,
   lastUser,
+  type Reply,
   reply,
   subagent,
   summariser,
@@ -110,27 +111,34 @@ it.each([
     stage = await createStage(files);
     const { at, state } = await stage.begin();
     const { model } = stage;
+    // One after the other, however late the host starts what is in the background.
+    const begun = Promise.withResolvers<void>();
+    const task = ask.agent('SUB-TASK: do AT and report.', { background, at });
     model.on(
       lastUser(/go on/),
       ask.status(at),
       ask.agent('SUB-PLAIN: look around.', { background }),
-      ask.agent('SUB-TASK: do AT and report.', { background, at }),
+      (request) => begun.promise.then(() => task(request)),
       reply.text('Handed over.'),
     );
     const write = { file_path: join(stage.project.root, 'stray.md'), content: 'x\n' };
-    model.on(subagent(/SUB-PLAIN/), reply.tool('Write', write), reply.text('Looked.'));
+    const look = (): Reply => {
+      begun.resolve();
+      return reply.tool('Write', write);
+    };
+    model.on(subagent(/SUB-PLAIN/), look, reply.text('Looked.'));
     model.on(subagent(/SUB-TASK/), ask.advance('Planned.', at), reply.text('Planned.'));
     if (background) model.always(lastUser(/go on/), reply.text('It has ended.'));
     const { requests, sessions } = await stage.run({ prompts: ['go on'] });
     const [session = ''] = sessions;
     const about = (words: string) =>
       requests.requestsOf('subagent').filter(({ lastUser: text }) => text.includes(words));
-    const [task] = about('SUB-TASK');
-    expect(task && contextOf(task)).toContain('INSTRUCTIONS-W-PLAN');
+    const [first] = about('SUB-TASK');
+    expect(first && contextOf(first)).toContain('INSTRUCTIONS-W-PLAN');
     for (const request of about('SUB-PLAIN')) expect(contextOf(request)).not.toContain('INSTRUCTIONS');
     const after = await state();
     const names = Object.keys(after.sessions).filter((name) => name.startsWith(`${session}/`));
-    expect(names).toEqual([`${session}/${task?.agent}`]);
+    expect(names).toEqual([`${session}/${first?.agent}`]);
     expect(after.sessions[names[0] ?? '']).toMatchObject({ witness: 'hooks', endedAt: expect.any(Number) });
     expect(after.step).toBe('build');
     // What the other one wrote is nobody's.

@@ -1,0 +1,172 @@
+/**
+ * `npm run long [-- NAME ...] [--list] [--full] [--logs DIR]`: what is too long or too noisy for every change. Suites run
+ * one after the other, also after one has failed; about an hour on two cores, with `--full` several. What each prints
+ * is in a file of its own; at the end come one table, the commands that replay failures, and one JSON line.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
+import { ensureBuilt } from './ensure-built.ts';
+import { figuresIn, type Outcome, replaysIn, tableOf } from './long/outcome.ts';
+
+interface Suite {
+  command: readonly string[];
+  /** In the place of `command` with --full. */
+  full?: readonly string[];
+  /** Ratios of times: a machine that is busy with something else spoils them. */
+  tries?: number;
+  /** Values are chosen anew each time. */
+  random?: boolean;
+  /** A Node other than this one. */
+  node?: number;
+}
+
+const root = join(import.meta.dirname, '..');
+process.chdir(root);
+const tailLines = 40;
+const vitest = 'node_modules/vitest/vitest.mjs';
+const mutated = ['advance', 'boundary', 'budget', 'gates', 'handle', 'stop'];
+
+const suites: Record<string, Suite> = {
+  'tests-node22': { command: [vitest, 'run'], node: 22 },
+  'tests-node26': { command: [vitest, 'run'], node: 26 },
+  'property-tests': {
+    // Those of test/e2e are left out by the configuration.
+    command: [vitest, 'run', ...propertyTests('src'), ...propertyTests('test')],
+    random: true,
+  },
+  'property-tests-server': {
+    command: [vitest, 'run', '--config', 'vitest.e2e.config.ts', ...propertyTests('test/e2e')],
+    random: true,
+  },
+  properties: script('properties --runs 20000', 'properties --runs 500000', { random: true }),
+  fuzz: script('fuzz definition --runs 50000', 'fuzz definition --runs 200000', { random: true }),
+  sim: script('sim --histories 10000', 'sim --histories 100000', { random: true }),
+  kill: script('kill --kills 300 --race-steps 1000', 'kill --kills 2000 --race-steps 4000', { random: true }),
+  'bench-mcp': script('bench mcp', undefined, { tries: 3 }),
+  'bench-hook': script('bench hook', undefined, { tries: 3 }),
+  'bench-tokens': script('bench tokens'),
+  'bench-context': script('bench context --runs 500', 'bench context', { tries: 3 }),
+  'bench-window': script('bench window'),
+  'bench-tree': script('bench tree', undefined, { tries: 3 }),
+  'bench-server': script('bench server --small', 'bench server', { tries: 3 }),
+  fleet: script('fleet --agents 1000 --minutes 10 --every 30', 'fleet'),
+  faults: script('faults --workflows 1000 --tasks 500', 'faults'),
+  survive: script('survive --compactions 6', 'survive'),
+  mutation: {
+    command: [
+      'node_modules/.bin/stryker',
+      'run',
+      '--mutate',
+      mutated.map((name) => `src/machine/${name}.ts`).join(),
+    ],
+    full: ['node_modules/.bin/stryker', 'run'],
+  },
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    list: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+    logs: { type: 'string' },
+  },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(suites, name));
+if (unknown.length > 0) {
+  console.error(`No suite is named ${unknown.join(', ')}. Name some of: ${Object.keys(suites).join(', ')}`);
+  process.exit(2);
+}
+if (values.list) {
+  for (const [name, suite] of Object.entries(suites)) console.log(`${name.padEnd(24)}${shown(suite)}`);
+  process.exit();
+}
+
+/** What hangs is found all the same. */
+const limitMs = (values.full ? 12 : 1) * 3_600_000;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+const logs = values.logs ?? mkdtempSync(join(tmpdir(), 'stepfast-long-'));
+mkdirSync(logs, { recursive: true });
+console.log(`Logs are in ${logs}`);
+ensureBuilt();
+const outcomes: Outcome[] = [];
+for (const [name, suite] of Object.entries(suites))
+  if (positionals.length === 0 || positionals.includes(name)) outcomes.push(await play(name, suite));
+console.log(`\n${tableOf(outcomes)}`);
+for (const { replays } of outcomes) for (const line of replays) console.log(line);
+const failed = outcomes.filter(({ passed }) => !passed).length;
+console.log(JSON.stringify({ passed: outcomes.length - failed, failed, suites: outcomes }));
+if (failed > 0) process.exitCode = 1;
+
+function script(usual: string, full?: string, more: Partial<Suite> = {}): Suite {
+  const command = (line: string): string[] => {
+    const [name, ...args] = line.split(' ');
+    return [`scripts/${name}.ts`, ...args];
+  };
+  return { command: command(usual), ...(full === undefined ? {} : { full: command(full) }), ...more };
+}
+
+function propertyTests(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((file) => file.endsWith('.test.ts') && readFileSync(file, 'utf8').includes('fc.assert('));
+}
+
+function argsOf({ command, full = command }: Suite): readonly string[] {
+  return values.full ? full : command;
+}
+
+function shown(suite: Suite): string {
+  const { random = false, node = '' } = suite;
+  return `${random ? 'STEPFAST_RANDOM_SEEDS=1 ' : ''}node${node} ${argsOf(suite).join(' ')}`;
+}
+
+async function play(name: string, suite: Suite): Promise<Outcome> {
+  const log = join(logs, `${name}.log`);
+  const started = performance.now();
+  let passed = false;
+  let tries = 0;
+  while (!passed && tries < (suite.tries ?? 1)) {
+    tries += 1;
+    process.stdout.write(tries === 1 ? `${name.padEnd(24)}` : ' once more');
+    passed = await run(suite, log);
+  }
+  const seconds = Math.round((performance.now() - started) / 1000);
+  const text = stripVTControlCharacters(readFileSync(log, 'utf8'));
+  console.log(` ${passed ? 'ok' : 'FAILED'}  ${seconds} s`);
+  if (!passed) console.log(text.trimEnd().split('\n').slice(-tailLines).join('\n'));
+  return { name, passed, seconds, tries, figures: figuresIn(text), replays: passed ? [] : replaysIn(text) };
+}
+
+async function run(suite: Suite, log: string): Promise<boolean> {
+  const { random, node } = suite;
+  const output = openSync(log, 'w');
+  const env: NodeJS.ProcessEnv = { ...process.env, ...(random ? { STEPFAST_RANDOM_SEEDS: '1' } : {}) };
+  try {
+    if (node !== undefined) {
+      const folder = execFileSync('bash', ['.ci/node', String(node)], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', output],
+      });
+      env.PATH = `${folder.trim()}${delimiter}${env.PATH}`;
+    }
+    const child = spawn('node', argsOf(suite), { env, detached: true, stdio: ['ignore', output, output] });
+    // With all that it started, which is a process group of its own.
+    const end = (): void => void (child.pid && process.kill(-child.pid));
+    const timer = setTimeout(end, limitMs);
+    process.once('exit', end);
+    const [status] = await once(child, 'exit').finally(() => {
+      clearTimeout(timer);
+      process.off('exit', end);
+    });
+    return status === 0;
+  } catch (error) {
+    writeSync(output, `${error}\n`);
+    return false;
+  } finally {
+    closeSync(output);
+  }
+}

@@ -1,0 +1,55 @@
+/** What is told of a suite at the end. */
+export interface Outcome {
+  name: string;
+  passed: boolean;
+  seconds: number;
+  tries: number;
+  /** What the suite counted or measured. */
+  figures: Record<string, unknown>;
+  /** Commands that show the failure again. */
+  replays: string[];
+}
+
+/** The last line of an output where it is JSON; else how many tests passed. */
+export function figuresIn(output: string): Record<string, unknown> {
+  const last = output.trimEnd().split('\n').at(-1) ?? '';
+  try {
+    const figures: unknown = JSON.parse(last);
+    if (typeof figures === 'object' && figures !== null) return { ...figures };
+  } catch {
+    // Other people's programs print tables.
+  }
+  const tests = /^ *Tests .*?(\d+) passed/m.exec(output)?.[1];
+  const score = /^All files *\| *([\d.]+)/m.exec(output)?.[1];
+  return {
+    ...(tests === undefined ? {} : { tests: Number(tests) }),
+    ...(score === undefined ? {} : { score: Number(score) }),
+  };
+}
+
+/** As property tests and scripts print them: each a line of its own. */
+export function replaysIn(output: string): string[] {
+  const lines = output.match(/^ *(?:STEPFAST_SEED=|npm run \w+ -- ).*$/gm) ?? [];
+  return [...new Set(lines.map((line) => line.trim()))];
+}
+
+export function tableOf(outcomes: readonly Outcome[]): string {
+  const width = Math.max(...outcomes.map(({ name }) => name.length));
+  const rows = outcomes.map(({ name, passed, seconds, tries, figures }) => {
+    const result = passed ? 'ok' : 'FAILED';
+    const again = tries > 1 ? ` (${tries} tries)` : '';
+    return `${name.padEnd(width)}  ${result.padEnd(6)}  ${String(seconds).padStart(5)} s${again}  ${keyFigures(figures)}`;
+  });
+  return rows.map((row) => row.trimEnd()).join('\n');
+}
+
+/** Numbers at the top, as many as fit a line. */
+function keyFigures(figures: Readonly<Record<string, unknown>>): string {
+  let line = '';
+  for (const [key, value] of Object.entries(figures)) {
+    const next = `${line}${line === '' ? '' : ', '}${key} ${value}`;
+    if (typeof value !== 'number' || next.length > 100) continue;
+    line = next;
+  }
+  return line;
+}
