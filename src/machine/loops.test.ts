@@ -283,6 +283,18 @@ describe('P2: loops', () => {
     expect(run.claim('C', 'a')).toMatchObject({ code: 'no_task', message: "task 'a' is done" });
   });
 
+  test('[P2/10] a claim that changes nothing is not answered with the handle of another', () => {
+    const definition = workflow([loop('build', { parallel: 2, budget: { turns: 1 } })], {
+      loops: { build: [{ id: 'code', instructions: 'C' }] },
+    });
+    const run = new Run(definition);
+    run.tasks('build', 'a', 'b');
+    const at = run.claim('A', 'a').at;
+    run.send({ type: 'spend', turns: 1 });
+    expect(run.claim('B', 'a')).not.toHaveProperty('at');
+    expect(run.claim('A', 'a')).toMatchObject({ at });
+  });
+
   test('claim is refused where there is nothing to claim', () => {
     const run = new Run(build(2));
     expect(run.claim('A')).toMatchObject({ code: 'no_task', next: 'advance the open position' });

@@ -91,7 +91,9 @@ function answeredKey(after: State, command: Command, events: readonly Event[]): 
   const cursors = Object.entries(after.cursors);
   if (command.type === 'claim') {
     const taken = events.findLast((event) => event.type === 'position.entered');
-    const mine = cursors.find(([, { task }]) => task === (taken?.task ?? command.task));
+    const mine = cursors.find(
+      ([, { lease, task }]) => lease?.holder === command.holder && task === (taken?.task ?? command.task),
+    );
     return mine?.[0] ?? '';
   }
   const at = 'at' in command ? command.at : undefined;
