@@ -120,9 +120,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       };
       delete draft.root.blocked;
       // The position that waited for them is gone as soon as the tasks are there.
-      if (loopIdOf(stepOf(definition, draft.root.step)) === event.loop) {
-        delete draft.edit('cursors')[draft.root.step];
-      }
+      if (isAtLoop(definition, draft.root, event.loop)) delete draft.edit('cursors')[draft.root.step];
       return;
     case 'task.ended': {
       draft.editTask(event.loop, event.task, (task) => ({
@@ -136,8 +134,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'task.dropped': {
       const { loop, task: id, reason } = event;
       draft.editTask(loop, id, (task) => ({ ...task, end: 'dropped', reason }));
-      if (loopIdOf(stepOf(definition, draft.root.step)) === loop)
-        delete draft.edit('cursors')[`${draft.root.step}/${id}`];
+      if (isAtLoop(definition, draft.root, loop)) delete draft.edit('cursors')[`${draft.root.step}/${id}`];
       return;
     }
     case 'lease.renewed':
@@ -361,7 +358,12 @@ function end(draft: Draft, status: State['status'], reason?: string): void {
   if (reason !== undefined) draft.root.reason = reason;
 }
 
-/** What was done from a step on no longer counts; task lists stay, their progress does not. */
+function isAtLoop(definition: Definition, { step: id }: State, loop: string): boolean {
+  const step = stepOf(definition, id);
+  return step.type === 'loop' && loopIdOf(step) === loop;
+}
+
+/** What was done from a step on no longer counts. Task lists stay, their progress does not; a list without a task is none. */
 function voidFrom(definition: Definition, draft: Draft, to: string): void {
   const state = draft.root;
   const from = stepIndex(definition, to);
@@ -376,10 +378,11 @@ function voidFrom(definition: Definition, draft: Draft, to: string): void {
     const list = own(state.tasks, loopIdOf(step));
     if (step.type !== 'loop' || !list) continue;
     const fresh = ({ end, endedAt: _, ...task }: Task): Task => (end === 'dropped' ? { ...task, end } : task);
-    draft.edit('tasks')[loopIdOf(step)] = {
-      order: list.order,
-      byId: Object.fromEntries(Object.entries(list.byId).map(([id, task]) => [id, fresh(task)])),
-    };
+    const byId = Object.fromEntries(Object.entries(list.byId).map(([id, task]) => [id, fresh(task)]));
+    // The loop asks for tasks again where none would be left to do.
+    if (Object.values(byId).every((task) => task.end !== undefined))
+      delete draft.edit('tasks')[loopIdOf(step)];
+    else draft.edit('tasks')[loopIdOf(step)] = { order: list.order, byId };
   }
 }
 

@@ -38,6 +38,7 @@ export {
   type RequestedGate,
   type SessionFacts,
   type State,
+  type TaskEnd,
   type Text,
 } from './state.ts';
 export { instructionsFor, type Status, statusOf } from './status.ts';

@@ -574,6 +574,7 @@ describe('setTasks', () => {
       expect(run.person({ type: 'review', verdict: 'approve' })).toMatchObject({ step: 'end' });
       expect(run.last.map(({ type }) => type)).toEqual([
         'review.decided',
+        'position.completed',
         'tasks.set',
         'step.completed',
         'step.entered',
@@ -601,6 +602,50 @@ describe('setTasks', () => {
       );
       expect(run.tasks('build')).toMatchObject({ code: 'bad_tasks' });
       expect(run.advance('planned')).toMatchObject({ step: 'build' });
+    });
+
+    test('nor by a list that names nothing but tasks that have ended', () => {
+      const run = new Run(
+        workflow([action('plan'), loop('build'), action('end')], {
+          loops: { build: [{ id: 'c', instructions: 'C' }] },
+        }),
+      );
+      run.tasks('build', 'a', 'b');
+      run.person({ type: 'dropTask', task: 'a', reason: 'not needed' });
+      expect(run.tasks('build', 'a')).toMatchObject({ code: 'bad_tasks' });
+      expect(run.advance('planned')).toMatchObject({ task: { id: 'b' } });
+    });
+
+    test('nor by an empty list for a later loop, which says nothing of this one', () => {
+      const two = () =>
+        new Run(
+          workflow([loop('one'), loop('two'), action('end')], {
+            loops: { one: [{ id: 'c', instructions: 'C' }], two: [{ id: 'c', instructions: 'C' }] },
+          }),
+        );
+      const open = two();
+      expect(open.tasks('two')).toMatchObject({ code: 'bad_tasks' });
+      expect(open.status()).toMatchObject({ status: 'running' });
+      const asking = two();
+      asking.send({ type: 'ask', text: 'Which?' });
+      asking.tasks('two');
+      expect(asking.status()).toMatchObject({ waiting: { for: 'question' } });
+      const blocked = two();
+      blocked.send({ type: 'fail', reason: 'x' });
+      blocked.tasks('two');
+      blocked.tasks('one', 'a');
+      expect(blocked.status()).toMatchObject({ waiting: { for: 'blocked' } });
+    });
+
+    test('an approval is given once: repeating it replays, and after a rewind the loop asks again', () => {
+      const run = new Run(build(1));
+      const { at } = run.tasks('build');
+      const approve = { type: 'review' as const, verdict: 'approve' as const, ...(at ? { at } : {}) };
+      run.person(approve);
+      expect(run.person(approve)).toMatchObject({ replayed: true, step: 'end' });
+      expect(run.last).toEqual([]);
+      expect(run.person({ type: 'rewind', to: 'build' })).toMatchObject({ step: 'build', status: 'running' });
+      expect(run.tasks('build', 'a')).toMatchObject({ task: { id: 'a' } });
     });
 
     test("a person's own empty list leaves it at once", () => {
@@ -666,14 +711,13 @@ describe('setTasks', () => {
       expect(run.advance('coded', { at })).toMatchObject({ code: 'stale_handle' });
     });
 
-    test('the last one leaves the loop, and a rewind does not bring it back', () => {
+    test('the last one leaves the loop, and after a rewind the loop asks for tasks', () => {
       const run = new Run(build(2));
       run.tasks('build', 'a', 'b');
       drop(run, 'a');
       expect(run.status()).toMatchObject({ ready: ['b'] });
       expect(drop(run, 'b')).toMatchObject({ step: 'end' });
-      run.person({ type: 'rewind', to: 'build' });
-      expect(run.state.step).toBe('end');
+      expect(run.person({ type: 'rewind', to: 'build' })).toMatchObject({ at: 'k3f9x2ab:build#2' });
     });
 
     test('a loop whose other tasks all failed still waits for a person', () => {
@@ -759,6 +803,16 @@ describe('setTasks', () => {
       code: 'bad_tasks',
       next: "a person can rewind to 'build'",
     });
+  });
+
+  test('tasks of a loop that is called like an earlier step leave that step open', () => {
+    const run = new Run(
+      workflow([action('build'), loop('impl', { loop: 'build' })], {
+        loops: { build: [{ id: 'code', instructions: 'C' }] },
+      }),
+    );
+    run.tasks('build', 'a');
+    expect(run.advance('built')).toMatchObject({ step: 'impl', task: { id: 'a' } });
   });
 
   test('ids that every object has are ordinary ids', () => {

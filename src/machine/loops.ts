@@ -44,11 +44,13 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   if (stepIndex(definition, state.step) > stepIndex(definition, step.id)) {
     return refuse('bad_tasks', `the loop '${step.id}' is over`, `a person can rewind to '${step.id}'`);
   }
-  const awaiting = Object.values(state.cursors).find((cursor) => awaitsTasks(definition, cursor));
+  const awaiting = here
+    ? Object.values(state.cursors).find((each) => awaitsTasks(definition, each))
+    : undefined;
   const empty = command.tasks.length === 0;
   // New tasks withdraw the request to leave the loop without any.
   const waits = awaiting?.waiting && (empty || awaiting.waiting.kind !== 'review');
-  if (here && (waits || state.budget.exhausted !== undefined)) return undefined;
+  if (waits || (here && state.budget.exhausted !== undefined)) return undefined;
   const list = taskListOf(state, step);
   const kept = tasksIn(list).filter((task) => task.end !== undefined || isHeld(state, step, task));
   const tasks = mergeTasks(kept, command.tasks, list);
@@ -57,7 +59,8 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   if (bad) return refuse('bad_tasks', bad, `send the whole list of '${step.id}' again`);
   const leftOut = here && command.actor?.kind !== 'engine' ? unfinishedOutside(list, command.tasks) : [];
   if (leftOut.length > 0) return refuseLeftOut(leftOut);
-  if (empty && byAgent(command)) return leaveWithoutTasks(batch, step.id, awaiting);
+  const leaves = tasks.every((task) => task.end !== undefined);
+  if (leaves && byAgent(command)) return leaveWithoutTasks(batch, step.id, awaiting);
   batch.emit('tasks.set', { loop, tasks });
   if (here && heldCount(batch.state) === 0) openLoop(batch);
   return undefined;
@@ -83,7 +86,7 @@ function refuseLeftOut(tasks: readonly Task[]): Refusal {
 /** A loop that an agent wants to skip waits for a person: approve leaves it, revise asks for tasks again. */
 function leaveWithoutTasks(batch: Batch, step: string, awaiting: Cursor | undefined): Refusal | undefined {
   if (!awaiting) {
-    const message = `an empty list skips the loop '${step}', which is decided when the run is there`;
+    const message = `the list leaves nothing to do in '${step}', which is decided when the run is there`;
     return refuse('bad_tasks', message, `set at least one task, or wait until the run is at '${step}'`);
   }
   const { session } = batch.caller;

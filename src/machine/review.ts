@@ -99,6 +99,13 @@ function approve(
   decided(batch, at, command);
   batch.worker = waiting.session;
   if (awaitsTasks(batch.definition, cursor)) {
+    batch.emit('position.completed', {
+      at,
+      output,
+      receipts,
+      reviewed: by,
+      ...given({ session: waiting.session }),
+    });
     batch.emit('tasks.set', { loop: loopIdOf(stepOf(batch.definition, cursor.step)), tasks: [] });
     openLoop(batch);
     return undefined;

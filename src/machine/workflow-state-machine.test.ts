@@ -146,6 +146,16 @@ describe('WorkflowStateMachine', () => {
     expect(machine.getState().status).toBe('failed');
   });
 
+  test('a removed task is not saved, and the tasks that depend on it go on in the restored run', () => {
+    const definition = workflow([loop('work')], { loops: { work: [{ id: 'code', instructions: 'C' }] } });
+    const machine = new WorkflowStateMachine(definition);
+    machine.setTasks('work', [task('t1'), task('t2'), { ...task('t3'), depends_on: ['t2'] }]);
+    const person = { actor: { kind: 'person' as const } };
+    machine.execute({ type: 'dropTask', now: 0, task: 't2', reason: 'not needed', ...person });
+    const restored = WorkflowStateMachine.fromState(definition, machine.getState());
+    expect(restored.advance('done')).toMatchObject({ task: { id: 't3' } });
+  });
+
   test('a waiting run is running, a cancelled one failed, in the form of the seeds', () => {
     const machine = new WorkflowStateMachine(workflow([action('a')]));
     machine.execute({ type: 'ask', now: 0, text: 'What?' });

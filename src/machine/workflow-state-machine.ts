@@ -132,14 +132,20 @@ export class WorkflowStateMachine {
     const step = this.template.steps.find(
       (candidate) => candidate.type === 'loop' && loopIdOf(candidate) === loop,
     );
-    return tasksIn(own(state.tasks, loop)).flatMap(
-      ({ end, endedAt: _, epoch: _epoch, reason: _why, ...task }) => {
-        if (end === 'dropped') return [];
-        const held = Object.hasOwn(state.cursors, `${step?.id}/${task.id}`);
-        const lost = end === 'skipped' ? 'failed' : end;
-        return [{ ...task, status: lost ?? (held ? 'in_progress' : 'pending') }];
-      },
-    );
+    const list = own(state.tasks, loop);
+    return tasksIn(list).flatMap(({ end, endedAt: _, epoch: _epoch, reason: _why, ...task }) => {
+      if (end === 'dropped') return [];
+      const needs = task.depends_on?.filter((id) => own(list?.byId, id)?.end !== 'dropped');
+      const held = Object.hasOwn(state.cursors, `${step?.id}/${task.id}`);
+      const lost = end === 'skipped' ? 'failed' : end;
+      return [
+        {
+          ...task,
+          ...(needs ? { depends_on: needs } : {}),
+          status: lost ?? (held ? 'in_progress' : 'pending'),
+        },
+      ];
+    });
   }
 
   #cursor(): Cursor | undefined {

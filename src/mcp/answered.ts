@@ -30,4 +30,4 @@ export async function answered(
 
 const keptWarning = (kept: Answer['kept']): string | undefined =>
   kept &&
-  `Unchanged, because they were started: ${kept.map(({ id, title }) => `${id} (${title})`).join(', ')}`;
+  `Not changed: ${kept.map(({ id, title, end = 'started' }) => `${id} (${title}) is ${end}`).join(', ')}`;

@@ -1,5 +1,5 @@
 import { StepfastError } from '../errors.ts';
-import type { DueArtifact, Status } from '../machine/index.ts';
+import type { DueArtifact, Status, TaskEnd } from '../machine/index.ts';
 
 /** A "no" as data, from the machine or from what stands around it. */
 export interface Refused {
@@ -26,8 +26,8 @@ export interface Answer {
   ignored?: true;
   /** Critical artifacts that the caller's session must be given now. */
   due?: readonly DueArtifact[];
-  /** Tasks of a given list that were started before, and so stay as they were. */
-  kept?: { id: string; title: string }[];
+  /** Tasks of a given list that stay as they were: started, ended, or removed by a person. */
+  kept?: { id: string; title: string; end?: TaskEnd }[];
   /** A start that went on with a run. */
   restored?: true;
 }

@@ -91,9 +91,10 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     const own = request.type === 'status' && at === undefined ? onlyHeld(reply, who.session) : undefined;
     if (own !== undefined) return await call({ type: 'status', at: own }, who, { ...callOptions, run });
     if (!reply.checking) {
-      const speaks = request.type === 'advance' || request.type === 'fail';
+      const speaks = ['advance', 'fail', 'setTasks'].includes(request.type);
       const ignored = speaks && !executed.changed && !reply.replayed && reply.status === 'waiting';
-      const kept = request.type === 'setTasks' ? await keptTasks(run, request) : [];
+      const sets = request.type === 'setTasks' && executed.changed;
+      const kept = sets ? await keptTasks(run, request) : [];
       return {
         ...about(executed),
         ...(kept.length > 0 ? { kept } : {}),
@@ -123,7 +124,7 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     return { run, reply, due, warning };
   }
 
-  /** The tasks of the list that the run has otherwise: they had been started. */
+  /** The tasks of the list that the run has otherwise. */
   async function keptTasks(
     run: string,
     { loop, tasks }: Bare<CommandOf<'setTasks'>>,
@@ -133,8 +134,10 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     const byId = view?.state.tasks[step?.loop ?? loop]?.byId ?? {};
     return tasks.flatMap((asked) => {
       const known = Object.hasOwn(byId, asked.id) ? byId[asked.id] : undefined;
-      const same = known?.title === asked.title && known.description === asked.description;
-      return known && !same ? [{ id: known.id, title: known.title }] : [];
+      if (!known) return [];
+      const { id, title, end } = known;
+      const same = title === asked.title && known.description === asked.description && end !== 'dropped';
+      return same ? [] : [{ id, title, ...(end === undefined ? {} : { end }) }];
     });
   }
 

@@ -208,8 +208,9 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
   ): Response {
     const command = check === undefined || checkingIn(state, check) ? sent : withoutRunner(sent);
     const { session, now } = command;
-    if (session === undefined || !facts || Object.hasOwn(state.sessions, session))
-      return respond(definition, state, command, values);
+    const known = session === undefined || !facts || Object.hasOwn(state.sessions, session);
+    // Nobody works on a run that has ended.
+    if (known || ended(state)) return respond(definition, state, command, values);
     const binding = { now, session, type: 'session', event: { type: 'started', ...facts } } as const;
     const bound = respond(definition, state, binding, values);
     const response = respond(definition, bound.state, command, values);

@@ -7,7 +7,7 @@ type Actor = NonNullable<Caller['actor']>;
 
 type Type = Command['type'];
 
-/** What is somebody's to decide even where the machine would take it from anybody; an import begins a run anywhere. */
+/** Needs the scope `decide`; an import begins a run at any position. */
 const decisions: ReadonlySet<Type> = new Set(['cancel', 'import']);
 /** What a person at a terminal sends as one. */
 const persons: ReadonlySet<Type> = new Set([

@@ -14,6 +14,7 @@ import {
   respond,
   type State,
   type Status,
+  statusOf,
 } from '../../src/machine/index.ts';
 import { Dice, memory, randomCommand, receiptsFor } from './commands.ts';
 
@@ -209,7 +210,7 @@ class Watch {
     const [stepId = '', second = '', third = ''] = path.split('/');
     const step = this.#definition.steps.find(({ id }) => id === stepId);
     if (!step) throw new Broken(`${event.at} names a step`);
-    const task = step.type === 'loop' ? `${stepId}/${second}` : stepId;
+    const task = step.type === 'loop' && second !== '' ? `${stepId}/${second}` : stepId;
     must(
       this.#current.get(task) === event.at,
       `${event.at} was the last visit: a late finisher never counts`,
@@ -232,6 +233,8 @@ class Watch {
       step.type !== 'ralph' ||
       Number(second) >= (step.n ?? 1) ||
       (until.length > 0 && until.every((r) => r.pass));
+    if (step.type === 'loop' && second === '')
+      must(this.#approved.has(event.at), `${event.at} is left without tasks only where a person approved it`);
     if (step.review && left) must(this.#approved.has(event.at), `${event.at} is not left without its review`);
     must(after.outputs[key]?.at === event.at, `the output of ${event.at} is kept`);
     const last = this.#definition.steps.at(-1)?.id === step.id && left && step.type !== 'loop';
@@ -306,8 +309,8 @@ function suggested(definition: Definition, state: State, now: number, as?: strin
   if (cursor.waiting?.kind === 'blocked') return { ...person, type: 'review', verdict: 'revise', at };
   if (cursor.waiting) return { ...person, type: 'review', verdict: 'approve', at };
   if (cursor.boundary?.state === 'pending') return { now, type: 'status', at, ...session };
-  const told = respond(definition, state, { now, type: 'status', ...session }).reply;
-  if (cursor.boundary?.state === 'requested' || ('contextAction' in told && told.at === at)) {
+  const { contextAction } = statusOf(definition, state, { cursor, session: by });
+  if (cursor.boundary?.state === 'requested' || contextAction !== undefined) {
     return { now, type: 'boundary', by: 'hook', saw: 'clear', at, ...session };
   }
   const step = definition.steps.find(({ id }) => id === cursor.step);

@@ -91,6 +91,15 @@ test('[A7] tasks reports what it did: a started task keeps its title', async () 
   expect(json.kept).toEqual([{ id: 'task-1', title: 'One' }]);
 });
 
+test('[A7] tasks that a waiting run does not take are not confirmed', async () => {
+  using project = looped();
+  await project.run(['start', 'w'], { env });
+  await project.run(['ask', 'Which?'], { env });
+  const { code, stdout } = await project.run(['tasks', 'build', 'One', '--json'], { env });
+  expect(code).toBe(exit.no);
+  expect(JSON.parse(stdout)).toMatchObject({ ignored: true, status: 'waiting' });
+});
+
 test('[A2] a list that leaves out a task is refused; a person removes it, and the status and the log show it', async () => {
   using project = looped();
   await project.run(['start', 'w'], { env });

@@ -38,7 +38,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     callerOf(io),
     values.run === undefined ? {} : { run: values.run },
   );
-  if (values.json || isRefused(answer.reply) || tasks.length === 0)
+  if (values.json || isRefused(answer.reply) || answer.ignored || tasks.length === 0)
     return await printAnswer(answer, io, values, runtime);
   const { reply, run: id = '' } = answer;
   const line = (...spans: Span[]): void =>
@@ -50,8 +50,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     ['green', signsFor(io).done],
     ` ${count(set.length, 'task')} for ${loop}${list === '' ? '' : `: ${list}`}`,
   );
-  for (const { id: task, title } of kept)
-    line(['yellow', 'kept'], `  ${task}: ${title}`, ['dim', '  started before, so it stays as it was']);
+  for (const { id: task, title, end = 'started' } of kept)
+    line(['yellow', 'kept'], `  ${task}: ${title}`, ['dim', `  is ${end}, so it stays as it was`]);
   const { say, type } = nextOf(reply, { run: await runToName(runtime, id), worker: !isPerson(io) });
   line(['bold', 'next'], '  ', say);
   for (const command of type) io.stdout.write(`      ${paint(io.stdout, 'cyan', printable(command))}\n`);
