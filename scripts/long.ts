@@ -1,6 +1,6 @@
 /**
  * `npm run long [-- NAME ...] [--list] [--full] [--logs DIR]`: what is too long or too noisy for every change. Suites run
- * one after the other, also after one has failed; about 25 minutes on two cores, with `--full` several hours. What each prints
+ * one after the other, also after one has failed; about 12 minutes on two idle cores, with `--full` several hours. What each prints
  * is in a file of its own; at the end come one table, the commands that replay failures, and one JSON line.
  */
 import { execFileSync, spawn } from 'node:child_process';
