@@ -3,11 +3,13 @@ import { Draft } from './draft.ts';
 import type { Event, EventOf } from './event.ts';
 import { cursorKey, outputKey, pathOf } from './handle.ts';
 import { importWorkflowState } from './import.ts';
+import { initialState } from './initial-state.ts';
 import { supersedes } from './notes.ts';
 import { own, put, without } from './record.ts';
-import type { Cursor, State, Task } from './state.ts';
+import type { Cursor, State } from './state.ts';
 import { ended, isWithin } from './state.ts';
-import { awaitsTasks, firstReady, loopIdOf, parallelOf, stepIndex, stepOf } from './steps.ts';
+import { awaitsTasks, firstReady, loopIdOf, parallelOf, stepOf } from './steps.ts';
+import { dropTasks, voidFrom } from './void-work.ts';
 
 /** Total on what `decide` gave. `state` is null only for the first event of a run. */
 export const evolve = (definition: Definition, state: State | null, event: Event): State =>
@@ -304,34 +306,6 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
   }
 }
 
-function initialState(definition: Definition, event: EventOf<'run.started'>): State {
-  const { type: _, now, ...given } = event;
-  return {
-    version: 1,
-    ...given,
-    status: 'running',
-    createdAt: now,
-    updatedAt: now,
-    step: definition.steps[0]?.id ?? '',
-    cursors: {},
-    visits: {},
-    tasks: {},
-    outputs: {},
-    budget: { turns: 0, tokens: 0, activeMs: 0, extra: {} },
-    pivots: [],
-    questions: [],
-    notes: [],
-    noteCount: 0,
-    variables: {},
-    artifacts: {},
-    artefacts: [],
-    reading: {},
-    sessions: {},
-    boundaryCount: 0,
-    briefings: {},
-  };
-}
-
 function enter(definition: Definition, draft: Draft, event: EventOf<'position.entered'>): void {
   const { type: _, now, why: _why, context, lease, ...place } = event;
   const state = draft.root;
@@ -361,36 +335,6 @@ function end(draft: Draft, status: State['status'], reason?: string): void {
 function isAtLoop(definition: Definition, { step: id }: State, loop: string): boolean {
   const step = stepOf(definition, id);
   return step.type === 'loop' && loopIdOf(step) === loop;
-}
-
-/** What was done from a step on no longer counts. Task lists stay, their progress does not; a list without a task is none. */
-function voidFrom(definition: Definition, draft: Draft, to: string): void {
-  const state = draft.root;
-  const from = stepIndex(definition, to);
-  const later = new Set(definition.steps.slice(from).map((step) => step.id));
-  state.status = 'running';
-  state.cursors = {};
-  delete state.reason;
-  delete state.last;
-  delete state.blocked;
-  state.outputs = without(state.outputs, (key) => later.has(key.split('.', 1)[0] ?? ''));
-  for (const step of definition.steps.slice(from)) {
-    const list = own(state.tasks, loopIdOf(step));
-    if (step.type !== 'loop' || !list) continue;
-    const fresh = ({ end, endedAt: _, ...task }: Task): Task => (end === 'dropped' ? { ...task, end } : task);
-    const byId = Object.fromEntries(Object.entries(list.byId).map(([id, task]) => [id, fresh(task)]));
-    // The loop asks for tasks again where none would be left to do.
-    if (Object.values(byId).every((task) => task.end !== undefined))
-      delete draft.edit('tasks')[loopIdOf(step)];
-    else draft.edit('tasks')[loopIdOf(step)] = { order: list.order, byId };
-  }
-}
-
-/** After a pivot the old plan's tasks are not the new plan's. */
-function dropTasks(definition: Definition, draft: Draft, to: string): void {
-  for (const step of definition.steps.slice(stepIndex(definition, to))) {
-    if (step.type === 'loop') delete draft.edit('tasks')[loopIdOf(step)];
-  }
 }
 
 /** A session takes the place of another: its tasks and its open boundaries. */

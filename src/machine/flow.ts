@@ -15,6 +15,7 @@ import {
   subStepsOf,
   taskListOf,
   tasksIn,
+  wantedTasks,
   workAt,
 } from './steps.ts';
 
@@ -72,7 +73,7 @@ export function openLoop(batch: Batch): void {
   if (!list) return enterPosition(batch, { step: step.id }, { why: 'next' });
   const tasks = tasksIn(list);
   if (tasks.every((task) => task.end !== undefined)) {
-    const wanted = tasks.filter((task) => task.end !== 'dropped');
+    const wanted = wantedTasks(list);
     const allLost = wanted.length > 0 && wanted.every((task) => task.end !== 'done');
     if (!allLost) return leaveStep(batch);
     return batch.emit('run.blocked', { reason: `every task of '${step.id}' failed or was skipped` });
@@ -110,12 +111,17 @@ export function complete(
     if (leavesRalph(batch, cursor, evidence.receipts)) return leaveStep(batch);
     return enterPosition(batch, { step: id, iteration: (iteration ?? 1) + 1 }, { why: 'next' });
   }
+  if (task === undefined) {
+    // A person approved leaving the loop without tasks.
+    batch.emit('tasks.set', { loop: loopIdOf(step), tasks: [] });
+    return openLoop(batch);
+  }
   const subSteps = subStepsOf(batch.definition, step);
   const next = subSteps[subSteps.findIndex((sub) => sub.id === subStep) + 1];
-  if (next && task !== undefined) {
+  if (next) {
     return enterPosition(batch, { step: id, task, subStep: next.id }, { why: 'next', lease: cursor.lease });
   }
-  batch.emit('task.ended', { loop: loopIdOf(step), task: task ?? '', end: 'done' });
+  batch.emit('task.ended', { loop: loopIdOf(step), task, end: 'done' });
   openLoop(batch);
 }
 

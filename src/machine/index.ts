@@ -42,6 +42,7 @@ export {
   type Text,
 } from './state.ts';
 export { instructionsFor, type Status, statusOf } from './status.ts';
+export { isSatisfied, wantedTasks } from './steps.ts';
 export { mayStop } from './stop.ts';
 export { estimateTokens, leastBriefing, lengthWithin } from './tokens.ts';
 export type { WorkflowState, WorkflowTask } from './workflow-state.ts';

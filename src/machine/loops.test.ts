@@ -594,7 +594,7 @@ describe('setTasks', () => {
       expect(run.tasks('build', 'a')).toMatchObject({ status: 'running', task: { id: 'a' } });
     });
 
-    test('it is not emptied ahead, where nobody would be asked', () => {
+    test('it is not emptied ahead, where no person would be asked', () => {
       const run = new Run(
         workflow([action('plan'), loop('build'), action('end')], {
           loops: { build: [{ id: 'c', instructions: 'C' }] },
@@ -727,7 +727,7 @@ describe('setTasks', () => {
       expect(run.send({ type: 'fail', reason: 'x' })).toMatchObject({ waiting: { for: 'blocked' } });
     });
 
-    test('nobody else does, and not without a reason, and only what is unfinished', () => {
+    test('only a person does, only with a reason, and only a task that is unfinished', () => {
       const run = new Run(build(1));
       run.tasks('build', 'a', 'b');
       expect(run.send({ type: 'dropTask', task: 'a', reason: 'x' })).toMatchObject({ code: 'person_only' });

@@ -1,13 +1,13 @@
 import { type Batch, given } from './batch.ts';
 import type { Caller, CommandOf } from './command.ts';
-import { again, complete, enterStep, openLoop } from './flow.ts';
+import { again, complete, enterStep } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
 import { outputKey, parseHandle } from './handle.ts';
 import { isCallers, type Located, locate } from './locate.ts';
 import { own } from './record.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
 import type { Cursor, Text, Waiting } from './state.ts';
-import { awaitsTasks, loopIdOf, stepIndex, stepOf } from './steps.ts';
+import { stepIndex, stepOf } from './steps.ts';
 
 const maxFeedback = 600;
 
@@ -98,18 +98,6 @@ function approve(
   }
   decided(batch, at, command);
   batch.worker = waiting.session;
-  if (awaitsTasks(batch.definition, cursor)) {
-    batch.emit('position.completed', {
-      at,
-      output,
-      receipts,
-      reviewed: by,
-      ...given({ session: waiting.session }),
-    });
-    batch.emit('tasks.set', { loop: loopIdOf(stepOf(batch.definition, cursor.step)), tasks: [] });
-    openLoop(batch);
-    return undefined;
-  }
   complete(batch, cursor, output, { receipts, ...given({ tree }) }, by);
   return undefined;
 }

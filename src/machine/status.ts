@@ -3,15 +3,7 @@ import { instructionsOpen, isFenced } from './boundary.ts';
 import type { Definition, Step } from './definition.ts';
 import { formatHandle, parseHandle } from './handle.ts';
 import { own } from './record.ts';
-import {
-  type Cursor,
-  ended,
-  type Receipt,
-  type RunStatus,
-  type State,
-  type Task,
-  type TaskList,
-} from './state.ts';
+import { type Cursor, ended, type Receipt, type RunStatus, type State } from './state.ts';
 import {
   awaitsTasks,
   loopIdOf,
@@ -22,6 +14,7 @@ import {
   subStepsOf,
   taskListOf,
   tasksIn,
+  wantedTasks,
   workAt,
 } from './steps.ts';
 import { expandAt } from './values.ts';
@@ -112,10 +105,6 @@ export function statusOf(
   status.next = nextFor(definition, state, status, cursor);
   return status;
 }
-
-/** Without those that a person removed. */
-const wantedTasks = (list: TaskList | undefined): Task[] =>
-  tasksIn(list).filter((task) => task.end !== 'dropped');
 
 const droppedTasks = ({ tasks }: State): NonNullable<Status['dropped']> =>
   Object.values(tasks).flatMap((list) =>

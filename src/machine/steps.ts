@@ -58,6 +58,14 @@ export function tasksIn(list: TaskList | undefined): Task[] {
   return tasks;
 }
 
+/** Without the tasks that a person removed. */
+export const wantedTasks = (list: TaskList | undefined): Task[] =>
+  tasksIn(list).filter((task) => task.end !== 'dropped');
+
+/** The tasks that depend on it can begin: it is done, or a person removed it. */
+export const isSatisfied = (dependency: Task | undefined): boolean =>
+  dependency?.end === 'done' || dependency?.end === 'dropped';
+
 /** For each task those that depend on it. */
 export function dependantsOf(tasks: readonly Task[]): Map<string, Task[]> {
   const dependants = new Map<string, Task[]>();
@@ -86,7 +94,7 @@ export function firstReady(state: State, step: Step): Task | undefined {
 function isReady(state: State, step: Step, task: Task): boolean {
   if (task.end !== undefined || isHeld(state, step, task)) return false;
   const byId = taskListOf(state, step)?.byId;
-  return task.depends_on?.every((id) => ['done', 'dropped'].includes(own(byId, id)?.end ?? '')) ?? true;
+  return task.depends_on?.every((id) => isSatisfied(own(byId, id))) ?? true;
 }
 
 export const heldCount = (state: State): number => Object.keys(state.cursors).length;

@@ -1,4 +1,4 @@
-import type { Cursor, Definition, State } from '../machine/index.ts';
+import { type Cursor, type Definition, isSatisfied, type State } from '../machine/index.ts';
 
 /** What became of each task of a loop, or what it waits for; in the order of the list. */
 export function taskStates(
@@ -20,14 +20,11 @@ export function taskStates(
       const cursor = held.get(id);
       if (task?.end !== undefined) return [id, task.end];
       if (cursor) return [id, heldState(cursor)];
-      const missing = task?.depends_on?.filter((each) => !isOver(taskOf(each)?.end)) ?? [];
+      const missing = task?.depends_on?.filter((each) => !isSatisfied(taskOf(each))) ?? [];
       return [id, missing.length === 0 ? 'ready' : `waits for ${missing.join(', ')}`];
     }),
   );
 }
-
-/** A task goes on when what it depends on is done, or was removed by a person. */
-const isOver = (end: string | undefined): boolean => end === 'done' || end === 'dropped';
 
 function heldState({ waiting, lease }: Cursor): string {
   switch (waiting?.kind) {

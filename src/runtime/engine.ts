@@ -209,7 +209,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     const command = check === undefined || checkingIn(state, check) ? sent : withoutRunner(sent);
     const { session, now } = command;
     const known = session === undefined || !facts || Object.hasOwn(state.sessions, session);
-    // Nobody works on a run that has ended.
+    // A run that has ended takes no further session.
     if (known || ended(state)) return respond(definition, state, command, values);
     const binding = { now, session, type: 'session', event: { type: 'started', ...facts } } as const;
     const bound = respond(definition, state, binding, values);

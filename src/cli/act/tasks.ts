@@ -1,15 +1,14 @@
 import type { TaskInput } from '../../machine/index.ts';
 import { isRefused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
-import { callerOf, isPerson, person, personOnly } from '../caller.ts';
-import { agreed } from '../confirm.ts';
-import { declined } from '../decide/verdict.ts';
+import { callerOf, isPerson } from '../caller.ts';
+import { dropTask } from '../decide/drop-task.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint, renderLine, type Span } from '../paint.ts';
-import { perform, printAnswer, printRefusal, type RunValues } from '../perform.ts';
+import { printAnswer } from '../perform.ts';
 import { runToName } from '../run-name.ts';
-import { given as known, openRuntime, runOptions } from '../run-options.ts';
+import { openRuntime, runOptions } from '../run-options.ts';
 import { count, printable } from '../text.ts';
 import { nextOf } from '../view/next.ts';
 import { signsFor } from '../view/signs.ts';
@@ -27,7 +26,10 @@ export const options = {
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, {});
   const [loop, ...given] = positionals;
-  if (values.drop !== undefined) return await drop(io, values, { task: values.drop, loop, given });
+  if (values.drop !== undefined) {
+    if (given.length > 0) throw usageError('Either give tasks or remove one with --drop.');
+    return await dropTask(io, values, values.drop, loop);
+  }
   if (loop === undefined) throw usageError('Which loop? stepfast tasks <loop> "first task" "second task"');
   if (values.from !== undefined && given.length > 0)
     throw usageError('Give the tasks once: with --from <file>, or after the loop.');
@@ -56,27 +58,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   line(['bold', 'next'], '  ', say);
   for (const command of type) io.stdout.write(`      ${paint(io.stdout, 'cyan', printable(command))}\n`);
   return exit.ok;
-}
-
-/** A person removes a task that the run would otherwise insist on. */
-async function drop(
-  io: Io,
-  values: RunValues & { reason?: string | undefined; yes?: boolean | undefined },
-  { task, loop, given }: { task: string; loop: string | undefined; given: readonly string[] },
-): Promise<number> {
-  if (given.length > 0) throw usageError('Either give tasks or remove one with --drop.');
-  const { reason } = values;
-  if (!reason?.trim()) throw usageError(`Why? stepfast tasks --drop ${task} --reason "..."`);
-  const refused = personOnly(io, 'removing a task', `stepfast tasks --drop ${task} --reason "..."`);
-  if (refused) return printRefusal(refused, io, values);
-  const question = `Remove the task '${printable(task)}' for good?`;
-  if (!values.yes && !(await agreed(io, question))) return declined(io, values);
-  return await perform(
-    io,
-    values,
-    { type: 'dropTask', task, reason, ...known({ loop }) },
-    { who: person(io) },
-  );
 }
 
 /** One JSON list, or a title each. */

@@ -1,4 +1,4 @@
-import type { Definition, State } from '../../machine/index.ts';
+import { type Definition, type State, wantedTasks } from '../../machine/index.ts';
 import type { Format, Span } from '../paint.ts';
 import { columnsOf, printable } from '../text.ts';
 import type { Signs } from './signs.ts';
@@ -52,6 +52,6 @@ function progressIn(definition: Definition, state: State): string {
   }
   const list = step?.type === 'loop' ? state.tasks[step.loop ?? step.id] : undefined;
   if (!list) return '';
-  const wanted = Object.values(list.byId).filter((task) => task.end !== 'dropped');
+  const wanted = wantedTasks(list);
   return ` ${wanted.filter((task) => task.end === 'done').length}/${wanted.length}`;
 }

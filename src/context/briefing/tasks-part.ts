@@ -1,4 +1,11 @@
-import type { Cursor, Definition, State, Step } from '../../machine/index.ts';
+import {
+  type Cursor,
+  type Definition,
+  isSatisfied,
+  type State,
+  type Step,
+  wantedTasks,
+} from '../../machine/index.ts';
 import { firstRound, item, label } from './bounds.ts';
 import { firstWithin, lineWithin } from './measure.ts';
 import type { ListedPart } from './part.ts';
@@ -38,14 +45,12 @@ export function tasksPart({ definition, state, cursor }: BriefingSource): Listed
 function split(loop: string, list: TaskList | undefined, own: string | undefined) {
   const open: string[] = [];
   const done: string[] = [];
-  let total = 0;
   for (const id of list?.order ?? []) {
     const end = taskIn(list, id)?.end;
-    if (end !== 'dropped') total += 1;
     if (end === 'done') done.push(id);
     else if (end === undefined && id !== own) open.push(id);
   }
-  return { loop, open, done, total };
+  return { loop, open, done, total: wantedTasks(list).length };
 }
 
 const taskIn = (list: TaskList | undefined, id: string) =>
@@ -76,7 +81,7 @@ function openState(
   const cursor = held.get(id);
   if (cursor) return heldState(cursor);
   const needs = taskIn(list, id)?.depends_on ?? [];
-  const missing = needs.filter((each) => !['done', 'dropped'].includes(taskIn(list, each)?.end ?? ''));
+  const missing = needs.filter((each) => !isSatisfied(taskIn(list, each)));
   return missing.length === 0 ? free : firstWithin(`waits for ${missing.join(', ')}`, label);
 }
 

@@ -7,7 +7,7 @@ export interface Recent {
   version: Version;
   /** The hash of its definition. */
   definition: string;
-  /** An own copy: whoever was answered may hold parts of what was given. */
+  /** An own copy: a caller may hold parts of what it was given. */
   state: State;
   /** Characters of its JSON. */
   size: number;

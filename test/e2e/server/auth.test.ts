@@ -263,6 +263,7 @@ test('an agent is an agent, whoever it says it is', async () => {
     { type: 'rewind', to: 'plan' },
     { type: 'review', verdict: 'approve' },
     { type: 'cancel' },
+    { type: 'dropTask', task: 'a', reason: 'x' },
   ])
     expect(await send(agent, { ...command, actor: boss }), command.type).toMatchObject({
       status: 403,
