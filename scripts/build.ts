@@ -33,7 +33,7 @@ const { metafile } = await build({
     index: 'src/index.ts',
     main: 'src/cli/main.ts',
     context: 'src/context/library.ts',
-    'hook-with-files': 'src/cli/hook/with-files.ts',
+    'hook-with-files': 'src/hooks/with-files.ts',
   },
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
@@ -86,7 +86,7 @@ const light = await buildHook(
   guard(),
 );
 const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs', {});
-const full = await buildHook('src/cli/hook/full.ts', 'hook-full.cjs', {
+const full = await buildHook('src/hooks/full.ts', 'hook-full.cjs', {
   './with-files.ts': './hook-with-files.js',
 });
 
@@ -126,7 +126,7 @@ async function buildHook(
     target: 'node22',
     // An ES module is imported as one, everything else is required.
     supported: { 'dynamic-import': Object.values(others).every((other) => other.endsWith('.js')) },
-    alias: { 'node:crypto': './src/cli/hook/sha256.ts' },
+    alias: { 'node:crypto': './src/hooks/sha256.ts' },
     plugins: [lean],
     minify: true,
     banner: { js: banner },

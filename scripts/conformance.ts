@@ -8,8 +8,9 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashDefinition } from '../src/definition/index.ts';
+import { createEngine, newRun } from '../src/engine/index.ts';
 import { createMcpHttp } from '../src/mcp/http.ts';
-import { createEngine, createRuntime, createTreeless, newRun } from '../src/runtime/index.ts';
+import { createRuntime, createTreeless } from '../src/runtime/index.ts';
 import { createMemoryStore } from '../src/store/index.ts';
 import { type Served, serveOverHttp, serveRequests } from '../test/mcp/http-bridge.ts';
 import { ensureBuilt } from './ensure-built.ts';

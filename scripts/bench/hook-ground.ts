@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { isRefused, type Request } from '../../src/runtime/index.ts';
-import { renewMarks } from '../../src/runtime/marks/marked-engine.ts';
+import { renewMarks } from '../../src/runtime/marked-engine.ts';
 import { createTestProject } from '../../test/kit/project.ts';
 
 export const shim = join(import.meta.dirname, '..', '..', 'hooks', 'stepfast-hook.sh');

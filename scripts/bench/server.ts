@@ -10,13 +10,13 @@ import { parseArgs } from 'node:util';
 import { cpuOf, postmasterOf } from '../fleet/ground/cpu.ts';
 import { median, rounded, row } from '../fleet/ground/quantile.ts';
 import { createTeam, type Team } from '../fleet/ground/team.ts';
-import { createBare, type Sample } from './server/bare.ts';
+import { createBare } from './server/bare.ts';
 import { drawGrowth, drawThroughput } from './server/drawings.ts';
 import { clientCounts, type Figures, type Point, type Way, ways } from './server/figures.ts';
 import { createHands, measureInProcess } from './server/in-process.ts';
 import type { Measured } from './server/load.ts';
 import { measureOverHttp } from './server/over-http.ts';
-import { fill, makeTemplate, sampleOf } from './server/runs.ts';
+import { fill, makeTemplate, type Sample, sampleOf } from './server/runs.ts';
 
 /** Of the ratios that are promised. */
 const judged = 16;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Engine } from '../../src/engine/index.ts';
 import { replay } from '../../src/machine/index.ts';
-import type { Engine } from '../../src/runtime/index.ts';
 import { auditAnswers, type Finding } from '../../test/sim/ledger.ts';
 import { type Driven, inParallel, positions } from './drive.ts';
 

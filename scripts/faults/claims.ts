@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Engine, Executed } from '../../src/engine/index.ts';
 import type { Definition, Reply } from '../../src/machine/index.ts';
-import type { Engine, Executed } from '../../src/runtime/index.ts';
 import type { Finding } from '../../test/sim/ledger.ts';
 import { createDice } from './dice.ts';
 import { insist } from './drive.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Engine, Executed } from '../../src/engine/index.ts';
 import { StepfastError } from '../../src/errors.ts';
 import type { Command, Definition, Reply } from '../../src/machine/index.ts';
-import type { Engine, Executed } from '../../src/runtime/index.ts';
 
 /** A planted mistake that the audit must see: clients repeat themselves without a key, or commits are not durable. */
 export type Plant = 'no-key' | 'async-commit' | undefined;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRemoteEngine, type Engine } from '../../src/runtime/index.ts';
+import { createRemoteEngine, type Engine } from '../../src/engine/index.ts';
 import type { Cluster } from '../../test/kit/postgres.ts';
 import type { ServerProcess } from '../fleet/ground/servers.ts';
 import { createTeam } from '../fleet/ground/team.ts';

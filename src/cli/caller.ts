@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { notAPerson, type Refused, type Who } from '../runtime/index.ts';
+import type { Refused, Who } from '../runtime/index.ts';
+import { notAPerson } from '../workspace/index.ts';
 import type { Io } from './io.ts';
 
 /** Somebody at a terminal of their own; everybody else is taken for an agent. */

@@ -1,6 +1,6 @@
+import { printable } from '../messages/index.ts';
 import type { Io } from './io.ts';
 import { paint } from './paint.ts';
-import { printable } from './text.ts';
 
 /** A person types a word, so that no stray key decides. Questions go to stderr: stdout is for the answer. */
 export async function typed(io: Io, word: string, purpose: string): Promise<boolean> {

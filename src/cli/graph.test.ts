@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createProject } from '../../test/kit/fake-io.ts';
 import { exit } from './exit.ts';
-import { createProject } from './fake-io.ts';
 
 const files = {
   '.stepfast/workflows/two.yaml':

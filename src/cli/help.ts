@@ -1,8 +1,8 @@
+import { wrap } from '../messages/index.ts';
 import { type Command, groups, shownCommands } from './commands.ts';
 import { exit } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
-import { wrap } from './text.ts';
 
 export function overview(io: Io): string {
   const bold = (text: string): string => paint(io.stdout, 'bold', text);

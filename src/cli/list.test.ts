@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createProject } from '../../test/kit/fake-io.ts';
 import { exit } from './exit.ts';
-import { createProject } from './fake-io.ts';
 
 const workflow = (name: string, description: string): string =>
   `name: ${name}\ndescription: ${description}\ntype: planning\nsteps:\n  - { id: a, type: action, instructions: x }\n  - { id: b, type: action, instructions: y }\n`;

@@ -1,10 +1,10 @@
 import { type ListedWorkflow, listWorkflows } from '../definition/index.ts';
+import { columnsOf, count, printable } from '../messages/index.ts';
 import { readArgs } from './args.ts';
 import { exit } from './exit.ts';
 import type { Io } from './io.ts';
 import { type Format, renderLine, type Span } from './paint.ts';
 import { load, searchPath, shown } from './project.ts';
-import { columnsOf, count, printable } from './text.ts';
 
 interface Row {
   name: string;

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { redactQuickly } from '../context/index.ts';
+import { columnsOf, printable, truncate } from '../messages/index.ts';
 import type { Output } from './io.ts';
-import { columnsOf, printable, truncate } from './text.ts';
 
 export type Format = Parameters<typeof styleText>[0];
 

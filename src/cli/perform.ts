@@ -1,5 +1,6 @@
 import { withoutSecrets } from '../context/index.ts';
 import { opening, type Text } from '../machine/index.ts';
+import { printable, printableJson, printableLines, wrap } from '../messages/index.ts';
 import {
   type Answer,
   isRefused,
@@ -11,17 +12,16 @@ import {
 } from '../runtime/index.ts';
 import { callerOf, isPerson } from './caller.ts';
 import { exit, usageError } from './exit.ts';
-import { createGateWatch, Detached } from './gate-watch.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
 import { runToName, withRun } from './run-name.ts';
 import { given, openRuntime, type PlaceValues } from './run-options.ts';
-import { printable, printableJson, printableLines, wrap } from './text.ts';
 import { proofLines, proofOf } from './view/evidence.ts';
 import { createGateLogs } from './view/gate-log.ts';
 import { nextOf } from './view/next.ts';
 import { positionLines, waitingWords } from './view/position.ts';
-import { signsFor } from './view/signs.ts';
+import { signsFor } from './view/symbols.ts';
+import { createGateWatch, Detached } from './watch-gates.ts';
 
 export interface RunValues extends PlaceValues {
   run?: string | undefined;

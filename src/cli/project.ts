@@ -10,10 +10,10 @@ import {
 } from '../definition/index.ts';
 import { StepfastError } from '../errors.ts';
 import type { Definition } from '../machine/index.ts';
+import { count, printable } from '../messages/index.ts';
 import { nearest } from '../suggest.ts';
 import { notFound } from './exit.ts';
 import type { Io } from './io.ts';
-import { count, printable } from './text.ts';
 
 /** The nearest directory upwards that has .stepfast or .git, else where we are. */
 export function projectRoot(cwd: string): string {

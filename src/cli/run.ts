@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 import { redactQuickly } from '../context/index.ts';
 import { StepfastError } from '../errors.ts';
+import { printable, printableJson, printableLines } from '../messages/index.ts';
 import { nearest } from '../suggest.ts';
 import { type Command, commands, shownCommands } from './commands.ts';
 import { exit, exitOf, usageError } from './exit.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
 import { paint } from './paint.ts';
-import { printable, printableJson, printableLines } from './text.ts';
 import { version } from './version.ts';
 
 /** Runs one command line and answers its exit status; never throws for what a user can cause. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createProject } from '../../test/kit/fake-io.ts';
 import { withoutSecrets } from '../context/index.ts';
-import { createProject } from './fake-io.ts';
 
 const env = { PATH: process.env.PATH, STEPFAST_SESSION: '550e8400-e29b-41d4-a716-446655440000' };
 const token = `gh${'p_'}${'aB3dE5'.repeat(6)}`;

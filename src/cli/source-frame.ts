@@ -1,5 +1,5 @@
+import { columnsOf, graphemes, printable, truncate } from '../messages/index.ts';
 import type { Span } from './paint.ts';
-import { columnsOf, graphemes, printable, truncate } from './text.ts';
 
 export interface Frame {
   text: string;

@@ -1,6 +1,6 @@
+import { columnsOf } from '../messages/index.ts';
 import type { Io } from './io.ts';
 import { type Format, renderLine, type Span } from './paint.ts';
-import { columnsOf } from './text.ts';
 
 export type Cell = string | readonly [look: Format, text: string];
 

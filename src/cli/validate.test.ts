@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cpuTimer } from '../../test/kit/cpu-time.ts';
+import { createProject } from '../../test/kit/fake-io.ts';
 import { exit } from './exit.ts';
-import { createProject } from './fake-io.ts';
 import { frameOf } from './source-frame.ts';
 
 const good = `name: good

@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
 import { type Diagnostic, listWorkflows, readWorkflowFile } from '../definition/index.ts';
+import { count, printable, wrap } from '../messages/index.ts';
 import { readArgs } from './args.ts';
 import { exit } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint, renderLine, type Span } from './paint.ts';
 import { type Loaded, load, need, projectRoot, searchPath, shown } from './project.ts';
 import { frameLines, frameOf } from './source-frame.ts';
-import { count, printable, wrap } from './text.ts';
 
 interface Checked extends Loaded {
   file: string;

@@ -1,6 +1,6 @@
 import { didYouMean } from '../suggest.ts';
 import type { Checked } from './check-steps.ts';
-import { child, entries, items, type MapNode, maps, type Node, type Report, textOf } from './tree.ts';
+import { child, entries, items, type MapNode, maps, type Node, type Report, textOf } from './yaml-tree.ts';
 
 const origins = ['path', 'path_from_state', 'command'];
 

@@ -2,7 +2,7 @@ import { findPlaceholders } from '../machine/index.ts';
 import { didYouMean, nearest } from '../suggest.ts';
 import { checkPath } from './check-artifacts.ts';
 import type { Checked } from './check-steps.ts';
-import { compileCondition } from './condition.ts';
+import { compileCondition } from './evaluate-condition.ts';
 import {
   child,
   entries,
@@ -15,7 +15,7 @@ import {
   type Report,
   type ScalarNode,
   textOf,
-} from './tree.ts';
+} from './yaml-tree.ts';
 
 const kinds = ['run', 'exists', 'condition', 'read'];
 const details = ['paths', 'writes', 'timeout', 'rerun'];

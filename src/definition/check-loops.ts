@@ -1,6 +1,6 @@
 import { didYouMean } from '../suggest.ts';
 import type { Checked } from './check-steps.ts';
-import { child, entries, type MapNode, maps, type Node, textOf } from './tree.ts';
+import { child, entries, type MapNode, maps, type Node, textOf } from './yaml-tree.ts';
 
 /** Which loop each loop step goes over, by the step's id. */
 export function matchLoops({ root, report, reference }: Checked): Map<string, string> {

@@ -1,7 +1,7 @@
 import { findPlaceholders, plainPlaceholders, taskPlaceholders } from '../machine/index.ts';
 import { didYouMean } from '../suggest.ts';
 import type { Checked } from './check-steps.ts';
-import { child, entries, items, maps, type Node, type Place, textOf } from './tree.ts';
+import { child, entries, items, maps, type Node, type Place, textOf } from './yaml-tree.ts';
 
 /** Every text that is expanded when the run reaches it. */
 export function checkPlaceholders(checked: Checked): void {

@@ -1,10 +1,10 @@
 import { adoptedDefinition, type Definition } from '../machine/index.ts';
 import { createCollector } from './diagnostics.ts';
-import { hashDefinition } from './hash.ts';
-import { reportIssues } from './issues.ts';
+import { hashDefinition } from './hash-definition.ts';
 import { checkReferences } from './parse.ts';
 import { workflowSchema } from './schema.ts';
-import { createSource, type MapNode, type Node, type Source } from './tree.ts';
+import { reportIssues } from './schema-issues.ts';
+import { createSource, type MapNode, type Node, type Source } from './yaml-tree.ts';
 
 const deepest = 20;
 const mostNodes = 100_000;

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { formatDiagnostic, parseWorkflow } from './index.ts';
+import { formatDiagnostic } from './diagnostics.ts';
+import { parseWorkflow } from './parse.ts';
 
 const corpus = process.env.STEPFAST_CORPUS;
 const errorsOf = (text: string, file: string, base = false) =>

@@ -1,5 +1,5 @@
 import { StepfastError } from '../errors.ts';
-import { positionOf, type Report, type Suggestion } from './tree.ts';
+import { positionOf, type Report, type Suggestion } from './yaml-tree.ts';
 
 export interface Diagnostic {
   severity: 'error' | 'warning';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { definitionProblem, parseWorkflow } from './index.ts';
+import { definitionProblem } from './check-resolved.ts';
+import { parseWorkflow } from './parse.ts';
 
 const workflow = (steps: unknown[], own: object = {}): object => ({
   name: 'big',

@@ -1,9 +1,10 @@
 export { definitionProblem } from './check-resolved.ts';
-export { type ConditionContext, compileCondition } from './condition.ts';
-export { type Diagnostic, formatDiagnostic, WorkflowValidationError } from './diagnostics.ts';
-export { findWorkflow, type Place, places, readWorkflowFile } from './find.ts';
-export { hashDefinition } from './hash.ts';
+export { type Diagnostic, WorkflowValidationError } from './diagnostics.ts';
+export { type ConditionContext, compileCondition } from './evaluate-condition.ts';
+export { findWorkflow, type Place, places, readWorkflowFile } from './find-workflow.ts';
+export { hashDefinition } from './hash-definition.ts';
 export { workflowJsonSchema } from './json-schema.ts';
-export { type ListedWorkflow, listWorkflows } from './list.ts';
-export { loadWorkflowFile, loadWorkflowTemplate, loadWorkflowTemplateFromString } from './load.ts';
+export { commandsOf, excludedFrom, gatesOf } from './list-gates.ts';
+export { type ListedWorkflow, listWorkflows } from './list-workflows.ts';
+export { loadWorkflowFile, loadWorkflowTemplate, loadWorkflowTemplateFromString } from './load-workflow.ts';
 export { type ParseResult, parseWorkflow } from './parse.ts';

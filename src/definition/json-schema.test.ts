@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { workflowJsonSchema } from './index.ts';
+import { workflowJsonSchema } from './json-schema.ts';
 
 test('[004/9] the published workflow.schema.json is current', () => {
   const file = join(import.meta.dirname, '..', '..', 'schema', 'workflow.schema.json');

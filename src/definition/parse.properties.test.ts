@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileCondition, parseWorkflow } from './index.ts';
+import { compileCondition } from './evaluate-condition.ts';
+import { parseWorkflow } from './parse.ts';
 
 const id = fc
   .stringMatching(/^[a-z][a-z0-9_-]{0,8}$/)

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { formatDiagnostic, hashDefinition, parseWorkflow } from './index.ts';
+import { formatDiagnostic } from './diagnostics.ts';
+import { hashDefinition } from './hash-definition.ts';
+import { parseWorkflow } from './parse.ts';
 
 const head = 'name: x\ndescription: x\n';
 const action = '{ id: a, type: action, instructions: Do }';

@@ -6,10 +6,11 @@ import { matchLoops } from './check-loops.ts';
 import { checkPlaceholders } from './check-placeholders.ts';
 import { type Checked, checkSteps } from './check-steps.ts';
 import { createCollector, type Diagnostic } from './diagnostics.ts';
-import { hashDefinition } from './hash.ts';
-import { type FindBase, inherit } from './inherit.ts';
-import { isLimit, reportIssues } from './issues.ts';
+import { hashDefinition } from './hash-definition.ts';
+import { type FindBase, inherit } from './merge-extends.ts';
 import { type Authored, workflowSchema } from './schema.ts';
+import { isLimit, reportIssues } from './schema-issues.ts';
+import { readTree } from './yaml.ts';
 import {
   child,
   createSource,
@@ -21,8 +22,7 @@ import {
   type Report,
   textOf,
   toPlain,
-} from './tree.ts';
-import { readTree } from './yaml.ts';
+} from './yaml-tree.ts';
 
 interface ParseOptions {
   /** How diagnostics name the text. */

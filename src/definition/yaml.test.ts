@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cpuTimer } from '../../test/kit/cpu-time.ts';
-import { parseWorkflow } from './index.ts';
+import { parseWorkflow } from './parse.ts';
 
 const head = 'name: x\ndescription: x\nsteps: [{ id: a, type: action, instructions: Do }]\n';
 const parse = (text: string) => parseWorkflow(text, { file: 'x.yaml' });

@@ -10,7 +10,7 @@ import {
   type ParsedNode,
   Parser,
 } from 'yaml';
-import type { Entry, MapNode, Node, Place, Report, Source } from './tree.ts';
+import type { Entry, MapNode, Node, Place, Report, Source } from './yaml-tree.ts';
 
 export const maxBytes = 256 * 1024;
 const maxDepth = 64;

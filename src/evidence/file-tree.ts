@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, realpath, rename, writeFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { StepfastError } from '../errors.ts';
-import { ownFiles } from './own-files.ts';
+import { ownFiles } from './excluded-files.ts';
 import { createMatcher } from './path-matcher.ts';
-import type { Trees } from './tree.ts';
+import type { Trees } from './trees.ts';
 
 const maxMs = 2000;
 /** A file may change again without a later mtime for this long. */

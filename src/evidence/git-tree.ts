@@ -3,10 +3,10 @@ import { mkdir, readFile, realpath, rm, stat, utimes, writeFile } from 'node:fs/
 import { delimiter, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { StepfastError } from '../errors.ts';
 import { gitEnvironment } from './environment.ts';
+import { ownFiles } from './excluded-files.ts';
 import { type GitResult, git } from './git.ts';
 import { indexFlags } from './index-flags.ts';
-import { ownFiles } from './own-files.ts';
-import type { Trees } from './tree.ts';
+import type { Trees } from './trees.ts';
 
 interface Repository {
   top: string;

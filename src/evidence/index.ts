@@ -1,6 +1,6 @@
-export { runCommand } from './command.ts';
+export { withWorktree } from './committed-worktree.ts';
 export { commandEnvironment, gitEnvironment } from './environment.ts';
 export { type GitResult, git } from './git.ts';
+export { runCommand } from './run-command.ts';
 export { runGates } from './run-gates.ts';
-export { type Tree, treeOf } from './tree.ts';
-export { withWorktree } from './worktree.ts';
+export { type Tree, treeOf } from './tree-hash.ts';

@@ -15,7 +15,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Gate, RequestedGate } from '../machine/index.ts';
 import { gitEnvironment } from './environment.ts';
 import { type GatesOutcome, type GatesRequest, runGates } from './run-gates.ts';
-import { treeOf } from './tree.ts';
+import { treeOf } from './tree-hash.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-gates-')));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

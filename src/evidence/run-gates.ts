@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Gate, GateResult, RequestedGate } from '../machine/index.ts';
 import { type Checked, checkExists, checkRead, type ReadState } from './check-files.ts';
-import { type CommandResult, runCommand } from './command.ts';
 import { commandEnvironment, type Environment } from './environment.ts';
+import { type CommandResult, runCommand } from './run-command.ts';
 import { endOf } from './tail-text.ts';
-import { createTreeWatch, type Tree, type TreeWatch } from './tree.ts';
+import { createTreeWatch, type Tree, type TreeWatch } from './tree-hash.ts';
 
 export interface GatesRequest {
   gates: readonly RequestedGate[];

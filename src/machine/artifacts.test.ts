@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { action, Run, workflow } from '../../test/kit/run.ts';
-import { criticalArtifacts, dueArtifacts, wasTriggered } from './index.ts';
+import { criticalArtifacts, dueArtifacts, wasTriggered } from './artifacts.ts';
 
 const artifact = (id: string, ...reload_triggers: string[]) => ({
   id,

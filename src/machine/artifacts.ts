@@ -1,5 +1,5 @@
 import type { CriticalArtifact, Definition } from './definition.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import type { State } from './state.ts';
 
 /** All critical artifacts of a workflow, in its order. */

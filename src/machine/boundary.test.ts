@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
-import { type BoundaryPolicy, instructionsFor, mayStop } from './index.ts';
+import type { BoundaryPolicy } from './definition.ts';
+import { mayStop } from './may-stop.ts';
+import { instructionsFor } from './status.ts';
 
 const start = (policy: BoundaryPolicy, parts: { context?: 'clear' | 'compact' } = {}): Run => {
   const definition = workflow([action('plan', { context: parts.context ?? 'clear' }), action('build')], {

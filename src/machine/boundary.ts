@@ -1,7 +1,7 @@
 import { type Batch, given } from './batch.ts';
 import { byAgent, type CommandOf } from './command.ts';
 import { isCallers, locate } from './locate.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { type Boundary, type Cursor, isWithin, type Saw, type State } from './state.ts';
 

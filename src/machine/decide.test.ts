@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
-import { adoptedDefinition, type Command, decide, mayStop, slug } from './index.ts';
+import { adoptedDefinition, slug } from './adopt.ts';
+import type { Command } from './command.ts';
+import { decide } from './decide.ts';
+import { mayStop } from './may-stop.ts';
 
 describe('start', () => {
   test('[000/9] the summary is trimmed, and longer than 100 characters becomes 97 and three dots', () => {

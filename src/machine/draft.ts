@@ -1,5 +1,5 @@
 import { cursorKey, parseHandle } from './handle.ts';
-import { own, put } from './record.ts';
+import { own, put } from './own-property.ts';
 import type { Boundary, Checking, Cursor, Session, State, Task } from './state.ts';
 
 type Container = {

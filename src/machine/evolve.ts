@@ -5,9 +5,8 @@ import { cursorKey, outputKey, pathOf } from './handle.ts';
 import { importWorkflowState } from './import.ts';
 import { initialState } from './initial-state.ts';
 import { supersedes } from './notes.ts';
-import { own, put, without } from './record.ts';
-import type { Cursor, State } from './state.ts';
-import { ended, isWithin } from './state.ts';
+import { own, put, without } from './own-property.ts';
+import { type Cursor, ended, isWithin, type State } from './state.ts';
 import { awaitsTasks, firstReady, loopIdOf, parallelOf, stepOf } from './steps.ts';
 import { dropTasks, voidFrom } from './void-work.ts';
 

@@ -2,7 +2,7 @@ import { type Batch, given } from './batch.ts';
 import { attemptsOf } from './definition.ts';
 import type { EventOf } from './event.ts';
 import { type Place, pathOf } from './handle.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import type { Cursor, Lease, Receipt, Text } from './state.ts';
 import {
   contextAt,

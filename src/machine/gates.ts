@@ -3,7 +3,7 @@ import type { CommandOf } from './command.ts';
 import { attemptsOf, type Gate } from './definition.ts';
 import { complete, failPosition, leavesRalph } from './flow.ts';
 import { cursorKey, type Place } from './handle.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Checking, Cursor, GateResult, Receipt, RequestedGate, Text } from './state.ts';
 import { rerunGates, stepIndex, stepOf, workAt } from './steps.ts';

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Dice, memory, randomCommand } from '../../test/properties/commands.ts';
-import { type Definition, type Event, type Response, respond, type State } from './index.ts';
+import type { Definition } from './definition.ts';
+import type { Event } from './event.ts';
+import { type Response, respond } from './respond.ts';
+import type { State } from './state.ts';
 
 const length = 40;
 const workflows: Definition[] = JSON.parse(

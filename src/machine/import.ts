@@ -1,6 +1,6 @@
 import type { Definition } from './definition.ts';
 import { cursorKey, formatHandle, type Place, pathOf } from './handle.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import type { Cursor, State, Task } from './state.ts';
 import { awaitsTasks, contextAt, dependantsOf, loopIdOf, stepIndex, stepOf, taskListOf } from './steps.ts';
 import type { WorkflowState } from './workflow-state.ts';

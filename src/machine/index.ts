@@ -19,6 +19,7 @@ export type { Effect } from './effect.ts';
 export type { Event, EventType, Verdict } from './event.ts';
 export { evolve, replay } from './evolve.ts';
 export { formatHandle, outputKey, parseHandle, suffixOf } from './handle.ts';
+export { mayStop } from './may-stop.ts';
 export { noteLine } from './notes.ts';
 export { expandPlaceholders, findPlaceholders, plainPlaceholders, taskPlaceholders } from './placeholders.ts';
 export { isRefusal, type Refusal } from './refusal.ts';
@@ -43,7 +44,6 @@ export {
 } from './state.ts';
 export { instructionsFor, type Status, statusOf } from './status.ts';
 export { isSatisfied, wantedTasks } from './steps.ts';
-export { mayStop } from './stop.ts';
 export { estimateTokens, leastBriefing, lengthWithin } from './tokens.ts';
 export type { WorkflowState, WorkflowTask } from './workflow-state.ts';
 export { type MachineOptions, WorkflowStateMachine } from './workflow-state-machine.ts';

@@ -1,7 +1,7 @@
 import type { Batch } from './batch.ts';
 import type { Caller } from './command.ts';
 import { formatHandle, outputKey, parseHandle, suffixOf } from './handle.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { type Cursor, type State, sameText, type Text } from './state.ts';
 import { readyTasks, stepOf, taskListOf, tasksIn } from './steps.ts';

@@ -2,7 +2,7 @@ import { type Batch, given } from './batch.ts';
 import { byAgent, type CommandOf, type TaskInput } from './command.ts';
 import { again, enterPosition, openLoop } from './flow.ts';
 import { loopNamed } from './import.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, Lease, Task, TaskList } from './state.ts';
 import {

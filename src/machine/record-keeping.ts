@@ -3,7 +3,7 @@ import { type Batch, given } from './batch.ts';
 import type { CommandOf } from './command.ts';
 import { foreignHandle, locate } from './locate.ts';
 import { noteLine, pool, supersedes } from './notes.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
 import { estimateTokens } from './tokens.ts';
 

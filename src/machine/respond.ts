@@ -5,7 +5,7 @@ import { type Effect, effectsOf, runGates } from './effect.ts';
 import type { Event } from './event.ts';
 import { parseHandle } from './handle.ts';
 import { handleOf, isCallers } from './locate.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, State } from './state.ts';
 import { instructionsFor, type Status, statusOf } from './status.ts';

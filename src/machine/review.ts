@@ -4,7 +4,7 @@ import { again, complete, enterStep } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
 import { outputKey, parseHandle } from './handle.ts';
 import { isCallers, type Located, locate } from './locate.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
 import type { Cursor, Text, Waiting } from './state.ts';
 import { stepIndex, stepOf } from './steps.ts';

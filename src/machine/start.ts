@@ -2,7 +2,7 @@ import { type Batch, given } from './batch.ts';
 import type { Command, CommandOf } from './command.ts';
 import type { Definition, Input, Scalar } from './definition.ts';
 import { enterStep, openLoop } from './flow.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { heldCount, subStepsOf } from './steps.ts';
 

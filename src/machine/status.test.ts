@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
-import { instructionsFor, respond, statusOf } from './index.ts';
+import { respond } from './respond.ts';
+import { instructionsFor, statusOf } from './status.ts';
 
 const definition = workflow(
   [

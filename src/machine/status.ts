@@ -2,7 +2,7 @@ import { adoptedInstructions } from './adopt.ts';
 import { instructionsOpen, isFenced } from './boundary.ts';
 import type { Definition, Step } from './definition.ts';
 import { formatHandle, parseHandle } from './handle.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import { type Cursor, ended, type Receipt, type RunStatus, type State } from './state.ts';
 import {
   awaitsTasks,

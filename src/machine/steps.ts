@@ -1,6 +1,6 @@
 import type { ContextAction, Definition, Gate, Step, SubStep } from './definition.ts';
 import type { Place } from './handle.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import type { State, Task, TaskList } from './state.ts';
 
 export function stepIndex(definition: Definition, id: string): number {

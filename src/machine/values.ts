@@ -1,7 +1,7 @@
 import type { Definition } from './definition.ts';
 import type { Place } from './handle.ts';
+import { own } from './own-property.ts';
 import { expandPlaceholders } from './placeholders.ts';
-import { own } from './record.ts';
 import { opening, type State } from './state.ts';
 import { stepOf, taskListOf } from './steps.ts';
 

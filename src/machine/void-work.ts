@@ -1,6 +1,6 @@
 import type { Definition } from './definition.ts';
 import type { Draft } from './draft.ts';
-import { own, without } from './record.ts';
+import { own, without } from './own-property.ts';
 import type { Task } from './state.ts';
 import { loopIdOf, stepIndex } from './steps.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { action, loop, ralph, workflow } from '../../test/kit/run.ts';
-import { WorkflowStateMachine } from './index.ts';
+import { WorkflowStateMachine } from './workflow-state-machine.ts';
 
 const template = workflow(
   [action('plan', { context: 'clear', artefacts: true }), loop('build'), ralph('polish', 2), action('end')],

@@ -4,7 +4,7 @@ import { settle } from './decide.ts';
 import type { ContextAction, Definition } from './definition.ts';
 import { formatHandle } from './handle.ts';
 import { onlyCursor } from './locate.ts';
-import { own } from './record.ts';
+import { own } from './own-property.ts';
 import { type Cursor, opening, type State } from './state.ts';
 import { type Status, statusOf } from './status.ts';
 import { loopIdOf, stepOf, tasksIn, workAt } from './steps.ts';

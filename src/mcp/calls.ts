@@ -1,29 +1,15 @@
 import type { TaskInput } from '../machine/index.ts';
-import {
-  type Answer,
-  type CallOptions,
-  isRefused,
-  type Refused,
-  type Request,
-  type StartRequest,
-  type Who,
-} from '../runtime/index.ts';
-import { answered } from './answered.ts';
+import { nextCall } from '../messages/index.ts';
+import { type Answer, isRefused, type Refused, type Request, type StartRequest } from '../runtime/index.ts';
+import { answered } from './answer.ts';
 import { type Arguments, badArgument, textIn } from './arguments.ts';
-import { asHolder, heldBySomebody } from './as-holder.ts';
 import { contextFor } from './context.ts';
-import { meantRun } from './find-run.ts';
-import { nextCall } from './next-call.ts';
+import { asHolder, heldBySomebody } from './lease-handover.ts';
 import { forTools, refusalAnswer } from './refusal-answer.ts';
+import { meantRun } from './session-run.ts';
 import type { StatusAnswer } from './status-answer.ts';
-import type { ToolRuntime } from './tool-runtime.ts';
+import type { Caller, ToolRuntime } from './tool-runtime.ts';
 import { noteKinds, verdicts } from './tools.ts';
-
-/** Who calls, and how long the call may wait for gates. */
-export interface Caller {
-  who: Who & { session: string };
-  options: Pick<CallOptions, 'waitMs' | 'onProgress'>;
-}
 
 export type ToolAnswer =
   | { structured: StatusAnswer | { ok: true; id?: string; next?: string; warning?: string } }

@@ -6,10 +6,10 @@ import {
   type SectionName,
 } from '../context/index.ts';
 import { criticalArtifacts, type Definition, leastBriefing, statusOf } from '../machine/index.ts';
+import { nextCall } from '../messages/index.ts';
 import { cursorFor, type Refused, type Who } from '../runtime/index.ts';
 import { type Arguments, textIn } from './arguments.ts';
-import { meantRun } from './find-run.ts';
-import { nextCall } from './next-call.ts';
+import { meantRun } from './session-run.ts';
 import type { ToolRuntime } from './tool-runtime.ts';
 import { sectionNames } from './tools.ts';
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { McpCaller } from './http.ts';
-import { newSessionId, sessionOf } from './http-session.ts';
+import { type McpCaller, newSessionId, sessionOf } from './http-session.ts';
 
 const bot: McpCaller = {
   id: 'a1b2c3',

@@ -1,6 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { slug } from '../machine/index.ts';
-import type { McpCaller } from './http.ts';
+
+/** Whoever a request is from, as the server has proven it. */
+export interface McpCaller {
+  /** Of the token, or of whom a JWT is about; never a secret. */
+  id: string;
+  project: { id: number; name: string };
+  kind: 'agent' | 'person';
+  name: string;
+  scopes: readonly string[];
+}
 
 export interface HttpSession {
   /** How the machine knows the caller. */

@@ -1,17 +1,7 @@
 import { createMcpHandler, isJsonContentType, readRequestBody } from '@modelcontextprotocol/server';
 import type { TreelessRuntime } from '../runtime/index.ts';
-import { newSessionId, protocolHeader, sessionOf } from './http-session.ts';
+import { type McpCaller, newSessionId, protocolHeader, sessionOf } from './http-session.ts';
 import { createMcpServer } from './server.ts';
-
-/** Whoever a request is from, as the server has proven it. */
-export interface McpCaller {
-  /** Of the token, or of whom a JWT is about; never a secret. */
-  id: string;
-  project: { id: number; name: string };
-  kind: 'agent' | 'person';
-  name: string;
-  scopes: readonly string[];
-}
 
 export interface McpHttpOptions {
   /** Of the caller's project and no other; asked once for every call that needs it. */

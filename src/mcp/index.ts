@@ -1,1 +1,2 @@
+export { createMcpHttp } from './http.ts';
 export { serveMcp } from './serve.ts';

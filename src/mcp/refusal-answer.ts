@@ -1,5 +1,5 @@
+import { bounded, firstWithin } from '../messages/index.ts';
 import type { Refused, Who } from '../runtime/index.ts';
-import { bounded, firstWithin } from './token-estimate.ts';
 import type { ToolRuntime } from './tool-runtime.ts';
 import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 

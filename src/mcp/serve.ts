@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { RunnerCommand, RuntimeOptions } from '../runtime/index.ts';
+import type { RuntimeOptions } from '../runtime/index.ts';
+import type { RunnerCommand } from '../workspace/index.ts';
+import { openingAnswer } from './initialize-answer.ts';
 import { once } from './once.ts';
-import { openingAnswer } from './opening.ts';
 import type { McpServerOptions } from './server.ts';
 
 export interface ServeOptions {
@@ -74,7 +75,10 @@ type CallerOf = NonNullable<McpServerOptions['caller']>;
 function createCallerOf({ env, home }: Pick<ServeOptions, 'env' | 'home'>): CallerOf {
   let last: Awaited<ReturnType<CallerOf>>;
   return async (call) => {
-    const { createCallers, sessionName, stateDirectory } = await loadRuntime();
+    const [{ createCallers, sessionName }, { stateDirectory }] = await Promise.all([
+      loadRuntime(),
+      import('../workspace/index.ts'),
+    ]);
     const key = call === undefined ? undefined : createCallers(stateDirectory({ env, home })).take(call);
     if (!key) return last;
     last = { session: key.session, host: key.host, witness: 'hooks' };

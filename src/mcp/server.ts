@@ -9,10 +9,10 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Runtime, TreelessRuntime } from '../runtime/index.ts';
 import { checkArguments } from './arguments.ts';
-import type { Caller, ToolAnswer } from './calls.ts';
+import type { ToolAnswer } from './calls.ts';
 import { capabilitiesFor, instructions, serverInfo } from './identity.ts';
 import { once } from './once.ts';
-import type { ToolRuntime } from './tool-runtime.ts';
+import type { Caller, ToolRuntime } from './tool-runtime.ts';
 import { listedTools, tools } from './tools.ts';
 
 export interface McpServerOptions {

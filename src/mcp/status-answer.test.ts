@@ -1,8 +1,8 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import type { Receipt } from '../machine/index.ts';
+import { type Known, nextCall } from '../messages/tools/next-call.ts';
 import type { Told } from '../runtime/index.ts';
-import { type Known, nextCall } from './next-call.ts';
 import { statusAnswer } from './status-answer.ts';
 
 const told = (more: Partial<Told> = {}): Told => ({

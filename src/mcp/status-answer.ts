@@ -1,8 +1,8 @@
 import { redactQuickly, withoutSecrets } from '../context/index.ts';
 import { estimateTokens, type Receipt, type Status } from '../machine/index.ts';
+import { bounded, firstWithin } from '../messages/index.ts';
 import type { Told } from '../runtime/index.ts';
-import { tellingLines } from './telling-lines.ts';
-import { bounded, firstWithin } from './token-estimate.ts';
+import { tellingLines } from './failure-excerpt.ts';
 
 /** Estimated tokens that an answer may have beside its instructions: 300 of o200k, which the estimate is well above. */
 const budget = 375;

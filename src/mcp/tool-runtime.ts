@@ -1,6 +1,8 @@
 import { listWorkflows } from '../definition/index.ts';
+import type { Engine } from '../engine/index.ts';
 import type { Definition } from '../machine/index.ts';
-import { type Engine, portable, type Runtime, type TreelessRuntime, taskWorktree } from '../runtime/index.ts';
+import type { CallOptions, Runtime, TreelessRuntime, Who } from '../runtime/index.ts';
+import { portable, taskWorktree } from '../workspace/index.ts';
 
 /** What the tools need of a runtime, whether it has a tree or not. */
 export interface ToolRuntime extends Pick<Runtime, 'engine' | 'memory' | 'start' | 'call' | 'which'> {
@@ -18,6 +20,12 @@ export interface ToolRuntime extends Pick<Runtime, 'engine' | 'memory' | 'start'
   runs(): Promise<Readonly<Awaited<ReturnType<Engine['runs']>>>>;
   /** What can be started here. */
   workflows(): Promise<Definition[]>;
+}
+
+/** Who calls, and how long the call may wait for gates. */
+export interface Caller {
+  who: Who & { session: string };
+  options: Pick<CallOptions, 'waitMs' | 'onProgress'>;
 }
 
 export function toolRuntime(runtime: Runtime | TreelessRuntime): ToolRuntime {

@@ -1,16 +1,23 @@
+import type { Engine, Executed } from '../engine/index.ts';
 import type { Tree } from '../evidence/index.ts';
 import { type Caller, type Command, type CommandOf, criticalArtifacts, ended } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
+import {
+  type GateKeeper,
+  type GateProgress,
+  isElsewhere,
+  makeTaskWorktree,
+  type Project,
+  readCommand,
+  taskWorktree,
+  unmergedBranches,
+  worktreeOf,
+} from '../workspace/index.ts';
 import { followSource } from './adoption/follow.ts';
 import { type Answer, isRefused, type Refused } from './answer.ts';
-import type { Engine, Executed } from './engine.ts';
-import { type GateKeeper, type GateProgress, isElsewhere, worktreeOf } from './gate-keeper.ts';
+import type { Surroundings, Who } from './call-context.ts';
+import { cursorFor, onlyHeld, taskAt, workerOf } from './find-cursor.ts';
 import type { Memory } from './memory/memory.ts';
-import type { Project } from './project.ts';
-import { readCommand } from './reading.ts';
-import type { Surroundings, Who } from './surroundings.ts';
-import { makeTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
-import { cursorFor, onlyHeld, taskAt, workerOf } from './whose.ts';
 
 type Bare<C> = C extends Command ? Omit<C, keyof Caller> : never;
 /** A command without what the runtime knows better: the moment, the caller and the tree. */

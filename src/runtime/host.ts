@@ -1,4 +1,4 @@
-import type { Source } from './bindings/begins.ts';
+import type { Source } from './sessions/begin-session.ts';
 
 /** What a host's hook is about, whatever the host calls it. */
 export type HookKind =

@@ -11,31 +11,11 @@ export {
 export { findInformal, type Informal, readInformal } from './adoption/find.ts';
 export { markers } from './adoption/parse.ts';
 export { type Answer, isRefused, type Refused, refusedBy, type Told } from './answer.ts';
-export { type Beginning, beginSession, keyOf, type Source, type Start } from './bindings/begins.ts';
-export { type Binding, fileOf, type SessionKey, sessionName } from './bindings/binding.ts';
-export { type Callers, createCallers } from './bindings/callers.ts';
-export { type LiveRun, liveRuns } from './bindings/live-run.ts';
-export { notePressure } from './bindings/pressure.ts';
-export { createSessions, resetOf, type Sessions } from './bindings/sessions.ts';
-export { type Bindings, createBindings } from './bindings/store.ts';
 export type { CallOptions, Request, Wanted } from './call.ts';
-export { type Config, readConfig } from './config.ts';
-export { containedFile } from './contained.ts';
-export {
-  type Circumstances,
-  createEngine,
-  type Engine,
-  type Executed,
-  noRun,
-  type Once,
-  type OpeningCommand,
-} from './engine.ts';
-export { sessionEnvironment } from './environment.ts';
-export { type GateProgress, logsDirectory, logsName, type RunnerCommand } from './gate-keeper.ts';
-export { conditionHolds, inputVariables } from './gate-values.ts';
-export { commandsOf, excludedFrom, gatesOf } from './gates-in.ts';
-export { checkHold, type HoldCheck } from './hold/check.ts';
+export { createSurroundings, type Who } from './call-context.ts';
+export { cursorFor } from './find-cursor.ts';
 export { createHolds, type Hold, type Holds, holdMs, isHeld, type LastCheck } from './hold/holds.ts';
+export { checkHold, type HoldCheck } from './hold/run-hold-check.ts';
 export {
   type Arrival,
   type Capability,
@@ -60,10 +40,7 @@ export {
   type SetupRefusal,
   type Uninstalled,
 } from './host-setup.ts';
-export { isAlive } from './is-alive.ts';
-export { renewMarks, withMarks } from './marks/marked-engine.ts';
-export { createMarks, type Marks } from './marks/marks.ts';
-export { markedRuns, markRun, unmarkRun } from './marks/run-marks.ts';
+export { renewMarks, withMarks } from './marked-engine.ts';
 export { type Difference, differences } from './memory/differences.ts';
 export {
   createMemory,
@@ -73,60 +50,20 @@ export {
   type Memory,
   type Telling,
 } from './memory/memory.ts';
-export { ignored, newRun, requireOwnFolders } from './new-run.ts';
-export { appendOwnFile, writeOwnFile } from './own-file.ts';
-export { agentMark, notAPerson } from './person.ts';
-export { placed, placeOf, sameWorktree } from './placed.ts';
-export { findProject, local, type Project, portable } from './project.ts';
-export { readCommand, readState } from './reading.ts';
-export { type LoggedRefusal, refusalsIn } from './refusals.ts';
-export { type HomedEngine, withHomes } from './remote/home.ts';
-export { createKnownRuns, knownRunsPath } from './remote/known-runs.ts';
-export {
-  dropLogin,
-  keepLogin,
-  type Login,
-  plainToken,
-  readLogin,
-  serverFor,
-  serverUrl,
-} from './remote/login.ts';
-export { lookingOnce } from './remote/look-once.ts';
-export { createRemoteEngine, type RemoteEngine } from './remote/remote-engine.ts';
-export {
-  apiHeader,
-  apiVersion,
-  type BeginBody,
-  type CommandBody,
-  type EntriesAnswer,
-  type ErrorAnswer,
-  type ErrorCode,
-  engineStatus,
-  errorStatus,
-  etagOf,
-  type IdsAnswer,
-  maxBodyBytes,
-  maxKeyLength,
-  maxPage,
-  maxWatchMs,
-  paths,
-  type RunAnswer,
-  type RunsAnswer,
-  type Scope,
-  scopes,
-  versionHeader,
-  type WatchAnswer,
-  type WhoamiAnswer,
-} from './remote/wire.ts';
-export type { Resolved } from './resolve.ts';
+export { type LoggedRefusal, refusalsIn } from './refusal-log.ts';
 export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
+export { type Beginning, beginSession, keyOf, type Source, type Start } from './sessions/begin-session.ts';
+export { type Binding, fileOf, type SessionKey, sessionName } from './sessions/binding.ts';
+export { type Bindings, createBindings } from './sessions/binding-files.ts';
+export { notePressure } from './sessions/context-pressure.ts';
+export { type LiveRun, liveRuns } from './sessions/live-runs.ts';
+export { type Callers, createCallers } from './sessions/pending-calls.ts';
+export { createSessions, resetOf, type Sessions } from './sessions/sessions.ts';
 export type { StartRequest } from './start.ts';
-export { createSurroundings, type Who } from './surroundings.ts';
-export { taskWorktree } from './task-worktree.ts';
-export type { Fork, Side } from './transfer/fork.ts';
-export type { Remote } from './transfer/remote.ts';
-export { type Secret, secretScan, secretsIn } from './transfer/secrets.ts';
-export { digestsIn, hasItsHash, soundStates, unknownEvent } from './transfer/sound-run.ts';
+export { digestsIn, hasItsHash, soundStates, unknownEvent } from './transfer/check-run.ts';
+export type { Fork, Side } from './transfer/find-fork.ts';
+export { type Secret, secretScan, secretsIn } from './transfer/find-secrets.ts';
+export type { Remote } from './transfer/git-remote.ts';
 export {
   createTransfer,
   type Found,
@@ -137,6 +74,3 @@ export {
 } from './transfer/transfer.ts';
 export { createTreeless, type TreelessOptions, type TreelessRuntime } from './treeless/treeless.ts';
 export type { UsedDefinitions } from './treeless/workflows.ts';
-export { createTrust, type Trust, type TrustRecord } from './trust.ts';
-export { bootId, machineId, type Surroundings, stateDirectory } from './user.ts';
-export { cursorFor } from './whose.ts';

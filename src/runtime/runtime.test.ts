@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../../test/kit/project.ts';
-import { type Answer, isRefused, type Told, type Who } from './index.ts';
+import { type Answer, isRefused, type Told } from './answer.ts';
+import type { Who } from './call-context.ts';
 
 const plain = `name: plain
 description: Two steps

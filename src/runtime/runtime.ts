@@ -1,29 +1,44 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { hashDefinition, type Place, places } from '../definition/index.ts';
+import {
+  createEngine,
+  createRemoteEngine,
+  type Engine,
+  knownRunsPath,
+  newRun,
+  type RemoteEngine,
+  withHomes,
+} from '../engine/index.ts';
 import { parseHandle } from '../machine/index.ts';
 import { createFileStore, type FileStore } from '../store/index.ts';
+import {
+  bootId,
+  type Config,
+  createGateKeeper,
+  createTrust,
+  findProject,
+  machineId,
+  markIfPossible,
+  type Project,
+  placeOf,
+  type Resolved,
+  type RunnerCommand,
+  readConfig,
+  requireOwnFolders,
+  resolveWorkflow,
+  serverFor,
+  stateDirectory,
+  type Trust,
+} from '../workspace/index.ts';
 import { type Answer, type Refused, refusedBy } from './answer.ts';
 import { type CallOptions, createCall, type Request, type Wanted } from './call.ts';
-import { type Config, readConfig } from './config.ts';
-import { createEngine, type Engine } from './engine.ts';
-import { onlyLiveRun, runNamed } from './find-run.ts';
-import { createGateKeeper, type RunnerCommand } from './gate-keeper.ts';
-import { withMarks } from './marks/marked-engine.ts';
+import { createSurroundings, type Who } from './call-context.ts';
+import { onlyLiveRun, runNamed } from './choose-run.ts';
+import { withMarks } from './marked-engine.ts';
 import { createMemory, type Memory } from './memory/memory.ts';
-import { newRun, requireOwnFolders } from './new-run.ts';
-import { placeOf } from './placed.ts';
-import { findProject, type Project } from './project.ts';
-import { withRefusals } from './refusals.ts';
-import { withHomes } from './remote/home.ts';
-import { knownRunsPath } from './remote/known-runs.ts';
-import { serverFor } from './remote/login.ts';
-import { createRemoteEngine, type RemoteEngine } from './remote/remote-engine.ts';
-import { type Resolved, resolveWorkflow } from './resolve.ts';
+import { withRefusals } from './refusal-log.ts';
 import { createStart, type StartRequest } from './start.ts';
-import { createSurroundings, type Who } from './surroundings.ts';
-import { createTrust, type Trust } from './trust.ts';
-import { bootId, machineId, stateDirectory } from './user.ts';
 
 /** One project seen by one caller; holds no run between calls. What an agent or a person can cause comes back as a refusal. */
 export interface Runtime {
@@ -102,7 +117,15 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   // The server sets every time, so what is compared with its times is its clock.
   const clock = server?.now ?? options.clock ?? Date.now;
   const guard = (): void => requireOwnFolders(project, [knownRunsPath]);
-  const homes = server && withHomes({ local: files, server, directory: project.directory, guard });
+  const homes =
+    server &&
+    withHomes({
+      local: files,
+      server,
+      directory: project.directory,
+      guard,
+      onKnown: (run) => markIfPossible(project.directory, run),
+    });
   const engine = withRefusals(withMarks(homes ?? files, project.directory), project.directory);
   const place = server && placeOf(machine, project.root);
   const surroundings = createSurroundings({ project, trust, clock, env, cacheDirectory, place });

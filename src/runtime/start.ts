@@ -1,14 +1,11 @@
+import type { Engine, OpeningCommand } from '../engine/index.ts';
 import { type Command, type Definition, ended, type Scalar, shortSummary } from '../machine/index.ts';
 import type { RunInfo } from '../store/index.ts';
+import { containedFile, type GateKeeper, ignoreRuns, type Project } from '../workspace/index.ts';
 import { type Answer, isRefused, type Refused } from './answer.ts';
-import { containedFile } from './contained.ts';
-import type { Engine, OpeningCommand } from './engine.ts';
-import { worksHere } from './find-run.ts';
-import type { GateKeeper } from './gate-keeper.ts';
+import type { Surroundings, Who } from './call-context.ts';
+import { worksHere } from './choose-run.ts';
 import type { Memory } from './memory/memory.ts';
-import { ignoreRuns } from './new-run.ts';
-import type { Project } from './project.ts';
-import type { Surroundings, Who } from './surroundings.ts';
 
 export interface StartRequest {
   workflow?: string;

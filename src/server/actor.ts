@@ -1,5 +1,5 @@
+import type { Circumstances } from '../engine/index.ts';
 import type { Caller, Command } from '../machine/index.ts';
-import type { Circumstances } from '../runtime/index.ts';
 import { may, type Principal } from './principal.ts';
 import { lacksScope, problem } from './problem.ts';
 

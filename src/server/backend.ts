@@ -1,5 +1,5 @@
+import type { Engine, RunsAnswer, Scope } from '../engine/index.ts';
 import type { Definition } from '../machine/index.ts';
-import type { Engine, RunsAnswer, Scope } from '../runtime/index.ts';
 
 /** A token as it is known: the secret itself is nowhere. */
 export interface TokenRecord {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import type { Circumstances, Once, OpeningCommand } from '../engine/index.ts';
 import type { Caller, CommandOf, CommandType } from '../machine/index.ts';
-import type { Circumstances, Once, OpeningCommand } from '../runtime/index.ts';
 
 type Fields<T> = {
   [K in keyof T]-?: Record<never, never> extends Pick<T, K>

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { definitionProblem } from '../definition/index.ts';
-import type { Definition } from '../machine/index.ts';
 import {
   type Circumstances,
   etagOf,
@@ -10,7 +9,8 @@ import {
   type RunAnswer,
   type Scope,
   type WhoamiAnswer,
-} from '../runtime/index.ts';
+} from '../engine/index.ts';
+import type { Definition } from '../machine/index.ts';
 import { asProven, asReader } from './actor.ts';
 import {
   circumstancesSchema,

@@ -2,9 +2,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createFileStore, type FileStore } from './index.ts';
+import { begin, mustLoad, note, send } from '../../test/kit/sample-run.ts';
+import { createFileStore, type FileStore } from './file/store.ts';
 import { journalVersion, migrateLine, newerError } from './migrations.ts';
-import { begin, mustLoad, note, send } from './sample-run.ts';
 
 const fixtures = join(import.meta.dirname, 'fixtures');
 const run = 'sample-20261115-k3f9x2ab';

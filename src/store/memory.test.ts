@@ -1,4 +1,4 @@
-import { storeContract } from './contract.ts';
-import { createMemoryStore } from './index.ts';
+import { storeContract } from '../../test/kit/store-contract.ts';
+import { createMemoryStore } from './memory.ts';
 
 storeContract('memory', async () => ({ store: createMemoryStore() }));

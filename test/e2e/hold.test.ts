@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { registrations } from '../../src/hosts/claude-code/index.ts';
-import { createHolds, findProject, type Holds, stateDirectory } from '../../src/runtime/index.ts';
+import { createHolds, type Holds } from '../../src/runtime/index.ts';
+import { findProject, stateDirectory } from '../../src/workspace/index.ts';
 import {
   contextOf,
   createScriptedModel,

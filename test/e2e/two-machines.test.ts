@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createFakeIo } from '../../src/cli/fake-io.ts';
 import { run as runCommand } from '../../src/cli/run.ts';
+import { createFakeIo } from '../kit/fake-io.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/portability.md'), 'utf8');
 const workflow = /^```yaml\n([\s\S]*?)^```/m.exec(page)?.[1] ?? '';

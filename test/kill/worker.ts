@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import type { Command, Reply } from '../../src/machine/index.ts';
-import { createEngine, type Engine } from '../../src/runtime/engine.ts';
 import { createFileStore, createNodeFiles, type Files } from '../../src/store/index.ts';
 import { cpuTimer } from '../kit/cpu-time.ts';
 

@@ -1,5 +1,10 @@
-import type { Command, Cursor, Definition, State } from '../../src/machine/index.ts';
-import { formatHandle } from '../../src/machine/index.ts';
+import {
+  type Command,
+  type Cursor,
+  type Definition,
+  formatHandle,
+  type State,
+} from '../../src/machine/index.ts';
 
 /** What a random agent, person or runner remembers. */
 export interface Memory {

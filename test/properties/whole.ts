@@ -1,4 +1,4 @@
-import { oneLine, passage } from '../../src/context/briefing/words.ts';
+import { oneLine, passage } from '../../src/context/briefing/bounded-text.ts';
 import type { Briefing, BriefingSource } from '../../src/context/index.ts';
 import { estimateTokens, formatHandle, instructionsFor } from '../../src/machine/index.ts';
 

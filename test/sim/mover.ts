@@ -1,4 +1,4 @@
-import { createEngine } from '../../src/runtime/engine.ts';
+import { createEngine } from '../../src/engine/engine.ts';
 import {
   type Carried,
   createFileStore,

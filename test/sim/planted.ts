@@ -1,9 +1,9 @@
-import type { Engine } from '../../src/runtime/engine.ts';
-import type { Files } from '../../src/store/index.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import {
   createFileStore,
   createFileTransfer,
   type FileStore,
+  type Files,
   type FileTransfer,
 } from '../../src/store/index.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { createEngine } from '../../src/engine/engine.ts';
 import { StepfastError } from '../../src/errors.ts';
-import { createEngine } from '../../src/runtime/engine.ts';
 import type { Carried, FileStore, Files, FileTransfer } from '../../src/store/index.ts';
 import { Dice } from '../properties/commands.ts';
 import { type Agent, createAgent, gateWish, isIdle, type Office, wishOf } from './agent.ts';

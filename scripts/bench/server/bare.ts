@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Cluster } from '../../../test/kit/postgres.ts';
 import { type Measured, measuredOf } from './load.ts';
-import { firstNumber, prefix } from './runs.ts';
+import { firstNumber, prefix, type Sample } from './runs.ts';
 
 const run = promisify(execFile);
 
@@ -40,15 +40,6 @@ export interface Bare {
 }
 
 /** What a batch of the measured command holds, so that the same bytes are written. */
-export interface Sample {
-  project: number;
-  runs: number;
-  body: string;
-  reply: string;
-  state: string;
-  format: number;
-}
-
 /** pgbench as the superuser: no row security, prepared statements, its own connections. */
 export function createBare(cluster: Cluster, database: string, sample: Sample): Bare {
   return {

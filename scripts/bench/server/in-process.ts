@@ -1,4 +1,4 @@
-import type { Engine } from '../../../src/runtime/index.ts';
+import type { Engine } from '../../../src/engine/index.ts';
 import { type Load, load, type Measured } from './load.ts';
 import { firstHandle, output, runOf } from './runs.ts';
 

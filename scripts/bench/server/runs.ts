@@ -1,7 +1,15 @@
+import type { Engine } from '../../../src/engine/index.ts';
 import type { Definition } from '../../../src/machine/index.ts';
-import type { Engine } from '../../../src/runtime/index.ts';
 import type { Database } from '../../fleet/ground/team.ts';
-import type { Sample } from './bare.ts';
+
+export interface Sample {
+  project: number;
+  runs: number;
+  body: string;
+  reply: string;
+  state: string;
+  format: number;
+}
 
 export const definition: Definition = {
   name: 'bench',

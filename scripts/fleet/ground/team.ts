@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { migrateAll } from '../../../src/cli/serve/migrate.ts';
 import { hashDefinition } from '../../../src/definition/index.ts';
-import { createEngine, type Engine, newRun } from '../../../src/runtime/index.ts';
+import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import {
   createPostgres,
   createProjects,

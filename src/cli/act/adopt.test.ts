@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject } from '../fake-io.ts';
+import { createProject } from '../../../test/kit/fake-io.ts';
 
 const env = { STEPFAST_AGENT: '1' };
 const example = `# Current Workflow State

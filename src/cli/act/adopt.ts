@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { count, printable, wrap } from '../../messages/index.ts';
 import {
   type Adoption,
   adopt,
@@ -9,12 +10,10 @@ import {
   type Lost,
   lostSources,
   markers,
-  type Project,
-  portable,
   type Refused,
   readInformal,
-  sessionEnvironment,
 } from '../../runtime/index.ts';
+import { type Project, portable, sessionEnvironment } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf, isPerson, personOnly } from '../caller.ts';
 import { exit, notFound } from '../exit.ts';
@@ -23,8 +22,7 @@ import { renderLine, type Span } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { suffixOf } from '../run-name.ts';
 import { given, openRuntime, placeOptions } from '../run-options.ts';
-import { count, printable, wrap } from '../text.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
 
 export const options = { ...placeOptions, force: { type: 'boolean' } } as const;
 

@@ -1,11 +1,11 @@
 import type { Definition } from '../../machine/index.ts';
+import { graphemes } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { graphemes } from '../text.ts';
-import { begin } from './begin.ts';
 import { readText } from './read-text.ts';
+import { begin } from './start-run.ts';
 
 export const options = placeOptions;
 

@@ -1,25 +1,18 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  createHolds,
-  findProject,
-  type Hold,
-  type Holds,
-  requireOwnFolders,
-  stateDirectory,
-} from '../../runtime/index.ts';
-import { ago, lasting } from '../age.ts';
+import { hooksFolder } from '../../hooks/index.ts';
+import { ago, lasting, printable } from '../../messages/index.ts';
+import { createHolds, type Hold, type Holds } from '../../runtime/index.ts';
+import { findProject, requireOwnFolders, stateDirectory } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
 import { declined } from '../decide/verdict.ts';
 import { exit, usageError } from '../exit.ts';
-import { hooksFolder } from '../hook/notebook.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { given, placeOptions } from '../run-options.ts';
-import { printable } from '../text.ts';
 
 export const options = { ...placeOptions, off: { type: 'boolean' } } as const;
 

@@ -1,8 +1,8 @@
 import { readArgs } from '../args.ts';
 import type { Io } from '../io.ts';
 import { given, openRuntime, runOptions } from '../run-options.ts';
-import { begin } from './begin.ts';
 import { readInputs } from './inputs.ts';
+import { begin } from './start-run.ts';
 
 export const options = {
   ...runOptions,

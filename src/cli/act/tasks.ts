@@ -1,4 +1,5 @@
 import type { TaskInput } from '../../machine/index.ts';
+import { count, printable } from '../../messages/index.ts';
 import { isRefused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf, isPerson } from '../caller.ts';
@@ -9,9 +10,8 @@ import { paint, renderLine, type Span } from '../paint.ts';
 import { printAnswer } from '../perform.ts';
 import { runToName } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { count, printable } from '../text.ts';
 import { nextOf } from '../view/next.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
 import { readChecklist } from './checklist.ts';
 import { readText, readTextFile } from './read-text.ts';
 

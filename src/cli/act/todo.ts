@@ -1,3 +1,4 @@
+import { printableLines } from '../../messages/index.ts';
 import { isRefused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf } from '../caller.ts';
@@ -5,7 +6,6 @@ import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printAnswer, printJson, printRefusal } from '../perform.ts';
 import { given, openRuntime, runOptions } from '../run-options.ts';
-import { printableLines } from '../text.ts';
 import { readText } from './read-text.ts';
 
 export const options = runOptions;

@@ -1,3 +1,4 @@
+import { printable } from '../../messages/index.ts';
 import type { Refused } from '../../runtime/index.ts';
 import { readText } from '../act/read-text.ts';
 import { readArgs } from '../args.ts';
@@ -7,7 +8,6 @@ import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
 import { sameOne, suffixOf } from '../run-name.ts';
 import { given, openRuntime, runOptions } from '../run-options.ts';
-import { printable } from '../text.ts';
 import { declined } from './verdict.ts';
 
 export const options = { ...runOptions, question: { type: 'string' } } as const;

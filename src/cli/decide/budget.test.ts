@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createFakeIo, createProject, type Project } from '../../../test/kit/fake-io.ts';
 import { exit } from '../exit.ts';
-import { createFakeIo, createProject, type Project } from '../fake-io.ts';
 import { run } from '../run.ts';
 import { openRuntime } from '../run-options.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createProject } from '../../../test/kit/fake-io.ts';
 import { exit } from '../exit.ts';
-import { createProject } from '../fake-io.ts';
 
 const env = { PATH: process.env.PATH };
 const workflow = 'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x }\n';

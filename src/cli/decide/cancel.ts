@@ -1,3 +1,4 @@
+import { printable } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
 import { agreed } from '../confirm.ts';
@@ -6,7 +7,6 @@ import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
 import { suffixOf } from '../run-name.ts';
 import { given, openRuntime, runOptions } from '../run-options.ts';
-import { printable } from '../text.ts';
 import { declined } from './verdict.ts';
 
 export const options = { ...runOptions, yes: { type: 'boolean', short: 'y' } } as const;

@@ -1,10 +1,10 @@
+import { printable } from '../../messages/index.ts';
 import { person, personOnly } from '../caller.ts';
 import { agreed } from '../confirm.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal, type RunValues } from '../perform.ts';
 import { given } from '../run-options.ts';
-import { printable } from '../text.ts';
 import { declined } from './verdict.ts';
 
 interface DropValues extends RunValues {

@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createFakeIo, createProject, type Project } from '../../../test/kit/fake-io.ts';
 import { exit } from '../exit.ts';
-import { createFakeIo, createProject, type Project } from '../fake-io.ts';
 import { run } from '../run.ts';
 import { openRuntime } from '../run-options.ts';
 

@@ -1,4 +1,5 @@
 import { isFenced } from '../../machine/index.ts';
+import { printable } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
@@ -6,8 +7,7 @@ import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
 import { sameOne, suffixOf } from '../run-name.ts';
 import { openRuntime, positionOptions } from '../run-options.ts';
-import { printable } from '../text.ts';
-import { handleOf } from './shown.ts';
+import { handleOf } from './show-review.ts';
 import { declined } from './verdict.ts';
 
 export const options = positionOptions;

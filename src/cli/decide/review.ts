@@ -8,7 +8,7 @@ import type { Io } from '../io.ts';
 import { printAnswer, printRefusal, type RunValues, watchedCall } from '../perform.ts';
 import { sameOne } from '../run-name.ts';
 import { given, openRuntime, positionOptions } from '../run-options.ts';
-import { handleOf } from './shown.ts';
+import { handleOf } from './show-review.ts';
 import { giveVerdict } from './verdict.ts';
 
 export const options = {

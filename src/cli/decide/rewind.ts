@@ -1,4 +1,5 @@
 import { parseHandle } from '../../machine/index.ts';
+import { printable } from '../../messages/index.ts';
 import { nearest } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
@@ -7,7 +8,6 @@ import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
 import { sameOne } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { printable } from '../text.ts';
 import { declined } from './verdict.ts';
 
 export const options = runOptions;

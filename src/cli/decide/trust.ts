@@ -1,7 +1,9 @@
+import { commandsOf } from '../../definition/index.ts';
 import { StepfastError } from '../../errors.ts';
 import type { Definition } from '../../machine/index.ts';
-import { commandsOf, type Runtime, type TrustRecord } from '../../runtime/index.ts';
-import { ago } from '../age.ts';
+import { ago, count, printable } from '../../messages/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import type { TrustRecord } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
@@ -12,7 +14,6 @@ import { printJson, printRefusal } from '../perform.ts';
 import { shown } from '../project.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
 import { table } from '../table.ts';
-import { count, printable } from '../text.ts';
 import { declined } from './verdict.ts';
 
 export const options = {

@@ -1,4 +1,5 @@
 import type { CommandOf, Verdict } from '../../machine/index.ts';
+import { printable } from '../../messages/index.ts';
 import type { Refused, Runtime } from '../../runtime/index.ts';
 import { person, personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
@@ -7,8 +8,7 @@ import type { Io } from '../io.ts';
 import { perform, printJson, printRefusal, type RunValues } from '../perform.ts';
 import { runToName, sameOne, suffixOf } from '../run-name.ts';
 import { given, openRuntime } from '../run-options.ts';
-import { printable } from '../text.ts';
-import { type Decidable, decidable, showDecision } from './shown.ts';
+import { type Decidable, decidable, showDecision } from './show-review.ts';
 
 export interface Decision {
   verdict: Verdict;

@@ -1,9 +1,9 @@
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { createStage } from './stage.ts';
+import { createStage } from './demo-project.ts';
+import { createTeller, Interrupted } from './narrator.ts';
 import { tell } from './story.ts';
-import { createTeller, Interrupted } from './teller.ts';
 
 export const options = { fast: { type: 'boolean' } } as const;
 

@@ -1,13 +1,13 @@
 import type { Receipt } from '../../machine/index.ts';
+import { wrap } from '../../messages/index.ts';
 import { type Answer, isRefused, type Refused, type Told } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
+import { tallyOf } from '../look/count-stats.ts';
 import { tallyLines } from '../look/stats.ts';
-import { tallyOf } from '../look/tally.ts';
 import { paint, type Span } from '../paint.ts';
-import { wrap } from '../text.ts';
-import { signsFor } from '../view/signs.ts';
-import { mended, type Stage } from './stage.ts';
-import type { Teller } from './teller.ts';
+import { signsFor } from '../view/symbols.ts';
+import { mended, type Stage } from './demo-project.ts';
+import type { Teller } from './narrator.ts';
 
 /** The agent is scripted; every answer is the engine's own. Throws where the engine did not do what it is for. */
 export async function tell(stage: Stage, teller: Teller, io: Io): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Definition, Event, Receipt, State } from '../../machine/index.ts';
+import { count, printable } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { count, printable } from '../text.ts';
 import type { Move } from './walk.ts';
 
 export interface Tally {

@@ -1,4 +1,4 @@
-import { columnsOf, truncate } from '../text.ts';
+import { columnsOf, truncate } from '../../messages/index.ts';
 import type { Card, Graph, Mark, Phase } from './model.ts';
 
 /** A flowchart in the language that GitHub and many editors render; ends with a newline. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { feature, hostile } from './fixtures.ts';
+import { feature, hostile } from '../../../test/kit/graph-definition.ts';
 import { createGraph } from './model.ts';
 
 test("a transition's context stands before the step that it leads to", () => {

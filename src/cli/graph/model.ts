@@ -7,7 +7,7 @@ import {
   type Step,
   type SubStep,
 } from '../../machine/index.ts';
-import { count, printable } from '../text.ts';
+import { count, printable } from '../../messages/index.ts';
 
 /** A workflow as the drawings show it: every text printable, every label worded once. */
 export interface Graph {

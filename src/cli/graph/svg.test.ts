@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { attack, feature, hostile } from '../../../test/kit/graph-definition.ts';
 import type { Definition } from '../../machine/index.ts';
-import { attack, feature, hostile } from './fixtures.ts';
 import { createGraph } from './model.ts';
 import { type Shape, type Text, textWidth } from './svg/shapes.ts';
 import { drawSvg, layOut } from './svg.ts';

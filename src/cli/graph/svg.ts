@@ -1,4 +1,4 @@
-import { count, wrap } from '../text.ts';
+import { count, wrap } from '../../messages/index.ts';
 import type { Graph } from './model.ts';
 import { arrowDown, phaseBlock, stack } from './svg/flow.ts';
 import { type Block, escapeXml, group, px, rect, type Shape, text, toXml } from './svg/shapes.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { columnsOf } from '../text.ts';
-import { feature, hostile } from './fixtures.ts';
+import { feature, hostile } from '../../../test/kit/graph-definition.ts';
+import { columnsOf } from '../../messages/text.ts';
 import { createGraph } from './model.ts';
 import { drawTree } from './tree.ts';
 

@@ -1,6 +1,6 @@
+import { count, wrap } from '../../messages/index.ts';
 import type { Output } from '../io.ts';
 import { type Format, renderLine, type Span } from '../paint.ts';
-import { count, wrap } from '../text.ts';
 import type { Card, Check, Graph, Mark, Phase } from './model.ts';
 
 interface Signs {

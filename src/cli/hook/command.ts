@@ -1,9 +1,8 @@
+import { hostProcess, runHook } from '../../hooks/index.ts';
+import { hostNamed, hosts } from '../../hosts/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { runHook } from './hook.ts';
-import { hostProcess } from './host-process.ts';
-import { hostNamed, hosts } from './hosts.ts';
 
 export const options = { host: { type: 'string' } } as const;
 

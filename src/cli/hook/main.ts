@@ -1,8 +1,7 @@
 import { writeSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { runHook } from './hook.ts';
-import { hostProcess } from './host-process.ts';
-import { hostNamed } from './hosts.ts';
+import { hostProcess, runHook } from '../../hooks/index.ts';
+import { hostNamed } from '../../hosts/index.ts';
 import { readInput } from './stdin.ts';
 
 /** The hook's own program, one small file: `hook.cjs --host NAME EVENT`. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createProject, type Project } from '../../../test/kit/fake-io.ts';
 import { exit } from '../exit.ts';
-import { createProject, type Project } from '../fake-io.ts';
 
 const env = { PATH: process.env.PATH };
 const files = {

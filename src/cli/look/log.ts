@@ -1,4 +1,5 @@
 import { withoutSecrets } from '../../context/index.ts';
+import { columnsOf, printable, truncate } from '../../messages/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, usageError } from '../exit.ts';
@@ -6,10 +7,9 @@ import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { given, openRuntime, runOptions } from '../run-options.ts';
-import { columnsOf, printable, truncate } from '../text.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
 import { damageOf } from './damage.ts';
-import { wordsFor } from './event-words.ts';
+import { wordsFor } from './event-text.ts';
 
 export const options = runOptions;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFakeIo, createProject } from '../fake-io.ts';
+import { createFakeIo, createProject } from '../../../test/kit/fake-io.ts';
 import { runJson, runTable } from './run-table.ts';
 
 const workflow = `name: w

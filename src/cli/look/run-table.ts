@@ -1,10 +1,9 @@
 import { ended, type State } from '../../machine/index.ts';
+import { ago, columnsOf, printable } from '../../messages/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import { ago } from '../age.ts';
 import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
 import { type Cell, table, textOf } from '../table.ts';
-import { columnsOf, printable } from '../text.ts';
 import { standsAt, statusLook } from '../view/run-view.ts';
 
 type RunInfo = Awaited<ReturnType<Runtime['engine']['runs']>>[number];

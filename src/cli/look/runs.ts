@@ -1,9 +1,9 @@
+import { count } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { count } from '../text.ts';
 import { isLive, runJson, runTable } from './run-table.ts';
 
 export const options = { ...placeOptions, all: { type: 'boolean', short: 'a' } } as const;

@@ -1,12 +1,11 @@
 import { ended, type State } from '../../machine/index.ts';
-import { ago } from '../age.ts';
+import { ago, printable } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { type Cell, table } from '../table.ts';
-import { printable } from '../text.ts';
 import { lastRun } from './log.ts';
 
 export const options = runOptions;

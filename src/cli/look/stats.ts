@@ -1,11 +1,11 @@
+import { count } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { printJson } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { count } from '../text.ts';
-import { type Tally, tallyOf } from './tally.ts';
+import { type Tally, tallyOf } from './count-stats.ts';
 
 export const options = placeOptions;
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createProject } from '../../../test/kit/fake-io.ts';
 import { exit } from '../exit.ts';
-import { createProject } from '../fake-io.ts';
 
 const env = { PATH: process.env.PATH };
 

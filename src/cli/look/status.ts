@@ -1,7 +1,8 @@
+import { excludedFrom } from '../../definition/index.ts';
 import { treeOf } from '../../evidence/index.ts';
 import { formatHandle, parseHandle, type State } from '../../machine/index.ts';
-import { type Answer, excludedFrom, isRefused, type Runtime } from '../../runtime/index.ts';
-import { ago } from '../age.ts';
+import { ago, printable } from '../../messages/index.ts';
+import { type Answer, isRefused, type Runtime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf, isPerson } from '../caller.ts';
 import { exit, usageError } from '../exit.ts';
@@ -10,7 +11,6 @@ import { paint } from '../paint.ts';
 import { dueIds, printDue, printJson, printRefusal, type RunValues, watchedCall } from '../perform.ts';
 import { runToName, suffixOf } from '../run-name.ts';
 import { given, openRuntime, positionOptions } from '../run-options.ts';
-import { printable } from '../text.ts';
 import { openingOf, proofLines, proofOf } from '../view/evidence.ts';
 import { createGateLogs } from '../view/gate-log.ts';
 import { runLines } from '../view/run-view.ts';

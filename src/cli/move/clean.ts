@@ -1,6 +1,6 @@
 import { ended } from '../../machine/index.ts';
+import { count, duration } from '../../messages/index.ts';
 import type { Refused, Runtime } from '../../runtime/index.ts';
-import { duration } from '../age.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
 import { agreed } from '../confirm.ts';
@@ -10,9 +10,8 @@ import type { Io } from '../io.ts';
 import { isLive, runTable } from '../look/run-table.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { count } from '../text.ts';
 import { isOfFiles } from './on-server.ts';
-import { leftBehind, sayLeft } from './task-trees.ts';
+import { leftBehind, sayLeft } from './task-branches.ts';
 
 export const options = {
   ...placeOptions,

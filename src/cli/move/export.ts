@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { count } from '../../messages/index.ts';
 import { digestsIn, secretScan, secretsIn } from '../../runtime/index.ts';
 import { whyNot } from '../act/read-text.ts';
 import { archiveOf } from '../archive.ts';
@@ -8,9 +9,8 @@ import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson, printRefusal, printWholeJson } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { count } from '../text.ts';
+import { sayNotes } from './left-behind.ts';
 import { placesOf } from './secret-places.ts';
-import { sayNotes } from './travel-notes.ts';
 
 export const options = { ...placeOptions, output: { type: 'string', short: 'o' } } as const;
 

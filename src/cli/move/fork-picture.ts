@@ -1,13 +1,12 @@
 import { withoutSecrets } from '../../context/index.ts';
+import { ago, count } from '../../messages/index.ts';
 import type { Fork, Refused, Side } from '../../runtime/index.ts';
-import { ago } from '../age.ts';
 import type { Io } from '../io.ts';
-import { wordsFor } from '../look/event-words.ts';
+import { wordsFor } from '../look/event-text.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { suffixOf } from '../run-name.ts';
-import { count } from '../text.ts';
 import { standsAt } from '../view/run-view.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
 
 /** Events that are shown of each. */
 const mostTold = 3;

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createProject, type Project } from '../../../test/kit/fake-io.ts';
 import { exit } from '../exit.ts';
-import { createProject, type Project } from '../fake-io.ts';
 import { findingsOf, sayFinding } from './findings.ts';
 
 const files = {

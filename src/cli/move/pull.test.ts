@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createTwoClones } from '../../../test/kit/two-clones.ts';
 import { exit } from '../exit.ts';
-import { createTwoClones } from './two-clones.ts';
 
 test('pull brings what goes on or is here, says where it stands and what to type', async () => {
   using clones = await createTwoClones();

@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { StepfastError } from '../../errors.ts';
+import { ago, count, printable } from '../../messages/index.ts';
 import {
   createTransfer,
   type Found,
@@ -11,7 +12,6 @@ import {
   renewMarks,
   type Transfer,
 } from '../../runtime/index.ts';
-import { ago } from '../age.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
@@ -22,11 +22,10 @@ import { renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { suffixOf } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { count, printable } from '../text.ts';
 import { standsAt, statusLook } from '../view/run-view.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
 import { addressed, diverged, forkJson, showFork, sideJson } from './fork-picture.ts';
-import { sayNotes, travelNotes } from './travel-notes.ts';
+import { sayNotes, travelNotes } from './left-behind.ts';
 
 export const options = {
   ...runOptions,

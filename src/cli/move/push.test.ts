@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createProject } from '../../../test/kit/fake-io.ts';
+import { createTwoClones, workflow } from '../../../test/kit/two-clones.ts';
 import { exit } from '../exit.ts';
-import { createProject } from '../fake-io.ts';
-import { createTwoClones, workflow } from './two-clones.ts';
 
 test('push shows what leaves this machine and asks; without a person it wants --yes', async () => {
   using clones = await createTwoClones();

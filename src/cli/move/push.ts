@@ -1,4 +1,5 @@
 import { StepfastError } from '../../errors.ts';
+import { ago, count, printable } from '../../messages/index.ts';
 import {
   createTransfer,
   type Outgoing,
@@ -6,7 +7,6 @@ import {
   type Remote,
   type Runtime,
 } from '../../runtime/index.ts';
-import { ago } from '../age.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
 import { agreed } from '../confirm.ts';
@@ -17,14 +17,13 @@ import { paint, renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { suffixOf } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { count, printable } from '../text.ts';
 import { openingOf } from '../view/evidence.ts';
 import { standsAt } from '../view/run-view.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
 import { addressed, diverged, forkJson, showFork } from './fork-picture.ts';
+import { sayNotes, travelNotes } from './left-behind.ts';
 import { isOfFiles, onServer } from './on-server.ts';
 import { placesOf } from './secret-places.ts';
-import { sayNotes, travelNotes } from './travel-notes.ts';
 
 export const options = {
   ...runOptions,

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createProject } from '../../../test/kit/fake-io.ts';
 import { Dice } from '../../../test/properties/commands.ts';
 import { hashDefinition } from '../../definition/index.ts';
 import { StepfastError } from '../../errors.ts';
 import type { Definition } from '../../machine/index.ts';
-import { verifyRun } from '../../runtime/transfer/verify.ts';
+import { verifyRun } from '../../runtime/transfer/verify-run.ts';
 import { encodeLine, genesis } from '../../store/file/journal.ts';
 import type { Archive } from '../archive.ts';
-import { createProject } from '../fake-io.ts';
 
 const workflow = `name: w
 description: x

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createCanaries } from '../../context/secrets/canaries.ts';
-import { createProject } from '../fake-io.ts';
+import { createCanaries } from '../../../test/kit/canaries.ts';
+import { createProject } from '../../../test/kit/fake-io.ts';
 
 const canaries = createCanaries(200, 7);
 const leaks = (shown: string): string[] =>

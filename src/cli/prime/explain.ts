@@ -1,7 +1,7 @@
 import type { Briefing, BriefingSection, Cap } from '../../context/index.ts';
+import { columnsOf } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { columnsOf } from '../text.ts';
 
 const barWidth = 24;
 

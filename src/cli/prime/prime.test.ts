@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createProject, type Project } from '../../../test/kit/fake-io.ts';
 import { exit } from '../exit.ts';
-import { createProject, type Project } from '../fake-io.ts';
 
 const workflow = `name: feature
 description: Plan and build

@@ -10,6 +10,7 @@ import {
   sectionNames,
 } from '../../context/index.ts';
 import { criticalArtifacts, leastBriefing, statusOf } from '../../machine/index.ts';
+import { printableLines } from '../../messages/index.ts';
 import { cursorFor, type Runtime, type Who } from '../../runtime/index.ts';
 import { didYouMean } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
@@ -20,7 +21,6 @@ import { printJson, printRefusal } from '../perform.ts';
 import { shown } from '../project.ts';
 import { runToName, suffixOf } from '../run-name.ts';
 import { given, openRuntime, type PlaceValues, positionOptions } from '../run-options.ts';
-import { printableLines } from '../text.ts';
 import { nextOf } from '../view/next.ts';
 import { explainTable } from './explain.ts';
 import { reloadedJson, reloadedLines } from './reloaded.ts';

@@ -1,12 +1,10 @@
 import type { Artifact } from '../../context/index.ts';
-import type { Definition, State } from '../../machine/index.ts';
-import { statusOf } from '../../machine/index.ts';
+import { type Definition, type State, statusOf } from '../../machine/index.ts';
+import { ago, count } from '../../messages/index.ts';
 import type { Difference } from '../../runtime/index.ts';
-import { ago } from '../age.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { count } from '../text.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
 
 export interface Reloaded {
   what: 'reloaded' | 'restored';

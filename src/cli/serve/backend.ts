@@ -1,5 +1,5 @@
 import { hashDefinition } from '../../definition/index.ts';
-import { createEngine, type Engine, scopes as known, newRun } from '../../runtime/index.ts';
+import { createEngine, type Engine, scopes as known, newRun } from '../../engine/index.ts';
 import type { Backend } from '../../server/index.ts';
 import { loadPostgres } from './database.ts';
 

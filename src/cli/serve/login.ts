@@ -1,19 +1,13 @@
-import {
-  createRemoteEngine,
-  findProject,
-  keepLogin,
-  plainToken,
-  renewMarks,
-  serverUrl,
-  stateDirectory,
-} from '../../runtime/index.ts';
+import { createRemoteEngine } from '../../engine/index.ts';
+import { printable } from '../../messages/index.ts';
+import { renewMarks } from '../../runtime/index.ts';
+import { findProject, keepLogin, plainToken, serverUrl, stateDirectory } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson } from '../perform.ts';
 import { given, openRuntime, placeOptions } from '../run-options.ts';
-import { printable } from '../text.ts';
 
 export const options = { ...placeOptions, 'token-stdin': { type: 'boolean' } } as const;
 

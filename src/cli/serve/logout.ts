@@ -1,11 +1,5 @@
-import {
-  createKnownRuns,
-  createMarks,
-  dropLogin,
-  findProject,
-  stateDirectory,
-  unmarkRun,
-} from '../../runtime/index.ts';
+import { createKnownRuns } from '../../engine/index.ts';
+import { createMarks, dropLogin, findProject, stateDirectory, unmarkRun } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';

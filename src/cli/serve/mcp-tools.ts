@@ -1,6 +1,6 @@
 import { listWorkflows, places } from '../../definition/index.ts';
 // Its own entry: the tools over stdio start without it.
-import { createMcpHttp } from '../../mcp/http.ts';
+import { createMcpHttp } from '../../mcp/index.ts';
 import { createTreeless } from '../../runtime/index.ts';
 import type { Backend, McpHandler } from '../../server/index.ts';
 

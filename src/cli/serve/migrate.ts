@@ -1,8 +1,8 @@
+import { count } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
-import { count } from '../text.ts';
 import { databaseOptions, databaseUrl, loadPostgres, withDatabase } from './database.ts';
 
 export const options = databaseOptions;

@@ -1,11 +1,10 @@
-import { scopes as allScopes, type Scope } from '../../runtime/index.ts';
-import { ago, duration } from '../age.ts';
+import { scopes as allScopes, type Scope } from '../../engine/index.ts';
+import { ago, duration, printable } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
 import { table } from '../table.ts';
-import { printable } from '../text.ts';
 import { databaseOptions, databaseUrl, loadPostgres, withDatabase } from './database.ts';
 
 export const options = {

@@ -1,4 +1,5 @@
 import type { WebhookInfo, Webhooks } from '../../jobs/index.ts';
+import { count, printable } from '../../messages/index.ts';
 import { nearest } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound, usageError } from '../exit.ts';
@@ -6,7 +7,6 @@ import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printWholeJson } from '../perform.ts';
 import { type Cell, table } from '../table.ts';
-import { count, printable } from '../text.ts';
 import { databaseOptions, databaseUrl, loadPostgres } from './database.ts';
 
 export const options = {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { listWorkflows } from '../../definition/index.ts';
-import { type Check, commandsOf, type Runtime } from '../../runtime/index.ts';
+import { commandsOf, listWorkflows } from '../../definition/index.ts';
+import { count } from '../../messages/index.ts';
+import type { Check, Runtime } from '../../runtime/index.ts';
 import { load } from '../project.ts';
-import { count } from '../text.ts';
 
 /** As package.json asks for it; an older one starts nothing of ours. */
 const needed = [22, 18] as const;

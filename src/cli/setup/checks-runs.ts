@@ -1,19 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hookEvents } from '../../hooks/index.ts';
 import { type Definition, ended, requiredReading, type State } from '../../machine/index.ts';
+import { ago, count } from '../../messages/index.ts';
 import {
   type Check,
   createBindings,
-  createMarks,
   findInformal,
   type Runtime,
   readInformal,
-  readState,
   renewMarks,
 } from '../../runtime/index.ts';
-import { ago } from '../age.ts';
-import { hookEvents } from '../hook/log.ts';
-import { count } from '../text.ts';
+import { createMarks, readState } from '../../workspace/index.ts';
 
 const day = 24 * 3_600_000;
 const mostRuns = 5;

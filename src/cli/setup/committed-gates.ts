@@ -10,9 +10,9 @@ import {
   type Receipt,
   type Scalar,
 } from '../../machine/index.ts';
-import { conditionHolds, inputVariables } from '../../runtime/index.ts';
-import { createGateWatch } from '../gate-watch.ts';
+import { conditionHolds, inputVariables } from '../../workspace/index.ts';
 import type { Io } from '../io.ts';
+import { createGateWatch } from '../watch-gates.ts';
 
 export interface CheckedGates {
   receipts: Receipt[];

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { createProject, type Project } from '../../../test/kit/fake-io.ts';
 import { shownCommands } from '../commands.ts';
 import { exit } from '../exit.ts';
-import { createProject, type Project } from '../fake-io.ts';
 
 const files = {
   '.stepfast/workflows/feat.yaml':

@@ -1,11 +1,11 @@
 import { listWorkflows } from '../../definition/index.ts';
+import { printable } from '../../messages/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type Command, commands, shownCommands } from '../commands.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { isLive } from '../look/run-table.ts';
 import { openRuntime } from '../run-options.ts';
-import { printable } from '../text.ts';
 import { handlesOf } from '../view/run-view.ts';
 
 interface Candidate {

@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createFakeIo, createProject, type Project } from '../../../test/kit/fake-io.ts';
 import { exit } from '../exit.ts';
-import { createFakeIo, createProject, type Project } from '../fake-io.ts';
 import { openRuntime } from '../run-options.ts';
 import { checkNode, checkProject } from './checks-project.ts';
 import { checkHooks, checkRuns } from './checks-runs.ts';

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { count, printable, wrap } from '../../messages/index.ts';
 import type { Check, HostSetup, Runtime, SetupPlace } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
@@ -7,15 +8,14 @@ import { type Io, wrapWidth } from '../io.ts';
 import { type Format, paint } from '../paint.ts';
 import { printJson } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { count, printable, wrap } from '../text.ts';
 import { version } from '../version.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
 import { checkMcp } from './check-mcp.ts';
 import { checkServer } from './check-server.ts';
 import { checkNode, checkProject } from './checks-project.ts';
 import { checkHooks, checkRuns } from './checks-runs.ts';
+import { packageRoot, pluginLink } from './copy-plugin.ts';
 import { findHosts, placeOf, setupsNamed } from './hosts.ts';
-import { packageRoot, pluginLink } from './stage.ts';
 
 export const options = { ...placeOptions, live: { type: 'boolean' } } as const;
 

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
-import { claudeCodeSetup } from '../../hosts/claude-code/index.ts';
+import { hostSetups } from '../../hosts/index.ts';
+import { printable } from '../../messages/index.ts';
 import {
   type FoundHost,
   type HostSetup,
@@ -9,14 +10,11 @@ import {
   type SetupPlace,
   type SetupPlan,
   type SetupRefusal,
-  stateDirectory,
 } from '../../runtime/index.ts';
+import { stateDirectory } from '../../workspace/index.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
-import { printable } from '../text.ts';
-
-const setups: readonly HostSetup[] = [claudeCodeSetup];
 
 export interface HostPlan {
   setup: HostSetup;
@@ -33,12 +31,12 @@ export const placeOf = ({ project }: Runtime, io: Io): SetupPlace => ({
 
 /** All, or those that were named; 'none' is none. */
 export function setupsNamed(names: readonly string[] | undefined): readonly HostSetup[] {
-  if (names === undefined) return setups;
-  const known = setups.map(({ name }) => name);
+  if (names === undefined) return hostSetups;
+  const known = hostSetups.map(({ name }) => name);
   const unknown = names.find((name) => name !== 'none' && !known.includes(name));
   if (unknown !== undefined)
     throw usageError(`There is no host '${unknown}'. Known: ${known.join(', ')}, none.`);
-  return setups.filter(({ name }) => names.includes(name));
+  return hostSetups.filter(({ name }) => names.includes(name));
 }
 
 /** Only what is on this machine. */

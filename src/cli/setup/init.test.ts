@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createProject } from '../../../test/kit/fake-io.ts';
 import { exit } from '../exit.ts';
-import { createProject } from '../fake-io.ts';
 
 const manifest = { 'package.json': '{ "scripts": { "test": "node test.js" } }' };
 const go = '.stepfast/workflows/go.yaml';

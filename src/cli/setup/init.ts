@@ -1,14 +1,9 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { listWorkflows } from '../../definition/index.ts';
-import {
-  commandsOf,
-  type HostSetup,
-  isSetupRefusal,
-  type Runtime,
-  requireOwnFolders,
-  type SetupPlace,
-} from '../../runtime/index.ts';
+import { commandsOf, listWorkflows } from '../../definition/index.ts';
+import { count, printable } from '../../messages/index.ts';
+import { type HostSetup, isSetupRefusal, type Runtime, type SetupPlace } from '../../runtime/index.ts';
+import { requireOwnFolders } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { agreed } from '../confirm.ts';
 import { declined } from '../decide/verdict.ts';
@@ -17,12 +12,11 @@ import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { count, printable } from '../text.ts';
 import { version } from '../version.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
+import { lookStaged, pluginLink, stage } from './copy-plugin.ts';
 import { type HostPlan, isDone, placeOf, planHosts, setupsNamed, showHost } from './hosts.ts';
 import { projectFiles } from './project-files.ts';
-import { lookStaged, pluginLink, stage } from './stage.ts';
 import { findTestCommands } from './test-command.ts';
 
 export const options = {

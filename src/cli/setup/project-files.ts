@@ -1,4 +1,4 @@
-import { ignored } from '../../runtime/index.ts';
+import { ignored } from '../../workspace/index.ts';
 import type { TestCommand } from './test-command.ts';
 
 const config = `# What holds for every workflow of this project; what a workflow says itself wins.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProject } from '../fake-io.ts';
+import { createProject } from '../../../test/kit/fake-io.ts';
 import { findTestCommands } from './test-command.ts';
 
 const script = (test: string): string => JSON.stringify({ scripts: { test } });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { printable } from '../../messages/index.ts';
 import { type HostSetup, isSetupRefusal, type SetupRefusal, type Uninstalled } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { agreed } from '../confirm.ts';
@@ -9,10 +10,9 @@ import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { printable } from '../text.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
+import { pluginLink, unstage } from './copy-plugin.ts';
 import { findHosts, homely, placeOf, setupsNamed } from './hosts.ts';
-import { pluginLink, unstage } from './stage.ts';
 
 export const options = {
   ...placeOptions,

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createProject, type Project } from '../../../test/kit/fake-io.ts';
 import { exit } from '../exit.ts';
-import { createProject, type Project } from '../fake-io.ts';
 
 const env = { PATH: process.env.PATH };
 const workflow = `name: ci

@@ -1,19 +1,20 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
+import { commandsOf } from '../../definition/index.ts';
 import { withWorktree } from '../../evidence/index.ts';
 import type { Definition } from '../../machine/index.ts';
-import { commandsOf, findProject, type Refused, type Runtime } from '../../runtime/index.ts';
+import { count, lasting, printable } from '../../messages/index.ts';
+import type { Refused, Runtime } from '../../runtime/index.ts';
+import { findProject } from '../../workspace/index.ts';
 import { readInputs } from '../act/inputs.ts';
-import { lasting } from '../age.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { given, openRuntime, placeOptions } from '../run-options.ts';
-import { count, printable } from '../text.ts';
 import { redGate, sayGate } from '../view/evidence.ts';
-import { signsFor } from '../view/signs.ts';
+import { signsFor } from '../view/symbols.ts';
 import { type CheckedGates, checkGates } from './committed-gates.ts';
 
 export const options = {

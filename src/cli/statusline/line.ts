@@ -1,18 +1,15 @@
 import { styleText } from 'node:util';
 import type { State } from '../../machine/index.ts';
+import { ago, columnsOf, printable, truncate } from '../../messages/index.ts';
+import { createBindings, liveRuns, notePressure } from '../../runtime/index.ts';
 import {
-  createBindings,
   createMarks,
   findProject,
-  liveRuns,
   markedRuns,
-  notePressure,
   type Project,
   portable,
   sameWorktree,
-} from '../../runtime/index.ts';
-import { ago } from '../age.ts';
-import { columnsOf, printable, truncate } from '../text.ts';
+} from '../../workspace/index.ts';
 import { type LastGate, lastGate, readRun, type Shown } from './run-files.ts';
 
 export interface Around {

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { readFacts } from '../../hooks/index.ts';
 import type { Event, State } from '../../machine/index.ts';
-import type { Project } from '../../runtime/index.ts';
-import { readFacts } from '../hook/facts.ts';
+import type { Project } from '../../workspace/index.ts';
 
 /** What is shown of a run: as its last writer left it, not checked against the journal. */
 export interface Shown {

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createHookKit, type HookKit } from '../../../test/kit/hooks.ts';
 import { createBindings } from '../../runtime/index.ts';
-import { createHookKit, type HookKit } from '../hook/hook-kit.ts';
 import { statusline } from './line.ts';
 
 const workflow = `name: w

@@ -2,11 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactQuickly } from '../../context/index.ts';
 import type { Definition, Output, Receipt, State, Text } from '../../machine/index.ts';
-import { ago, lasting } from '../age.ts';
+import { ago, lasting, printable } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { printable } from '../text.ts';
-import { type Signs, signsFor } from './signs.ts';
+import { type Signs, signsFor } from './symbols.ts';
 
 interface Surroundings {
   definition: Definition;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Receipt, Status } from '../../machine/index.ts';
-import { logsDirectory, logsName, type Project } from '../../runtime/index.ts';
+import { logsDirectory, logsName, type Project } from '../../workspace/index.ts';
 
 /** Where the whole output of a gate of this position's last check is, as the user would type it. */
 export function createGateLogs(

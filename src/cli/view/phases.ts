@@ -1,7 +1,7 @@
 import { type Definition, type State, wantedTasks } from '../../machine/index.ts';
+import { columnsOf, printable } from '../../messages/index.ts';
 import type { Format, Span } from '../paint.ts';
-import { columnsOf, printable } from '../text.ts';
-import type { Signs } from './signs.ts';
+import type { Signs } from './symbols.ts';
 
 /** `✓ plan  ● build 2/7  ○ review`, on as many lines as it needs: where a run stands is never cut. */
 export function phaseLines(

@@ -1,11 +1,11 @@
 import { redactQuickly } from '../../context/index.ts';
 import type { Definition, Receipt, Status } from '../../machine/index.ts';
+import { printable, printableLines, wrap } from '../../messages/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { printable, printableLines, wrap } from '../text.ts';
 import { redGate } from './evidence.ts';
 import { nextOf } from './next.ts';
-import { signsFor } from './signs.ts';
+import { signsFor } from './symbols.ts';
 
 interface ViewOptions {
   definition: Definition;

@@ -7,14 +7,13 @@ import {
   type State,
   type Status,
 } from '../../machine/index.ts';
-import { ago } from '../age.ts';
+import { ago, count, printable } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { count, printable } from '../text.ts';
 import { evidenceOf, openingOf } from './evidence.ts';
 import { phaseLines } from './phases.ts';
 import { positionLines } from './position.ts';
-import { signsFor } from './signs.ts';
+import { signsFor } from './symbols.ts';
 
 interface RunView {
   definition: Definition;

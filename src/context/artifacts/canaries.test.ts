@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { createTrial, sampleState } from '../../../test/kit/artifact-project.ts';
+import { type Canary, createCanaries } from '../../../test/kit/canaries.ts';
 import type { CriticalArtifact } from '../../machine/index.ts';
-import { type Canary, createCanaries } from '../secrets/canaries.ts';
-import { createTrial, sampleState } from './trial.ts';
 
 const canaries = createCanaries(200, 42);
 const leaks = (shown: string, of: readonly Canary[] = canaries): string[] =>

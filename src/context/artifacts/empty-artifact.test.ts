@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTrial } from './trial.ts';
+import { createTrial } from '../../../test/kit/artifact-project.ts';
 
 test('[004/1] a required artifact that is empty is missing; another is only empty', async () => {
   using trial = createTrial({ 'plan.md': '\n', 'skills/s/SKILL.md': '', 'notes.md': '' });

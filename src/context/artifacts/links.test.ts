@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
+import { createTrial, runId } from '../../../test/kit/artifact-project.ts';
 import { createArtifactFiles } from './files.ts';
-import { createTrial, runId } from './trial.ts';
 
 describe('links', () => {
   test('[004/8] a symbolic link out of the project gives nothing, wherever it is on the way', async () => {

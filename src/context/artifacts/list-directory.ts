@@ -1,7 +1,7 @@
-import { leftOut } from './allowed-place.ts';
+import { leftOut } from './allowed-path.ts';
 import type { Failure, Place } from './contained.ts';
 import type { ArtifactFiles, Entry } from './files.ts';
-import { printable, sizeText } from './wording.ts';
+import { printable, sizeText } from './one-line.ts';
 
 const maxDepth = 2;
 const maxLines = 200;

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createTrial, runId, sampleState } from '../../../test/kit/artifact-project.ts';
 import { loadArtifacts } from './load-artifacts.ts';
-import { createTrial, runId, sampleState } from './trial.ts';
 
 describe('critical artifacts', () => {
   test('[004/1] every type is loaded, in the order of the workflow', async () => {

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { CriticalArtifact } from '../../machine/index.ts';
 import { redactSecrets } from '../secrets/redact.ts';
-import { isOwnRunFile, isOwnState, placeProblem } from './allowed-place.ts';
+import { isOwnRunFile, isOwnState, placeProblem } from './allowed-path.ts';
 import type { Content } from './artifact.ts';
+import { type Known, noteWords, originOf } from './artifact-path.ts';
 import { absent, type Failure, type Place } from './contained.ts';
 import type { ArtifactFiles } from './files.ts';
 import { type Git, gitInfo } from './git-info.ts';
 import { listDirectory } from './list-directory.ts';
-import { type Known, noteWords, originOf } from './origin.ts';
+import { quoted, sizeText } from './one-line.ts';
 import { shortenJson } from './shorten-json.ts';
 import { decodeText, withoutCutEnd } from './text.ts';
-import { quoted, sizeText } from './wording.ts';
 
 export interface Sources extends Known {
   root: string;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createTrial, runId, sampleState } from './trial.ts';
+import { createTrial, runId, sampleState } from '../../../test/kit/artifact-project.ts';
 
 const ups = [
   '..',

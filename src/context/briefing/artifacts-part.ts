@@ -1,9 +1,9 @@
 import type { Artifact, Content } from '../artifacts/artifact.ts';
-import { firstRound, item, label, phrase } from './bounds.ts';
+import { clean, mostRead, oneLine } from './bounded-text.ts';
+import { firstRound, item, label, phrase } from './budget-bounds.ts';
 import { firstWithin, lineWithin } from './measure.ts';
 import type { ListedPart } from './part.ts';
 import type { BriefingSource } from './source.ts';
-import { clean, mostRead, oneLine } from './words.ts';
 
 /** What artifacts are told from. */
 export type ArtifactSource = Pick<BriefingSource, 'artifacts' | 'reading'>;

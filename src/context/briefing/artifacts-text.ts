@@ -1,9 +1,9 @@
 import { estimateTokens } from '../../machine/index.ts';
 import type { Artifact } from '../artifacts/artifact.ts';
 import { artifactsPart, inlinable } from './artifacts-part.ts';
-import { onDemand } from './bounds.ts';
-import { fill } from './fill.ts';
-import { askFor } from './words.ts';
+import { askFor } from './bounded-text.ts';
+import { onDemand } from './budget-bounds.ts';
+import { fill } from './split-budget.ts';
 
 /**
  * Critical artifacts alone, within a number of estimated tokens: `inlined` are those whose text is in it, `told` also

@@ -1,19 +1,19 @@
 import { opening } from '../../machine/index.ts';
 import { artifactsText } from './artifacts-text.ts';
-import { item, onDemand } from './bounds.ts';
+import { oneLine, passage } from './bounded-text.ts';
+import { item, onDemand } from './budget-bounds.ts';
 import { differencesPart } from './differences-part.ts';
 import { donePart, newestOutputs } from './done-part.ts';
 import { feedbackIn, tagged } from './feedback.ts';
 import { instructionsIn } from './instructions-part.ts';
-import { questionsPart, remindersPart, variablesPart } from './kept-parts.ts';
 import { costOf, firstWithin, fits, type Measure, minus, sum } from './measure.ts';
 import { noteLines } from './notes-part.ts';
 import { readingPart } from './reading-part.ts';
-import { createSaid } from './said.ts';
+import { questionsPart, remindersPart, variablesPart } from './reminders-part.ts';
+import { createSaid } from './repeated-lines.ts';
 import type { BriefingSource, SectionName } from './source.ts';
 import { statusParts, wholeStatus } from './status-parts.ts';
 import { tasksPart } from './tasks-part.ts';
-import { oneLine, passage } from './words.ts';
 
 /** More of them than fit. */
 const most = 5000;

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { estimateTokens, formatHandle } from '../../machine/index.ts';
 import { artifactsPart, inlinable } from './artifacts-part.ts';
+import { askFor } from './bounded-text.ts';
 import { differencesPart } from './differences-part.ts';
 import { donePart } from './done-part.ts';
-import { fill } from './fill.ts';
 import { instructionsPart } from './instructions-part.ts';
-import { questionsPart, remindersPart, variablesPart } from './kept-parts.ts';
 import { costOf, type Measure, minus, sum } from './measure.ts';
 import { notesPart } from './notes-part.ts';
 import { onDemandPart } from './on-demand-part.ts';
 import type { ListedPart, Part, PartName, WholePart } from './part.ts';
 import { readingPart } from './reading-part.ts';
-import { createSaid } from './said.ts';
+import { questionsPart, remindersPart, variablesPart } from './reminders-part.ts';
+import { createSaid } from './repeated-lines.ts';
 import type { BriefingSource, SectionName } from './source.ts';
+import { fill } from './split-budget.ts';
 import { idPlaceholder, statusParts } from './status-parts.ts';
 import { tasksPart } from './tasks-part.ts';
-import { askFor } from './words.ts';
 
 /** Where a host or a workflow draws the line; absent means no line. */
 export interface Cap {

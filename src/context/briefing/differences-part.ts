@@ -1,4 +1,4 @@
-import { firstRound, item } from './bounds.ts';
+import { firstRound, item } from './budget-bounds.ts';
 import { lineWithin } from './measure.ts';
 import type { ListedPart } from './part.ts';
 import type { BriefingSource } from './source.ts';

@@ -1,10 +1,10 @@
 import { ended, opening, type State } from '../../machine/index.ts';
-import { bounds, phrase } from './bounds.ts';
+import { age, askFor, count, oneLine, passage } from './bounded-text.ts';
+import { bounds, phrase } from './budget-bounds.ts';
 import { costOf, firstWithin, fits, least, minus } from './measure.ts';
-import { createPurse } from './purse.ts';
-import type { Said } from './said.ts';
+import type { Said } from './repeated-lines.ts';
 import type { BriefingSource } from './source.ts';
-import { age, askFor, count, oneLine, passage } from './words.ts';
+import { createPurse } from './token-budget.ts';
 
 type Pivot = State['pivots'][number];
 

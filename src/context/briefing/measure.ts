@@ -1,5 +1,5 @@
 import { estimateTokens, lengthWithin } from '../../machine/index.ts';
-import { oneLine } from './words.ts';
+import { oneLine } from './bounded-text.ts';
 
 /** What a text costs, or what there is room for. */
 export interface Measure {

@@ -1,11 +1,11 @@
 import { type NoteKind, noteLine } from '../../machine/index.ts';
-import { bounds } from './bounds.ts';
+import { askFor, oneLine } from './bounded-text.ts';
+import { bounds } from './budget-bounds.ts';
 import { feedbackLines } from './feedback.ts';
 import { costOf, fits, type Measure, sum } from './measure.ts';
 import type { WholePart } from './part.ts';
-import type { Said } from './said.ts';
+import type { Said } from './repeated-lines.ts';
 import type { BriefingSource } from './source.ts';
-import { askFor, oneLine } from './words.ts';
 
 const lasting: readonly NoteKind[] = ['decision', 'rejection', 'correction'];
 

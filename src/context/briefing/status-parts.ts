@@ -1,11 +1,11 @@
 import { type Cursor, opening, type Receipt, type Status, statusOf } from '../../machine/index.ts';
-import { bounds, label } from './bounds.ts';
+import { askFor, clean, oneLine, passage } from './bounded-text.ts';
+import { bounds, label } from './budget-bounds.ts';
+import { tellingLines } from './failure-excerpt.ts';
 import { costOf, fits, least, lineWithin, type Measure, minus } from './measure.ts';
 import type { WholePart } from './part.ts';
-import { createPurse } from './purse.ts';
 import type { BriefingSource } from './source.ts';
-import { tellingLines } from './telling-lines.ts';
-import { askFor, clean, oneLine, passage } from './words.ts';
+import { createPurse } from './token-budget.ts';
 
 /** As costly as any id, so that the id can be filled in when everything else is known. */
 export const idPlaceholder = 'b-7q7q7q7q';

@@ -6,11 +6,11 @@ import {
   type Step,
   wantedTasks,
 } from '../../machine/index.ts';
-import { firstRound, item, label } from './bounds.ts';
+import { oneLine } from './bounded-text.ts';
+import { firstRound, item, label } from './budget-bounds.ts';
 import { firstWithin, lineWithin } from './measure.ts';
 import type { ListedPart } from './part.ts';
 import type { BriefingSource } from './source.ts';
-import { oneLine } from './words.ts';
 
 type TaskList = State['tasks'][string];
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createCanaries } from './canaries.ts';
+import { createCanaries } from '../../../test/kit/canaries.ts';
+import { createSieve } from './prefilter.ts';
 import { redactNamed, redactQuickly, redactSecrets, withoutSecrets } from './redact.ts';
 import { secretNames } from './secret-names.ts';
-import { createSieve } from './sieve.ts';
 import { tokenRules } from './token-rules.ts';
 
 const seen = (text: string, parts: readonly string[]): boolean => parts.some((part) => text.includes(part));

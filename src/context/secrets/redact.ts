@@ -1,8 +1,8 @@
 import { assignedSecrets, isNamedSecret } from './assignments.ts';
 import { isWordy } from './looks-secret.ts';
+import { createSieve } from './prefilter.ts';
 import { privateKeys } from './private-keys.ts';
 import { type Finding, secretlintFindings } from './secretlint.ts';
-import { createSieve } from './sieve.ts';
 import { tokenRules } from './token-rules.ts';
 
 export interface Redacted {

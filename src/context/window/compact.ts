@@ -10,7 +10,7 @@ import {
   summaryTooLong,
 } from './compaction.ts';
 import type { Content } from './content.ts';
-import { earlierMessage, shorterForms } from './earlier.ts';
+import { earlierMessage, shorterForms } from './earlier-summary.ts';
 import type { TextMessage, WindowMessage } from './message.ts';
 
 export interface Compacting<M extends WindowMessage> {

@@ -1,4 +1,4 @@
-import { type Earlier, earlierMessage } from './earlier.ts';
+import { type Earlier, earlierMessage } from './earlier-summary.ts';
 import type { TextMessage, WindowMessage } from './message.ts';
 import { pointerFor, renderSystemPrompt } from './repetition.ts';
 import { groupStarts, sendable } from './tool-pairs.ts';

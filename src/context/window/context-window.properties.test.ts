@@ -1,8 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Compaction } from './compaction.ts';
-import { createContextWindow } from './context-window.ts';
-import type { WindowMessage } from './message.ts';
 import {
   check,
   checkCompaction,
@@ -11,7 +8,10 @@ import {
   countTokens,
   fail,
   type Message,
-} from './window-checks.ts';
+} from '../../../test/kit/window-checks.ts';
+import type { Compaction } from './compaction.ts';
+import { createContextWindow } from './context-window.ts';
+import type { WindowMessage } from './message.ts';
 
 type Step =
   | { do: 'append'; role: 'user' | 'assistant' | 'system'; size: number }

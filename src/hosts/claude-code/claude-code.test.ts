@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { capabilities, registrations } from './capabilities.ts';
 import { claudeCode } from './claude-code.ts';
-import { kindOf } from './parse.ts';
+import { kindOf } from './parse-payload.ts';
 
 const base = { session_id: 's', transcript_path: '/t.jsonl', cwd: '/p', prompt_id: 'p1' };
 const parse = (event: string, more: object = {}, env = {}) =>

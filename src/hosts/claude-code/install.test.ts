@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createFakeClaude, type FakeClaude } from './fake-claude.ts';
+import { createFakeClaude, type FakeClaude } from '../../../test/kit/fake-claude.ts';
 
 /** A byte order mark, CRLF, a tab, a key that stands twice. */
 const odd = `\uFEFF{\r\n   "permissions": {"allow": ["Bash(ls)"]},\r\n\t"x": [1,  2],"env":{"A":"1","A":"2"}\r\n}`;

@@ -1,5 +1,5 @@
 import { type Registration, registrations } from './capabilities.ts';
-import { hostName } from './parse.ts';
+import { hostName } from './parse-payload.ts';
 
 /** `hooks/hooks.json` of the plugin. Quoted, since a path may have blanks; `sh`, since some copies lose modes. */
 export function pluginHooks(): object {

@@ -16,7 +16,7 @@ import {
   writeSettingsFile,
 } from '../settings/index.ts';
 import { real } from './installed.ts';
-import { hostName } from './parse.ts';
+import { hostName } from './parse-payload.ts';
 import { dialect, ourEntries, settingsFiles } from './settings-files.ts';
 
 export interface Writing {

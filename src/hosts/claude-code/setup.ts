@@ -2,7 +2,7 @@ import type { HostSetup } from '../../runtime/index.ts';
 import { checkClaude } from './check.ts';
 import { planInstall } from './install.ts';
 import { tryLive } from './live.ts';
-import { hostName } from './parse.ts';
+import { hostName } from './parse-payload.ts';
 import { findClaude } from './program.ts';
 import { uninstall } from './uninstall.ts';
 

@@ -12,7 +12,7 @@ import {
   writeSettingsFile,
 } from '../settings/index.ts';
 import { lookInstalled, marketplace, noList, pluginId, real } from './installed.ts';
-import { hostName } from './parse.ts';
+import { hostName } from './parse-payload.ts';
 import { ask, quoted, type Ran } from './program.ts';
 import { removeIfEmpty } from './records.ts';
 import { dialect, ourEntries, sayWhere, settingsFiles, shownFile } from './settings-files.ts';

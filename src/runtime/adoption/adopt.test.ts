@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cpuTimer } from '../../../test/kit/cpu-time.ts';
 import { createTestProject, isServed, type TestProject } from '../../../test/kit/project.ts';
-import { isRefused, type Runtime } from '../index.ts';
+import { isRefused } from '../answer.ts';
+import type { Runtime } from '../runtime.ts';
 import { type Adoption, type AdoptOptions, adopt, lostSources, rescan } from './adopt.ts';
 import { findInformal, readInformal } from './find.ts';
 

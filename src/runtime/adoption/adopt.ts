@@ -1,13 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Engine } from '../../engine/index.ts';
 import { adoptedDefinition, type Caller, ended, type SessionFacts, type State } from '../../machine/index.ts';
 import { createNodeFiles, type RunInfo, withExclusive } from '../../store/index.ts';
+import { ignoreRuns, type Project, portable } from '../../workspace/index.ts';
 import { type Answer, isRefused, type Refused } from '../answer.ts';
-import type { Engine } from '../engine.ts';
-import { worksHere } from '../find-run.ts';
-import { ignoreRuns } from '../new-run.ts';
-import { type Project, portable } from '../project.ts';
+import { worksHere } from '../choose-run.ts';
 import { findInformal, type Informal } from './find.ts';
 
 export interface AdoptionPlace {

@@ -1,7 +1,6 @@
 import { closeSync, lstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { containedFile } from '../contained.ts';
-import { type Project, portable } from '../project.ts';
+import { containedFile, type Project, portable } from '../../workspace/index.ts';
 import { type Described, describedByMarkers, describedByPlan, missingMarkers } from './parse.ts';
 
 /** An informal workflow that was found. */

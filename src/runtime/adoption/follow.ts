@@ -1,5 +1,5 @@
 import type { Adopted } from '../../machine/index.ts';
-import type { Project } from '../project.ts';
+import type { Project } from '../../workspace/index.ts';
 import { readInformal } from './find.ts';
 
 /** What the source of an adopted run says now; one that is complete or gone no longer holds the run at a phase. */

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SessionKey } from '../bindings/binding.ts';
-import { createMarks, type Marks } from '../marks/marks.ts';
-import type { Project } from '../project.ts';
+import { createMarks, type Marks, type Project } from '../../workspace/index.ts';
+import type { SessionKey } from '../sessions/binding.ts';
 
 /** A command that must be green before a session of one worktree may stop. */
 export interface Hold {

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { redactQuickly } from '../../context/index.ts';
 import { type Definition, requiredReading, type State } from '../../machine/index.ts';
-import { containedFile } from '../contained.ts';
-import type { Project } from '../project.ts';
-import { readState } from '../reading.ts';
+import { containedFile, type Project, readState } from '../../workspace/index.ts';
 
 /** What is not here as it was where the run was last worked on. */
 export interface Difference {

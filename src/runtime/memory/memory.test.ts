@@ -4,7 +4,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestProject, isServed, type TestProject } from '../../../test/kit/project.ts';
 import { compileBriefing } from '../../context/index.ts';
 import { projectState } from '../../store/index.ts';
-import { type Answer, adopt, findInformal, isRefused, type Runtime, type Told, type Who } from '../index.ts';
+import { adopt } from '../adoption/adopt.ts';
+import { findInformal } from '../adoption/find.ts';
+import { type Answer, isRefused, type Told } from '../answer.ts';
+import type { Who } from '../call-context.ts';
+import type { Runtime } from '../runtime.ts';
 
 const workflow = `name: feature
 description: Plan and build

@@ -5,6 +5,8 @@ import {
   loadArtifacts,
   type SectionName,
 } from '../../context/index.ts';
+import { excludedFrom } from '../../definition/index.ts';
+import { conditionContext, type Engine } from '../../engine/index.ts';
 import { git, gitEnvironment, treeOf } from '../../evidence/index.ts';
 import {
   type Cursor,
@@ -16,16 +18,10 @@ import {
   wasTriggered,
 } from '../../machine/index.ts';
 import { type Loaded, projectState } from '../../store/index.ts';
-import { conditionContext } from '../condition-context.ts';
-import type { Engine } from '../engine.ts';
-import { worksHere } from '../find-run.ts';
-import { conditionHolds } from '../gate-values.ts';
-import { excludedFrom } from '../gates-in.ts';
-import type { Project } from '../project.ts';
-import { readEntry, readState } from '../reading.ts';
-import type { Surroundings, Who } from '../surroundings.ts';
-import { taskWorktree } from '../task-worktree.ts';
-import { cursorFor } from '../whose.ts';
+import { conditionHolds, type Project, readEntry, readState, taskWorktree } from '../../workspace/index.ts';
+import type { Surroundings, Who } from '../call-context.ts';
+import { worksHere } from '../choose-run.ts';
+import { cursorFor } from '../find-cursor.ts';
 import { type Difference, differences } from './differences.ts';
 import { textsFor } from './texts.ts';
 

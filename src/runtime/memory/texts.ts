@@ -1,6 +1,6 @@
 import type { BriefingSource, SectionName } from '../../context/index.ts';
+import type { Engine } from '../../engine/index.ts';
 import type { Loaded } from '../../store/index.ts';
-import type { Engine } from '../engine.ts';
 
 const mostOutputs = 20;
 

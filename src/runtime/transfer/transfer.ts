@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { noRun } from '../../engine/index.ts';
 import { StepfastError } from '../../errors.ts';
 import { ended, type State, suffixOf } from '../../machine/index.ts';
 import {
@@ -10,17 +11,20 @@ import {
   relate,
   type Texts,
 } from '../../store/index.ts';
-import { noRun } from '../engine.ts';
-import { ignoreRuns } from '../new-run.ts';
-import type { Project } from '../project.ts';
-import { machineId, type Surroundings, stateDirectory } from '../user.ts';
-import { type Fork, forkOf, type Side, sideOf } from './fork.ts';
+import {
+  ignoreRuns,
+  machineId,
+  type Project,
+  type Surroundings,
+  stateDirectory,
+} from '../../workspace/index.ts';
+import { digestsIn, statesOf } from './check-run.ts';
+import { type Fork, forkOf, type Side, sideOf } from './find-fork.ts';
+import { type Scan, type Secret, type Sending, secretScan, secretsIn } from './find-secrets.ts';
 import { createGit, type Git } from './git.ts';
-import { openRemote, type Remote } from './remote.ts';
+import { openRemote, type Remote } from './git-remote.ts';
 import { type RunTree, readCommit, writeCommit } from './run-tree.ts';
-import { type Scan, type Secret, type Sending, secretScan, secretsIn } from './secrets.ts';
-import { digestsIn, statesOf } from './sound-run.ts';
-import { type Verified, verifyRun } from './verify.ts';
+import { type Verified, verifyRun } from './verify-run.ts';
 
 /** What a push would do. */
 export interface Outgoing {

@@ -1,10 +1,10 @@
+import { checkingIn, type Engine } from '../../engine/index.ts';
 import { type Command, type Definition, suffixOf } from '../../machine/index.ts';
 import { type Answer, isRefused, type Refused } from '../answer.ts';
 import type { CallOptions, Request, Wanted } from '../call.ts';
-import { checkingIn, type Engine } from '../engine.ts';
+import type { Who } from '../call-context.ts';
+import { cursorFor, onlyHeld } from '../find-cursor.ts';
 import type { Memory } from '../memory/memory.ts';
-import type { Who } from '../surroundings.ts';
-import { cursorFor, onlyHeld } from '../whose.ts';
 import type { Moment } from './moment.ts';
 
 interface Options {

@@ -1,4 +1,5 @@
 import { type Artifact, artifactsText, type BriefingSource, loadArtifacts } from '../../context/index.ts';
+import { conditionContext, type Engine } from '../../engine/index.ts';
 import {
   type Cursor,
   criticalArtifacts,
@@ -9,14 +10,11 @@ import {
   wasTriggered,
 } from '../../machine/index.ts';
 import { type Loaded, projectState } from '../../store/index.ts';
-import { conditionContext } from '../condition-context.ts';
-import type { Engine } from '../engine.ts';
-import { conditionHolds } from '../gate-values.ts';
+import { conditionHolds, readEntry } from '../../workspace/index.ts';
+import type { Who } from '../call-context.ts';
+import { cursorFor } from '../find-cursor.ts';
 import { type Gathering, type Given, loadsOf, type Memory } from '../memory/memory.ts';
 import { textsFor } from '../memory/texts.ts';
-import { readEntry } from '../reading.ts';
-import type { Who } from '../surroundings.ts';
-import { cursorFor } from '../whose.ts';
 import { noFiles, nowhere } from './files.ts';
 import type { Moment } from './moment.ts';
 

@@ -1,6 +1,6 @@
+import type { Circumstances } from '../../engine/index.ts';
 import type { Caller, SessionFacts } from '../../machine/index.ts';
-import type { Circumstances } from '../engine.ts';
-import type { Who } from '../surroundings.ts';
+import type { Who } from '../call-context.ts';
 
 /** What a command is told of its moment where no tree is. */
 export interface Moment {

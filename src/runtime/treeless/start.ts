@@ -1,9 +1,9 @@
+import type { Engine, OpeningCommand } from '../../engine/index.ts';
 import { ended, shortSummary } from '../../machine/index.ts';
 import type { RunInfo } from '../../store/index.ts';
 import { type Answer, isRefused, type Refused } from '../answer.ts';
-import type { Engine, OpeningCommand } from '../engine.ts';
+import type { Who } from '../call-context.ts';
 import type { StartRequest } from '../start.ts';
-import type { Who } from '../surroundings.ts';
 import type { Moment } from './moment.ts';
 import type { Workflows } from './workflows.ts';
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { hashDefinition } from '../../definition/index.ts';
+import { createEngine } from '../../engine/engine.ts';
+import { newRun } from '../../engine/new-run-id.ts';
 import type { Definition } from '../../machine/index.ts';
 import { createMemoryStore } from '../../store/index.ts';
-import { createEngine } from '../engine.ts';
-import { newRun } from '../new-run.ts';
 import { createTreeless, type TreelessRuntime } from './treeless.ts';
 
 const gated: Definition = {

@@ -1,12 +1,12 @@
+import type { Engine } from '../../engine/index.ts';
 import { type Definition, parseHandle } from '../../machine/index.ts';
 import type { RunInfo } from '../../store/index.ts';
 import { type Answer, isRefused, type Refused, refusedBy } from '../answer.ts';
 import type { CallOptions, Request, Wanted } from '../call.ts';
-import type { Engine } from '../engine.ts';
-import { onlyLiveRun, runNamed } from '../find-run.ts';
+import type { Who } from '../call-context.ts';
+import { onlyLiveRun, runNamed } from '../choose-run.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { StartRequest } from '../start.ts';
-import type { Who } from '../surroundings.ts';
 import { createTreelessCall } from './call.ts';
 import { createTreelessMemory } from './memory.ts';
 import { createMoment, elsewhere } from './moment.ts';

@@ -1,6 +1,6 @@
 import { StepfastError } from '../../errors.ts';
 import type { Pinned, StoredEntry } from '../store.ts';
-import { entryOf } from './chain.ts';
+import { entryOf } from './accept-lines.ts';
 import { type FoundLine, genesis, parseLines } from './journal.ts';
 
 /** A batch with its bytes, which other machines must keep as they are: every hash hangs on them. */

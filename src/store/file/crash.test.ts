@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { begin, mustLoad, note } from '../sample-run.ts';
+import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
 import type { Files } from './files.ts';
 import { encodeLine } from './journal.ts';
 import type { FileStore } from './store.ts';

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createNodeFiles, isNetworkFileSystem } from '../index.ts';
-import { begin, mustLoad, note } from '../sample-run.ts';
-import { mountType } from './network.ts';
+import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
+import { isNetworkFileSystem, mountType } from './network.ts';
+import { createNodeFiles } from './node-files.ts';
 import { openStore, temporaryDirectory } from './temporary.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);

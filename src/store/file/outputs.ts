@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import type { LongText } from '../../machine/index.ts';
 import { describeText, digestHex, digestOf } from '../long-text.ts';
+import { corrupt } from './accept-lines.ts';
 import { bufferOf } from './bytes.ts';
-import { corrupt } from './chain.ts';
 import type { Files } from './files.ts';
 import type { RunPaths } from './paths.ts';
 import { makeDirectories, replaceFile } from './write.ts';

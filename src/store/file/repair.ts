@@ -1,6 +1,6 @@
 import { StepfastError } from '../../errors.ts';
 import type { Version } from '../store.ts';
-import { branchesOf, type Chain, historyOf, readChain, requireSound } from './chain.ts';
+import { branchesOf, type Chain, historyOf, readChain, requireSound } from './accept-lines.ts';
 import type { Files } from './files.ts';
 import type { FoundLine } from './journal.ts';
 import type { RunPaths } from './paths.ts';

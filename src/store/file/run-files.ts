@@ -3,7 +3,6 @@ import { replay, type State } from '../../machine/index.ts';
 import { digestOf } from '../long-text.ts';
 import { mostKeys, rememberedKeys } from '../remembered-keys.ts';
 import { type Pinned, type Repeated, repeatedIn } from '../store.ts';
-import { bufferOf } from './bytes.ts';
 import {
   type Chain,
   corrupt,
@@ -13,7 +12,8 @@ import {
   resumeChain,
   type Tail,
   tailOf,
-} from './chain.ts';
+} from './accept-lines.ts';
+import { bufferOf } from './bytes.ts';
 import type { Files } from './files.ts';
 import { type FoundLine, parseLines } from './journal.ts';
 import { withExclusive } from './lock.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Definition, State } from '../../machine/index.ts';
 import { stateFileVersion } from '../migrations.ts';
-import { projectState } from '../projection.ts';
+import { projectState } from '../state-projection.ts';
+import type { Tail } from './accept-lines.ts';
 import { bufferOf } from './bytes.ts';
-import type { Tail } from './chain.ts';
 
 /** Where a key's batch stands in the journal. */
 export interface KeyUse {

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { begin, mustLoad, note } from '../sample-run.ts';
+import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
 import { type Carried, encodeCarried, parseCarried, type Relation, relate } from './carried.ts';
 import type { Files } from './files.ts';
 import { encodeLine, genesis } from './journal.ts';

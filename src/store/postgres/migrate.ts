@@ -5,7 +5,7 @@ import { isForbidden, told } from './failures.ts';
 import type { Migration } from './migration.ts';
 import { months } from './migrations/0003-months.ts';
 import { migrations } from './migrations/list.ts';
-import { asOwner } from './owner.ts';
+import { asOwner } from './owner-connection.ts';
 
 export interface Migrated {
   /** Names of those that were applied now. */

@@ -1,5 +1,5 @@
 import { StepfastError } from '../../errors.ts';
-import { asOwner } from './owner.ts';
+import { asOwner } from './owner-connection.ts';
 
 export interface ProjectRecord {
   id: number;

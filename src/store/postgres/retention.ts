@@ -1,4 +1,4 @@
-import { asOwner } from './owner.ts';
+import { asOwner } from './owner-connection.ts';
 
 /**
  * Forgets the months whose runs have all ended before the time (milliseconds since the epoch), with their histories,

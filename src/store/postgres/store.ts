@@ -18,7 +18,7 @@ import type { Definitions } from './definitions.ts';
 import { lacksMonth, telling } from './failures.ts';
 import { ownCopy } from './own-copy.ts';
 import type { Pages } from './page.ts';
-import type { Recent, Recents } from './recents.ts';
+import type { Recent, Recents } from './recent-runs.ts';
 import { statements } from './statements.ts';
 
 export interface StoreParts {

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { asOwnerOf } from './owner.ts';
+import { asOwnerOf } from './owner-connection.ts';
 import { channel } from './wake.ts';
 
 export interface NewToken {

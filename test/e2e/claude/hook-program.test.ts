@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createHookKit, type HookKit } from '../../../src/cli/hook/hook-kit.ts';
+import { createHookKit, type HookKit } from '../../kit/hooks.ts';
 
 const top = join(import.meta.dirname, '..', '..', '..');
 const main = join(top, 'dist', 'hook.cjs');

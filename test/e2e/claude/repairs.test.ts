@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { hookEvents } from '../../../src/cli/hook/log.ts';
+import { hookEvents } from '../../../src/hooks/hook-log.ts';
 import { contextOf, forgetsAll, lastUser, nearlyFull, reply, summariser } from '../../kit/claude/index.ts';
 import { ask, createStage, lastContext, type Stage, settings } from './stage.ts';
 

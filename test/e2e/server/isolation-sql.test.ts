@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTokens, tokenHash } from '../../../src/store/postgres/index.ts';
-import { begin, note } from '../../../src/store/sample-run.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { begin, note } from '../../kit/sample-run.ts';
 
 let database: TestDatabase;
 let mine: number;

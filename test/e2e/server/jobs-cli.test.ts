@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createFakeIo } from '../../../src/cli/fake-io.ts';
 import { run } from '../../../src/cli/serve/webhook.ts';
+import { createFakeIo } from '../../kit/fake-io.ts';
 import { type Stage, setStage } from './jobs-kit.ts';
 
 let stage: Stage;

@@ -3,10 +3,10 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { hashDefinition } from '../../../src/definition/index.ts';
+import { createEngine, type Engine } from '../../../src/engine/engine.ts';
+import { newRun } from '../../../src/engine/new-run-id.ts';
 import { installJobs } from '../../../src/jobs/index.ts';
 import type { Definition } from '../../../src/machine/index.ts';
-import { createEngine, type Engine } from '../../../src/runtime/engine.ts';
-import { newRun } from '../../../src/runtime/new-run.ts';
 import { createPostgres, createProjects, migrate, type Postgres } from '../../../src/store/postgres/index.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 

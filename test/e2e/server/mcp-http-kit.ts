@@ -2,9 +2,11 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { hashDefinition, parseWorkflow } from '../../../src/definition/index.ts';
+import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import type { Definition } from '../../../src/machine/index.ts';
-import { createMcpHttp, type McpCaller, type McpHttpOptions } from '../../../src/mcp/http.ts';
-import { createEngine, createTreeless, type Engine, newRun } from '../../../src/runtime/index.ts';
+import { createMcpHttp, type McpHttpOptions } from '../../../src/mcp/http.ts';
+import type { McpCaller } from '../../../src/mcp/http-session.ts';
+import { createTreeless } from '../../../src/runtime/index.ts';
 import { createMemoryStore } from '../../../src/store/index.ts';
 import type { Called, Connection, Era } from '../../mcp/kit.ts';
 

@@ -1,5 +1,5 @@
 import { hashDefinition } from '../../../src/definition/index.ts';
-import { createEngine, type Engine, newRun } from '../../../src/runtime/index.ts';
+import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import type { Backend, TailRow, TokenRecord, Wake, WakeListener } from '../../../src/server/index.ts';
 import { createMemoryStore, type Entry, type Store } from '../../../src/store/index.ts';
 

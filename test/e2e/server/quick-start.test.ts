@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createFakeIo } from '../../../src/cli/fake-io.ts';
 import { run as runCommand } from '../../../src/cli/run.ts';
+import { createFakeIo } from '../../kit/fake-io.ts';
 import { freePort } from '../../kit/free-port.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 

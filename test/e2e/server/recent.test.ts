@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashDefinition } from '../../../src/definition/index.ts';
+import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import { StepfastError } from '../../../src/errors.ts';
 import type { Command, Definition } from '../../../src/machine/index.ts';
-import { createEngine, type Engine, newRun } from '../../../src/runtime/index.ts';
 import { createMemoryStore } from '../../../src/store/index.ts';
 import { createPostgres, type Postgres } from '../../../src/store/postgres/index.ts';
-import { begin, mustLoad, noteCommand, sampleDefinition, send } from '../../../src/store/sample-run.ts';
 import type { Loaded, Store } from '../../../src/store/store.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { begin, mustLoad, noteCommand, sampleDefinition, send } from '../../kit/sample-run.ts';
 
 let database: TestDatabase;
 let other: Postgres;

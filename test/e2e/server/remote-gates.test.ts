@@ -2,18 +2,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashDefinition } from '../../../src/definition/index.ts';
-import {
-  type Answer,
-  createEngine,
-  type Engine,
-  isRefused,
-  newRun,
-  type Runtime,
-  type Told,
-  type Who,
-} from '../../../src/runtime/index.ts';
-import { type FakeServer, startFakeServer } from '../../../src/runtime/remote/fake-server.ts';
+import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
+import { type Answer, isRefused, type Runtime, type Told, type Who } from '../../../src/runtime/index.ts';
 import { createMemoryStore } from '../../../src/store/index.ts';
+import { type FakeServer, startFakeServer } from '../../kit/fake-server.ts';
 import { createTestProject, type TestProject } from '../../kit/project.ts';
 
 const gated = `name: gated

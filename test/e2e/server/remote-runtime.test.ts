@@ -10,10 +10,10 @@ afterAll(async () => await team[Symbol.asyncDispose]());
 await import('../../../src/runtime/runtime.test.ts');
 await import('../../../src/runtime/memory/memory.test.ts');
 await import('../../../src/runtime/adoption/adopt.test.ts');
-await import('../../../src/runtime/bindings/sessions.test.ts');
-await import('../../../src/cli/hook/hook.test.ts');
-await import('../../../src/cli/hook/outsiders.test.ts');
-await import('../../../src/cli/hook/subagents.test.ts');
+await import('../../../src/runtime/sessions/sessions.test.ts');
+await import('../../../src/hooks/run-hook.test.ts');
+await import('../../../src/hooks/outsiders.test.ts');
+await import('../../../src/hooks/subagents.test.ts');
 
 test('they all ran on the server', async () => {
   expect((await team.engine.ids()).length).toBeGreaterThan(50);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import { engineContract } from '../../../src/runtime/engine-contract.ts';
-import { createRemoteEngine } from '../../../src/runtime/index.ts';
+import { createRemoteEngine } from '../../../src/engine/index.ts';
+import { engineContract } from '../../kit/engine-contract.ts';
 import { startTeam, type Team } from './remote-kit.ts';
 
 let team: Team;

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createPostgres, createProjects, dropMonths, migrate } from '../../../src/store/postgres/index.ts';
 import { migrate as migrateTo } from '../../../src/store/postgres/migrate.ts';
 import { migrations } from '../../../src/store/postgres/migrations/list.ts';
-import { begin, mustLoad, note, noteCommand, send } from '../../../src/store/sample-run.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
 import { startCluster } from '../../kit/postgres.ts';
+import { begin, mustLoad, note, noteCommand, send } from '../../kit/sample-run.ts';
 
 const run = promisify(execFile);
 

@@ -2,8 +2,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createPostgres, type Postgres } from '../../../src/store/postgres/index.ts';
-import { begin, mustLoad, note, noteCommand, send } from '../../../src/store/sample-run.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { begin, mustLoad, note, noteCommand, send } from '../../kit/sample-run.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

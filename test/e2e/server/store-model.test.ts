@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore, temporaryDirectory } from '../../../src/store/file/temporary.ts';
 import { createPostgres } from '../../../src/store/postgres/index.ts';
-import { begin, mustLoad, noteCommand, send } from '../../../src/store/sample-run.ts';
-import { storeAnswers, storeCalls } from '../../../src/store/store-model.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { begin, mustLoad, noteCommand, send } from '../../kit/sample-run.ts';
+import { storeAnswers, storeCalls } from '../../kit/store-model.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

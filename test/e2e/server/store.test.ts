@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import { storeContract } from '../../../src/store/contract.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { storeContract } from '../../kit/store-contract.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { graphemes, isInvisible, isWide, truncate as truncateTo } from '../../text.ts';
+import { graphemes, isInvisible, isWide, truncate as truncateTo } from '../../../messages/index.ts';
 
 export interface Font {
   size: number;

@@ -1,0 +1,115 @@
+import { type Cursor, formatHandle, type State } from '../../machine/index.ts';
+import { ago, printable, wrap } from '../../messages/index.ts';
+import type { Refused, Runtime } from '../../runtime/index.ts';
+import { type Io, wrapWidth } from '../io.ts';
+import { renderLine, type Span } from '../paint.ts';
+import { suffixOf } from '../run-name.ts';
+import { redGate, sayGate } from '../view/evidence.ts';
+import { signsFor } from '../view/symbols.ts';
+
+type View = NonNullable<Awaited<ReturnType<Runtime['engine']['view']>>>;
+
+/** What a verdict is about: a position that waits, or the whole run where it has no position (budget, failed loop). */
+export interface Decidable {
+  view: View;
+  cursor?: Cursor;
+  at?: string;
+  /** The word that a person types. */
+  word: string;
+}
+
+/** What waits for a verdict; the machine would refuse everything else. */
+export async function decidable(
+  runtime: Runtime,
+  wanted: { run?: string | undefined; at?: string | undefined },
+): Promise<Decidable | Refused> {
+  const found = await runtime.which(wanted);
+  if ('code' in found) return found;
+  const view = await runtime.engine.view(found.run);
+  if (!view) return nothingWaits(found.run);
+  const { state } = view;
+  if (state.budget.exhausted !== undefined || state.blocked !== undefined) return { view, word: state.step };
+  const waiting = Object.values(state.cursors).filter(
+    (cursor) => cursor.waiting && cursor.waiting.kind !== 'question' && isMeant(state, cursor, wanted.at),
+  );
+  const [only, second] = waiting;
+  if (!only) return nothingWaits(found.run);
+  const handles = waiting.map((cursor) => handleOf(state, cursor));
+  if (second) {
+    const message = `${waiting.length} positions wait: say which`;
+    return { code: 'at_required', message, next: `add --at with one of ${handles.join(', ')}` };
+  }
+  return { view, cursor: only, word: only.path, at: handles[0] ?? '' };
+}
+
+const isMeant = (state: State, cursor: Cursor, at: string | undefined): boolean =>
+  at === undefined || handleOf(state, cursor) === at;
+
+export const handleOf = (state: State, { path, visit }: Cursor): string =>
+  formatHandle(state.run, path, visit);
+
+const nothingWaits = (run: string): Refused => ({
+  code: 'not_waiting',
+  message: `nothing of ${run} waits for a verdict`,
+  next: `see what it waits for: stepfast status ${suffixOf(run)}`,
+});
+
+const mostLines = 40;
+
+/** What is decided, as it must be seen before: the position, its words, its evidence. */
+export async function showDecision({ view, cursor, at }: Decidable, runtime: Runtime, io: Io): Promise<void> {
+  const { state, definition } = view;
+  const signs = signsFor(io);
+  const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);
+  line(['bold', state.run], ...(state.summary === undefined ? [] : ['  ', printable(state.summary)]));
+  line(['dim', 'position  '], ['bold', at ?? state.step]);
+  if (state.budget.exhausted !== undefined) {
+    const { turns, tokens, activeMs, exhausted } = state.budget;
+    line(
+      ['dim', 'budget    '],
+      ['yellow', `the ${exhausted} are used up`],
+      `  ${turns} turns, ${tokens} tokens, ${Math.round(activeMs / 60_000)} minutes so far`,
+    );
+  }
+  if (state.blocked !== undefined) line(['dim', 'stuck     '], ['yellow', printable(state.blocked)]);
+  if (!cursor) return;
+  const { waiting } = cursor;
+  if (waiting?.kind === 'blocked') line(['dim', 'stuck     '], ['yellow', printable(waiting.reason)]);
+  if (waiting) line(['dim', 'waits     '], `${waiting.kind}, ${ago(waiting.since, io.now())}`);
+  for (const receipt of cursor.receipts ?? []) {
+    if (receipt.role === 'until') continue;
+    if (receipt.pass) line(['dim', 'evidence  '], ['green', `${signs.done} ${sayGate(definition, receipt)}`]);
+    else for (const spans of redGate(definition, receipt, signs)) line(...spans);
+  }
+  if (cursor.output !== undefined && !cursor.receipts?.some(({ pass }) => pass))
+    line(['dim', 'evidence  '], ['yellow', 'none: what follows is unverified']);
+  showTasks(view, cursor, line);
+  if (cursor.output === undefined) return;
+  const { output } = cursor;
+  // Only long texts have a file of their own.
+  const file =
+    typeof output === 'string' ? '' : `: .stepfast/runs/${state.run}/outputs/${output.digest.slice(7)}.txt`;
+  showText(await runtime.engine.text(state.run, output), file, line, io);
+}
+
+/** The tasks of the loops that come after the position: whoever approves a plan approves them. */
+function showTasks({ definition, state }: View, { step }: Cursor, line: (...spans: Span[]) => void): void {
+  const later = definition.steps.slice(definition.steps.findIndex(({ id }) => id === step) + 1);
+  for (const each of later) {
+    const list = each.type === 'loop' ? state.tasks[each.loop ?? each.id] : undefined;
+    if (!list) continue;
+    line(['dim', 'tasks     '], `${list.order.length} for ${each.id}`);
+    for (const id of list.order.slice(0, mostLines))
+      line('          ', ['bold', id], `  ${list.byId[id]?.title ?? ''}`);
+  }
+}
+
+function showText(text: string, file: string, line: (...spans: Span[]) => void, io: Io): void {
+  const lines = text
+    .trim()
+    .split('\n')
+    .flatMap((each) => (each.trim() === '' ? [''] : wrap(printable(each), wrapWidth(io.stderr) - 4)));
+  line();
+  for (const each of lines.slice(0, mostLines)) line('  ', ['dim', `${io.unicode ? '│' : '|'} `], each);
+  if (lines.length > mostLines) line('  ', ['dim', `and ${lines.length - mostLines} more lines${file}`]);
+}

@@ -1,0 +1,101 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { runHook } from '../../hooks/index.ts';
+import { hosts } from '../../hosts/index.ts';
+import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import type { Io } from '../io.ts';
+
+/** A project that exists as long as the demonstration, with a home of its own: nothing of the user's is touched. */
+export interface Stage {
+  root: string;
+  runtime: Runtime;
+  who: { session: string; host: string };
+  write(file: string, text: string): void;
+  /** One of Claude Code's hooks fires; answers the text that is injected. */
+  fire(event: string, payload: object): Promise<string>;
+  [Symbol.dispose](): void;
+}
+
+const test = 'node cart.test.mjs';
+
+const workflow = `name: fix-and-release
+description: Fix a bug, then release the fix
+steps:
+  - id: fix
+    type: action
+    instructions: Make total() work for an empty cart.
+    gate: [{ run: ${test} }]
+  - id: release
+    type: action
+    instructions: Describe the fix in CHANGES.md.
+    gate: [{ exists: CHANGES.md }]
+`;
+
+const broken = 'export const total = (prices) => prices.reduce((sum, price) => sum + price);\n';
+export const mended = 'export const total = (prices) => prices.reduce((sum, price) => sum + price, 0);\n';
+
+const tests = `import { total } from './cart.mjs';
+
+let red = 0;
+function check(name, prices, expected) {
+  try {
+    const found = total(prices);
+    if (found !== expected) throw new Error(\`expected \${expected}, found \${found}\`);
+    console.log(\`ok    \${name}\`);
+  } catch (error) {
+    red += 1;
+    console.log(\`FAIL  \${name}: \${error.message}\`);
+  }
+}
+
+check('two things', [2, 3], 5);
+check('an empty cart', [], 0);
+process.exitCode = red;
+`;
+
+export function createStage({ env, main, now }: Io): Stage {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-demo-')));
+  const root = join(directory, 'shop');
+  const home = join(directory, 'home');
+  const own = {
+    PATH: [dirname(process.execPath), env.PATH ?? ''].join(delimiter),
+    HOME: home,
+    XDG_STATE_HOME: join(home, 'state'),
+    LOCALAPPDATA: join(home, 'state'),
+    ...(env.SystemRoot === undefined ? {} : { SystemRoot: env.SystemRoot }),
+  };
+  const write = (file: string, text: string): void => {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  };
+  mkdirSync(home);
+  write('.stepfast/workflows/fix-and-release.yaml', workflow);
+  write('cart.mjs', broken);
+  write('cart.test.mjs', tests);
+  const runner = { program: process.execPath, args: [main, 'gate-runner'] };
+  const runtime = createRuntime({ cwd: root, env: own, home, runner, clock: now });
+  const { definition, hash } = runtime.resolve('fix-and-release');
+  // A person would be asked; here everything that runs was written three lines above.
+  runtime.trust.give({ hash, workflow: definition.name, now: now(), by: 'person' });
+  const [host] = hosts;
+  if (!host) throw new Error('no host is registered');
+  const who = { session: 'demo', host: host.name };
+  return {
+    root,
+    runtime,
+    who,
+    write,
+    async fire(event, payload) {
+      const input = { session_id: who.session, cwd: root, hook_event_name: event, ...payload };
+      const around = { env: own, home, now, pid: undefined };
+      const { stdout, stderr } = await runHook(host, event, JSON.stringify(input), around);
+      if (stderr !== '') throw new Error(stderr);
+      return stdout.startsWith('{')
+        ? (JSON.parse(stdout).hookSpecificOutput?.additionalContext ?? '')
+        : stdout;
+    },
+    [Symbol.dispose]: () =>
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }),
+  };
+}

@@ -1,0 +1,27 @@
+import { oneLine } from './bounded-text.ts';
+
+/** The lines that a briefing has, so that none is told twice. A line inside another may mean something else. */
+export interface Said {
+  has(text: string): boolean;
+  add(text: string): void;
+  /** Adds it, and says whether it is new. */
+  first(text: string): boolean;
+}
+
+export function createSaid(): Said {
+  const lines = new Set<string>();
+  const has = (text: string): boolean => lines.has(oneLine(text));
+  const add = (text: string): void => {
+    lines.add(oneLine(text));
+    for (const line of text.split('\n')) lines.add(oneLine(line));
+  };
+  return {
+    has,
+    add,
+    first(text) {
+      if (has(text)) return false;
+      add(text);
+      return true;
+    },
+  };
+}

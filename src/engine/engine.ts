@@ -1,0 +1,273 @@
+import { StepfastError } from '../errors.ts';
+import {
+  type Command,
+  type Cursor,
+  type Definition,
+  type DueArtifact,
+  dueArtifacts,
+  type Effect,
+  type Event,
+  ended,
+  type LongText,
+  type Reply,
+  type Response,
+  respond,
+  type SessionFacts,
+  type State,
+  suffixOf,
+  type Text,
+} from '../machine/index.ts';
+import {
+  describeText,
+  type Entry,
+  type Loaded,
+  longTextBytes,
+  type Repeated,
+  type RunInfo,
+  type Store,
+  type StoredEntry,
+} from '../store/index.ts';
+import { fingerprintOf } from './call-fingerprint.ts';
+
+/** What a caller tells beside the command. */
+export interface Circumstances {
+  /** Binds the command's session to the run with its first call. */
+  facts?: SessionFacts;
+  /** Placeholders that only the caller knows, such as `project_root`. */
+  values?: Record<string, string>;
+  /** Who calls, as a server has proven it: a key belongs to one. Absent where there is only one. */
+  principal?: string;
+  /** The gate run that a command with `runnerAlive` speaks of: of another it says nothing. */
+  check?: string;
+}
+
+export interface Executed {
+  run: string;
+  reply: Reply;
+  /** For whoever has the tree: gates to run or to stop, a list to write. */
+  effects: Effect[];
+  /** Something happened: a repeated call, or one that a waiting run does not take, changes nothing. */
+  changed: boolean;
+  /** Gates were given up with this call. */
+  interrupted: boolean;
+  /** Critical artifacts that the caller's session must be given now. */
+  due: DueArtifact[];
+}
+
+/** How a caller that may have to repeat itself begins a run: an id of its own making, and a key. */
+export interface Once {
+  run: string;
+  key: string;
+}
+
+type Opening = Extract<Command, { type: 'start' | 'adopt' | 'import' }>;
+export type OpeningCommand = Opening extends infer C ? (C extends unknown ? Omit<C, 'run'> : never) : never;
+
+/**
+ * The seam: everything above speaks to a run through it, in process or over HTTP; only here are stores known.
+ * Throws StepfastError: `no_run`, `busy`, `key_reused`, and what a store throws.
+ */
+export interface Engine {
+  /** Pins the definition by its hash, whatever the command says. With `once` a repeated call begins nothing new. */
+  begin(
+    definition: Definition,
+    command: OpeningCommand,
+    circumstances?: Circumstances,
+    once?: Once,
+  ): Promise<Executed>;
+  /** A repeated key gets the answer of the first call. */
+  execute(run: string, command: Command, key?: string, circumstances?: Circumstances): Promise<Executed>;
+  view(run: string): Promise<Loaded | undefined>;
+  /** Ids of all runs, or of those that are `name` or end with `-name`; in no order; cheap. */
+  ids(name?: string): Promise<string[]>;
+  /** Runs on a server that have ended may be left out, unless `ended` asks for them. */
+  runs(wanted?: { ended?: boolean }): Promise<RunInfo[]>;
+  entries(run: string, after?: number): Promise<StoredEntry[]>;
+  text(run: string, text: Text): Promise<string>;
+  watch(run: string, seq: number, ms: number): Promise<void>;
+  remove(run: string): Promise<void>;
+}
+
+interface EngineOptions {
+  store: Store;
+  /** A run id that is new with high probability; asked again where it is taken. */
+  newRun(workflow: string, now: number): string;
+  hashOf(definition: Definition): string;
+}
+
+const maxConflicts = 64;
+/** As often a command is tried before its run is locked for it. */
+const patience = 3;
+const maxTaken = 8;
+/** What the machine takes. */
+const maxWords = 256 * 1024;
+
+export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
+  return {
+    begin,
+    execute,
+    view: (run) => store.load(run),
+    ids: (name) => store.ids(name),
+    runs: () => store.list(),
+    entries: (run, after) => store.entries(run, after),
+    text,
+    watch: (run, seq, ms) => store.watch(run, seq, ms),
+    remove: (run) => store.remove(run),
+  };
+
+  async function begin(
+    definition: Definition,
+    command: OpeningCommand,
+    { facts, values, principal }: Circumstances = {},
+    once?: Once,
+  ): Promise<Executed> {
+    const hash = hashOf(definition);
+    if (once) await requireOwnEnd(once.run);
+    for (let tries = 0; tries < maxTaken; tries += 1) {
+      const run = once?.run ?? newRun(definition.name, command.now);
+      // A distributive Omit loses the link between `type` and the rest.
+      const opening = { ...command, hash, run, ...(facts ? { facts } : {}) } as Opening;
+      const { events, state, reply, effects } = respond(definition, null, opening, values);
+      const begun = { run, reply, effects, changed: state !== null, interrupted: false };
+      if (state === null) return { ...begun, due: [] };
+      const entry = entryOf(opening, events);
+      const fingerprint = once && fingerprintOf(opening, principal);
+      if (once) Object.assign(entry, { key: once.key, fingerprint, reply });
+      const created = await store.create(run, { definition, hash }, entry, state);
+      if (created !== 'taken') return { ...begun, due: dueFor(opening, definition, state) };
+      if (!once) continue;
+      const first = await store.load(run, once.key);
+      if (!first?.repeated) break;
+      return { ...begun, reply: replyTo(fingerprint, first.repeated), changed: false, due: [] };
+    }
+    throw new StepfastError('busy', 'No free run id was found. Try again.');
+  }
+
+  /** Runs are called by the end of their ids: nobody gives his own the end of another. */
+  async function requireOwnEnd(run: string): Promise<void> {
+    const other = (await store.ids(suffixOf(run))).find((id) => id !== run);
+    if (other === undefined) return;
+    const message = `The id '${run.slice(0, 80)}' ends as '${other}' does. Try again with another id.`;
+    throw new StepfastError('busy', message);
+  }
+
+  async function execute(
+    run: string,
+    command: Command,
+    key?: string,
+    circumstances: Circumstances = {},
+  ): Promise<Executed> {
+    const words = longWords(command);
+    const given = words ? withWords(command, words.kept) : command;
+    const fingerprint = key === undefined ? undefined : fingerprintOf(command, circumstances.principal);
+    for (let tries = 0; tries < maxConflicts; tries += 1) {
+      const executed = tries < patience ? ((await guess()) ?? (await attempt(store))) : await alone();
+      if (executed !== 'conflict') return executed;
+    }
+    throw new StepfastError('busy', `${run} was changed by others ${maxConflicts} times. Try again.`);
+
+    /** From what was seen last, without a look first: undefined where it would write nothing, which proves nothing. */
+    async function guess(): Promise<Executed | 'conflict' | undefined> {
+      const seen = words || command.type === 'status' ? undefined : store.recent?.(run);
+      const executed = seen && (await decide(store, seen).catch(unlessTooLarge));
+      return executed === 'conflict' || executed?.changed ? executed : undefined;
+    }
+
+    function alone(): Promise<Executed | 'conflict'> {
+      return store.locked ? store.locked(run, attempt) : attempt(store);
+    }
+
+    async function attempt(within: Store): Promise<Executed | 'conflict'> {
+      const loaded = await within.load(run, key);
+      if (!loaded) throw noRun(run);
+      if (!loaded.repeated) return decide(within, loaded);
+      const reply = replyTo(fingerprint, loaded.repeated);
+      return { run, reply, effects: [], changed: false, interrupted: false, due: [] };
+    }
+
+    async function decide(within: Store, loaded: Loaded): Promise<Executed | 'conflict'> {
+      const { events, state, reply, effects } = answer(loaded, given, circumstances);
+      const interrupted = events.some(({ type }) => type === 'gates.interrupted');
+      const due = state === null ? [] : dueFor(given, loaded.definition, state);
+      const executed = { run, reply, effects, interrupted, due };
+      if (state === null || events.length === 0) return { ...executed, changed: false };
+      // Before the batch that names them, and only where there is one.
+      if (words) await within.keep(run, words.text);
+      const entry = entryOf(given, events);
+      if (key !== undefined) Object.assign(entry, { key, fingerprint, reply: { ...reply, replayed: true } });
+      const version = await within.append(loaded, entry, state);
+      return version === 'conflict' ? 'conflict' : { ...executed, changed: true };
+    }
+  }
+
+  /** The session's binding and the command, as one batch; a refused command binds nobody. */
+  function answer(
+    { definition, state }: { definition: Definition; state: State },
+    sent: Command,
+    { facts, values, check }: Circumstances,
+  ): Response {
+    const command = check === undefined || checkingIn(state, check) ? sent : withoutRunner(sent);
+    const { session, now } = command;
+    const known = session === undefined || !facts || Object.hasOwn(state.sessions, session);
+    // A run that has ended takes no further session.
+    if (known || ended(state)) return respond(definition, state, command, values);
+    const binding = { now, session, type: 'session', event: { type: 'started', ...facts } } as const;
+    const bound = respond(definition, state, binding, values);
+    const response = respond(definition, bound.state, command, values);
+    if ('code' in response.reply && response.events.length === 0) return response;
+    return { ...response, events: [...bound.events, ...response.events] };
+  }
+
+  async function text(run: string, words: Text): Promise<string> {
+    if (typeof words === 'string') return words;
+    return (await store.text(run, words.digest)) ?? `${words.opening}…`;
+  }
+}
+
+/** The words of a command that are too long for the journal; what is longer still is left for the machine to refuse. */
+function longWords(command: Command): { text: string; kept: LongText } | undefined {
+  const words = command.type === 'advance' ? command.output : command.type === 'todo' ? command.content : '';
+  if (typeof words !== 'string' || words.length > maxWords) return undefined;
+  const { bytes, kept } = describeText(words);
+  return bytes.length > longTextBytes && bytes.length <= maxWords ? { text: words, kept } : undefined;
+}
+
+function withWords(command: Command, kept: LongText): Command {
+  if (command.type === 'advance') return { ...command, output: kept };
+  return command.type === 'todo' ? { ...command, content: kept } : command;
+}
+
+/** A run that others have moved may have room. */
+function unlessTooLarge(error: unknown): undefined {
+  if (!(error instanceof StepfastError) || error.code !== 'state_too_large') throw error;
+}
+
+/** The answer of the first call with this key. Throws `key_reused` where that was another call. */
+function replyTo(fingerprint: string | undefined, first: Repeated): Reply {
+  if (first.fingerprint !== undefined && first.fingerprint !== fingerprint)
+    throw new StepfastError(
+      'key_reused',
+      'This key was used for another call: another command, other content or another caller.',
+    );
+  // What was stored under a key is what was answered.
+  return first.reply as Reply;
+}
+
+const dueFor = ({ session }: Command, definition: Definition, state: State): DueArtifact[] =>
+  session === undefined || ended(state) ? [] : dueArtifacts(definition, state, session);
+
+function withoutRunner(command: Command): Command {
+  if (!('runnerAlive' in command)) return command;
+  const { runnerAlive: _, ...rest } = command;
+  return rest;
+}
+
+export const checkingIn = (state: State, id: string): Cursor['checking'] =>
+  Object.values(state.cursors).find((cursor) => cursor.checking?.id === id)?.checking;
+
+function entryOf({ now, actor, session }: Command, events: Event[]): Entry {
+  return { now, ...(actor ? { actor } : {}), ...(session === undefined ? {} : { session }), events };
+}
+
+export const noRun = (run: string): StepfastError =>
+  new StepfastError('no_run', `There is no run '${run.slice(0, 80)}'. See: stepfast runs`);

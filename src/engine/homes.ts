@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { StepfastError } from '../errors.ts';
+import { ended } from '../machine/index.ts';
+import { isRunId, type Loaded, type RunInfo } from '../store/index.ts';
+import type { Engine, Executed } from './engine.ts';
+import { createKnownRuns } from './known-runs.ts';
+import { onceFor } from './remote/remote-engine.ts';
+
+interface HomeOptions {
+  /** The files of this project directory. */
+  local: Engine;
+  server: Engine & { readonly url: string };
+  /** The project's `.stepfast`. */
+  directory: string;
+  /** Looks where is written before anything is. */
+  guard(): void;
+  /** A live run of the server is worked on here from now on. Must not throw. */
+  onKnown(run: Loaded): void;
+}
+
+const mostAtOnce = 8;
+
+/** Both homes of a project's runs, as one engine. */
+export interface HomedEngine extends Engine {
+  /** The server that a run lives on; undefined for one of files. */
+  serverOf(run: string): string | undefined;
+  /** Somebody works on this run here: from now on it is among those that a call without a name may mean. */
+  know(run: string): Promise<void>;
+}
+
+/**
+ * Where a run lives, decided here alone:
+ *
+ * - A run begins on the server, once one is configured, and stays there. One that has files here lives in them, also
+ *   when a server is configured later. Every call goes to the one home of its run, never to both, and never from one
+ *   to the other when the first does not answer.
+ * - A name or handle is looked for in the files first, then on the server.
+ * - A call without a name means only what this project directory knows: its files, and runs of the server that began
+ *   here or that a session or a person here works on. Never the whole server: everybody's worktrees are called the same.
+ * - A run that began on another server than the one that is configured is not looked for on this one, unless this one
+ *   has it: then the server moved.
+ */
+export function withHomes({ local, server, directory, guard, onKnown }: HomeOptions): HomedEngine {
+  const known = createKnownRuns(directory);
+  return {
+    serverOf: (run) => (hasFiles(run) ? undefined : (known.homeOf(run) ?? server.url)),
+    know,
+    async begin(definition, command, circumstances, once = onceFor(definition.name, command.now)) {
+      guard();
+      // Before it is asked: where the answer is lost, the same words find the run again.
+      known.add(once.run, server.url);
+      const executed = await server.begin(definition, command, circumstances, once);
+      if ('code' in executed.reply) known.drop(once.run);
+      return executed;
+    },
+    async execute(run, command, key, circumstances) {
+      const home = await homeOf(run);
+      if (home === server) guard();
+      const executed = await home.execute(run, command, key, circumstances);
+      if (home === server) await learn(executed, circumstances?.facts !== undefined);
+      return executed;
+    },
+    view: async (run) => (await homeOf(run)).view(run),
+    async ids(name) {
+      if (name === undefined) return [...new Set([...(await local.ids()), ...known.list(server.url)])];
+      const here = await local.ids(name);
+      return here.length > 0 ? here : await server.ids(name);
+    },
+    runs,
+    entries: async (run, after) => (await homeOf(run)).entries(run, after),
+    text: async (run, words) => (await homeOf(run)).text(run, words),
+    watch: async (run, seq, ms) => (await homeOf(run)).watch(run, seq, ms),
+    async remove(run) {
+      await (await homeOf(run)).remove(run);
+      known.drop(run);
+    },
+  };
+
+  async function homeOf(run: string): Promise<Engine> {
+    if (hasFiles(run)) return local;
+    const url = known.homeOf(run);
+    if (url === undefined || url === server.url) return server;
+    if ((await server.view(run)) === undefined) {
+      const message = `${run} lives on ${url}, and this project is logged in at ${server.url}. Work on it after: stepfast login ${url}`;
+      throw new StepfastError('other_server', message);
+    }
+    known.add(run, server.url);
+    return server;
+  }
+
+  /** Removed or cut off, a run of files may have only one of these. */
+  function hasFiles(run: string): boolean {
+    const folder = join(directory, 'runs', run);
+    return isRunId(run) && ['journal.jsonl', 'state.json'].some((name) => existsSync(join(folder, name)));
+  }
+
+  /** A session of this project works on it; whoever only looks makes nothing known. */
+  async function learn({ run, reply, changed }: Executed, works: boolean): Promise<void> {
+    if ('code' in reply) return;
+    // The call itself was done, whatever becomes of this.
+    if (works && known.homeOf(run) === undefined) await know(run).catch(() => {});
+    if (changed && ['complete', 'failed', 'cancelled'].includes(reply.status)) known.end(run);
+    else if (changed && known.homeOf(run) !== undefined) known.add(run, server.url);
+  }
+
+  async function know(run: string): Promise<void> {
+    if (hasFiles(run)) return;
+    guard();
+    const view = await server.view(run);
+    if (!view) return;
+    known.add(run, server.url);
+    if (ended(view.state)) return known.end(run);
+    onKnown(view);
+  }
+
+  /** The server is asked only for what may be meant: where it has no live run, one of files is found without it. */
+  async function runs({ ended: all = false }: { ended?: boolean } = {}): Promise<RunInfo[]> {
+    const there: RunInfo[] = [];
+    const names = (all ? known.list(server.url) : known.live(server.url)).filter((each) => !hasFiles(each));
+    for (let from = 0; from < names.length; from += mostAtOnce)
+      there.push(...(await Promise.all(names.slice(from, from + mostAtOnce).map(infoOf))).flat());
+    const updated = ({ state }: RunInfo): number => state?.updatedAt ?? 0;
+    return [...there, ...(await local.runs())].sort((one, other) => updated(other) - updated(one));
+  }
+
+  async function infoOf(run: string): Promise<RunInfo[]> {
+    const view = await server.view(run);
+    if (!view) known.drop(run);
+    else if (ended(view.state)) known.end(run);
+    return view ? [{ run, state: view.state }] : [];
+  }
+}

@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRunId, writeOwnFile } from '../store/index.ts';
+
+/** The runs on servers that this project directory has to do with, a file each. What cannot be written is forgotten. */
+export interface KnownRuns {
+  /** The server that it lives on. */
+  homeOf(run: string): string | undefined;
+  /** Also one that had ended, and goes on. */
+  add(run: string, url: string): void;
+  /** It stays known, for whoever asks what became of it. */
+  end(run: string): void;
+  drop(run: string): void;
+  /** Those of one server: all that may be live, and the last that ended. */
+  list(url: string): string[];
+  /** Of these, all that may be live. */
+  live(url: string): string[];
+}
+
+/** Below `sessions`: no tree covers it, and git ignores it. */
+export const knownRunsPath = 'sessions/homes';
+
+const mostLive = 64;
+const mostEnded = 16;
+const over = 'ended';
+
+/** `directory` is the project's `.stepfast`. Nothing is made before the first run. */
+export function createKnownRuns(directory: string): KnownRuns {
+  const folder = join(directory, knownRunsPath);
+  const fileOf = (run: string): string => join(folder, run);
+  return {
+    homeOf: (run) => read(run)?.url,
+    add(run, url) {
+      const known = read(run);
+      if (isRunId(run) && (known?.url !== url || known.ended)) write(run, `${url}\n`);
+    },
+    end(run) {
+      const known = read(run);
+      if (known && !known.ended) write(run, `${known.url}\n${over}\n`);
+    },
+    drop(run) {
+      if (isRunId(run)) rmSync(fileOf(run), { force: true });
+    },
+    live: (url) => liveOf(allKnown(), url),
+    list(url) {
+      const known = allKnown();
+      const ended = known.filter((each) => each.ended);
+      for (const { run } of ended.slice(4 * mostEnded)) rmSync(fileOf(run), { force: true });
+      const last = ended.filter((each) => each.url === url).slice(0, mostEnded);
+      return [...liveOf(known, url), ...last.map(({ run }) => run)];
+    },
+  };
+
+  /** The last that were written first. */
+  function allKnown(): Known[] {
+    return names(folder)
+      .filter(isRunId)
+      .map((run) => ({ run, at: timeOf(fileOf(run)), ...(read(run) ?? { url: '', ended: true }) }))
+      .sort((one, other) => other.at - one.at);
+  }
+
+  function read(run: string): { url: string; ended: boolean } | undefined {
+    if (!isRunId(run)) return undefined;
+    try {
+      const [url = '', state] = readFileSync(fileOf(run), 'utf8').split('\n');
+      return url === '' ? undefined : { url, ended: state === over };
+    } catch {
+      return undefined;
+    }
+  }
+
+  function write(run: string, text: string): void {
+    try {
+      mkdirSync(folder, { recursive: true });
+      const ignore = join(directory, 'sessions', '.gitignore');
+      if (!existsSync(ignore)) writeOwnFile(ignore, '*\n');
+      writeOwnFile(fileOf(run), text);
+    } catch {
+      // It is then known by its name alone.
+    }
+  }
+}
+
+interface Known {
+  run: string;
+  url: string;
+  ended: boolean;
+  at: number;
+}
+
+const liveOf = (known: readonly Known[], url: string): string[] =>
+  known
+    .filter((each) => each.url === url && !each.ended)
+    .slice(0, mostLive)
+    .map(({ run }) => run);
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -1,0 +1,196 @@
+import { StepfastError } from '../../errors.ts';
+import { type Command, type Definition, dueArtifacts, ended, type Text } from '../../machine/index.ts';
+import { isRunId, type Loaded, type RunInfo, type StoredEntry } from '../../store/index.ts';
+import type { Circumstances, Engine, Executed, Once, OpeningCommand } from '../engine.ts';
+import { newRun } from '../new-run-id.ts';
+import type { Answer } from './outcome.ts';
+import { createAsking, type RemoteOptions } from './request.ts';
+import {
+  type BeginBody,
+  type CommandBody,
+  type EntriesAnswer,
+  type ExecutedAnswer,
+  type IdsAnswer,
+  maxPage,
+  maxWatchMs,
+  ownKeyPrefix,
+  paths,
+  type RunAnswer,
+  type RunsAnswer,
+  type WhoamiAnswer,
+} from './wire.ts';
+
+/** The runs of one project on a server. */
+export interface RemoteEngine extends Engine {
+  readonly url: string;
+  /** The server's clock. */
+  now(): number;
+  whoami(): Promise<WhoamiAnswer>;
+}
+
+const mostKnown = 32;
+/** More than ten thousand runs are for a query, not for a list. */
+const mostPages = 50;
+
+/**
+ * The engine over HTTP: the server decides, and whatever may have been decided is asked again with the same key.
+ * Throws what an engine throws, and `server_unreachable`, `server_failed`, `server_refused`.
+ */
+export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
+  const { ask, now, url } = createAsking(options);
+  const known = new Map<string, { etag: string; view: Loaded }>();
+  return { url, now, whoami, begin, execute, view, ids, runs, entries, text, watch, remove };
+
+  async function begin(
+    definition: Definition,
+    command: OpeningCommand,
+    circumstances?: Circumstances,
+    once: Once = onceFor(definition.name, now()),
+  ): Promise<Executed> {
+    const body: BeginBody = { definition, command, once, ...(circumstances ? { circumstances } : {}) };
+    const executed = bodyOf<ExecutedAnswer>(await ask({ method: 'POST', path: paths.runs, body }));
+    const repeated = !executed.changed && !('code' in executed.reply);
+    return repeated && isOwn(once.key) ? await asFirst(executed, command) : executed;
+  }
+
+  async function execute(
+    run: string,
+    command: Command,
+    key: string = ownKey(),
+    circumstances?: Circumstances,
+  ): Promise<Executed> {
+    const body: CommandBody = { command, key, ...(circumstances ? { circumstances } : {}) };
+    const answer = await ask({ method: 'POST', path: paths.commands(run), body });
+    const executed = bodyOf<ExecutedAnswer>(answer);
+    const { reply, changed } = executed;
+    // A call that was sent once and is a repetition repeats one that the caller made before.
+    const repeated = answer.again && isOwn(key) && !changed && !('code' in reply) && reply.replayed;
+    return repeated ? await asFirst(executed, command) : executed;
+  }
+
+  /** The call's first answer was lost: with what belonged to it, as far as the run tells it again. */
+  async function asFirst(executed: Executed, command: Command | OpeningCommand): Promise<Executed> {
+    const { run } = executed;
+    const { replayed: _, ...reply } = { replayed: undefined, ...executed.reply };
+    const loaded = await view(run).catch(() => undefined);
+    const checking = 'checking' in reply ? reply.checking : undefined;
+    const cursor = Object.values(loaded?.state.cursors ?? {}).find(
+      (each) => checking !== undefined && each.checking?.id === checking.id,
+    );
+    const { session } = command;
+    return {
+      ...executed,
+      // Only the mark was taken away.
+      reply: reply as Executed['reply'],
+      changed: true,
+      effects: [
+        ...(cursor?.checking && 'at' in reply && reply.at !== undefined
+          ? [{ type: 'runGates' as const, at: reply.at, ...cursor.checking }]
+          : []),
+        ...(command.type === 'todo' ? [{ type: 'writeTodo' as const, content: command.content }] : []),
+      ],
+      due:
+        loaded && session !== undefined && !ended(loaded.state)
+          ? dueArtifacts(loaded.definition, loaded.state, session)
+          : [],
+    };
+  }
+
+  async function view(run: string): Promise<Loaded | undefined> {
+    if (!isRunId(run)) return undefined;
+    const before = known.get(run);
+    const answer = await orNone(() => ask({ path: paths.run(run), etag: before?.etag }));
+    if (answer?.status === 304 && before) return before.view;
+    known.delete(run);
+    if (!answer) return undefined;
+    const found: Loaded = bodyOf<RunAnswer>(answer);
+    if (answer.etag !== undefined) known.set(run, { etag: answer.etag, view: found });
+    const [oldest] = known.keys();
+    if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+    return found;
+  }
+
+  async function ids(name?: string): Promise<string[]> {
+    if (name === undefined) return (await runs()).map(({ run }) => run);
+    // What is no part of an id names nothing.
+    if (!isRunId(name)) return [];
+    return bodyOf<IdsAnswer>(await ask({ path: paths.runs, query: { name } })).ids;
+  }
+
+  async function runs(): Promise<RunInfo[]> {
+    const found: RunInfo[] = [];
+    let after: string | undefined;
+    for (let page = 0; page < mostPages; page += 1) {
+      const answer = await ask({ path: paths.runs, query: { after, limit: maxPage } });
+      const { runs: more, next } = bodyOf<RunsAnswer>(answer);
+      found.push(...more);
+      if (next === undefined || more.length === 0) break;
+      after = next;
+    }
+    return found;
+  }
+
+  async function entries(run: string, after?: number): Promise<StoredEntry[]> {
+    if (!isRunId(run)) return [];
+    const answer = await orNone(() => ask({ path: paths.entries(run), query: { after } }));
+    return answer ? bodyOf<EntriesAnswer>(answer).entries : [];
+  }
+
+  async function text(run: string, words: Text): Promise<string> {
+    if (typeof words === 'string') return words;
+    const answer = await orNone(() => ask({ path: paths.text(run, words.digest), plain: true }), isMissing);
+    return answer ? String(answer.body) : `${words.opening}…`;
+  }
+
+  async function watch(run: string, seq: number, ms: number): Promise<void> {
+    const until = performance.now() + ms;
+    for (let left = ms; left > 0; left = until - performance.now()) {
+      const holdMs = Math.ceil(Math.min(left, maxWatchMs));
+      const query = { after: seq, ms: holdMs };
+      const answer = await orNone(() => ask({ path: paths.watch(run), query, holdMs }));
+      if (!answer || bodyOf<{ seq: number }>(answer).seq > seq) return;
+    }
+  }
+
+  async function remove(run: string): Promise<void> {
+    known.delete(run);
+    await orNone(() => ask({ method: 'DELETE', path: paths.run(run) }));
+  }
+
+  async function whoami(): Promise<WhoamiAnswer> {
+    return bodyOf<WhoamiAnswer>(await ask({ path: paths.whoami }));
+  }
+}
+
+/** Web Crypto, because a hook has no other. */
+const ownKey = (): string => `${ownKeyPrefix}${globalThis.crypto.randomUUID()}`;
+
+export const onceFor = (workflow: string, now: number): Once => ({
+  run: newRun(workflow, now),
+  key: ownKey(),
+});
+const isOwn = (key: string): boolean => key.startsWith(ownKeyPrefix);
+
+/** The server is believed: it decides. */
+const bodyOf = <T>({ body }: Answer): T => body as T;
+
+async function orNone(
+  asked: () => Promise<Answer>,
+  isNone: (error: unknown) => boolean = isNoRun,
+): Promise<Answer | undefined> {
+  try {
+    return await asked();
+  } catch (error) {
+    if (isNone(error)) return undefined;
+    throw error;
+  }
+}
+
+const isNoRun = (error: unknown): boolean => error instanceof StepfastError && error.code === 'no_run';
+
+/** A run that is there, and a text that is not. */
+const isMissing = (error: unknown): boolean =>
+  isNoRun(error) ||
+  (error instanceof StepfastError &&
+    // Made by `answerOf` alone.
+    (error.data as { status?: number } | undefined)?.status === 404);

@@ -1,0 +1,164 @@
+import { StepfastError } from '../../errors.ts';
+import { type Answer, answerOf, type Outcome } from './outcome.ts';
+import { apiHeader, apiVersion } from './wire.ts';
+
+export interface RemoteOptions {
+  /** Of the server, with the path that it is served below. */
+  url: string;
+  token: string;
+  /** How long a call goes on trying. */
+  patienceMs: number;
+  /** All calls together are given the patience of one: a hook must not wait longer, however much it asks. */
+  together?: boolean;
+  fetch?: typeof globalThis.fetch;
+  clock?(): number;
+}
+
+export interface Question {
+  method?: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  query?: Readonly<Record<string, string | number | undefined>>;
+  body?: unknown;
+  /** What is known already. */
+  etag?: string | undefined;
+  /** How long the server may hold its answer. */
+  holdMs?: number;
+  /** The answer is no JSON. */
+  plain?: boolean;
+}
+
+/** One server, asked until it answers or the patience is over. */
+export interface Asking {
+  readonly url: string;
+  /**
+   * Throws `server_unreachable` and `server_failed` (the outcome is unknown), `server_refused` (it was not done), and
+   * the codes of the server's engine. The same request is sent again, so it must carry a key where it changes something.
+   */
+  ask(question: Question): Promise<Answer>;
+  /** The server's clock, as far as its answers tell: deadlines are its own. */
+  now(): number;
+}
+
+/** A request that is not answered by then is sent again. */
+const attemptMs = 10_000;
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+/** `Date` counts seconds, and answers take time. */
+const clockSlackMs = 2_000;
+
+export function createAsking({
+  url,
+  token,
+  patienceMs,
+  together = false,
+  fetch = globalThis.fetch,
+  clock = Date.now,
+}: RemoteOptions): Asking {
+  let waited = 0;
+  let lastProblem = 'it did not answer a moment ago';
+  let ahead = 0;
+  return { url, ask, now: () => clock() + ahead };
+
+  async function ask(question: Question): Promise<Answer> {
+    // Two calls at once each have their own time, unless all share one.
+    let mine = together ? waited : 0;
+    const spend = (ms: number): void => {
+      mine += Math.max(0, ms);
+      if (together) waited = Math.max(waited, mine);
+    };
+    for (let tries = 0; ; tries += 1) {
+      const left = patienceMs - mine;
+      if (left <= 0) throw unreachable(url, lastProblem);
+      const began = performance.now();
+      const outcome = await attempt(question, Math.min(left, attemptMs));
+      const took = performance.now() - began;
+      if ('answer' in outcome) {
+        spend(took - (question.holdMs ?? 0));
+        return tries === 0 ? outcome.answer : { ...outcome.answer, again: true };
+      }
+      spend(took);
+      if ('refused' in outcome) throw outcome.refused;
+      lastProblem = outcome.problem;
+      const pause = Math.max(outcome.afterMs ?? 0, pauseFor(tries));
+      if (pause >= patienceMs - mine) throw unreachable(url, lastProblem);
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      spend(pause);
+    }
+  }
+
+  async function attempt(question: Question, ms: number): Promise<Outcome> {
+    const { method = 'GET', path, query = {}, body, etag, holdMs = 0 } = question;
+    const sent = Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+    );
+    const began = clock();
+    try {
+      const response = await fetch(`${url}${path}${sent.length === 0 ? '' : `?${sent.join('&')}`}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          [apiHeader]: String(apiVersion),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(etag === undefined ? {} : { 'if-none-match': etag }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        // A token is for one server.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(Math.ceil(ms + holdMs)),
+      });
+      const text = await response.text();
+      setClock(response.headers.get('date'), (began + clock()) / 2);
+      return answerOf(response, text, { url, plain: question.plain ?? false });
+    } catch (error) {
+      return certificateOf(error, url) ?? { problem: wordsOf(error, ms) };
+    }
+  }
+
+  function setClock(date: string | null, here: number): void {
+    const there = date === null ? Number.NaN : Date.parse(date);
+    if (Number.isNaN(there)) return;
+    const difference = there + 500 - here;
+    ahead = Math.abs(difference) <= clockSlackMs ? 0 : difference;
+  }
+}
+
+const pauseFor = (tries: number): number =>
+  Math.min(longestPauseMs, firstPauseMs * 2 ** tries) * (0.5 + Math.random() / 2);
+
+const unreachable = (url: string, problem: string): StepfastError =>
+  new StepfastError(
+    'server_unreachable',
+    `The server ${url} cannot be reached: ${problem}. Nothing is lost: send the same call again when it answers.`,
+  );
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ENOTFOUND: 'its name is unknown',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no network',
+  ECONNRESET: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+};
+
+function wordsOf(error: unknown, ms: number): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `it did not answer within ${ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000)} s`}`;
+  const code = codeOf(error);
+  return words[code] ?? (code === '' ? String(error) : code);
+}
+
+/** To try again would change nothing. */
+function certificateOf(error: unknown, url: string): Outcome | undefined {
+  const code = codeOf(error);
+  if (!/CERT|SIGNATURE|_TLS_/.test(code)) return undefined;
+  const message = `The certificate of ${url} is not accepted (${code}): mend it, or name the authority in NODE_EXTRA_CA_CERTS.`;
+  return { refused: new StepfastError('server_refused', message, { cause: error }) };
+}
+
+/** What `fetch` says is in its cause; of several addresses the first tells. */
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const [first] = cause instanceof AggregateError ? cause.errors : [cause];
+  return first instanceof Error && 'code' in first ? String(first.code) : '';
+}

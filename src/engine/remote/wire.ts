@@ -1,0 +1,128 @@
+import type { Command, Definition } from '../../machine/index.ts';
+import type { Loaded, RunInfo, StoredEntry, Version } from '../../store/index.ts';
+import type { Circumstances, Executed, Once, OpeningCommand } from '../engine.ts';
+
+/** The HTTP API as data: what the server serves and the remote engine calls. JSON in both directions. */
+export const apiVersion = 1;
+/** In every answer of a server, and in every request of ours: the version of the API that it speaks. */
+export const apiHeader = 'stepfast-api';
+/** In every answer of a server: the version of its package, for messages. */
+export const versionHeader = 'stepfast-version';
+
+/** Of keys that the client makes for itself: what they repeat is not shown as `replayed`. */
+export const ownKeyPrefix = 'auto:';
+
+const maxKeyLength = 512;
+/** Most runs of one page. */
+export const maxPage = 200;
+/** Longest a server holds a `watch`. */
+export const maxWatchMs = 25_000;
+/** Largest body of a request: an output of 256 KiB, escaped, and what is around it. */
+export const maxBodyBytes = 4 * 1024 * 1024;
+
+export const paths = {
+  runs: '/v1/runs',
+  run: (run: string): string => `/v1/runs/${encodeURIComponent(run)}`,
+  commands: (run: string): string => `${paths.run(run)}/commands`,
+  entries: (run: string): string => `${paths.run(run)}/entries`,
+  text: (run: string, digest: string): string => `${paths.run(run)}/texts/${encodeURIComponent(digest)}`,
+  watch: (run: string): string => `${paths.run(run)}/watch`,
+  events: '/v1/events',
+  whoami: '/v1/whoami',
+  mcp: '/mcp',
+} as const;
+
+/**
+ * `POST /v1/runs`. `now` and `actor` of a command are the server's to say. What a body says of the actor can only
+ * lower it: an agent that works with a person's token says so by `kind: 'agent'`, or by no actor, and is an agent.
+ */
+export interface BeginBody {
+  definition: Definition;
+  command: OpeningCommand;
+  circumstances?: Circumstances;
+  once?: Once;
+}
+
+/** `POST /v1/runs/:run/commands`. */
+export interface CommandBody {
+  command: Command;
+  key?: string;
+  circumstances?: Circumstances;
+}
+
+/** Of both: a refusal of the machine is a 200 with the refusal as `reply`. */
+export type ExecutedAnswer = Executed;
+
+/** `GET /v1/runs/:run`, with `ETag: "<version.hash>"`; 304 for `If-None-Match`. */
+export type RunAnswer = Omit<Loaded, 'repeated'>;
+
+/** `GET /v1/runs?name=`. */
+export interface IdsAnswer {
+  ids: string[];
+}
+
+/** `GET /v1/runs?live=&after=&limit=`, newest first; `next` is the `after` of the following page. */
+export interface RunsAnswer {
+  runs: RunInfo[];
+  next?: string;
+}
+
+/** `GET /v1/runs/:run/entries?after=`. */
+export interface EntriesAnswer {
+  entries: StoredEntry[];
+}
+
+/** `GET /v1/runs/:run/watch?after=&ms=`: where the run stands when it has moved, or when the time is over. */
+interface WatchAnswer {
+  seq: number;
+}
+
+export type Scope = 'read' | 'write' | 'gates' | 'decide' | 'admin';
+export const scopes: readonly Scope[] = ['read', 'write', 'gates', 'decide', 'admin'];
+
+/** `GET /v1/whoami`. */
+export interface WhoamiAnswer {
+  project: string;
+  kind: 'agent' | 'person';
+  name: string;
+  scopes: Scope[];
+}
+
+/** Of every status from 400; `Retry-After` (seconds) with 429 and 503. */
+export interface ErrorAnswer {
+  code: string;
+  message: string;
+  next?: string;
+}
+
+/** Codes that the API itself gives; those of an engine (`no_run`, `busy`, `store_failed`, …) go through unchanged. */
+export const errorStatus = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  no_route: 404,
+  too_large: 413,
+  not_json: 415,
+  not_understood: 422,
+  too_many_requests: 429,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof errorStatus;
+
+/** Of an engine's errors; what is not named here is a 500. */
+export const engineStatus: Readonly<Record<string, number>> = {
+  no_run: 404,
+  busy: 409,
+  key_reused: 422,
+  store_forked: 409,
+  store_corrupt: 409,
+  store_newer: 409,
+  store_failed: 503,
+  store_busy: 503,
+  schema_old: 503,
+  bad_run_id: 400,
+  state_too_large: 413,
+};
+
+export const etagOf = ({ hash }: Version): string => `"${hash}"`;

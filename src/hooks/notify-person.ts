@@ -1,0 +1,41 @@
+import { type Cursor, formatHandle, isWithin } from '../machine/index.ts';
+import type { Loaded } from '../store/index.ts';
+import type { Visit } from './visit.ts';
+
+/**
+ * What a person is told when a turn ends and something is theirs: to type a command that no model can type, or to
+ * decide. The model's own words may not have said so. Told once for each request.
+ */
+export function forPerson({ run, state }: Loaded, { input, notebook, session }: Visit): string | undefined {
+  if (input.agent) return undefined;
+  for (const cursor of Object.values(state.cursors)) {
+    const words = toType(cursor, session) ?? toDecide(cursor, session);
+    if (words === undefined) continue;
+    const at = formatHandle(run, cursor.path, cursor.visit);
+    if (notebook.tellOnce(`${at} ${words}`)) return `Stepfast: ${cursor.path} ${words}`;
+  }
+  return undefined;
+}
+
+function toType({ boundary }: Cursor, session: string): string | undefined {
+  if (boundary?.state !== 'requested' || !isWithin(boundary.session, session)) return undefined;
+  const { action, policy } = boundary;
+  const wants = action === 'clear' ? 'a fresh context' : 'a compacted context';
+  const otherwise =
+    policy === 'require'
+      ? `It waits for that; 'stepfast proceed' lets it pass.`
+      : `Any other message goes on in this context.`;
+  return `begins with ${wants}. Type /${action}, then: continue. ${otherwise}`;
+}
+
+function toDecide({ waiting, lease }: Cursor, session: string): string | undefined {
+  if (!waiting || (lease && lease.holder !== session)) return undefined;
+  if (waiting.kind === 'review' && waiting.by !== 'human') return undefined;
+  return `${decisions[waiting.kind]}, in a terminal of your own; then: continue.`;
+}
+
+const decisions: Record<NonNullable<Cursor['waiting']>['kind'], string> = {
+  review: 'waits for your verdict: stepfast approve, or stepfast reject "why"',
+  question: 'waits for your answer: stepfast answer "…"',
+  blocked: 'is stuck and waits for you: stepfast reject "what to do instead", or stepfast rewind',
+};

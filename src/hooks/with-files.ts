@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { type Briefing, type BriefingSource, type Cap, compileBriefing } from '../context/index.ts';
+import { criticalArtifacts } from '../machine/index.ts';
+import { createMemory, createSurroundings, type Load, loadsOf, type Telling } from '../runtime/index.ts';
+import type { Loaded } from '../store/index.ts';
+import { createTrust } from '../workspace/index.ts';
+import type { Place } from './place.ts';
+
+/** Runs a command and hashes the tree: more code of the kind that only few hooks need. */
+export { checkHold } from '../runtime/index.ts';
+
+/** The briefing where files belong to it: critical artifacts, and the tree that evidence is compared with. */
+export async function briefWithFiles(
+  view: Loaded,
+  { engine, project, env, state, nowOf }: Pick<Place, 'engine' | 'project' | 'env' | 'state' | 'nowOf'>,
+  telling: Telling,
+  cap: Cap,
+): Promise<{ source: BriefingSource; briefing: Briefing; loads: Load[] }> {
+  const cacheDirectory = join(state, 'cache');
+  const trust = createTrust(state);
+  const clock = (): number => nowOf(view.run);
+  const surroundings = createSurroundings({ project, trust, clock, env, cacheDirectory });
+  const memory = createMemory({ engine, project, surroundings, env, cacheDirectory });
+  const artifacts = criticalArtifacts(view.definition)
+    .filter(({ reload_triggers: triggers }) => triggers?.some((each) => each !== 'manual') ?? true)
+    .map(({ id }) => id);
+  const source = await memory.gather(view, { ...telling, artifacts });
+  const briefing = compileBriefing(source, cap);
+  return { source, briefing, loads: loadsOf({ artifacts: source.artifacts, ...briefing }) };
+}

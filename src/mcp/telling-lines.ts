@@ -1,8 +1,0 @@
-import { linesThatTell } from '../context/index.ts';
-import { lastWithin } from './token-estimate.ts';
-
-/** What an output says of a failure, within a number of tokens: the lines around what failed, else its end. */
-export function tellingLines(output: string, tokens: number): string {
-  const end = lastWithin(output, tokens);
-  return end === output.trimEnd() ? end : lastWithin(linesThatTell(output), tokens);
-}

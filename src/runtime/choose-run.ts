@@ -1,0 +1,77 @@
+import { ended, type State } from '../machine/index.ts';
+import { isNamed, type RunInfo } from '../store/index.ts';
+import { sameWorktree } from '../workspace/index.ts';
+import type { Refused } from './answer.ts';
+
+const mostListed = 5;
+
+/** The run of an id, or of its end: the suffix that every handle begins with. */
+export function runNamed(ids: readonly string[], name: string, at?: string): { run: string } | Refused {
+  const meant = ids.filter((run) => isNamed(run, name));
+  const [only, second] = meant;
+  if (only !== undefined && second === undefined) return { run: only };
+  if (second !== undefined) return several(meant, meant);
+  const what = at === undefined ? `'${name.slice(0, 80)}'` : `the handle ${at.slice(0, 80)}`;
+  return {
+    code: 'no_run',
+    message: `no run of this project belongs to ${what}`,
+    next: 'ask for the status without a handle',
+  };
+}
+
+/** The only live run of this worktree, for a mere look else of the project; never a guess. */
+export function onlyLiveRun(
+  runs: readonly RunInfo[],
+  worktree: string,
+  changes: boolean,
+): { run: string } | Refused {
+  const live = runs.filter(({ state }) => state && !ended(state));
+  const here = live.filter(({ state }) => state && worksHere(state, worktree));
+  const candidates = here.length > 0 ? here : live;
+  const [only, second] = candidates;
+  if (!only) return nothingHere(runs);
+  if (!second && (here.length > 0 || !changes)) return { run: only.run };
+  const shown = candidates.map(({ run, state }) =>
+    state?.summary === undefined ? run : `${run}: ${state.summary}`,
+  );
+  return several(
+    candidates.map(({ run }) => run),
+    shown,
+  );
+}
+
+export const worksHere = (state: State, worktree: string): boolean =>
+  isHere({ run: state.run, worktrees: worktreesOf(state) }, worktree);
+
+/** A session of it works in this worktree, a task of it has it for its own, or nobody says where it goes on. */
+export const isHere = (
+  { run, worktrees }: { run: string; worktrees: readonly string[] },
+  worktree: string,
+): boolean =>
+  worktrees.length === 0 ||
+  worktrees.some((each) => sameWorktree(each, worktree)) ||
+  worktree.startsWith(`{project_root}/.stepfast/worktrees/${run}/`);
+
+/** Of its sessions that have not ended, portable, each once. */
+export function worktreesOf({ sessions }: State): string[] {
+  const all = Object.values(sessions);
+  const here = all.filter(({ endedAt }) => endedAt === undefined);
+  const last = [...all].sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0)).slice(0, 1);
+  return [...new Set((here.length > 0 ? here : last).flatMap(({ worktree }) => worktree ?? []))];
+}
+
+/** A run that cannot be read may be the one that is meant. */
+function nothingHere(runs: readonly RunInfo[]): Refused {
+  const broken = runs.find(({ problem }) => problem !== undefined);
+  if (!broken) return { code: 'no_run', message: 'no run is active here', next: 'start one' };
+  const next = `a person looks at it with: stepfast repair ${broken.run}`;
+  return { code: 'store_corrupt', message: broken.problem ?? '', next };
+}
+
+const several = (ids: readonly string[], shown: readonly string[]): Refused => ({
+  code: 'several_runs',
+  message:
+    ids.length === 1 ? 'the run of another worktree could be meant' : `${ids.length} runs could be meant`,
+  next: `say which: ${ids.slice(0, mostListed).join(', ')}`,
+  runs: shown.slice(0, mostListed),
+});

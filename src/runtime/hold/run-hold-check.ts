@@ -1,0 +1,98 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { commandEnvironment, runCommand, treeOf } from '../../evidence/index.ts';
+import { isAlive } from '../../workspace/index.ts';
+import type { Environment } from '../host.ts';
+import type { Hold, Holds } from './holds.ts';
+
+export type HoldCheck =
+  /** `known`: on the same tree as before, so it was not run. */
+  | { verdict: 'green'; known: boolean }
+  | { verdict: 'red'; exit: number | null; ms: number; tail: string }
+  /** Out of time, or another session's check still runs. */
+  | { verdict: 'unfinished'; ms: number; busy: boolean };
+
+interface CheckOptions {
+  env: Environment;
+  /** For all of it: the time that a hook has. */
+  boundMs: number;
+  /** Where hashes of files are remembered when there is no git. */
+  cacheDirectory: string;
+}
+
+/** The command itself, even where the hook had more time. */
+const commandMs = 45_000;
+const treeMs = 3000;
+const pauseMs = 50;
+/** Longer than any hook lives: what a crash left. */
+const staleMs = 70_000;
+
+/** Runs the command of a hold unless it was green on this very tree, one session at a time. */
+export async function checkHold(hold: Hold, holds: Holds, options: CheckOptions): Promise<HoldCheck> {
+  const began = performance.now();
+  const left = (): number => options.boundMs - (performance.now() - began);
+  const lock = join(holds.folder, 'lock');
+  while (!taken(lock)) {
+    if (left() < treeMs)
+      return { verdict: 'unfinished', ms: Math.round(performance.now() - began), busy: true };
+    await sleep(pauseMs);
+  }
+  try {
+    return await checkAlone(hold, holds, { ...options, left });
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+async function checkAlone(
+  { command, worktree }: Hold,
+  holds: Holds,
+  { env, cacheDirectory, left }: CheckOptions & { left(): number },
+): Promise<HoldCheck> {
+  const tree = async (): Promise<string | undefined> =>
+    (await treeOf({ worktree, boundMs: treeMs, cacheDirectory })).hash;
+  const before = await tree();
+  if (before !== undefined && before === holds.passed) {
+    holds.pass(before);
+    return { verdict: 'green', known: true };
+  }
+  // A host that gives up on the hook ends it: the command goes with it.
+  const given = new AbortController();
+  const giveUp = (): void => given.abort();
+  process.once('SIGTERM', giveUp);
+  const { exit, timedOut, aborted, ms, tail } = await runCommand({
+    command,
+    cwd: worktree,
+    env: commandEnvironment(env),
+    timeoutMs: Math.max(1, Math.min(commandMs, left() - treeMs)),
+    log: join(holds.folder, 'output.log'),
+    signal: given.signal,
+  }).finally(() => process.off('SIGTERM', giveUp));
+  if (timedOut || aborted) return { verdict: 'unfinished', ms, busy: false };
+  if (exit !== 0) return { verdict: 'red', exit, ms, tail };
+  const after = await tree();
+  holds.pass(after === before ? after : undefined);
+  return { verdict: 'green', known: false };
+}
+
+function taken(lock: string): boolean {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch {
+    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > staleMs || !isKept(lock)) rmSync(lock, { force: true });
+    return false;
+  }
+}
+
+/** Whoever took it lives, as far as one can tell. */
+function isKept(lock: string): boolean {
+  try {
+    const pid = Number(readFileSync(lock, 'utf8'));
+    return !(pid > 0) || isAlive(pid);
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Engine, Executed } from '../engine/index.ts';
+import { createMarks, type Marks, markedRuns, markRun, unmarkRun } from '../workspace/index.ts';
+import { createBindings } from './sessions/binding-files.ts';
+
+const endings = ['complete', 'failed', 'cancelled'];
+
+/**
+ * The same engine; marks come and go with its runs, and with a run that ended its bindings go. Marks that cannot be
+ * written are lost, never somebody's call.
+ */
+export function withMarks(engine: Engine, directory: string): Engine {
+  const marks = createMarks(directory);
+  return {
+    ...engine,
+    async begin(definition, command, circumstances, once) {
+      const executed = await engine.begin(definition, command, circumstances, once);
+      if (!('code' in executed.reply)) quietly(() => markRun(marks, executed.run, definition));
+      return executed;
+    },
+    async execute(run, command, key, circumstances) {
+      const executed = await engine.execute(run, command, key, circumstances);
+      if (executed.changed && hasEnded(executed)) await dropped(run);
+      else if (executed.changed && command.type === 'rewind') await marked(run);
+      return executed;
+    },
+    async remove(run) {
+      await engine.remove(run);
+      await dropped(run);
+    },
+  };
+
+  async function marked(run: string): Promise<void> {
+    const view = await engine.view(run);
+    if (view) quietly(() => markRun(marks, run, view.definition, view.state));
+  }
+
+  async function dropped(run: string): Promise<void> {
+    quietly(() => unmarkRun(marks, run));
+    const bindings = createBindings(directory);
+    for (const binding of await bindings.list())
+      if (binding.run === run) await bindings.drop(binding).catch(() => {});
+  }
+}
+
+/** Brings marks in line with all runs: after a pull or an import, or where somebody doubts them. */
+export async function renewMarks(engine: Engine, directory: string): Promise<void> {
+  const marks: Marks = createMarks(directory);
+  const ids = new Set(await engine.ids());
+  for (const run of markedRuns(marks)) if (!ids.has(run)) unmarkRun(marks, run);
+  for (const { run, state } of await engine.runs()) {
+    const view = state && (await engine.view(run));
+    if (view) markRun(marks, run, view.definition, view.state);
+  }
+}
+
+const hasEnded = ({ reply }: Executed): boolean => !('code' in reply) && endings.includes(reply.status);
+
+function quietly(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // `renewMarks` makes them again.
+  }
+}

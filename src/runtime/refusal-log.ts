@@ -1,0 +1,85 @@
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Engine } from '../engine/index.ts';
+import { appendOwnFile } from '../store/index.ts';
+
+/** A call that wanted to go on from where the run does not stand. */
+export interface LoggedRefusal {
+  now: number;
+  run: string;
+  code: string;
+  at?: string;
+}
+
+const codes = [
+  'stale_handle',
+  'bad_handle',
+  'wrong_run',
+  'not_briefed',
+  'boundary_open',
+  'own_work',
+  'person_only',
+];
+const maxBytes = 256 * 1024;
+
+/** Below `sessions`: no tree covers it, and git ignores it. */
+const fileIn = (directory: string, older = ''): string =>
+  join(directory, 'sessions', `refusals${older}.jsonl`);
+
+/**
+ * The same engine; steps that somebody wanted to skip are counted. A refusal leaves nothing in the journal, so this is
+ * a file of its own, and one that cannot be written is lost, never somebody's call.
+ */
+export function withRefusals(engine: Engine, directory: string): Engine {
+  return {
+    ...engine,
+    async execute(run, command, key, circumstances) {
+      const executed = await engine.execute(run, command, key, circumstances);
+      const { reply } = executed;
+      if (
+        (command.type === 'advance' || command.type === 'review') &&
+        'code' in reply &&
+        codes.includes(reply.code)
+      )
+        note(directory, { now: command.now, run, code: reply.code, ...atOf(command) });
+      return executed;
+    },
+  };
+}
+
+/** Oldest first; as far back as they are kept. */
+export function refusalsIn(directory: string): LoggedRefusal[] {
+  return [fileIn(directory, '.1'), fileIn(directory)].flatMap((file) => {
+    if (!existsSync(file)) return [];
+    const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+    return lines.flatMap((line) => parse(line) ?? []);
+  });
+}
+
+const atOf = (command: object): { at?: string } =>
+  'at' in command && typeof command.at === 'string' ? { at: command.at } : {};
+
+function note(directory: string, refusal: LoggedRefusal): void {
+  try {
+    const file = fileIn(directory);
+    if (!existsSync(join(directory, 'sessions'))) return;
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > maxBytes) renameSync(file, fileIn(directory, '.1'));
+    appendOwnFile(file, `${JSON.stringify(refusal)}\n`);
+  } catch {
+    // Somebody's call is worth more than a number.
+  }
+}
+
+function parse(line: string): LoggedRefusal | undefined {
+  try {
+    const read: unknown = JSON.parse(line);
+    if (typeof read !== 'object' || read === null) return undefined;
+    // Every part is looked at below.
+    const { now, run, code, at } = read as Record<string, unknown>;
+    if (typeof now !== 'number' || typeof run !== 'string' || typeof code !== 'string') return undefined;
+    return { now, run, code, ...(typeof at === 'string' ? { at } : {}) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+import { isHere } from '../choose-run.ts';
+import { type Binding, type SessionKey, sameKey } from './binding.ts';
+import { holderOf, type LiveRun, type Presence } from './live-runs.ts';
+
+/** How a conversation came to begin, or to begin again. */
+export type Source = 'startup' | 'resume' | 'clear' | 'compact' | 'fork';
+
+export interface Start {
+  source: Source;
+  host: string;
+  session: string;
+  /** An agent whose type is empty is the host's own summariser. */
+  agent?: { id: string; type?: string };
+  /** Both portable. */
+  worktree: string;
+  cwd: string;
+  /** The host's process. */
+  pid?: number;
+  /** The run that this context was given the briefing of, though it made no call. */
+  briefed?: string;
+}
+
+/** What a session that begins is told: everything, that somebody else is at it, which runs there are, or nothing. */
+export type Telling =
+  | { kind: 'brief'; run: string }
+  | { kind: 'two_lines'; run: string; heldBy: string }
+  /** Of `count` runs the last that moved. */
+  | { kind: 'list'; runs: LiveRun[]; count: number }
+  | { kind: 'nothing' };
+
+export type Beginning = Telling & {
+  /** As it is to be kept; without one the first call with a handle binds, and nothing holds a stop until then. */
+  binding?: Binding;
+  /** The binding whose place it takes. */
+  inherits?: Binding;
+  /** Bindings that count no longer. */
+  drop: SessionKey[];
+};
+
+const clearMs = 30_000;
+const mostListed = 5;
+
+export const keyOf = ({ host, session, agent }: Pick<Start, 'host' | 'session' | 'agent'>): SessionKey => ({
+  host,
+  session,
+  ...(agent === undefined ? {} : { agent: agent.id }),
+});
+
+/** Pure: what a session that begins is told and bound to, from the live runs and every known binding. */
+export function beginSession(
+  start: Start,
+  runs: readonly LiveRun[],
+  bindings: readonly Binding[],
+  presence: Presence,
+): Beginning {
+  if (start.agent?.type === '') return { kind: 'nothing', drop: [] };
+  const key = keyOf(start);
+  const own = bindings.find((binding) => sameKey(binding, key));
+  const isLive = (run: string): boolean => runs.some((each) => each.run === run);
+  const drop = own && !isLive(own.run) ? [key] : [];
+  const known = own && isLive(own.run) ? own : rebuilt(start, runs, presence.now);
+  if (known && start.source !== 'fork')
+    return { kind: 'brief', run: known.run, binding: seen(known, start, presence), drop };
+  if (start.agent) return { kind: 'nothing', drop };
+  const left = start.source === 'clear' ? leftFor(start, bindings, presence) : undefined;
+  if (left && isLive(left.run)) {
+    const { agent: _, cleared: _cleared, endedAt: _ended, ...rest } = left;
+    const binding = seen({ ...rest, session: start.session, boundAt: presence.now }, start, presence);
+    return { kind: 'brief', run: left.run, binding, inherits: left, drop: [...drop, keyIn(left)] };
+  }
+  // What is compacted had begun long before: it is told nothing that it was not told then.
+  const about = start.source === 'compact' ? runs.filter(({ run }) => run === start.briefed) : runs;
+  return { ...told(start, about, bindings, presence), drop };
+}
+
+/** Of a session without a binding: the only run of this worktree, or no guess. */
+function told(
+  start: Start,
+  runs: readonly LiveRun[],
+  bindings: readonly Binding[],
+  presence: Presence,
+): Telling {
+  const here = runs.filter((run) => isHere(run, start.worktree)).sort((a, b) => b.updatedAt - a.updatedAt);
+  const [only, second] = here;
+  if (!only) return { kind: 'nothing' };
+  if (second) return { kind: 'list', runs: here.slice(0, mostListed), count: here.length };
+  const heldBy = holderOf(only, keyOf(start), bindings, presence);
+  if (heldBy !== undefined) return { kind: 'two_lines', run: only.run, heldBy };
+  return { kind: 'brief', run: only.run };
+}
+
+/** Where its file is lost, the only run that knows the session tells what it was bound to. */
+function rebuilt(start: Start, runs: readonly LiveRun[], now: number): Binding | undefined {
+  if (start.agent) return undefined;
+  const [only, second] = runs.filter(({ sessions }) => sessions.includes(start.session));
+  if (!only || second) return undefined;
+  const { host, session, cwd } = start;
+  return { host, session, run: only.run, cwd, boundAt: now, seenAt: now };
+}
+
+/** What a session that was cleared a moment ago has left for the one that comes in its place. */
+function leftFor(start: Start, bindings: readonly Binding[], presence: Presence): Binding | undefined {
+  const { now, boot, isAlive } = presence;
+  const waiting = bindings
+    .filter(({ host, agent }) => host === start.host && agent === undefined)
+    .filter(({ cleared, endedAt = 0 }) => cleared && now - endedAt <= clearMs)
+    .sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+  const comparable = (left: Binding): boolean =>
+    start.pid !== undefined && left.pid !== undefined && left.boot === boot;
+  const same = waiting.find((left) => comparable(left) && left.pid === start.pid);
+  if (same) return same;
+  // Another process that is still there waits for its own session.
+  const [only, second] = waiting.filter(
+    (left) => left.cwd === start.cwd && !(comparable(left) && isAlive(left.pid ?? 0)),
+  );
+  return second ? undefined : only;
+}
+
+function seen(binding: Binding, { cwd, pid }: Start, { now, boot }: Presence): Binding {
+  const { endedAt: _ended, cleared: _cleared, pid: _pid, boot: _boot, ...rest } = binding;
+  return { ...rest, cwd, ...(pid === undefined ? {} : { pid, boot }), seenAt: now };
+}
+
+const keyIn = ({ host, session, agent }: Binding): SessionKey => ({
+  host,
+  session,
+  ...(agent === undefined ? {} : { agent }),
+});

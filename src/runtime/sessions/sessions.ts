@@ -1,0 +1,185 @@
+import type { Engine } from '../../engine/index.ts';
+import {
+  type Caller,
+  type Command,
+  formatHandle,
+  ended as isOver,
+  isWithin,
+  type SessionFacts,
+  type State,
+} from '../../machine/index.ts';
+import { type Project, placed, portable } from '../../workspace/index.ts';
+import { type Beginning, beginSession, type Source, type Start } from './begin-session.ts';
+import { type Binding, type SessionKey, sessionName } from './binding.ts';
+import { type Bindings, createBindings } from './binding-files.ts';
+import { type LiveRun, liveRuns, type Presence } from './live-runs.ts';
+import { concernsStop } from './stop-concerns-run.ts';
+
+/** What hooks tell of the sessions that they see; nothing in here knows one host from another. */
+export interface Sessions {
+  /** Binds, inherits and drops as the answer says, and tells the run what was seen. What cannot be written is lost, not an error. */
+  begin(start: Omit<Start, 'worktree' | 'cwd'> & { cwd: string }): Promise<Beginning>;
+  /** A call of the session was accepted, and answered with this handle: binds it, unless the run has ended with that. */
+  called(key: SessionKey, call: { run: string; at?: string; cwd: string; pid?: number }): Promise<void>;
+  /** The session showed that it is there; what was seen less than a minute ago is not written again. */
+  seen(key: SessionKey): Promise<void>;
+  /** Its subagents end with it. */
+  ended(key: SessionKey, how: { cleared: boolean }): Promise<void>;
+  /** Whether `mayStop` is to be asked, and about which run. */
+  stopping(key: SessionKey & { agentType?: string }): Promise<Binding | undefined>;
+}
+
+interface SessionsOptions {
+  engine: Engine;
+  project: Project;
+  clock(): number;
+  /** By the clock of a run, where that is another. */
+  nowOf?(run: string): number;
+  /** Of `bootId`. */
+  boot: string;
+  /** Of `sessionEnvironment`. */
+  environment(): Record<string, string>;
+  isAlive(pid: number): boolean;
+  bindings?: Bindings;
+  /** Of `placeOf`, where runs live on a server too. */
+  place?: string | undefined;
+  /** What a session that begins could not be told to its run. */
+  onError?(error: unknown): void;
+}
+
+const quietMs = 60_000;
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { engine, project, clock, nowOf, boot, isAlive } = options;
+  const bindings = options.bindings ?? createBindings(project.directory);
+  const worktree = placed(portable(project.worktree, project.root), options.place);
+  return { begin, called, seen, ended, stopping };
+
+  async function begin({ cwd, ...rest }: Parameters<Sessions['begin']>[0]): Promise<Beginning> {
+    const start: Start = { ...rest, cwd: portable(cwd, project.root), worktree };
+    const presence: Presence = { now: clock(), boot, isAlive, ...(nowOf ? { nowOf } : {}) };
+    const runs = await live();
+    const known = await bindings.list();
+    const beginning = beginSession(start, runs, known, presence);
+    const { binding, inherits, drop } = beginning;
+    for (const key of drop) await quietly(bindings.drop(key));
+    if (binding) {
+      await quietly(bindings.put(binding));
+      await tell(binding, inherits, start.source).catch((error: unknown) => options.onError?.(error));
+    }
+    if (start.source === 'startup')
+      await quietly(bindings.sweep(new Set(runs.map(({ run }) => run)), presence.now));
+    return beginning;
+  }
+
+  /** The run learns of a session that is new to it or back, and of a context that was emptied. */
+  async function tell(binding: Binding, inherits: Binding | undefined, source: Source): Promise<void> {
+    const session = sessionName(binding);
+    const caller: Caller = { now: clock(), session };
+    const state = (await engine.view(binding.run))?.state;
+    const before = state && Object.hasOwn(state.sessions, session) ? state.sessions[session] : undefined;
+    if (!before || before.endedAt !== undefined) {
+      const from = inherits && sessionName(inherits);
+      await engine.execute(binding.run, { ...caller, ...started(binding.host, from) });
+    }
+    if (source !== 'clear' && source !== 'compact') return;
+    const after = (await engine.view(binding.run))?.state;
+    if (after) await engine.execute(binding.run, resetOf(after, binding, source, caller.now));
+  }
+
+  function started(host: string, from: string | undefined) {
+    const facts: SessionFacts = {
+      host,
+      witness: 'hooks',
+      worktree,
+      environment: options.environment(),
+      ...(from === undefined ? {} : { from }),
+    };
+    return { type: 'session', event: { type: 'started', ...facts } } as const;
+  }
+
+  async function called(
+    { host, session, agent }: SessionKey,
+    { run, at, cwd, pid }: Parameters<Sessions['called']>[1],
+  ): Promise<void> {
+    const now = clock();
+    const key = { host, session, ...(agent === undefined ? {} : { agent }) };
+    const state = (await engine.view(run))?.state;
+    if (!state || isOver(state)) return await bindings.drop(key);
+    const known = await bindings.get(key);
+    const binding: Binding = {
+      ...key,
+      run,
+      ...(at === undefined ? {} : { at }),
+      cwd: portable(cwd, project.root),
+      ...(pid === undefined ? {} : { pid, boot }),
+      boundAt: known?.run === run ? known.boundAt : now,
+      seenAt: now,
+      ...(known?.pressure === undefined ? {} : { pressure: known.pressure }),
+    };
+    await bindings.put(binding);
+    await tell(binding, undefined, 'startup');
+  }
+
+  async function seen(key: SessionKey): Promise<void> {
+    const known = await bindings.get(key);
+    if (!known || clock() - known.seenAt < quietMs) return;
+    await bindings.put({ ...known, seenAt: clock() });
+    await engine.execute(known.run, {
+      now: clock(),
+      session: sessionName(known),
+      type: 'session',
+      event: { type: 'seen' },
+    });
+  }
+
+  async function ended(key: SessionKey, { cleared }: { cleared: boolean }): Promise<void> {
+    const known = await bindings.get(key);
+    if (known) await end(known, cleared);
+    if (key.agent !== undefined) return;
+    const own = (await bindings.list()).filter(
+      ({ host, session }) => host === key.host && session === key.session,
+    );
+    for (const binding of own)
+      if (binding.agent !== undefined && binding.endedAt === undefined) await end(binding, false);
+  }
+
+  async function end(binding: Binding, cleared: boolean): Promise<void> {
+    const now = clock();
+    await bindings.put({ ...binding, endedAt: now, ...(cleared ? { cleared } : {}) });
+    await engine.execute(binding.run, {
+      now,
+      session: sessionName(binding),
+      type: 'session',
+      event: { type: 'ended' },
+    });
+  }
+
+  async function stopping(key: SessionKey & { agentType?: string }): Promise<Binding | undefined> {
+    const known = await bindings.get(key);
+    return known && concernsStop(key, known, await live()) ? known : undefined;
+  }
+
+  async function live(): Promise<LiveRun[]> {
+    return liveRuns(await engine.runs());
+  }
+}
+
+/** How a run is told that the context of a bound session was emptied. */
+export function resetOf(state: State, binding: Binding, saw: 'clear' | 'compact', now: number): Command {
+  const at = askedElsewhere(state, binding);
+  const session = sessionName(binding);
+  return { now, session, type: 'boundary', by: 'hook', saw, ...(at === undefined ? {} : { at }) };
+}
+
+/** A call that no hook saw was asked under a name of the tools' own: the handle says which position is meant. */
+function askedElsewhere(state: State, { run, at, ...key }: Binding): string | undefined {
+  const cursor = Object.values(state.cursors).find((each) => formatHandle(run, each.path, each.visit) === at);
+  const asked = cursor?.boundary?.session;
+  const seen = asked !== undefined && Object.hasOwn(state.sessions, asked) && state.sessions[asked]?.witness;
+  return asked === undefined || seen || isWithin(asked, sessionName(key)) ? undefined : at;
+}
+
+async function quietly(done: Promise<void>): Promise<void> {
+  await done.catch(() => {});
+}

@@ -1,0 +1,199 @@
+import { redactQuickly } from '../../context/index.ts';
+import { StepfastError } from '../../errors.ts';
+import type { GitResult } from '../../evidence/index.ts';
+import { isRunId } from '../../store/index.ts';
+import type { Project } from '../../workspace/index.ts';
+import type { Git } from './git.ts';
+
+/** A remote of the user's repository, and the runs that it has. */
+export interface Remote {
+  name: string;
+  /** As it may be shown: without credentials. */
+  url: string;
+  /** Where pushes go, shown likewise. */
+  pushUrl: string;
+  /** Ids of the runs there, asked for once; `odd` are names that no run of ours has. */
+  runs(): Promise<{ ids: string[]; odd: string[] }>;
+  /** Brings runs here, under names of this remote's own: the commit of each, or why git would not have it. */
+  fetch(runs: readonly string[]): Promise<Map<string, string | StepfastError>>;
+  /** Moves a run there from `old` to `commit`; `moved` where it no longer stands at `old`. */
+  push(run: string, commit: string, old: string | undefined): Promise<'sent' | 'moved'>;
+}
+
+const prefix = 'refs/stepfast/runs/';
+const tracking = (remote: string, run: string): string => `refs/stepfast/remotes/${remote}/runs/${run}`;
+const mostRefs = 20_000;
+/** A line of a list of references. */
+const refBytes = 256;
+const transferMs = 300_000;
+
+/** Throws `not_git`, `no_remote`, `not_found`, and while it is used `remote_failed`. */
+export async function openRemote(git: Git, project: Project, name: string): Promise<Remote> {
+  if (!project.git) {
+    const message = `${project.worktree} is no git repository, and runs travel over its remote: use stepfast export and stepfast import instead`;
+    throw new StepfastError('not_git', message);
+  }
+  const names = textOf(await git(['remote']))
+    .split('\n')
+    .filter(Boolean);
+  if (names.length === 0) {
+    const message =
+      'This repository has no remote. Add one: git remote add origin <url>; or use stepfast export';
+    throw new StepfastError('no_remote', message);
+  }
+  if (!names.includes(name))
+    throw new StepfastError(
+      'not_found',
+      `There is no remote '${name}': name one with --remote, of ${names.join(', ')}`,
+    );
+  const urls = async (...how: string[]): Promise<string[]> =>
+    textOf(await git(['remote', 'get-url', ...how, '--all', '--end-of-options', name]))
+      .split('\n')
+      .filter(Boolean);
+  const [from, to] = [await urls(), await urls('--push')];
+  const shown = (list: readonly string[]): string => list.map(shownUrl).join(', ');
+  const url = shown(from);
+
+  function need(done: GitResult): GitResult {
+    if (succeeded(done)) return done;
+    throw failed(done, name, url, [...from, ...to]);
+  }
+
+  let listed: Promise<{ ids: string[]; odd: string[] }> | undefined;
+
+  async function list(): Promise<{ ids: string[]; odd: string[] }> {
+    const done = need(
+      await git(['ls-remote', '--quiet', '--refs', '--end-of-options', name, `${prefix}*`], {
+        maxBytes: mostRefs * refBytes,
+      }),
+    );
+    const found = textOf(done)
+      .split('\n')
+      .flatMap((line) => line.split('\t', 2)[1] ?? [])
+      .filter((ref) => ref.startsWith(prefix))
+      .map((ref) => ref.slice(prefix.length));
+    return { ids: found.filter(isRunId), odd: found.filter((id) => !isRunId(id)) };
+  }
+
+  async function fetch(wanted: readonly string[]): Promise<Map<string, string | StepfastError>> {
+    if (wanted.length === 0) return new Map();
+    const done = await fetchRefs(wanted);
+    const [only, second] = wanted;
+    if (succeeded(done)) return await commitsOf(wanted);
+    if (second === undefined) return new Map([[only ?? '', failed(done, name, url, [...from, ...to])]]);
+    // One that git refuses must not keep the others away.
+    const each = new Map<string, string | StepfastError>();
+    for (const run of wanted) for (const [id, commit] of await fetch([run])) each.set(id, commit);
+    return each;
+  }
+
+  function fetchRefs(wanted: readonly string[]): Promise<GitResult> {
+    const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap='];
+    const input = wanted.map((run) => `+${prefix}${run}:${tracking(name, run)}\n`).join('');
+    return git(['fetch', ...quiet, '--stdin', '--end-of-options', name], { input, timeoutMs: transferMs });
+  }
+
+  async function commitsOf(wanted: readonly string[]): Promise<Map<string, string>> {
+    const format = '--format=%(objectname) %(refname)';
+    const refs = textOf(await git(['for-each-ref', format, tracking(name, '')]));
+    const found = new Map(
+      refs.split('\n').map((line) => [line.slice(line.indexOf(' ') + 1), line.split(' ', 1)[0] ?? '']),
+    );
+    return new Map(
+      wanted.flatMap((run): [string, string][] => {
+        const commit = found.get(tracking(name, run));
+        return commit === undefined ? [] : [[run, commit]];
+      }),
+    );
+  }
+
+  async function push(run: string, commit: string, old: string | undefined): Promise<'sent' | 'moved'> {
+    const ref = `${prefix}${run}`;
+    const quiet = [
+      '--porcelain',
+      '--no-verify',
+      '--no-follow-tags',
+      '--recurse-submodules=no',
+      '--no-signed',
+    ];
+    const done = await git(
+      [
+        'push',
+        ...quiet,
+        `--force-with-lease=${ref}:${old ?? ''}`,
+        '--end-of-options',
+        name,
+        `${commit}:${ref}`,
+      ],
+      { timeoutMs: transferMs },
+    );
+    // A hook there may say no to one that has not moved: only these words mean that somebody was first.
+    if (
+      done.code !== 0 &&
+      /\[(?:rejected|remote rejected)\] \((?:stale info|fetch first|non-fast-forward|.*(?:cannot lock ref|already exists).*)\)/.test(
+        textOf(done),
+      )
+    )
+      return 'moved';
+    need(done);
+    // The next look at the remote would do it too.
+    await git(['update-ref', tracking(name, run), commit]);
+    return 'sent';
+  }
+
+  const runs = (): Promise<{ ids: string[]; odd: string[] }> => {
+    listed ??= list();
+    return listed;
+  };
+  return { name, url, pushUrl: shown(to), runs, fetch, push };
+}
+
+const succeeded = ({ code, failure }: GitResult): boolean => code === 0 && failure === undefined;
+
+const textOf = ({ stdout }: GitResult): string => stdout.toString('utf8');
+
+function failed(
+  { code, stdout, stderr, failure }: GitResult,
+  name: string,
+  url: string,
+  urls: readonly string[],
+): StepfastError {
+  const why =
+    failure === 'late'
+      ? 'it gave no answer in time'
+      : failure === 'long'
+        ? 'it answers with more than any list of runs'
+        : lastWords(`${stdout.toString('utf8')}\n${stderr}`, urls) || `git ended with ${code}`;
+  const next = 'check the address, your access and the network, then try again';
+  return new StepfastError('remote_failed', `The remote '${name}' (${url}) did not do it: ${why}; ${next}`);
+}
+
+/** What git said of it, in one line and without credentials. */
+function lastWords(said: string, urls: readonly string[]): string {
+  const lines = said
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(
+      (line) => line !== '' && !/^(?:To |Done$|hint:|Please make sure|and the repository exists)/.test(line),
+    );
+  const fatal = lines.findIndex((line) => /^(?:fatal|error):/.test(line));
+  const told = fatal === -1 ? lines.slice(-1) : lines.slice(Math.max(0, fatal - 1), fatal + 1);
+  let words = told.join('; ');
+  // As a whole first: a password may hold any sign.
+  for (const url of urls) words = words.replaceAll(url, shownUrl(url));
+  return withoutCredentials(words).slice(0, 400);
+}
+
+/** Without credentials: in an address everything up to the last `@`, since a password may hold any sign. */
+export const shownUrl = (url: string): string =>
+  withoutCredentials(url.replace(/:\/\/.*@/s, '://').replace(/^[^\s@/:]+:.*@(?=[^@/]+:)/s, ''));
+
+/** Every address in a text likewise; a query may be a token as well. */
+export const withoutCredentials = (text: string): string =>
+  redactQuickly(
+    text
+      .replaceAll(/:\/\/[^\s'"]*@/g, '://')
+      .replaceAll(/(:\/\/[^\s'"?#]*)[?#][^\s'"]*/g, '$1')
+      // user:password@host:path
+      .replaceAll(/(?<![^\s'"])[^\s'"@/:]+:[^\s'"@]+@(?=[\w.[\]-]+:)/g, ''),
+  );

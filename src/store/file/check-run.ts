@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import { digestOf } from '../long-text.ts';
+import type { Pinned } from '../store.ts';
+import { type Branch, branchesOf, type Chain, isSound, readChain } from './accept-lines.ts';
+import type { Files } from './files.ts';
+import type { RunPaths } from './paths.ts';
+import { isSetAside } from './replace-journal.ts';
+import { parseStateFile, type Snapshot } from './state-file.ts';
+
+export interface Problem {
+  kind: 'newer' | 'fork' | 'corrupt' | 'text' | 'workflow' | 'state' | 'torn' | 'race';
+  /** Of the journal, from 1. */
+  line?: number;
+  message: string;
+}
+
+/** What a look at every byte of a run found. */
+export interface Checked {
+  run: string;
+  batches: number;
+  problems: Problem[];
+  /** What a crash or a race leaves behind, and what the next load makes again. */
+  harmless: Problem[];
+  /** Empty unless the run has more than one history. */
+  branches: Branch[];
+}
+
+export async function checkRun(
+  files: Files,
+  run: string,
+  paths: RunPaths,
+  pinnedFile: (pinned: Pinned) => Uint8Array,
+): Promise<Checked | undefined> {
+  const chain = readChain(run, (await files.read(paths.journal)) ?? new Uint8Array());
+  const snapshot = parseStateFile(await files.read(paths.state));
+  if (chain.accepted.length === 0 && isSound(chain) && !snapshot) return undefined;
+  return {
+    run,
+    batches: chain.accepted.length,
+    problems: [
+      ...chainProblems(chain),
+      ...(await lostProblems(files, run, paths, chain, snapshot)),
+      ...(await textProblems(files, paths, chain)),
+    ],
+    harmless: [
+      ...leftovers(chain),
+      ...(await workflowProblems(files, paths, chain, pinnedFile)),
+      ...(snapshot ? [] : [unreadableState]),
+    ],
+    branches: branchesOf(chain),
+  };
+}
+
+function chainProblems(chain: Chain): Problem[] {
+  return [
+    ...chain.newer.map(({ number, version }) => ({
+      kind: 'newer' as const,
+      line: number,
+      message: `made by a newer Stepfast (format ${version}): update Stepfast`,
+    })),
+    ...chain.forked.map(({ number, line }) => ({
+      kind: 'fork' as const,
+      line: number,
+      message: `batch ${line.seq} of another history, by ${line.machine}: choose one with stepfast repair --keep`,
+    })),
+    ...chain.orphans.map(({ number, line }) => ({
+      kind: 'corrupt' as const,
+      line: number,
+      message: `batch ${line.seq} follows on something that is damaged or lost: stepfast repair drops it`,
+    })),
+  ];
+}
+
+function leftovers(chain: Chain): Problem[] {
+  return [
+    ...chain.bad.map(({ number }) => ({
+      kind: 'torn' as const,
+      line: number,
+      message: 'not a whole line: what a crash or an edit left; it is ignored',
+    })),
+    ...chain.races.map(({ number, line }) => ({
+      kind: 'race' as const,
+      line: number,
+      message: `batch ${line.seq} came second; its writer was told so`,
+    })),
+  ];
+}
+
+async function textProblems(files: Files, paths: RunPaths, chain: Chain): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const looked = new Set<string>();
+  for (const found of chain.accepted) {
+    for (const digest of digestsIn(found.line.events)) {
+      if (looked.has(digest)) continue;
+      looked.add(digest);
+      const path = join(paths.outputs, `${digest.slice('sha256:'.length)}.txt`);
+      const bytes = await files.read(path);
+      if (bytes && digestOf(bytes) === digest) continue;
+      const what = bytes ? 'is not what was kept' : 'is missing';
+      const message = `the text ${path} ${what}: bring it back from a copy, or go on with its opening`;
+      problems.push({ kind: 'text', line: found.number, message });
+    }
+  }
+  return problems;
+}
+
+/** Of every long text that an event names. */
+function digestsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if ('opening' in value && 'digest' in value && typeof value.digest === 'string') return [value.digest];
+  return Object.values(value).flatMap(digestsIn);
+}
+
+async function workflowProblems(
+  files: Files,
+  paths: RunPaths,
+  chain: Chain,
+  pinnedFile: (pinned: Pinned) => Uint8Array,
+): Promise<Problem[]> {
+  const pinned = chain.accepted[0]?.line.pinned;
+  const workflow = await files.read(paths.workflow);
+  if (!pinned || (workflow && digestOf(workflow) === digestOf(pinnedFile(pinned)))) return [];
+  const message =
+    'workflow.json is not the workflow that the run began with: it is made again from the journal';
+  return [{ kind: 'workflow', message }];
+}
+
+const unreadableState: Problem = {
+  kind: 'state',
+  message: 'state.json is missing or was edited: it is made again from the journal',
+};
+
+/** A snapshot is written after its batch was durable. */
+async function lostProblems(
+  files: Files,
+  run: string,
+  { root }: RunPaths,
+  chain: Chain,
+  snapshot: Snapshot | undefined,
+): Promise<Problem[]> {
+  if (
+    !isSound(chain) ||
+    snapshot?.state.run !== run ||
+    chain.accepted[snapshot.seq - 1]?.hash === snapshot.hash ||
+    (await isSetAside(files, root, snapshot))
+  )
+    return [];
+  const message = `the journal no longer has batch ${snapshot.seq}, which state.json names: stepfast repair goes on without it`;
+  return [{ kind: 'corrupt', message }];
+}

@@ -1,0 +1,148 @@
+import { commandsOf, excludedFrom } from '../../definition/index.ts';
+import { conditionContext, type Engine } from '../../engine/index.ts';
+import { StepfastError } from '../../errors.ts';
+import { runGates } from '../../evidence/index.ts';
+import {
+  type CommandOf,
+  type Cursor,
+  type Definition,
+  parseHandle,
+  type Receipt,
+  type RequestedGate,
+  type State,
+} from '../../machine/index.ts';
+import type { Project } from '../project.ts';
+import { readState } from '../required-reading.ts';
+import type { Trust } from '../trust.ts';
+import { conditionHolds, inputVariables } from './gate-variables.ts';
+import { markRunner } from './runner-file.ts';
+
+/** What those who start gates and those who run them share. */
+export interface GateSurroundings {
+  engine: Engine;
+  project: Project;
+  trust: Trust;
+  clock(): number;
+  env: Readonly<Record<string, string | undefined>>;
+  /** This machine, its boot and its space of process ids. */
+  host: string;
+  /** Where hashes of files are remembered. */
+  cacheDirectory: string;
+}
+
+/** Runs the gates of one request and reports them; nothing where they are no longer wanted or another has them. */
+export async function runRequested(
+  { engine, project, trust, clock, env, host, cacheDirectory }: GateSurroundings,
+  logs: string,
+  run: string,
+  id: string,
+): Promise<void> {
+  const engineCaller = () => ({ now: clock(), actor: { kind: 'engine' as const } });
+  const runner = { pid: process.pid, host };
+  const view = await engine.view(run);
+  // Looked at again, because this process may have been started by anybody.
+  if (!view || !trust.has(view.definition)) return;
+  const cursor = Object.values(view.state.cursors).find((each) => each.checking?.id === id);
+  const checking = cursor?.checking;
+  if (!cursor || !checking) return;
+  // Gates that change files run twice.
+  const deadline = clock() + 2 * (checking.deadline - clock());
+  // Before the run tells of it: whoever looks then finds it.
+  const unmark = markRunner(logs, host);
+  const started = await engine.execute(run, {
+    ...engineCaller(),
+    type: 'gatesStarted',
+    id,
+    runner,
+    deadline,
+  });
+  if ('code' in started.reply) return unmark();
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+  /** While a server is away the results wait here, as long as anybody wants them. */
+  const report = async (result: Finished): Promise<void> => {
+    const command = { ...engineCaller(), type: 'gatesFinished' as const, id, runner, ...result };
+    for (;;) {
+      try {
+        return void (await engine.execute(run, command));
+      } catch (error) {
+        if (!isAway(error) || clock() > deadline) throw error;
+        await new Promise((resolve) => setTimeout(resolve, awayMs));
+      }
+    }
+  };
+  const results = async (): Promise<Finished | undefined> => {
+    mustBeTrusted(checking.gates, view.definition);
+    const context = await conditionContext(
+      engine,
+      view,
+      checking.gates.flatMap(({ gate }) => gate.condition ?? []),
+      cursor,
+    );
+    const { receipts, tree, unstable } = await runGates({
+      gates: checking.gates,
+      worktree: project.worktree,
+      root: project.root,
+      env: { ...inherited(env), ...variables(view.state, cursor) },
+      logDirectory: logs,
+      cacheDirectory,
+      exclude: excludedFrom(view.definition),
+      condition: (expression) => conditionHolds(expression, context),
+      isRead: (path) => readState(view.state, path, project),
+      passed: passedBefore(view.state, cursor),
+      signal: stop.signal,
+    });
+    if (stop.signal.aborted) return undefined;
+    return {
+      receipts,
+      ...(tree === undefined ? {} : { tree }),
+      ...(unstable === undefined ? {} : { unstable }),
+    };
+  };
+  try {
+    const result = await results();
+    if (result) await report(result);
+  } catch (error) {
+    if (isAway(error)) return;
+    // Somebody waits for an answer: that it could not be checked is one.
+    const tail = `could not be run: ${error instanceof Error ? error.message : String(error)}`;
+    await report({ receipts: [{ gate: 0, pass: false, tail: tail.slice(0, 4000) }] });
+  }
+}
+
+type Finished = Omit<CommandOf<'gatesFinished'>, 'type' | 'id' | 'now'>;
+
+const awayMs = 2_000;
+
+const isAway = (error: unknown): boolean =>
+  error instanceof StepfastError && error.code === 'server_unreachable';
+
+/** The request comes from the journal, trust is the definition's: no other command may slip in between. */
+function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition): void {
+  const trusted = commandsOf(definition);
+  const stranger = gates.find(({ gate }) => gate.run !== undefined && !trusted.includes(gate.run));
+  if (stranger)
+    throw new StepfastError('untrusted', `'${stranger.gate.run}' is no command of '${definition.name}'`);
+}
+
+/** Without the values of a run around this one, and without what opens a server: gates decide nothing there. */
+const inherited = (env: GateSurroundings['env']): GateSurroundings['env'] =>
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
+  );
+
+function variables(state: State, cursor: Cursor): Record<string, string> {
+  return {
+    STEPFAST_RUN_ID: state.run,
+    ...(cursor.task === undefined ? {} : { STEPFAST_TASK_ID: cursor.task }),
+    ...inputVariables(state.inputs),
+  };
+}
+
+/** Passes of this run that hold again for the same command on the same tree; a task's never for another task. */
+function passedBefore({ outputs }: State, cursor: Cursor): Receipt[] {
+  const place = (path: string): string => (path.split('/').length > 2 ? path.split('/', 2).join('/') : '');
+  return Object.values(outputs)
+    .filter(({ at }) => place(parseHandle(at)?.path ?? '') === place(cursor.path))
+    .flatMap(({ receipts }) => receipts.filter(({ pass }) => pass));
+}

@@ -1,0 +1,58 @@
+import { gatesOf } from '../../definition/index.ts';
+import { type Definition, ended, type State } from '../../machine/index.ts';
+import { isRunId, type Loaded } from '../../store/index.ts';
+import { createMarks, type Marks } from './marks.ts';
+
+const prefix = 'run.';
+
+/** What every live run wants to be told of. */
+const always = [
+  'session_start',
+  'session_end',
+  'prompt',
+  'before_compact',
+  'after_compact',
+  'stop',
+  'subagent_start',
+  'subagent_stop',
+  'before_tool-agent',
+  'after_tool-stepfast',
+  'after_tool-write',
+];
+
+/** The marks of a run: tools are looked at only where something hangs on them. */
+export function marksFor({ agents = {}, steps, loops = {}, required_reading = [] }: Definition): string[] {
+  const work = [...steps, ...Object.values(loops).flat()];
+  const forbids = Object.values(agents).some(({ cannot = [] }) => cannot.length > 0);
+  const reads = required_reading.length > 0 || work.flatMap(gatesOf).some(({ read }) => read);
+  return [...always, ...(forbids ? ['before_tool'] : []), ...(reads ? ['after_tool-read'] : [])];
+}
+
+/** Idempotent; a run that has ended leaves nothing. */
+export function markRun(marks: Marks, run: string, definition: Definition, state?: State): void {
+  const reads = state && ((state.adopted?.reading ?? []).length > 0 || state.notes.some(isReading));
+  const more = reads ? ['after_tool-read'] : [];
+  if (state && ended(state)) marks.drop(`${prefix}${run}`);
+  else marks.want(`${prefix}${run}`, [...new Set([...marksFor(definition), ...more])]);
+}
+
+export const unmarkRun = (marks: Marks, run: string): void => marks.drop(`${prefix}${run}`);
+
+/** The runs that have marks: those that are live, and perhaps some that ended unseen. */
+export const markedRuns = (marks: Marks): string[] =>
+  marks
+    .reasons()
+    .filter((reason) => reason.startsWith(prefix))
+    .map((reason) => reason.slice(prefix.length))
+    .filter(isRunId);
+
+const isReading = ({ kind }: State['notes'][number]): boolean => kind === 'reading';
+
+/** For an engine that learns of a run while it does something else: marks that cannot be written are renewed later. */
+export function markIfPossible(directory: string, { run, definition, state }: Loaded): void {
+  try {
+    markRun(createMarks(directory), run, definition, state);
+  } catch {
+    // `renewMarks` writes them again.
+  }
+}

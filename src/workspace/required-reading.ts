@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import type { State } from '../machine/index.ts';
+import { containedFile } from './contained-file.ts';
+import { type Project, portable } from './project.ts';
+
+export type ReadState = 'read' | 'unread' | 'changed' | 'missing';
+
+/** Whether a file of this worktree was read as it is now. `@` and `{project_root}/` may stand before its path. */
+export function readState({ reading }: State, path: string, project: Project): ReadState {
+  const inner = innerPath(path, project);
+  const hash = fileHash(inner, project);
+  if (hash === undefined) return 'missing';
+  const known = entryOf(reading, inner, project);
+  if (!known) return 'unread';
+  return known.hash === hash ? 'read' : 'changed';
+}
+
+/** When and by whom a file was read last. */
+export const readEntry = ({ reading }: State, path: string, project: Project) =>
+  entryOf(reading, innerPath(path, project), project);
+
+function entryOf(reading: State['reading'], inner: string, { root }: Project) {
+  const key = portable(inner, root);
+  return Object.hasOwn(reading, key) ? reading[key] : undefined;
+}
+
+/** The command that records a file as read now; undefined where there is no such file. */
+export function readCommand(
+  path: string,
+  project: Project,
+): { type: 'read'; path: string; hash: string } | undefined {
+  const inner = innerPath(path, project);
+  const hash = fileHash(inner, project);
+  return hash === undefined ? undefined : { type: 'read', path: portable(inner, project.root), hash };
+}
+
+/** From the top of the worktree; an absolute path below the project's root means the same path in here. */
+function innerPath(path: string, { root, worktree }: Project): string {
+  const bare = path.replace(/^@/, '').replace(/^\{project_root\}\/?/, '');
+  const base = [worktree, root].find((each) => bare.startsWith(`${each}/`));
+  return base === undefined ? bare : bare.slice(base.length + 1);
+}
+
+const maxBytes = 16 * 1024 * 1024;
+
+/** Of a plain file inside the worktree: a pipe would hold us, a device would never end. */
+function fileHash(inner: string, { worktree }: Project): string | undefined {
+  try {
+    const file = containedFile(worktree, inner);
+    const stats = file === undefined ? undefined : statSync(file);
+    if (file === undefined || !stats?.isFile() || stats.size > maxBytes) return undefined;
+    return `sha256:${createHash('sha256').update(readFileSync(file)).digest('hex')}`;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { digestOf } from '../store/index.ts';
+import { containedFile } from './contained-file.ts';
+
+export interface TodoPlaces {
+  worktree: string;
+  /** Of the run. */
+  directory: string;
+  /** Where this machine remembers what it wrote: a repository cannot bring that along. */
+  memory: string;
+}
+
+/**
+ * Writes the list to the workflow's own path where that is free, or holds a list that was written here before: whoever
+ * wrote the workflow may be a stranger. Else it goes to the run's folder, and why is answered.
+ */
+export function writeTodoFile(
+  path: string | undefined,
+  content: string,
+  { worktree, directory, memory }: TodoPlaces,
+): string | undefined {
+  const own = join(directory, 'TODO.md');
+  if (path === undefined) {
+    replace(own, content);
+    return undefined;
+  }
+  const file = containedFile(worktree, path);
+  const known = file === undefined ? '' : join(memory, `${digestOf(Buffer.from(file)).slice(7)}.txt`);
+  const there = file === undefined ? undefined : read(file);
+  const bytes = Buffer.from(content);
+  const ours =
+    there === undefined || there.equals(bytes) || read(known)?.toString('utf8').trim() === digestOf(there);
+  if (file !== undefined && ours) {
+    // Before the file itself: what is remembered too early only lets the same words be replaced.
+    replace(known, `${digestOf(bytes)}\n`);
+    replace(file, content);
+    return undefined;
+  }
+  replace(own, content);
+  const shown = JSON.stringify(path.slice(0, 200));
+  const why =
+    file === undefined
+      ? 'leads out of the worktree, or into .git or .stepfast'
+      : 'is there already and is no list of ours as it was written';
+  const next = file === undefined ? 'name another todo_path' : 'move it away, then send the list again';
+  return `the to-do list was kept with the run only, because ${shown} ${why}: ${next}`;
+}
+
+function read(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    // What cannot be read is somebody's, a directory for instance.
+    return Buffer.from([0]);
+  }
+}
+
+function replace(file: string, content: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    writeFileSync(temporary, content, { flag: 'wx' });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}

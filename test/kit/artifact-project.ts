@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Artifact, Content } from '../../src/context/artifacts/artifact.ts';
+import { type ArtifactRequest, loadArtifacts } from '../../src/context/artifacts/load-artifacts.ts';
+import { type CriticalArtifact, type State, settle } from '../../src/machine/index.ts';
+
+/** A project and, beside it, a place that nothing may be read from: for tests. */
+export interface Trial {
+  root: string;
+  outside: string;
+  /** What is only outside. */
+  canary: string;
+  write(files: Record<string, string | Buffer>): void;
+  load(entries: CriticalArtifact[], request?: Partial<ArtifactRequest>): Promise<Artifact[]>;
+  /** Of one artifact with these keys; markdown unless it says otherwise. */
+  content(entry: Partial<CriticalArtifact>, request?: Partial<ArtifactRequest>): Promise<Content>;
+  [Symbol.dispose](): void;
+}
+
+export const runId = 'feature-20261114-k3f9x2ab';
+
+export function createTrial(files: Record<string, string | Buffer> = {}): Trial {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-artifacts-')));
+  const [root, outside] = [join(directory, 'project'), join(directory, 'outside')];
+  const canary = 'canary-of-the-outside';
+  const write = (more: Record<string, string | Buffer>, base = root): void => {
+    for (const [file, text] of Object.entries(more)) {
+      mkdirSync(dirname(join(base, file)), { recursive: true });
+      writeFileSync(join(base, file), text);
+    }
+  };
+  mkdirSync(root);
+  write(files);
+  write({ 'plan.md': canary, 'plan.json': JSON.stringify({ canary }), [`${canary}.md`]: canary }, outside);
+  const load = (entries: CriticalArtifact[], request: Partial<ArtifactRequest> = {}): Promise<Artifact[]> =>
+    loadArtifacts({
+      state: sampleState(),
+      projection: {},
+      root,
+      worktree: root,
+      condition: () => ({ pass: true }),
+      git: gitIn(root),
+      ...request,
+      definition: {
+        name: 'feature',
+        description: 'A feature',
+        steps: [{ id: 'plan', type: 'action', instructions: 'Plan.' }],
+        ...request.definition,
+        critical_artifacts: { always_load: entries },
+      },
+    });
+  return {
+    root,
+    outside,
+    canary,
+    write,
+    load,
+    async content(entry, request) {
+      const [artifact] = await load([{ id: 'it', type: 'markdown', ...entry }], request);
+      if (!artifact) throw new Error('it was not loaded');
+      return artifact.content;
+    },
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
+
+/** A run that has just begun, with these parts of it changed. */
+export function sampleState(changes: Partial<State> = {}): State {
+  const definition = {
+    name: 'feature',
+    description: 'A feature',
+    steps: [{ id: 'plan', type: 'action' as const, instructions: 'Plan.' }],
+  };
+  const { state } = settle(definition, null, { type: 'start', run: runId, now: 1 });
+  if (state === null) throw new Error('the run did not begin');
+  return { ...state, ...changes };
+}
+
+function gitIn(cwd: string): ArtifactRequest['git'] {
+  const env = {
+    PATH: process.env.PATH,
+    GIT_CONFIG_NOSYSTEM: '1',
+    HOME: cwd,
+    LC_ALL: 'C',
+    GIT_OPTIONAL_LOCKS: '0',
+  };
+  return (args) =>
+    new Promise((resolve) => {
+      const all = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '--no-pager', ...args];
+      execFile('git', all, { cwd, env }, (error, stdout) => resolve(error ? undefined : stdout));
+    });
+}

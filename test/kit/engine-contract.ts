@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest';
+import { loadWorkflowTemplateFromString } from '../../src/definition/index.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { Command, Status } from '../../src/machine/index.ts';
+
+export const smallDefinition = loadWorkflowTemplateFromString(`
+name: small
+description: Two steps
+steps:
+  - { id: plan, type: action, instructions: Plan it. }
+  - { id: build, type: action, instructions: "Build {outputs.plan} in {project_root}." }
+`);
+
+export const advance = (at: string, output: string, now = 2): Command => ({
+  type: 'advance',
+  now,
+  at,
+  output,
+});
+
+export async function startSmall(engine: Engine): Promise<{ engine: Engine; run: string; at: string }> {
+  const { run, reply } = await engine.begin(smallDefinition, { type: 'start', now: 1 });
+  return { engine, run, at: (reply as Status).at ?? '' };
+}
+
+/** What every engine promises, in process and over HTTP; `create` may give one that has runs already. */
+export function engineContract(name: string, create: () => Promise<Engine>): void {
+  const started = async () => await startSmall(await create());
+  const own = () => `mine-20261115-${Math.random().toString(36).slice(2, 10).padEnd(8, '0')}`;
+
+  describe(`the ${name} engine`, () => {
+    test('a run is advanced, and every call sees it as it is now', async () => {
+      const { engine, run, at } = await started();
+      const { reply, changed } = await engine.execute(run, advance(at, 'the plan'), undefined, {
+        values: { project_root: '/p' },
+      });
+      expect(changed).toBe(true);
+      expect(reply).toMatchObject({ step: 'build', instructions: 'Build the plan in /p.' });
+      const again = await engine.execute(run, { type: 'status', now: 3 });
+      expect(again).toMatchObject({ changed: false, reply: { step: 'build', status: 'running' } });
+      expect(await engine.view(run)).toMatchObject({ run, state: { step: 'build' }, version: { seq: 2 } });
+    });
+
+    test('a repeated handle replays, a repeated key gives the same answer', async () => {
+      const { engine, run, at } = await started();
+      const first = await engine.execute(run, advance(at, 'the plan'));
+      expect(first.reply).not.toHaveProperty('replayed');
+      const repeated = await engine.execute(run, advance(at, 'the plan'));
+      expect(repeated.reply).toMatchObject({ step: 'build', replayed: true });
+      const note: Command = { type: 'note', now: 5, kind: 'decision', text: 'Use SQLite' };
+      const noted = await engine.execute(run, note, 'key-1');
+      const second = await engine.execute(run, { ...note, now: 9 }, 'key-1');
+      expect(second.reply).toEqual({ ...noted.reply, replayed: true });
+      expect((await engine.view(run))?.state.notes).toHaveLength(1);
+    });
+
+    test('[S10] a key that was used for another command or other content is refused', async () => {
+      const { engine, run, at } = await started();
+      const note: Command = { type: 'note', now: 5, kind: 'decision', text: 'Use SQLite' };
+      const noted = await engine.execute(run, note, 'key-1');
+      for (const other of [
+        { type: 'cancel', now: 6, actor: { kind: 'person', name: 'ann' } },
+        { ...note, text: 'Use PostgreSQL' },
+        { ...note, at },
+        advance(at, 'the plan'),
+      ] satisfies Command[])
+        await expect(engine.execute(run, other, 'key-1')).rejects.toMatchObject({ code: 'key_reused' });
+      expect((await engine.view(run))?.state).toMatchObject({ status: 'running', step: 'plan' });
+      // Neither the moment nor the session nor what the caller's runtime saw is what a call asks for.
+      const again: Command = { ...note, now: 9, session: 's2', tree: 'git:1' };
+      expect((await engine.execute(run, again, 'key-1')).reply).toEqual({ ...noted.reply, replayed: true });
+    });
+
+    test('[S10] a key of a start that was used for another start is refused', async () => {
+      const engine = await create();
+      const run = own();
+      const begin = (summary: string, definition = smallDefinition) =>
+        engine.begin(definition, { type: 'start', now: 1, summary }, {}, { run, key: 'k' });
+      await begin('one');
+      await expect(begin('two')).rejects.toMatchObject({ code: 'key_reused' });
+      const other = { ...smallDefinition, description: 'Another' };
+      await expect(begin('one', other)).rejects.toMatchObject({ code: 'key_reused' });
+      expect(await begin('one')).toMatchObject({ run, changed: false });
+    });
+
+    test('a refusal is an answer, and leaves the run as it was', async () => {
+      const { engine, run } = await started();
+      const { reply, changed } = await engine.execute(run, advance('abcd:plan#7', 'no'));
+      expect(changed).toBe(false);
+      expect(reply).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+      expect((await engine.view(run))?.version.seq).toBe(1);
+    });
+
+    test('of many calls at once with one handle exactly one advances', async () => {
+      const { engine, run, at } = await started();
+      const replies = await Promise.all(
+        Array.from({ length: 16 }, (_, index) => engine.execute(run, advance(at, `output ${index}`))),
+      );
+      expect(replies.filter(({ reply }) => 'step' in reply && !reply.replayed)).toHaveLength(1);
+      const events = (await engine.entries(run)).flatMap((entry) => entry.events);
+      expect(events.filter(({ type }) => type === 'position.completed')).toHaveLength(1);
+    });
+
+    test('a start that is repeated with its key begins nothing new; the id with another key is taken', async () => {
+      const engine = await create();
+      const run = own();
+      const begin = (key: string) =>
+        engine.begin(smallDefinition, { type: 'start', now: 1 }, {}, { run, key });
+      const first = await begin('k');
+      expect(first).toMatchObject({ run, changed: true });
+      expect(await begin('k')).toMatchObject({
+        run,
+        changed: false,
+        reply: { at: (first.reply as Status).at },
+      });
+      expect(await engine.entries(run)).toHaveLength(1);
+      await expect(begin('other')).rejects.toMatchObject({ code: 'busy' });
+    });
+
+    test('nobody begins a run that ends as another does: handles would mean both', async () => {
+      const engine = await create();
+      const run = own();
+      const begin = (id: string) =>
+        engine.begin(smallDefinition, { type: 'start', now: 1 }, {}, { run: id, key: id });
+      await begin(run);
+      await expect(begin(`other-${run.slice(-8)}`)).rejects.toMatchObject({ code: 'busy' });
+      await expect(begin(run.slice(-8))).rejects.toMatchObject({ code: 'busy' });
+      expect(await engine.ids(run.slice(-8))).toEqual([run]);
+      expect(await begin(own())).toMatchObject({ changed: true });
+    });
+
+    test('long words are kept aside, and read back whole', async () => {
+      const { engine, run, at } = await started();
+      const long = 'long words ß 漢字 👩‍👩‍👧 \u2028 '.repeat(1000);
+      await engine.execute(run, advance(at, long));
+      const text = (await engine.view(run))?.state.outputs.plan?.text;
+      expect(text).toMatchObject({ bytes: Buffer.byteLength(long) });
+      expect(await engine.text(run, text ?? '')).toBe(long);
+      expect(await engine.text(run, 'short')).toBe('short');
+    });
+
+    test('words beyond 256 KB are refused', async () => {
+      const { engine, run, at } = await started();
+      const { reply } = await engine.execute(run, advance(at, 'x'.repeat(256 * 1024 + 1)));
+      expect(reply).toMatchObject({ code: 'bad_output' });
+    });
+
+    test('the first call of a session binds it, in the same batch', async () => {
+      const { engine, run, at } = await started();
+      const facts = { host: 'claude-code', worktree: '{project_root}' };
+      await engine.execute(run, { ...advance(at, 'plan'), session: 's1' }, undefined, { facts });
+      const note: Command = { type: 'note', kind: 'decision', text: 'x', now: 4, session: 's1' };
+      await engine.execute(run, note, undefined, { facts });
+      expect((await engine.view(run))?.state.sessions).toMatchObject({ s1: facts });
+      const batches = await engine.entries(run);
+      expect(batches.map(({ session }) => session)).toEqual([undefined, 's1', 's1']);
+      const events = batches.flatMap((entry) => entry.events);
+      expect(events.filter(({ type }) => type === 'session.started')).toHaveLength(1);
+    });
+
+    test('a run is found by its id and by its end, and by nothing else', async () => {
+      const engine = await create();
+      const run = own();
+      await engine.begin(smallDefinition, { type: 'start', now: 1 }, {}, { run, key: 'k' });
+      expect(await engine.ids(run)).toEqual([run]);
+      expect(await engine.ids(run.slice(-8))).toEqual([run]);
+      expect(await engine.ids(run.slice(-7))).toEqual([]);
+      expect(await engine.ids('../../etc/passwd')).toEqual([]);
+      expect(await engine.ids('%')).toEqual([]);
+    });
+
+    test('what is listed has its state', async () => {
+      const { engine, run } = await started();
+      expect((await engine.runs()).find((each) => each.run === run)).toMatchObject({
+        state: { run, status: 'running' },
+      });
+      expect(await engine.ids()).toContain(run);
+    });
+
+    test('entries are told after a number', async () => {
+      const { engine, run, at } = await started();
+      await engine.execute(run, advance(at, 'plan'));
+      expect((await engine.entries(run, 1)).map(({ seq }) => seq)).toEqual([2]);
+      expect(await engine.entries(run, 2)).toEqual([]);
+    });
+
+    test('whoever watches is told when the run moves, and is let go when it does not', async () => {
+      const { engine, run, at } = await started();
+      await engine.watch(run, 1, 50);
+      const watched = engine.watch(run, 1, 60_000);
+      await engine.execute(run, advance(at, 'plan'));
+      await watched;
+      await engine.watch(run, 1, 60_000);
+      expect((await engine.view(run))?.version.seq).toBe(2);
+    });
+
+    test('an unknown run is said to be unknown', async () => {
+      const engine = await create();
+      const status: Command = { type: 'status', now: 1 };
+      await expect(engine.execute(own(), status)).rejects.toMatchObject({ code: 'no_run' });
+      expect(await engine.view(own())).toBeUndefined();
+      expect(await engine.view('../x')).toBeUndefined();
+    });
+
+    test('a run that is removed is gone', async () => {
+      const { engine, run } = await started();
+      await engine.remove(run);
+      expect(await engine.view(run)).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,114 @@
+import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Logged } from '../../src/hooks/hook-log.ts';
+import { runHook } from '../../src/hooks/run-hook.ts';
+import { claudeCode } from '../../src/hosts/claude-code/index.ts';
+import { isRefused, type Request, type Runtime } from '../../src/runtime/index.ts';
+import { createTestProject, type TestProject } from './project.ts';
+
+/** A project in which a host's hooks fire; payloads have the shapes of the real program. */
+export interface HookKit {
+  project: TestProject;
+  runtime: Runtime;
+  /** Starts the workflow 'w' as the tools would, under a session of their own. */
+  start(): Promise<{ run: string; at: string }>;
+  call(run: string, request: Request): Promise<string>;
+  fire(event: string, payload?: object): Promise<Fired>;
+  /** A Stepfast tool was called by the session and answered. */
+  called(session: string, answer: { run: string; at: string }, more?: object): Promise<Fired>;
+  transcript: string;
+  /** What the host writes down of an accepted injection. */
+  accept(text: string): void;
+  writeDown(record: object): void;
+  log(): Logged[];
+  wait(ms: number): void;
+  [Symbol.dispose](): void;
+}
+
+export interface Fired {
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+  /** The injected text. */
+  context: string;
+  json: Record<string, unknown>;
+}
+
+export const status = 'mcp__plugin_stepfast_stepfast__workflow_status';
+
+export function createHookKit(files: Record<string, string>): HookKit {
+  const project = createTestProject(files);
+  const runtime = project.runtime();
+  const transcript = join(project.root, '..', 'transcripts', 'a.jsonl');
+  let later = 0;
+  let count = 0;
+  const fire = async (event: string, payload: object = {}): Promise<Fired> => {
+    count += 1;
+    const whole = {
+      session_id: 'a',
+      transcript_path: transcript,
+      cwd: project.root,
+      hook_event_name: event,
+      prompt_id: `p${count}`,
+      ...payload,
+    };
+    const around = {
+      env: project.env,
+      home: project.env.HOME ?? '',
+      now: () => Date.now() + later,
+      pid: process.pid,
+    };
+    const answered = await runHook(claudeCode, event, JSON.stringify(whole), around);
+    const json = answered.stdout.startsWith('{') ? JSON.parse(answered.stdout) : {};
+    return { ...answered, json, context: json.hookSpecificOutput?.additionalContext ?? '' };
+  };
+  const writeDown = (record: object): void => {
+    mkdirSync(dirname(transcript), { recursive: true });
+    appendFileSync(transcript, `${JSON.stringify(record)}\n`);
+  };
+  return {
+    project,
+    runtime,
+    async start() {
+      const { run = '', reply } = await runtime.start({ workflow: 'w' }, { session: 'mcp-1' });
+      if (isRefused(reply)) throw new Error(reply.message);
+      return { run, at: reply.at ?? '' };
+    },
+    async call(run, request) {
+      const { reply } = await runtime.call(request, { session: 'mcp-1' }, { run, waitMs: 120_000 });
+      if (isRefused(reply)) throw new Error(reply.message);
+      return reply.at ?? '';
+    },
+    fire,
+    called: (session, answer, more = {}) =>
+      fire('PostToolUse', {
+        session_id: session,
+        tool_name: status,
+        tool_use_id: `call-${count}`,
+        tool_input: {},
+        tool_response: [{ type: 'text', text: JSON.stringify(answer) }],
+        ...more,
+      }),
+    transcript,
+    accept: (text) =>
+      writeDown({ type: 'attachment', attachment: { type: 'hook_additional_context', content: [text] } }),
+    writeDown,
+    log() {
+      const file = join(runtime.project.directory, 'sessions', 'hooks', 'log.jsonl');
+      const lines = readFileSync(file, 'utf8').trim().split('\n');
+      return lines.map((line) => JSON.parse(line));
+    },
+    wait: (ms) => {
+      later += ms;
+    },
+    [Symbol.dispose]: () => project[Symbol.dispose](),
+  };
+}
+
+export const filesIn = (directory: string): string[] => {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+};
