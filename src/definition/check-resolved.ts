@@ -1,9 +1,9 @@
 import { adoptedDefinition, type Definition } from '../machine/index.ts';
+import { workflowSchema } from '../schema/index.ts';
 import { createCollector } from './diagnostics.ts';
 import { hashDefinition } from './hash.ts';
 import { reportIssues } from './issues.ts';
 import { checkReferences } from './parse.ts';
-import { workflowSchema } from './schema.ts';
 import { createSource, type MapNode, type Node, type Source } from './tree.ts';
 
 const deepest = 20;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { workflowSchema } from '../schema/index.ts';
 import { didYouMean, nearest } from '../suggest.ts';
-import { workflowSchema } from './schema.ts';
 import { child, descend, type MapNode, type Node, type Report, type ScalarNode, textOf } from './tree.ts';
 
 type Issue = z.core.$ZodIssue;

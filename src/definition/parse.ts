@@ -1,4 +1,5 @@
 import type { Definition } from '../machine/index.ts';
+import { type Authored, workflowSchema } from '../schema/index.ts';
 import { nearest } from '../suggest.ts';
 import { checkArtifacts } from './check-artifacts.ts';
 import { checkGates } from './check-gates.ts';
@@ -9,7 +10,6 @@ import { createCollector, type Diagnostic } from './diagnostics.ts';
 import { hashDefinition } from './hash.ts';
 import { type FindBase, inherit } from './inherit.ts';
 import { isLimit, reportIssues } from './issues.ts';
-import { type Authored, workflowSchema } from './schema.ts';
 import {
   child,
   createSource,

@@ -1,8 +1,6 @@
-import type { Command, CommandType } from './command.ts';
+import type { Command, CommandType, Definition, Event } from '../schema/index.ts';
 import { settle } from './decide.ts';
-import type { Definition } from './definition.ts';
 import { type Effect, effectsOf, runGates } from './effect.ts';
-import type { Event } from './event.ts';
 import { parseHandle } from './handle.ts';
 import { handleOf, isCallers } from './locate.ts';
 import { own } from './record.ts';

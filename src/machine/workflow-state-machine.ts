@@ -1,14 +1,19 @@
 import { StepfastError } from '../errors.ts';
-import type { Command, TaskInput } from './command.ts';
+import type {
+  Command,
+  ContextAction,
+  Definition,
+  TaskInput,
+  WorkflowState,
+  WorkflowTask,
+} from '../schema/index.ts';
 import { settle } from './decide.ts';
-import type { ContextAction, Definition } from './definition.ts';
 import { formatHandle } from './handle.ts';
 import { onlyCursor } from './locate.ts';
 import { own } from './record.ts';
 import { type Cursor, opening, type State } from './state.ts';
 import { type Status, statusOf } from './status.ts';
 import { loopIdOf, stepOf, tasksIn, workAt } from './steps.ts';
-import type { WorkflowState, WorkflowTask } from './workflow-state.ts';
 
 export interface MachineOptions {
   run?: string;

@@ -1,4 +1,21 @@
 export {
+  apiHeader,
+  apiVersion,
+  type ErrorAnswer,
+  type ErrorCode,
+  engineStatus,
+  errorStatus,
+  etagOf,
+  maxBodyBytes,
+  maxPage,
+  maxWatchMs,
+  paths,
+  type Scope,
+  scopes,
+  versionHeader,
+  type WhoamiAnswer,
+} from '../schema/index.ts';
+export {
   type Adoption,
   type AdoptionPlace,
   type AdoptOptions,
@@ -27,8 +44,6 @@ export {
   type Engine,
   type Executed,
   noRun,
-  type Once,
-  type OpeningCommand,
 } from './engine.ts';
 export { sessionEnvironment } from './environment.ts';
 export { type GateProgress, logsDirectory, logsName, type RunnerCommand } from './gate-keeper.ts';
@@ -93,31 +108,7 @@ export {
 } from './remote/login.ts';
 export { lookingOnce } from './remote/look-once.ts';
 export { createRemoteEngine, type RemoteEngine } from './remote/remote-engine.ts';
-export {
-  apiHeader,
-  apiVersion,
-  type BeginBody,
-  type CommandBody,
-  type EntriesAnswer,
-  type ErrorAnswer,
-  type ErrorCode,
-  engineStatus,
-  errorStatus,
-  etagOf,
-  type IdsAnswer,
-  maxBodyBytes,
-  maxKeyLength,
-  maxPage,
-  maxWatchMs,
-  paths,
-  type RunAnswer,
-  type RunsAnswer,
-  type Scope,
-  scopes,
-  versionHeader,
-  type WatchAnswer,
-  type WhoamiAnswer,
-} from './remote/wire.ts';
+export type { RunAnswer, RunsAnswer } from './remote/wire.ts';
 export type { Resolved } from './resolve.ts';
 export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type { StartRequest } from './start.ts';

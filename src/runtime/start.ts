@@ -1,8 +1,9 @@
 import { type Command, type Definition, ended, type Scalar, shortSummary } from '../machine/index.ts';
+import type { OpeningCommand } from '../schema/index.ts';
 import type { RunInfo } from '../store/index.ts';
 import { type Answer, isRefused, type Refused } from './answer.ts';
 import { containedFile } from './contained.ts';
-import type { Engine, OpeningCommand } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { worksHere } from './find-run.ts';
 import type { GateKeeper } from './gate-keeper.ts';
 import type { Memory } from './memory/memory.ts';

@@ -1,8 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StepfastError } from '../../errors.ts';
+import {
+  apiHeader,
+  apiVersion,
+  type BeginBody,
+  type CommandBody,
+  engineStatus,
+  etagOf,
+} from '../../schema/index.ts';
 import type { Engine } from '../engine.ts';
-import { apiHeader, apiVersion, type BeginBody, type CommandBody, engineStatus, etagOf } from './wire.ts';
 
 /** What becomes of a request: handled, handled but not answered, never answered, or answered with something else. */
 export type Fault =

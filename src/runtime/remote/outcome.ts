@@ -1,6 +1,6 @@
 import { StepfastError } from '../../errors.ts';
+import { apiHeader, apiVersion, engineStatus, versionHeader } from '../../schema/index.ts';
 import type { Answer } from './asking.ts';
-import { apiHeader, apiVersion, engineStatus, versionHeader } from './wire.ts';
 
 /** What one request led to: an answer, a no, or something that may be gone a moment later. */
 export type Outcome = { answer: Answer } | { refused: StepfastError } | { problem: string; afterMs?: number };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Dice, memory, randomCommand } from '../../../test/properties/commands.ts';
 import { hashDefinition } from '../../definition/index.ts';
 import { type Command, type Definition, type Event, respond, type State } from '../../machine/index.ts';
-import { wrongIn } from './event-shapes.ts';
+import { eventProblem } from '../../schema/index.ts';
 import { soundStates } from './sound-run.ts';
 
 const run = 'golden-1-abcd';
@@ -48,7 +48,7 @@ test.each<[string, (batches: { now: number; events: Event[] }[]) => void, string
   [
     'brings more than its events have',
     ([first]) => Object.assign(first?.events[0] ?? {}, { todo: 'forged' }),
-    'run.started.todo is not known here',
+    'run.started.todo: ',
   ],
   [
     'begins twice',
@@ -58,13 +58,13 @@ test.each<[string, (batches: { now: number; events: Event[] }[]) => void, string
   [
     'has a time that no date can tell',
     ([first]) => Object.assign(first?.events[0] ?? {}, { now: 1e300 }),
-    'run.started.now is no number',
+    'run.started.now: ',
   ],
   ['has a batch of no time', ([first]) => Object.assign(first ?? {}, { now: null }), 'is no batch'],
   [
     'has a summary that is none',
     ([first]) => Object.assign(first?.events[0] ?? {}, { summary: { length: 3 } }),
-    'run.started.summary is no text',
+    'run.started.summary: ',
   ],
   [
     'was begun with another workflow',
@@ -97,9 +97,10 @@ test.each<[string, object, string]>([
 
 test('a process, a handle and a check are named as the machine names them', () => {
   const started = { type: 'gates.started', now: 1, id: 'abcd:plan#1!1', deadline: 2 } as const;
-  expect(wrongIn(started)).toBeUndefined();
-  expect(wrongIn({ ...started, runner: { pid: 12, host: 'far' } })).toBeUndefined();
-  for (const pid of [-1, 0, 1.5]) expect(wrongIn({ ...started, runner: { pid, host: 'far' } })).toBeDefined();
+  expect(eventProblem(started)).toBeUndefined();
+  expect(eventProblem({ ...started, runner: { pid: 12, host: 'far' } })).toBeUndefined();
+  for (const pid of [-1, 0, 1.5])
+    expect(eventProblem({ ...started, runner: { pid, host: 'far' } })).toBeDefined();
   for (const id of ['..', 'abcd:plan#1', '../../x:y#1!1 ', 'abcd:plan#0!1'])
-    expect(wrongIn({ ...started, id })).toBeDefined();
+    expect(eventProblem({ ...started, id })).toBeDefined();
 });

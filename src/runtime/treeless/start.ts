@@ -1,7 +1,8 @@
 import { ended, shortSummary } from '../../machine/index.ts';
+import type { OpeningCommand } from '../../schema/index.ts';
 import type { RunInfo } from '../../store/index.ts';
 import { type Answer, isRefused, type Refused } from '../answer.ts';
-import type { Engine, OpeningCommand } from '../engine.ts';
+import type { Engine } from '../engine.ts';
 import type { StartRequest } from '../start.ts';
 import type { Who } from '../surroundings.ts';
 import type { Moment } from './moment.ts';
