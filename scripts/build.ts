@@ -136,6 +136,9 @@ async function buildHook(
     // In a file that is looked at and left out.
     logOverride: { 'empty-import-meta': 'silent' },
   });
+  const { inputs } = built.metafile.outputs[`dist/${file}`] ?? { inputs: {} };
+  if (Object.keys(inputs).some((path) => path.includes('node_modules/zod/')))
+    throw new Error(`${file} bundles zod: import only types of schema/, or what its api.ts has`);
   return built.metafile;
 }
 

@@ -38,9 +38,9 @@ export class WorkflowStateMachine {
     this.template = template;
     this.#now = options.now ?? (() => 0);
     const { run = `${template.name}-local`, summary, inputs } = options;
-    const common = { now: this.#now(), run, ...(inputs ? { inputs } : {}) };
+    const common = { now: this.#now(), run, inputs };
     if (saved) this.execute({ type: 'import', ...common, state: saved });
-    else this.execute({ type: 'start', ...common, ...(summary === undefined ? {} : { summary }) });
+    else this.execute({ type: 'start', ...common, summary });
     if (saved?.contextActionExecuted) this.#marked = this.#handle();
   }
 
@@ -63,7 +63,7 @@ export class WorkflowStateMachine {
     if (this.getContextActionIfNeeded() !== null) {
       for (let told = 0; told < 2; told += 1) this.execute({ type: 'status', now: this.#now() });
     }
-    this.execute({ type: 'advance', now: this.#now(), output, ...(at === undefined ? {} : { at }) });
+    this.execute({ type: 'advance', now: this.#now(), output, at });
     return this.getStatus();
   }
 

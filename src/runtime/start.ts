@@ -50,8 +50,8 @@ export function createStart(options: Options) {
     const opening: OpeningCommand = {
       ...caller(who, (await treeFor(definition, 'start', project.worktree))?.hash),
       type: 'start',
-      ...(summary === undefined ? {} : { summary }),
-      ...(inputs === undefined ? {} : { inputs }),
+      summary,
+      inputs,
     };
     ignoreRuns(project);
     const { run, reply, effects, due } = await engine.begin(definition, opening, around(who));

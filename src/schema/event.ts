@@ -113,123 +113,127 @@ const facts = z.strictObject({
 const event = <T extends string, F extends z.ZodRawShape>(type: T, fields: F) =>
   z.strictObject({ type: z.literal(type), now: time, ...fields });
 
-/** Everything that can happen to a run. `at` is the handle of the position that it happened to. */
-const eventSchema = z.discriminatedUnion('type', [
-  event('run.started', {
-    run: word,
-    workflow: word,
-    hash: word.exactOptional(),
-    summary: words.exactOptional(),
-    inputs: recordOf(scalar, 10_000),
-    boundaries: boundaryPolicies,
-  }),
-  event('run.adopted', { adopted }),
-  event('run.imported', { state: workflowStateOf(id, taskId, recordOf) }),
-  event('run.completed', {}),
-  event('run.failed', { reason: words }),
-  event('run.cancelled', { reason: words }),
-  event('run.blocked', { reason: words }),
-  event('run.rewound', { to: id }),
-  event('run.pivoted', { from: id, to: id, tag: word, feedback: words, plan: text.exactOptional() }),
-  event('step.entered', {
-    step: id,
-    context: contextActions.exactOptional(),
-    forced: z.literal(true).exactOptional(),
-  }),
-  event('step.completed', { step: id, session }),
-  event('position.entered', {
-    step: id,
-    task: taskId.exactOptional(),
-    subStep: id.exactOptional(),
-    iteration: z.int().min(1).max(1_000_000).exactOptional(),
-    visit: z.int().min(1).max(999_999_999),
-    why: z.enum(['next', 'retry', 'revise', 'claim', 'reclaim']),
-    context: contextActions.exactOptional(),
-    failures: count,
-    failedAt: handle.exactOptional(),
-    failure: words.exactOptional(),
-    receipts: receipts.exactOptional(),
-    feedback: words.exactOptional(),
-    output: text.exactOptional(),
-    lease: lease.exactOptional(),
-    tree,
-  }),
-  event('position.completed', {
-    at: handle,
-    output: text,
-    receipts,
-    tree,
-    reviewed: word.exactOptional(),
-    session,
-  }),
-  event('position.failed', { at: handle, reason: words, session }),
-  event('position.blocked', { at: handle, reason: words }),
-  event('tasks.set', { loop: id, tasks: z.array(task).max(10_000) }),
-  event('task.dropped', { loop: id, task: taskId, reason: words, by: words }),
-  event('task.ended', { loop: id, task: taskId, end: taskEnd, at: handle.exactOptional() }),
-  event('lease.renewed', { at: handle, expires: time }),
-  event('gates.requested', {
-    at: handle,
-    id: checkId,
-    output: text,
-    gates: z.array(requestedGate).max(20_000),
-    deadline: time,
-    tree,
-    session,
-    approval: z.strictObject({ by: word, feedback: words.exactOptional() }).exactOptional(),
-  }),
-  event('gates.started', { id: checkId, deadline: time, runner: runner.exactOptional(), tree }),
-  event('gates.finished', {
-    id: checkId,
-    pass: z.boolean(),
-    receipts,
-    tree,
-    unstable: z.array(path).max(100_000).exactOptional(),
-  }),
-  event('gates.interrupted', { id: checkId, why: z.enum(['deadline', 'runner']) }),
-  event('review.requested', { at: handle, by: word, output: text, receipts, tree, session }),
-  event('review.decided', {
-    at: handle.exactOptional(),
-    verdict: verdicts,
-    by: word,
-    feedback: words.exactOptional(),
-  }),
-  event('budget.spent', { step: id, turns: amount, tokens: amount, activeMs: amount }),
-  event('budget.exhausted', { what: amounts.keyof() }),
-  event('budget.extended', { amount: amounts, by: word }),
-  event('question.asked', { id: word, at: handle, text: words }),
-  event('question.answered', { id: word, answer: words }),
-  event('note.added', {
-    id: word,
-    kind: noteKinds,
-    text: words,
-    key: word.exactOptional(),
-    at: word.exactOptional(),
-  }),
-  event('todo.replaced', { content: text }),
-  event('file.read', { path, hash: word, session }),
-  event('artifacts.loaded', {
-    trigger: word,
-    artifacts: z.array(z.strictObject({ id, hash: word.exactOptional() })).max(1000),
-    session: word,
-  }),
-  event('boundary.requested', {
-    at: handle,
-    policy: boundaryPolicies,
-    session,
-    downgraded: z.literal(true).exactOptional(),
-  }),
-  event('boundary.reset', { at: handle, by: resetBy, saw, session }),
-  event('boundary.released', { at: handle, how: z.enum(['reset', 'skipped', 'proceeded']) }),
-  event('briefing.delivered', { briefing: word, session: word, proven: proofs }),
-  event('compaction.recorded', { session: word, ...compaction.shape }),
-  event('session.started', { session: word, ...facts.shape }),
-  event('session.ended', { session: word }),
-  event('session.reset', { session: word, saw, by: resetBy }),
-  event('stop.held', { at: handle, session: word }),
-]);
+/**
+ * Everything that can happen to a run. `at` is the handle of the position that it happened to.
+ * Created on first use: few programs that load this file validate events.
+ */
+const createEventSchema = () =>
+  z.discriminatedUnion('type', [
+    event('run.started', {
+      run: word,
+      workflow: word,
+      hash: word.exactOptional(),
+      summary: words.exactOptional(),
+      inputs: recordOf(scalar, 10_000),
+      boundaries: boundaryPolicies,
+    }),
+    event('run.adopted', { adopted }),
+    event('run.imported', { state: workflowStateOf(id, taskId, recordOf) }),
+    event('run.completed', {}),
+    event('run.failed', { reason: words }),
+    event('run.cancelled', { reason: words }),
+    event('run.blocked', { reason: words }),
+    event('run.rewound', { to: id }),
+    event('run.pivoted', { from: id, to: id, tag: word, feedback: words, plan: text.exactOptional() }),
+    event('step.entered', {
+      step: id,
+      context: contextActions.exactOptional(),
+      forced: z.literal(true).exactOptional(),
+    }),
+    event('step.completed', { step: id, session }),
+    event('position.entered', {
+      step: id,
+      task: taskId.exactOptional(),
+      subStep: id.exactOptional(),
+      iteration: z.int().min(1).max(1_000_000).exactOptional(),
+      visit: z.int().min(1).max(999_999_999),
+      why: z.enum(['next', 'retry', 'revise', 'claim', 'reclaim']),
+      context: contextActions.exactOptional(),
+      failures: count,
+      failedAt: handle.exactOptional(),
+      failure: words.exactOptional(),
+      receipts: receipts.exactOptional(),
+      feedback: words.exactOptional(),
+      output: text.exactOptional(),
+      lease: lease.exactOptional(),
+      tree,
+    }),
+    event('position.completed', {
+      at: handle,
+      output: text,
+      receipts,
+      tree,
+      reviewed: word.exactOptional(),
+      session,
+    }),
+    event('position.failed', { at: handle, reason: words, session }),
+    event('position.blocked', { at: handle, reason: words }),
+    event('tasks.set', { loop: id, tasks: z.array(task).max(10_000) }),
+    event('task.dropped', { loop: id, task: taskId, reason: words, by: words }),
+    event('task.ended', { loop: id, task: taskId, end: taskEnd, at: handle.exactOptional() }),
+    event('lease.renewed', { at: handle, expires: time }),
+    event('gates.requested', {
+      at: handle,
+      id: checkId,
+      output: text,
+      gates: z.array(requestedGate).max(20_000),
+      deadline: time,
+      tree,
+      session,
+      approval: z.strictObject({ by: word, feedback: words.exactOptional() }).exactOptional(),
+    }),
+    event('gates.started', { id: checkId, deadline: time, runner: runner.exactOptional(), tree }),
+    event('gates.finished', {
+      id: checkId,
+      pass: z.boolean(),
+      receipts,
+      tree,
+      unstable: z.array(path).max(100_000).exactOptional(),
+    }),
+    event('gates.interrupted', { id: checkId, why: z.enum(['deadline', 'runner']) }),
+    event('review.requested', { at: handle, by: word, output: text, receipts, tree, session }),
+    event('review.decided', {
+      at: handle.exactOptional(),
+      verdict: verdicts,
+      by: word,
+      feedback: words.exactOptional(),
+    }),
+    event('budget.spent', { step: id, turns: amount, tokens: amount, activeMs: amount }),
+    event('budget.exhausted', { what: amounts.keyof() }),
+    event('budget.extended', { amount: amounts, by: word }),
+    event('question.asked', { id: word, at: handle, text: words }),
+    event('question.answered', { id: word, answer: words }),
+    event('note.added', {
+      id: word,
+      kind: noteKinds,
+      text: words,
+      key: word.exactOptional(),
+      at: word.exactOptional(),
+    }),
+    event('todo.replaced', { content: text }),
+    event('file.read', { path, hash: word, session }),
+    event('artifacts.loaded', {
+      trigger: word,
+      artifacts: z.array(z.strictObject({ id, hash: word.exactOptional() })).max(1000),
+      session: word,
+    }),
+    event('boundary.requested', {
+      at: handle,
+      policy: boundaryPolicies,
+      session,
+      downgraded: z.literal(true).exactOptional(),
+    }),
+    event('boundary.reset', { at: handle, by: resetBy, saw, session }),
+    event('boundary.released', { at: handle, how: z.enum(['reset', 'skipped', 'proceeded']) }),
+    event('briefing.delivered', { briefing: word, session: word, proven: proofs }),
+    event('compaction.recorded', { session: word, ...compaction.shape }),
+    event('session.started', { session: word, ...facts.shape }),
+    event('session.ended', { session: word }),
+    event('session.reset', { session: word, saw, by: resetBy }),
+    event('stop.held', { at: handle, session: word }),
+  ]);
 
-export type Event = z.infer<typeof eventSchema>;
+export type Event = z.infer<ReturnType<typeof createEventSchema>>;
 export type EventType = Event['type'];
 export type EventOf<T extends EventType> = Extract<Event, { type: T }>;
 export type Text = z.infer<typeof text>;
@@ -242,13 +246,18 @@ export type TaskEnd = z.infer<typeof taskEnd>;
 export type Lease = z.infer<typeof lease>;
 export type SessionFacts = z.infer<typeof facts>;
 
-const schemas = new Map<unknown, z.ZodType>(eventSchema.options.map((each) => [each.shape.type.value, each]));
+let byType: Map<unknown, z.ZodType> | undefined;
 
-export const isKnownEvent = (type: unknown): type is EventType => schemas.has(type);
+const schemaOf = (type: unknown): z.ZodType | undefined => {
+  byType ??= new Map(createEventSchema().options.map((each) => [each.shape.type.value, each]));
+  return byType.get(type);
+};
+
+export const isKnownEvent = (type: unknown): type is EventType => schemaOf(type) !== undefined;
 
 /** The problem of an event of a known type, an unknown key first; undefined if there is none. */
 export function eventProblem(value: Event): string | undefined {
-  const issues = schemas.get(value.type)?.safeParse(value).error?.issues ?? [];
+  const issues = schemaOf(value.type)?.safeParse(value).error?.issues ?? [];
   const unknown = issues.find((each) => each.code === 'unrecognized_keys');
   const issue = unknown ?? issues[0];
   if (!issue) return undefined;

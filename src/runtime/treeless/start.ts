@@ -31,8 +31,8 @@ export function createTreelessStart({ engine, moment, workflows, which, runs }: 
     const opening: OpeningCommand = {
       ...caller(who),
       type: 'start',
-      ...(summary === undefined ? {} : { summary }),
-      ...(inputs === undefined ? {} : { inputs }),
+      summary,
+      inputs,
     };
     const { run, reply, due } = await engine.begin(definition, opening, around(who));
     return isRefused(reply) ? { reply } : { run, reply, due };
