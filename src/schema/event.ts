@@ -21,45 +21,27 @@ import {
   words,
   workflowStateOf,
 } from './parts.ts';
+import { checkedRecord, problemIn } from './problem.ts';
 
 const time = z.number().min(-latest).max(latest);
-const id = z.string().regex(idPattern);
-const taskId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/);
+const matching = (pattern: RegExp, error = ' is not written as it should be') =>
+  z.string({ error }).regex(pattern, { error });
+const id = matching(idPattern);
+const taskId = matching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/);
 /** As `parseHandle` reads it. */
-const handle = z
-  .string()
-  .max(300)
-  .regex(/^[^:\s]+:[^#\s]+#[1-9]\d{0,8}$/);
-const checkId = z.string().regex(/^[^:\s]{1,64}:[^#\s]{1,200}#[1-9]\d{0,8}![1-9]\d{0,8}$/);
+const handle = matching(/^(?=.{0,300}$)[^:\s]+:[^#\s]+#[1-9]\d{0,8}$/, ' is no handle');
+const checkId = matching(/^[^:\s]{1,64}:[^#\s]{1,200}#[1-9]\d{0,8}![1-9]\d{0,8}$/);
 const session = word.exactOptional();
 const tree = word.exactOptional();
 
 const longText = z.strictObject({
   opening: z.string().max(2000),
-  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  digest: matching(/^sha256:[0-9a-f]{64}$/),
   bytes: count,
 });
 /** Short text as it is; long text by digest, with its opening. The store keeps the whole. */
 const text = z.union([words, longText]);
 const scalar = z.union([words, z.number().min(-1e300).max(1e300), z.boolean()]);
-
-/** `z.record` skips a key named `__proto__` unchecked, and an event is kept as it came. */
-const recordOf = <V>(values: z.ZodType<V>, most: number): z.ZodType<Record<string, V>> =>
-  z
-    .custom<Record<string, V>>(
-      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-      'Invalid input: expected object',
-    )
-    .superRefine((record, context) => {
-      const entries = Object.entries(record);
-      if (entries.length > most)
-        return context.addIssue({ code: 'custom', message: `Too big: expected at most ${most} entries` });
-      for (const [key, value] of entries) {
-        const { error } = (key.length > 1000 ? word : values).safeParse(key.length > 1000 ? key : value);
-        const [issue] = error?.issues ?? [];
-        if (issue) return context.addIssue({ ...issue, path: [key.slice(0, 40), ...issue.path] });
-      }
-    });
 
 const role = z.enum(['gate', 'until', 'rerun']);
 const receipt = gateResult.extend({
@@ -104,7 +86,7 @@ const facts = z.strictObject({
   host: word.exactOptional(),
   /** Something can see this session's context being reset. */
   witness: witnesses.exactOptional(),
-  environment: recordOf(path, 100).exactOptional(),
+  environment: checkedRecord(path, 100).exactOptional(),
   worktree: path.exactOptional(),
   /** The session that it replaces, where a host gives a new id after a clear. */
   from: word.exactOptional(),
@@ -124,11 +106,11 @@ const createEventSchema = () =>
       workflow: word,
       hash: word.exactOptional(),
       summary: words.exactOptional(),
-      inputs: recordOf(scalar, 10_000),
+      inputs: checkedRecord(scalar, 10_000),
       boundaries: boundaryPolicies,
     }),
     event('run.adopted', { adopted }),
-    event('run.imported', { state: workflowStateOf(id, taskId, recordOf) }),
+    event('run.imported', { state: workflowStateOf(id, taskId, checkedRecord) }),
     event('run.completed', {}),
     event('run.failed', { reason: words }),
     event('run.cancelled', { reason: words }),
@@ -255,13 +237,9 @@ const schemaOf = (type: unknown): z.ZodType | undefined => {
 
 export const isKnownEvent = (type: unknown): type is EventType => schemaOf(type) !== undefined;
 
-/** The problem of an event of a known type, an unknown key first; undefined if there is none. */
-export function eventProblem(value: Event): string | undefined {
-  const issues = schemaOf(value.type)?.safeParse(value).error?.issues ?? [];
-  const unknown = issues.find((each) => each.code === 'unrecognized_keys');
-  const issue = unknown ?? issues[0];
-  if (!issue) return undefined;
-  const path = unknown ? [...unknown.path, unknown.keys[0]?.slice(0, 40)] : issue.path;
-  const place = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  return `${value.type}${place}: ${unknown ? 'unknown key' : issue.message}`;
+/** What is wrong with an event of a known type; undefined if nothing is. */
+export function eventProblem(event: Event): string | undefined {
+  const schema = schemaOf(event.type);
+  const problem = schema && problemIn(schema, event);
+  return problem === undefined ? undefined : `${event.type}${problem}`;
 }

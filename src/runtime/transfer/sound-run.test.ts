@@ -48,7 +48,7 @@ test.each<[string, (batches: { now: number; events: Event[] }[]) => void, string
   [
     'brings more than its events have',
     ([first]) => Object.assign(first?.events[0] ?? {}, { todo: 'forged' }),
-    'run.started.todo: ',
+    'run.started.todo is not known here',
   ],
   [
     'begins twice',
@@ -58,13 +58,13 @@ test.each<[string, (batches: { now: number; events: Event[] }[]) => void, string
   [
     'has a time that no date can tell',
     ([first]) => Object.assign(first?.events[0] ?? {}, { now: 1e300 }),
-    'run.started.now: ',
+    'run.started.now is no number',
   ],
   ['has a batch of no time', ([first]) => Object.assign(first ?? {}, { now: null }), 'is no batch'],
   [
     'has a summary that is none',
     ([first]) => Object.assign(first?.events[0] ?? {}, { summary: { length: 3 } }),
-    'run.started.summary: ',
+    'run.started.summary is no text',
   ],
   [
     'was begun with another workflow',

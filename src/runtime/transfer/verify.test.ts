@@ -155,14 +155,14 @@ test.each<[string, (content: Content) => void, string]>([
     (content) => {
       eventIn(content, 'tasks.set').tasks = [{ id: '../../../outside', title: 'One' }];
     },
-    'tasks.set.tasks[0].id: ',
+    'tasks.set.tasks[0].id is not written as it should be',
   ],
   [
     'has no tasks where there should be some',
     (content) => {
       eventIn(content, 'tasks.set').tasks = 7;
     },
-    'tasks.set.tasks: ',
+    'tasks.set.tasks is no list',
   ],
   [
     'begins twice in the middle',
