@@ -1,7 +1,7 @@
 /** Bundles into dist/, unless what is there was built from the same sources: every script that needs dist/ runs this. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, extname, join, relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { createStamp } from './build/stamp.ts';
 
@@ -94,6 +94,7 @@ writeFileSync('dist/THIRD-PARTY.txt', thirdParty(metafile));
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
 });
+bundleZodTypes();
 printSizes(metafile);
 for (const each of [light, full, line]) printSizes(each);
 stamp.write();
@@ -135,6 +136,9 @@ async function buildHook(
     // In a file that is looked at and left out.
     logOverride: { 'empty-import-meta': 'silent' },
   });
+  const { inputs } = built.metafile.outputs[`dist/${file}`] ?? { inputs: {} };
+  if (Object.keys(inputs).some((path) => path.includes('node_modules/zod/')))
+    throw new Error(`${file} bundles zod: import only types of schema/, or what its api.ts has`);
   return built.metafile;
 }
 
@@ -142,6 +146,19 @@ async function buildHook(
 function guard(): string {
   const said = `{const t='${needs}'+process.version+', so this session is not told of the run under way';`;
   return `{${isOld}${said}if(process.argv[4]=='SessionStart')console.log(JSON.stringify({systemMessage:t}));else console.error(t);process.exit(0)}}`;
+}
+
+/** Our types are inferred by zod's, and users do not install zod: its declarations are published with ours. */
+function bundleZodTypes(): void {
+  const ours = globSync('dist/**/*.d.ts');
+  const isTypes = (path: string): boolean => extname(path) === '' || path.endsWith('.d.ts');
+  for (const part of ['classic', 'core', 'locales'])
+    cpSync(`node_modules/zod/v4/${part}`, `dist/zod/${part}`, { recursive: true, filter: isTypes });
+  for (const file of ours) {
+    const zod = relative(dirname(file), 'dist/zod/classic/external.js').replaceAll('\\', '/');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replaceAll(/(['"])zod\1/g, `'${zod.startsWith('.') ? zod : `./${zod}`}'`));
+  }
 }
 
 /** The licences of everything that was bundled, since their texts must travel with the code. */

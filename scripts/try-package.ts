@@ -115,8 +115,16 @@ try {
 const template = loadWorkflowTemplateFromString('name: x\\ndescription: y\\nsteps: [{ id: a, type: action, instructions: z }]');
 const machine = new WorkflowStateMachine(template);
 const state: WorkflowState = machine.getState();
+// @ts-expect-error: a step has no name. If declarations were missing, it would be any.
+template.steps[0]?.name;
 console.log(machine.advance('done').status, state.step);
 `,
+  );
+  const compiler = join(import.meta.dirname, '..', 'node_modules', 'typescript', 'bin', 'tsc');
+  const strict = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', ''];
+  must(
+    run('node', compiler, ...strict, '--lib', 'es2024,dom', 'library.ts') === '',
+    'the library has its types',
   );
   must(run('node', 'library.ts').trim() === 'complete a', 'the library runs');
   writeFileSync(

@@ -15,7 +15,7 @@ export function callerOf(io: Io, as?: string): Who {
   const session = io.env.STEPFAST_SESSION?.trim();
   if (isPerson(io)) return { actor: { kind: 'person', name: as ?? userName(io) } };
   return {
-    actor: { kind: 'agent', ...(as === undefined ? {} : { name: as }) },
+    actor: { kind: 'agent', name: as },
     ...(session ? { session } : {}),
   };
 }

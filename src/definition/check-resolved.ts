@@ -1,8 +1,8 @@
 import { adoptedDefinition, type Definition } from '../machine/index.ts';
+import { workflowSchema } from '../schema/index.ts';
 import { createCollector } from './diagnostics.ts';
 import { hashDefinition } from './hash-definition.ts';
 import { checkReferences } from './parse.ts';
-import { workflowSchema } from './schema.ts';
 import { reportIssues } from './schema-issues.ts';
 import { createSource, type MapNode, type Node, type Source } from './yaml-tree.ts';
 

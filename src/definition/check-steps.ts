@@ -1,5 +1,5 @@
+import { idPattern } from '../schema/index.ts';
 import { didYouMean, nearest } from '../suggest.ts';
-import { idPattern } from './schema.ts';
 import { child, entries, keyPlace, type MapNode, maps, type Node, type Report, textOf } from './yaml-tree.ts';
 
 /** A tree that is checked, and what its parts may refer to. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { workflowSchema } from './schema.ts';
+import { workflowSchema } from '../schema/index.ts';
 
 interface JsonSchema {
   properties?: Record<string, JsonSchema>;

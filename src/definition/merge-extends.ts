@@ -1,5 +1,5 @@
+import { maxSteps } from '../schema/index.ts';
 import { didYouMean } from '../suggest.ts';
-import { maxSteps } from './schema.ts';
 import { readTree } from './yaml.ts';
 import {
   child,

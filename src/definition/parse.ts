@@ -1,4 +1,5 @@
 import type { Definition } from '../machine/index.ts';
+import { type Authored, workflowSchema } from '../schema/index.ts';
 import { nearest } from '../suggest.ts';
 import { checkArtifacts } from './check-artifacts.ts';
 import { checkGates } from './check-gates.ts';
@@ -8,7 +9,6 @@ import { type Checked, checkSteps } from './check-steps.ts';
 import { createCollector, type Diagnostic } from './diagnostics.ts';
 import { hashDefinition } from './hash-definition.ts';
 import { type FindBase, inherit } from './merge-extends.ts';
-import { type Authored, workflowSchema } from './schema.ts';
 import { isLimit, reportIssues } from './schema-issues.ts';
 import { readTree } from './yaml.ts';
 import {

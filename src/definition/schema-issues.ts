@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { workflowSchema } from '../schema/index.ts';
 import { didYouMean, nearest } from '../suggest.ts';
-import { workflowSchema } from './schema.ts';
 import {
   child,
   descend,

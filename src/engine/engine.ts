@@ -12,11 +12,11 @@ import {
   type Reply,
   type Response,
   respond,
-  type SessionFacts,
   type State,
   suffixOf,
   type Text,
 } from '../machine/index.ts';
+import type { Once, OpeningCommand, SentCircumstances } from '../schema/index.ts';
 import {
   describeText,
   type Entry,
@@ -30,15 +30,9 @@ import {
 import { fingerprintOf } from './call-fingerprint.ts';
 
 /** What a caller tells beside the command. */
-export interface Circumstances {
-  /** Binds the command's session to the run with its first call. */
-  facts?: SessionFacts;
-  /** Placeholders that only the caller knows, such as `project_root`. */
-  values?: Record<string, string>;
+export interface Circumstances extends SentCircumstances {
   /** Who calls, as a server has proven it: a key belongs to one. Absent where there is only one. */
   principal?: string;
-  /** The gate run that a command with `runnerAlive` speaks of: of another it says nothing. */
-  check?: string;
 }
 
 export interface Executed {
@@ -54,14 +48,7 @@ export interface Executed {
   due: DueArtifact[];
 }
 
-/** How a caller that may have to repeat itself begins a run: an id of its own making, and a key. */
-export interface Once {
-  run: string;
-  key: string;
-}
-
 type Opening = Extract<Command, { type: 'start' | 'adopt' | 'import' }>;
-export type OpeningCommand = Opening extends infer C ? (C extends unknown ? Omit<C, 'run'> : never) : never;
 
 /**
  * The seam: everything above speaks to a run through it, in process or over HTTP; only here are stores known.

@@ -1,8 +1,7 @@
+import type { Adopted, CommandOf, Definition } from '../schema/index.ts';
 import type { Batch } from './batch.ts';
-import type { CommandOf } from './command.ts';
-import type { Definition } from './definition.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import type { Adopted, State } from './state.ts';
+import type { State } from './state.ts';
 
 /** The one-step workflow that stands for work which was under way without Stepfast; what it is about is in the state. */
 export function adoptedDefinition(name: string, { source }: Adopted): Definition {

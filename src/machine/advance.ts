@@ -1,13 +1,13 @@
+import type { CommandOf, Text } from '../schema/index.ts';
 import { unfinishedSource } from './adopt.ts';
 import { type Batch, given } from './batch.ts';
 import { passBoundary } from './boundary.ts';
-import type { CommandOf } from './command.ts';
 import { failPosition } from './flow.ts';
 import { accept, gatesAt, interrupt, requestGates } from './gates.ts';
 import { parseHandle } from './handle.ts';
 import { isCallers, locate, repeatsAdvance, repeatsFail } from './locate.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
-import { type Cursor, sameText, type Text } from './state.ts';
+import { type Cursor, sameText } from './state.ts';
 import { awaitsTasks, workAt } from './steps.ts';
 
 const maxOutputBytes = 256 * 1024;

@@ -1,4 +1,4 @@
-import type { CriticalArtifact, Definition } from './definition.ts';
+import type { CriticalArtifact, Definition } from '../schema/index.ts';
 import { own } from './own-property.ts';
 import type { State } from './state.ts';
 

@@ -1,7 +1,5 @@
-import type { Caller } from './command.ts';
-import type { Definition } from './definition.ts';
+import type { Caller, Definition, Event, EventType } from '../schema/index.ts';
 import { Draft } from './draft.ts';
-import type { Event, EventType } from './event.ts';
 import { apply, settled } from './evolve.ts';
 import { formatHandle } from './handle.ts';
 import type { Cursor, State } from './state.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
-import type { BoundaryPolicy } from './definition.ts';
+import type { BoundaryPolicy } from '../schema/index.ts';
 import { mayStop } from './may-stop.ts';
 import { instructionsFor } from './status.ts';
 

@@ -1,9 +1,9 @@
+import type { CommandOf, Saw } from '../schema/index.ts';
 import { type Batch, given } from './batch.ts';
-import { byAgent, type CommandOf } from './command.ts';
-import { isCallers, locate } from './locate.ts';
+import { byAgent, isCallers, locate } from './locate.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import { type Boundary, type Cursor, isWithin, type Saw, type State } from './state.ts';
+import { type Boundary, type Cursor, isWithin, type State } from './state.ts';
 
 /** A clear or a new session satisfies `compact`; a compaction does not satisfy `clear`. */
 const satisfies = (saw: Saw, action: Boundary['action']): boolean =>

@@ -1,7 +1,6 @@
+import type { Amount, CommandOf } from '../schema/index.ts';
 import type { Batch } from './batch.ts';
-import type { CommandOf } from './command.ts';
 import { parseHandle } from './handle.ts';
-import type { Amount } from './state.ts';
 import { stepOf } from './steps.ts';
 
 const idleMs = 5 * 60_000;

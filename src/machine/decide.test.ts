@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
+import type { Command } from '../schema/index.ts';
 import { adoptedDefinition, slug } from './adopt.ts';
-import type { Command } from './command.ts';
 import { decide } from './decide.ts';
 import { mayStop } from './may-stop.ts';
 

@@ -1,13 +1,11 @@
+import type { Command, CommandOf, Definition, Event } from '../schema/index.ts';
 import { adopt } from './adopt.ts';
 import { advance, fail } from './advance.ts';
 import { Batch, given } from './batch.ts';
 import { offerBoundary, proceed, seeReset } from './boundary.ts';
 import { spend } from './budget.ts';
-import { byAgent, type Command, type CommandOf } from './command.ts';
-import type { Definition } from './definition.ts';
-import type { Event } from './event.ts';
 import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
-import { foreignHandle, locate } from './locate.ts';
+import { byAgent, foreignHandle, locate } from './locate.ts';
 import { claim, dropTask, renewLease, setTasks } from './loops.ts';
 import { answer, ask, loaded, note, read, session, todo } from './record-keeping.ts';
 import { type Decision, type Refusal, refuse } from './refusal.ts';

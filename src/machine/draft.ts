@@ -1,6 +1,7 @@
+import type { Task } from '../schema/index.ts';
 import { cursorKey, parseHandle } from './handle.ts';
 import { own, put } from './own-property.ts';
-import type { Boundary, Checking, Cursor, Session, State, Task } from './state.ts';
+import type { Boundary, Checking, Cursor, Session, State } from './state.ts';
 
 type Container = {
   [K in keyof State]-?: NonNullable<State[K]> extends readonly unknown[] | Record<string, unknown>

@@ -1,5 +1,5 @@
-import type { Event } from './event.ts';
-import type { Checking, RequestedGate, State, Text } from './state.ts';
+import type { Event, RequestedGate, Text } from '../schema/index.ts';
+import type { Checking, State } from './state.ts';
 
 /** What the machine wants done in the world. Results come back in commands. */
 export type Effect =

@@ -1,6 +1,5 @@
-import type { Definition } from './definition.ts';
+import type { Definition, Event, EventOf } from '../schema/index.ts';
 import { Draft } from './draft.ts';
-import type { Event, EventOf } from './event.ts';
 import { cursorKey, outputKey, pathOf } from './handle.ts';
 import { importWorkflowState } from './import.ts';
 import { initialState } from './initial-state.ts';

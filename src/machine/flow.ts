@@ -1,10 +1,10 @@
+import type { EventOf, Lease, Receipt, Text } from '../schema/index.ts';
 import { type Batch, given } from './batch.ts';
-import { attemptsOf } from './definition.ts';
-import type { EventOf } from './event.ts';
 import { type Place, pathOf } from './handle.ts';
 import { own } from './own-property.ts';
-import type { Cursor, Lease, Receipt, Text } from './state.ts';
+import type { Cursor } from './state.ts';
 import {
+  attemptsOf,
   contextAt,
   dependantsOf,
   firstReady,

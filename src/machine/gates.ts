@@ -1,12 +1,11 @@
+import type { CommandOf, Gate, GateResult, Receipt, RequestedGate, Text } from '../schema/index.ts';
 import { type Batch, given } from './batch.ts';
-import type { CommandOf } from './command.ts';
-import { attemptsOf, type Gate } from './definition.ts';
 import { complete, failPosition, leavesRalph } from './flow.ts';
 import { cursorKey, type Place } from './handle.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import type { Checking, Cursor, GateResult, Receipt, RequestedGate, Text } from './state.ts';
-import { rerunGates, stepIndex, stepOf, workAt } from './steps.ts';
+import type { Checking, Cursor } from './state.ts';
+import { attemptsOf, rerunGates, stepIndex, stepOf, workAt } from './steps.ts';
 import { expandAt } from './values.ts';
 
 const gateSeconds = 600;
@@ -54,7 +53,11 @@ export function requestGates(
 }
 
 /** Gates whose runner is gone or late do not count; true when the position is open again. */
-export function interrupt(batch: Batch, cursor: Cursor, command: { runnerAlive?: boolean }): boolean {
+export function interrupt(
+  batch: Batch,
+  cursor: Cursor,
+  command: { runnerAlive?: boolean | undefined },
+): boolean {
   if (!cursor.checking) return false;
   const dead = command.runnerAlive === false;
   if (!dead && batch.now <= cursor.checking.deadline) return false;

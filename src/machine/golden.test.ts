@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Dice, memory, randomCommand } from '../../test/properties/commands.ts';
-import type { Definition } from './definition.ts';
-import type { Event } from './event.ts';
+import type { Definition, Event } from '../schema/index.ts';
 import { type Response, respond } from './respond.ts';
 import type { State } from './state.ts';
 

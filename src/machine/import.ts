@@ -1,9 +1,8 @@
-import type { Definition } from './definition.ts';
+import type { Definition, Task, WorkflowState } from '../schema/index.ts';
 import { cursorKey, formatHandle, type Place, pathOf } from './handle.ts';
 import { own } from './own-property.ts';
-import type { Cursor, State, Task } from './state.ts';
+import type { Cursor, State } from './state.ts';
 import { awaitsTasks, contextAt, dependantsOf, loopIdOf, stepIndex, stepOf, taskListOf } from './steps.ts';
-import type { WorkflowState } from './workflow-state.ts';
 
 /** A saved `WorkflowState` as a run: its outputs carry no evidence, each counts as the first visit of its path. */
 export function importWorkflowState(

@@ -1,5 +1,4 @@
-import type { Definition } from './definition.ts';
-import type { EventOf } from './event.ts';
+import type { Definition, EventOf } from '../schema/index.ts';
 import type { State } from './state.ts';
 
 export function initialState(definition: Definition, event: EventOf<'run.started'>): State {

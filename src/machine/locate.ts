@@ -1,15 +1,17 @@
+import type { Caller, Text } from '../schema/index.ts';
 import type { Batch } from './batch.ts';
-import type { Caller } from './command.ts';
 import { formatHandle, outputKey, parseHandle, suffixOf } from './handle.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import { type Cursor, type State, sameText, type Text } from './state.ts';
+import { type Cursor, type State, sameText } from './state.ts';
 import { readyTasks, stepOf, taskListOf, tasksIn } from './steps.ts';
 
 const replayWindowMs = 60_000;
 
 /** An open position, a handle whose `advance` or `fail` was accepted before, or a refusal. */
 export type Located = { cursor: Cursor } | { replay: 'advance' | 'fail' } | { refusal: Refusal };
+
+export const byAgent = ({ actor }: Caller): boolean => (actor?.kind ?? 'agent') === 'agent';
 
 /** Where a command acts: at its handle, else at the only open position that is the caller's. */
 export function locate(batch: Batch, at: string | undefined): Located {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cpuTimer } from '../../test/kit/cpu-time.ts';
 import { action, loop, Run, workflow } from '../../test/kit/run.ts';
-import type { Definition, SubStep } from './definition.ts';
+import type { Definition, SubStep } from '../schema/index.ts';
 
 const minute = 60_000;
 

@@ -1,10 +1,11 @@
+import type { CommandOf, Lease, Task, TaskInput } from '../schema/index.ts';
 import { type Batch, given } from './batch.ts';
-import { byAgent, type CommandOf, type TaskInput } from './command.ts';
 import { again, enterPosition, openLoop } from './flow.ts';
 import { loopNamed } from './import.ts';
+import { byAgent } from './locate.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import type { Cursor, Lease, Task, TaskList } from './state.ts';
+import type { Cursor, TaskList } from './state.ts';
 import {
   awaitsTasks,
   dependantsOf,

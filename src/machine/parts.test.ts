@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
+import type { Adopted, Command, Event } from '../schema/index.ts';
 import { adoptedDefinition, requiredReading } from './adopt.ts';
-import type { Command } from './command.ts';
 import { decide } from './decide.ts';
-import type { Event } from './event.ts';
 import { evolve, replay } from './evolve.ts';
 import { formatHandle, outputKey, parseHandle } from './handle.ts';
 import { expandPlaceholders, findPlaceholders } from './placeholders.ts';
 import { isRefusal } from './refusal.ts';
-import type { Adopted } from './state.ts';
 import { WorkflowStateMachine } from './workflow-state-machine.ts';
 
 const definitionOfLoop = workflow([loop('build')], { loops: { build: [{ id: 'code', instructions: 'C' }] } });

@@ -1,6 +1,6 @@
+import type { CommandOf } from '../schema/index.ts';
 import { criticalArtifacts } from './artifacts.ts';
 import { type Batch, given } from './batch.ts';
-import type { CommandOf } from './command.ts';
 import { foreignHandle, locate } from './locate.ts';
 import { noteLine, pool, supersedes } from './notes.ts';
 import { own } from './own-property.ts';

@@ -1,4 +1,4 @@
-import type { Event } from './event.ts';
+import type { Event } from '../schema/index.ts';
 
 export type RefusalCode =
   | 'not_started'

@@ -1,8 +1,6 @@
-import type { Command, CommandType } from './command.ts';
+import type { Command, CommandType, Definition, Event } from '../schema/index.ts';
 import { settle } from './decide.ts';
-import type { Definition } from './definition.ts';
 import { type Effect, effectsOf, runGates } from './effect.ts';
-import type { Event } from './event.ts';
 import { parseHandle } from './handle.ts';
 import { handleOf, isCallers } from './locate.ts';
 import { own } from './own-property.ts';
@@ -52,7 +50,8 @@ export function respond(
   const open = own(after.cursors, key);
   if (answering.includes(command.type) && open?.boundary?.state === 'pending') {
     const at = handleOf(after, open);
-    const offered = settle(definition, after, { ...caller(command), type: 'status', at });
+    const { now, actor, session, tree } = command;
+    const offered = settle(definition, after, { now, actor, session, tree, type: 'status', at });
     events.push(...offered.events);
     after = offered.state ?? after;
   }
@@ -109,10 +108,3 @@ function answeredKey(after: State, command: Command, events: readonly Event[]): 
   const unnamed = command.type === 'status' && at === undefined && isCallers(cursor, command);
   return unnamed || cursor.lease === undefined || cursor.lease.holder === command.session ? key : '';
 }
-
-const caller = ({ now, actor, session, tree }: Command) => ({
-  now,
-  ...(actor ? { actor } : {}),
-  ...(session === undefined ? {} : { session }),
-  ...(tree === undefined ? {} : { tree }),
-});

@@ -1,12 +1,12 @@
+import type { Caller, CommandOf, Text } from '../schema/index.ts';
 import { type Batch, given } from './batch.ts';
-import type { Caller, CommandOf } from './command.ts';
 import { again, complete, enterStep } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
 import { outputKey, parseHandle } from './handle.ts';
 import { isCallers, type Located, locate } from './locate.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
-import type { Cursor, Text, Waiting } from './state.ts';
+import type { Cursor, Waiting } from './state.ts';
 import { stepIndex, stepOf } from './steps.ts';
 
 const maxFeedback = 600;

@@ -1,6 +1,5 @@
+import type { Command, CommandOf, Definition, Input, Scalar } from '../schema/index.ts';
 import { type Batch, given } from './batch.ts';
-import type { Command, CommandOf } from './command.ts';
-import type { Definition, Input, Scalar } from './definition.ts';
 import { enterStep, openLoop } from './flow.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';

@@ -1,14 +1,20 @@
-import type { BoundaryPolicy, ContextAction, Gate, Scalar } from './definition.ts';
+import type {
+  Adopted,
+  Amount,
+  BoundaryPolicy,
+  ContextAction,
+  Lease,
+  NoteKind,
+  Proof,
+  Receipt,
+  RequestedGate,
+  ResetBy,
+  Scalar,
+  SessionFacts,
+  Task,
+  Text,
+} from '../schema/index.ts';
 import type { Place } from './handle.ts';
-
-/** Short text as it is; long text by digest, with its opening. The store keeps the whole. */
-export type Text = string | LongText;
-
-export interface LongText {
-  opening: string;
-  digest: string;
-  bytes: number;
-}
 
 export type RunStatus = 'running' | 'waiting' | 'complete' | 'failed' | 'cancelled';
 
@@ -127,32 +133,6 @@ export interface Checking {
   approval?: { by: string; feedback?: string };
 }
 
-export interface RequestedGate {
-  gate: Gate;
-  /** `until` decides whether a ralph step ends; `rerun` counts only if the run would complete. */
-  role: 'gate' | 'until' | 'rerun';
-  /** The step it was written on. */
-  from: string;
-}
-
-/** What a runner says of a gate; `gate` is its index in the request. */
-export interface GateResult {
-  gate: number;
-  pass: boolean;
-  exit?: number;
-  ms?: number;
-  tail?: string;
-  digest?: string;
-  tree?: string;
-  reused?: boolean;
-}
-
-/** The evidence that a gate left. */
-export interface Receipt extends GateResult {
-  role: RequestedGate['role'];
-  what: string;
-}
-
 export type Waiting =
   | { kind: 'review'; by: string; since: number; tree?: string; session?: string; escalated?: string }
   | { kind: 'question'; id: string; since: number }
@@ -168,37 +148,10 @@ export interface Boundary {
   by?: ResetBy;
 }
 
-export type ResetBy = 'hook' | 'wrapper' | 'driver' | 'subagent' | 'new_session';
-export type Saw = 'compact' | 'clear' | 'new';
-export type Proof = 'transcript' | 'handle' | 'none';
-
-export interface Lease {
-  holder: string;
-  epoch: number;
-  expires: number;
-}
-
 export interface TaskList {
   order: string[];
   byId: Record<string, Task>;
 }
-
-export interface Task {
-  id: string;
-  title: string;
-  description?: string;
-  depends_on?: string[];
-  end?: TaskEnd;
-  /** Why a person removed it. */
-  reason?: string;
-  /** The handle that ended it, so that repeating it replays. */
-  endedAt?: string;
-  /** The last epoch of its lease. */
-  epoch?: number;
-}
-
-/** `dropped`: removed by a person; the tasks that depend on it go on without it. */
-export type TaskEnd = 'done' | 'failed' | 'skipped' | 'dropped';
 
 export interface Output {
   text: Text;
@@ -221,12 +174,6 @@ export interface Spent {
   escalated?: string;
 }
 
-export interface Amount {
-  turns?: number;
-  tokens?: number;
-  minutes?: number;
-}
-
 export interface Pivot {
   from: string;
   to: string;
@@ -244,15 +191,6 @@ export interface Question {
   answer?: string;
 }
 
-export type NoteKind =
-  | 'decision'
-  | 'rejection'
-  | 'correction'
-  | 'reminder'
-  | 'variable'
-  | 'artefact'
-  | 'reading';
-
 export interface Note {
   id: string;
   kind: NoteKind;
@@ -260,17 +198,6 @@ export interface Note {
   key?: string;
   at?: string;
   now: number;
-}
-
-/** What is known of a session when it begins. */
-export interface SessionFacts {
-  host?: string;
-  /** Someone can see this session's context being reset. */
-  witness?: 'hooks' | 'wrapper' | 'driver';
-  environment?: Record<string, string>;
-  worktree?: string;
-  /** The session whose place it takes, where a host gives a new id after a clear. */
-  from?: string;
 }
 
 export interface Session extends SessionFacts {
@@ -285,27 +212,9 @@ export interface Session extends SessionFacts {
   resets: number;
 }
 
-/** What a summary of a session's context has of what it was asked to keep. */
-export interface Compaction {
-  trigger: 'manual' | 'auto';
-  /** Facts: the position, notes, variables, paths, commands. */
-  asked: number;
-  found: number;
-  /** Ids of the notes that it has word for word, and of those that it lost. */
-  kept: string[];
-  lost: string[];
-}
-
 /** A subagent's name begins with that of the session that started it. */
 export const isWithin = (name: string | undefined, session: string): boolean =>
   name !== undefined && (name === session || name.startsWith(`${session}/`));
-
-export interface Adopted {
-  source: string;
-  phase?: { current: number; total: number; name: string };
-  reading?: string[];
-  text?: string;
-}
 
 export const ended = (state: State): boolean =>
   state.status === 'complete' || state.status === 'failed' || state.status === 'cancelled';

@@ -1,9 +1,9 @@
+import type { Definition, Receipt, Step } from '../schema/index.ts';
 import { adoptedInstructions } from './adopt.ts';
 import { instructionsOpen, isFenced } from './boundary.ts';
-import type { Definition, Step } from './definition.ts';
 import { formatHandle, parseHandle } from './handle.ts';
 import { own } from './own-property.ts';
-import { type Cursor, ended, type Receipt, type RunStatus, type State } from './state.ts';
+import { type Cursor, ended, type RunStatus, type State } from './state.ts';
 import {
   awaitsTasks,
   loopIdOf,

@@ -1,7 +1,7 @@
-import type { ContextAction, Definition, Gate, Step, SubStep } from './definition.ts';
+import type { ContextAction, Definition, Gate, Step, SubStep, Task } from '../schema/index.ts';
 import type { Place } from './handle.ts';
 import { own } from './own-property.ts';
-import type { State, Task, TaskList } from './state.ts';
+import type { State, TaskList } from './state.ts';
 
 export function stepIndex(definition: Definition, id: string): number {
   return definition.steps.findIndex((step) => step.id === id);
@@ -13,6 +13,8 @@ export function stepOf(definition: Definition, id: string): Step {
   if (!step) throw new RangeError(`the pinned workflow has no step '${id}'`);
   return step;
 }
+
+export const attemptsOf = (step: Step | SubStep): number => step.attempts ?? 5;
 
 export const loopIdOf = (step: Step): string => step.loop ?? step.id;
 

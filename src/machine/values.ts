@@ -1,4 +1,4 @@
-import type { Definition } from './definition.ts';
+import type { Definition } from '../schema/index.ts';
 import type { Place } from './handle.ts';
 import { own } from './own-property.ts';
 import { expandPlaceholders } from './placeholders.ts';

@@ -1,7 +1,6 @@
-import type { Definition } from './definition.ts';
+import type { Definition, Task } from '../schema/index.ts';
 import type { Draft } from './draft.ts';
 import { own, without } from './own-property.ts';
-import type { Task } from './state.ts';
 import { loopIdOf, stepIndex } from './steps.ts';
 
 /** What was done from a step on no longer counts. Task lists stay, their progress does not; a list without a task is none. */

@@ -1,14 +1,19 @@
 import { StepfastError } from '../errors.ts';
-import type { Command, TaskInput } from './command.ts';
+import type {
+  Command,
+  ContextAction,
+  Definition,
+  TaskInput,
+  WorkflowState,
+  WorkflowTask,
+} from '../schema/index.ts';
 import { settle } from './decide.ts';
-import type { ContextAction, Definition } from './definition.ts';
 import { formatHandle } from './handle.ts';
 import { onlyCursor } from './locate.ts';
 import { own } from './own-property.ts';
 import { type Cursor, opening, type State } from './state.ts';
 import { type Status, statusOf } from './status.ts';
 import { loopIdOf, stepOf, tasksIn, workAt } from './steps.ts';
-import type { WorkflowState, WorkflowTask } from './workflow-state.ts';
 
 export interface MachineOptions {
   run?: string;
@@ -33,9 +38,9 @@ export class WorkflowStateMachine {
     this.template = template;
     this.#now = options.now ?? (() => 0);
     const { run = `${template.name}-local`, summary, inputs } = options;
-    const common = { now: this.#now(), run, ...(inputs ? { inputs } : {}) };
+    const common = { now: this.#now(), run, inputs };
     if (saved) this.execute({ type: 'import', ...common, state: saved });
-    else this.execute({ type: 'start', ...common, ...(summary === undefined ? {} : { summary }) });
+    else this.execute({ type: 'start', ...common, summary });
     if (saved?.contextActionExecuted) this.#marked = this.#handle();
   }
 
@@ -58,7 +63,7 @@ export class WorkflowStateMachine {
     if (this.getContextActionIfNeeded() !== null) {
       for (let told = 0; told < 2; told += 1) this.execute({ type: 'status', now: this.#now() });
     }
-    this.execute({ type: 'advance', now: this.#now(), output, ...(at === undefined ? {} : { at }) });
+    this.execute({ type: 'advance', now: this.#now(), output, at });
     return this.getStatus();
   }
 

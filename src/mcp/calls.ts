@@ -53,7 +53,7 @@ const calls: Record<string, Call> = {
   },
 
   workflow_status: async (given, runtime, caller) =>
-    await told(runtime, caller, { type: 'status', ...atIn(given) }, { over: 'any' }),
+    await told(runtime, caller, { type: 'status', at: textIn(given, 'at') }, { over: 'any' }),
 
   workflow_advance: async (given, runtime, caller) => {
     const output = textIn(given, 'output') ?? '';
@@ -62,8 +62,8 @@ const calls: Record<string, Call> = {
     if (output.trim() === '') return { refused: blank(given.failed === true) };
     const request: Request =
       given.failed === true
-        ? { type: 'fail', reason: output, ...atIn(given) }
-        : { type: 'advance', output, ...atIn(given) };
+        ? { type: 'fail', reason: output, at: textIn(given, 'at') }
+        : { type: 'advance', output, at: textIn(given, 'at') };
     return await told(runtime, caller, request, { over: 'repeat' });
   },
 
@@ -79,11 +79,7 @@ const calls: Record<string, Call> = {
 
   workflow_claim: async (given, runtime, { who, options }) => {
     const [run = '', task] = [textIn(given, 'run_id'), textIn(given, 'task')];
-    const request: Request = {
-      type: 'claim',
-      holder: who.session,
-      ...(task === undefined ? {} : { task }),
-    };
+    const request: Request = { type: 'claim', holder: who.session, task };
     const answer = await runtime.call(request, who, { ...options, run });
     const worktree = answer.worktree ?? runtime.tree?.worktree;
     return await answered(runtime, { ...answer, ...(worktree === undefined ? {} : { worktree }) }, who);
@@ -96,8 +92,8 @@ const calls: Record<string, Call> = {
     const kind = noteKinds.find((each) => each === given.kind);
     const request: Request =
       kind === undefined
-        ? { type: 'ask', text, ...atIn(given) }
-        : { type: 'note', kind, text, ...(key === undefined ? {} : { key }), ...atIn(given) };
+        ? { type: 'ask', text, at: textIn(given, 'at') }
+        : { type: 'note', kind, text, key, at: textIn(given, 'at') };
     const { run, reply, warning } = await send(runtime, caller, request);
     if (isRefused(reply)) return { refused: reply };
     const id = run === undefined ? undefined : await keptAs(runtime, run, kind, text.trim());
@@ -113,11 +109,6 @@ const calls: Record<string, Call> = {
     const { reply } = await send(runtime, caller, { type: 'todo', content }, named);
     return isRefused(reply) ? { refused: reply } : { structured: { ok: true } };
   },
-};
-
-const atIn = (given: Arguments): { at?: string } => {
-  const at = textIn(given, 'at');
-  return at === undefined ? {} : { at };
 };
 
 /** The run of the handle, for what is about a run and not about a position. */

@@ -54,12 +54,7 @@ export function createSurroundings({
     here,
     values,
     environment: () => sessionEnvironment(project, env),
-    caller: ({ actor, session }, tree) => ({
-      now: clock(),
-      ...(actor ? { actor } : {}),
-      ...(session === undefined ? {} : { session }),
-      ...(tree === undefined ? {} : { tree }),
-    }),
+    caller: ({ actor, session }, tree) => ({ now: clock(), actor, session, tree }),
     around({ session, host, witness }) {
       if (session === undefined) return { values };
       const facts: SessionFacts = {

@@ -175,8 +175,8 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     const status: CommandOf<'status'> = {
       ...caller(who),
       type: 'status',
-      ...(at === undefined ? {} : { at }),
-      ...(settled === 'interrupted' ? { runnerAlive: false } : {}),
+      at,
+      runnerAlive: settled === 'interrupted' ? false : undefined,
     };
     const executed = await engine.execute(run, status, undefined, { ...around(who), check: id });
     await gates.perform(run, executed.effects, executed.changed ? 'asked' : 'found');

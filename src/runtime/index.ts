@@ -1,4 +1,21 @@
 export {
+  apiHeader,
+  apiVersion,
+  type ErrorAnswer,
+  type ErrorCode,
+  engineStatus,
+  errorStatus,
+  etagOf,
+  maxBodyBytes,
+  maxPage,
+  maxWatchMs,
+  paths,
+  type Scope,
+  scopes,
+  versionHeader,
+  type WhoamiAnswer,
+} from '../schema/index.ts';
+export {
   type Adoption,
   type AdoptionPlace,
   type AdoptOptions,

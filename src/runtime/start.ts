@@ -1,5 +1,6 @@
-import type { Engine, OpeningCommand } from '../engine/index.ts';
+import type { Engine } from '../engine/index.ts';
 import { type Command, type Definition, ended, type Scalar, shortSummary } from '../machine/index.ts';
+import type { OpeningCommand } from '../schema/index.ts';
 import type { RunInfo } from '../store/index.ts';
 import { containedFile, type GateKeeper, ignoreRuns, type Project } from '../workspace/index.ts';
 import { type Answer, isRefused, type Refused } from './answer.ts';
@@ -46,8 +47,8 @@ export function createStart(options: Options) {
     const opening: OpeningCommand = {
       ...caller(who, (await treeFor(definition, 'start', project.worktree))?.hash),
       type: 'start',
-      ...(summary === undefined ? {} : { summary }),
-      ...(inputs === undefined ? {} : { inputs }),
+      summary,
+      inputs,
     };
     ignoreRuns(project);
     const { run, reply, effects, due } = await engine.begin(definition, opening, around(who));

@@ -53,8 +53,8 @@ export function asReader(
 ): { command: Command; circumstances: (given: Circumstances | undefined) => Circumstances } {
   const { at } = command;
   return {
-    command: { type: 'status', now, actor: { kind: 'engine', name }, ...(at === undefined ? {} : { at }) },
-    circumstances: (given) => (given?.values ? { values: given.values } : {}),
+    command: { type: 'status', now, actor: { kind: 'engine', name }, at },
+    circumstances: (given) => ({ values: given?.values }),
   };
 }
 
@@ -66,5 +66,5 @@ function actorOf(type: Type, said: Actor | undefined, principal: Principal): Act
   // An agent says which of the workflow's agents it is, and a reviewer proves it: none reviews its own work by a name.
   const given = said?.kind === 'agent' ? said.name : undefined;
   const name = type === 'review' && given !== principal.name ? undefined : given;
-  return { kind: 'agent', ...(name === undefined ? {} : { name }) };
+  return { kind: 'agent', name };
 }

@@ -1,5 +1,6 @@
-import type { Engine, RunsAnswer, Scope } from '../engine/index.ts';
+import type { Engine, RunsAnswer } from '../engine/index.ts';
 import type { Definition } from '../machine/index.ts';
+import type { Scope } from '../schema/index.ts';
 
 /** A token as it is known: the secret itself is nowhere. */
 export interface TokenRecord {

@@ -6,7 +6,7 @@ import {
   type JWTPayload,
   jwtVerify,
 } from 'jose';
-import { scopes as allScopes, type Scope } from '../engine/index.ts';
+import { scopes as allScopes, type Scope } from '../schema/index.ts';
 import type { Backend } from './backend.ts';
 import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';

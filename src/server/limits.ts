@@ -1,4 +1,4 @@
-import { maxBodyBytes } from '../engine/index.ts';
+import { maxBodyBytes } from '../schema/index.ts';
 
 /** What one server lets pass; everything that a stranger could make large has a bound here. */
 export interface Limits {

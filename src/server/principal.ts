@@ -1,4 +1,4 @@
-import type { Scope } from '../engine/index.ts';
+import type { Scope } from '../schema/index.ts';
 
 /** Whoever a request is from, as far as the server can prove it. */
 export interface Principal {

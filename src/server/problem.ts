@@ -1,6 +1,6 @@
-import { type ErrorAnswer, type ErrorCode, engineStatus, errorStatus, type Scope } from '../engine/index.ts';
 import { StepfastError } from '../errors.ts';
 import { refusedBy } from '../runtime/index.ts';
+import { type ErrorAnswer, type ErrorCode, engineStatus, errorStatus, type Scope } from '../schema/index.ts';
 
 /** What the API says no with; thrown by whatever looks at a request, answered in one place. */
 export interface Problem {

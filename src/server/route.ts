@@ -1,5 +1,6 @@
 import type * as z from 'zod';
-import type { Engine, Scope } from '../engine/index.ts';
+import type { Engine } from '../engine/index.ts';
+import type { Scope } from '../schema/index.ts';
 import type { Backend } from './backend.ts';
 import type { Principal } from './principal.ts';
 import type { Streams } from './streams.ts';

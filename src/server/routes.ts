@@ -1,26 +1,22 @@
 import * as z from 'zod';
 import { definitionProblem } from '../definition/index.ts';
+import { noRun, type RunAnswer } from '../engine/index.ts';
+import type { Definition } from '../machine/index.ts';
 import {
-  type Circumstances,
+  beginBodySchema,
+  type CommandBody,
+  commandBodySchema,
   etagOf,
+  idsAnswerSchema,
   maxPage,
   maxWatchMs,
-  noRun,
-  type RunAnswer,
+  runId,
   type Scope,
   type WhoamiAnswer,
-} from '../engine/index.ts';
-import type { Definition } from '../machine/index.ts';
+  watchAnswerSchema,
+  whoamiAnswerSchema,
+} from '../schema/index.ts';
 import { asProven, asReader } from './actor.ts';
-import {
-  circumstancesSchema,
-  commandSchema,
-  key,
-  onceSchema,
-  openingSchema,
-  runId,
-  type SentCommand,
-} from './command-schema.ts';
 import { may } from './principal.ts';
 import { lacksScope, problem } from './problem.ts';
 import { type Call, type Route, route, special } from './route.ts';
@@ -69,12 +65,7 @@ export const routes: readonly Route[] = [
     path: '/v1/runs',
     scope: 'write',
     summary: 'Begin a run',
-    body: z.strictObject({
-      definition,
-      command: openingSchema,
-      circumstances: circumstancesSchema.exactOptional(),
-      once: onceSchema.exactOptional(),
-    }),
+    body: beginBodySchema(definition),
     answer: executed,
     handle: async ({ body, principal, engine, now, url }) => {
       const command = asProven(body.command, principal, { now, url });
@@ -88,10 +79,7 @@ export const routes: readonly Route[] = [
     scope: 'read',
     summary: 'The ids of runs by name, or a page of runs, newest first',
     query: runsQuery,
-    answer: z.union([
-      z.object({ ids: z.array(z.string()) }),
-      z.object({ runs: z.array(runInfo), next: z.string().optional() }),
-    ]),
+    answer: z.union([idsAnswerSchema, z.object({ runs: z.array(runInfo), next: z.string().optional() })]),
     async handle({ query, principal, engine, backend }) {
       if ('name' in query) return { ids: await engine.ids(query.name) };
       const { live, after, limit = maxPage } = query;
@@ -133,11 +121,7 @@ export const routes: readonly Route[] = [
     scope: 'read',
     summary: 'Carry out one command on a run; only `status` needs no more than the scope read',
     params: run,
-    body: z.strictObject({
-      command: commandSchema,
-      key: key.exactOptional(),
-      circumstances: circumstancesSchema.exactOptional(),
-    }),
+    body: commandBodySchema,
     answer: executed,
     handle: execute,
   }),
@@ -194,7 +178,7 @@ export const routes: readonly Route[] = [
       after: seq.optional(),
       ms: z.coerce.number().pipe(z.int().min(0).max(3_600_000)).optional(),
     }),
-    answer: z.object({ seq: z.int() }),
+    answer: watchAnswerSchema,
     waits: true,
     async handle({ params, query, engine, signal }) {
       const { after = 0, ms = maxWatchMs } = query;
@@ -248,23 +232,14 @@ export const routes: readonly Route[] = [
     path: '/v1/whoami',
     scope: 'any',
     summary: 'Whose token this is',
-    answer: z.object({
-      project: z.string(),
-      kind: z.enum(['agent', 'person']),
-      name: z.string(),
-      scopes: z.array(z.string()),
-    }),
+    answer: whoamiAnswerSchema,
     async handle({ principal: { project, kind, name, scopes } }): Promise<WhoamiAnswer> {
       return { project: project.name, kind, name, scopes: [...scopes] };
     },
   }),
 ];
 
-type CommandCall = Call<
-  { run: string },
-  unknown,
-  { command: SentCommand; key?: string; circumstances?: Circumstances }
->;
+type CommandCall = Call<{ run: string }, unknown, CommandBody>;
 
 async function execute({ params, body, principal, engine, now, url }: CommandCall): Promise<unknown> {
   const { command, key: given, circumstances } = body;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Engine } from '../../src/engine/engine.ts';
+import { StepfastError } from '../../src/errors.ts';
 import {
   apiHeader,
   apiVersion,
@@ -8,8 +9,7 @@ import {
   type CommandBody,
   engineStatus,
   etagOf,
-} from '../../src/engine/remote/wire.ts';
-import { StepfastError } from '../../src/errors.ts';
+} from '../../src/schema/index.ts';
 
 /** What becomes of a request: handled, handled but not answered, never answered, or answered with something else. */
 export type Fault =

@@ -92,7 +92,7 @@ export function scripted(moves: readonly ScriptedMove[], tasks: number): Player 
     const move = left.shift();
     if (!move) return well(definition, state, now);
     const cursor = Object.values(state.cursors)[0];
-    const at = cursor ? { at: handleOf(state, cursor) } : {};
+    const at = cursor && handleOf(state, cursor);
     if (move.gates !== undefined) {
       const checking = Object.values(state.cursors).find((open) => open.checking);
       if (!checking) return { now, type: 'gatesFinished', id: 'none', receipts: [] };
@@ -104,19 +104,18 @@ export function scripted(moves: readonly ScriptedMove[], tasks: number): Player 
       return { now, type: 'setTasks', loop: state.step, tasks: list };
     }
     if (move.review) {
-      const feedback = move.feedback === undefined ? {} : { feedback: move.feedback };
-      const amount = state.budget.exhausted === undefined ? {} : { amount: more(state) };
-      return { now, actor: person, type: 'review', verdict: move.review, ...feedback, ...amount };
+      const amount = state.budget.exhausted === undefined ? undefined : more(state);
+      const { review: verdict, feedback } = move;
+      return { now, actor: person, type: 'review', verdict, feedback, amount };
     }
-    if (move.fail !== undefined) return { now, type: 'fail', reason: move.fail, ...at };
-    if (move.ask !== undefined) return { now, type: 'ask', text: move.ask, ...at };
+    if (move.fail !== undefined) return { now, type: 'fail', reason: move.fail, at };
+    if (move.ask !== undefined) return { now, type: 'ask', text: move.ask, at };
     if (move.answer !== undefined) return { now, actor: person, type: 'answer', text: move.answer };
-    if (move.reset) return { now, type: 'boundary', by: 'hook', saw: move.reset, ...at };
+    if (move.reset) return { now, type: 'boundary', by: 'hook', saw: move.reset, at };
     if (move.rewind !== undefined) return { now, actor: person, type: 'rewind', to: move.rewind };
     if (move.spend !== undefined) return { now, type: 'spend', turns: move.spend };
-    if (move.advance !== undefined)
-      return { now, type: 'advance', output: move.advance, ...(move.at ? { at: move.at } : at) };
-    return { now, type: 'status', ...at };
+    if (move.advance !== undefined) return { now, type: 'advance', output: move.advance, at: move.at || at };
+    return { now, type: 'status', at };
   };
 }
 

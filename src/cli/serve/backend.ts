@@ -1,5 +1,6 @@
 import { hashDefinition } from '../../definition/index.ts';
-import { createEngine, type Engine, scopes as known, newRun } from '../../engine/index.ts';
+import { createEngine, type Engine, newRun } from '../../engine/index.ts';
+import { scopes as known } from '../../schema/index.ts';
 import type { Backend } from '../../server/index.ts';
 import { loadPostgres } from './database.ts';
 

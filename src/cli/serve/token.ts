@@ -1,5 +1,5 @@
-import { scopes as allScopes, type Scope } from '../../engine/index.ts';
 import { ago, duration, printable } from '../../messages/index.ts';
+import { scopes as allScopes, type Scope } from '../../schema/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';

@@ -1,5 +1,5 @@
 import { StepfastError } from '../../errors.ts';
-import { apiHeader, apiVersion, engineStatus, versionHeader } from './wire.ts';
+import { apiHeader, apiVersion, engineStatus, versionHeader } from '../../schema/index.ts';
 
 export interface Answer {
   /** 304: what is known still holds. */

@@ -1,24 +1,24 @@
 import { StepfastError } from '../../errors.ts';
 import { type Command, type Definition, dueArtifacts, ended, type Text } from '../../machine/index.ts';
-import { isRunId, type Loaded, type RunInfo, type StoredEntry } from '../../store/index.ts';
-import type { Circumstances, Engine, Executed, Once, OpeningCommand } from '../engine.ts';
-import { newRun } from '../new-run-id.ts';
-import type { Answer } from './outcome.ts';
-import { createAsking, type RemoteOptions } from './request.ts';
 import {
   type BeginBody,
   type CommandBody,
-  type EntriesAnswer,
-  type ExecutedAnswer,
   type IdsAnswer,
   maxPage,
   maxWatchMs,
+  type Once,
+  type OpeningCommand,
   ownKeyPrefix,
   paths,
-  type RunAnswer,
-  type RunsAnswer,
+  type WatchAnswer,
   type WhoamiAnswer,
-} from './wire.ts';
+} from '../../schema/index.ts';
+import { isRunId, type Loaded, type RunInfo, type StoredEntry } from '../../store/index.ts';
+import type { Circumstances, Engine, Executed } from '../engine.ts';
+import { newRun } from '../new-run-id.ts';
+import type { Answer } from './outcome.ts';
+import { createAsking, type RemoteOptions } from './request.ts';
+import type { EntriesAnswer, RunAnswer, RunsAnswer } from './wire.ts';
 
 /** The runs of one project on a server. */
 export interface RemoteEngine extends Engine {
@@ -47,8 +47,8 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     circumstances?: Circumstances,
     once: Once = onceFor(definition.name, now()),
   ): Promise<Executed> {
-    const body: BeginBody = { definition, command, once, ...(circumstances ? { circumstances } : {}) };
-    const executed = bodyOf<ExecutedAnswer>(await ask({ method: 'POST', path: paths.runs, body }));
+    const body: BeginBody = { definition, command, once, circumstances };
+    const executed = bodyOf<Executed>(await ask({ method: 'POST', path: paths.runs, body }));
     const repeated = !executed.changed && !('code' in executed.reply);
     return repeated && isOwn(once.key) ? await asFirst(executed, command) : executed;
   }
@@ -59,9 +59,9 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     key: string = ownKey(),
     circumstances?: Circumstances,
   ): Promise<Executed> {
-    const body: CommandBody = { command, key, ...(circumstances ? { circumstances } : {}) };
+    const body: CommandBody = { command, key, circumstances };
     const answer = await ask({ method: 'POST', path: paths.commands(run), body });
-    const executed = bodyOf<ExecutedAnswer>(answer);
+    const executed = bodyOf<Executed>(answer);
     const { reply, changed } = executed;
     // A call that was sent once and is a repetition repeats one that the caller made before.
     const repeated = answer.again && isOwn(key) && !changed && !('code' in reply) && reply.replayed;
@@ -148,7 +148,7 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
       const holdMs = Math.ceil(Math.min(left, maxWatchMs));
       const query = { after: seq, ms: holdMs };
       const answer = await orNone(() => ask({ path: paths.watch(run), query, holdMs }));
-      if (!answer || bodyOf<{ seq: number }>(answer).seq > seq) return;
+      if (!answer || bodyOf<WatchAnswer>(answer).seq > seq) return;
     }
   }
 

@@ -1,6 +1,6 @@
 import { StepfastError } from '../../errors.ts';
+import { apiHeader, apiVersion } from '../../schema/index.ts';
 import { type Answer, answerOf, type Outcome } from './outcome.ts';
-import { apiHeader, apiVersion } from './wire.ts';
 
 export interface RemoteOptions {
   /** Of the server, with the path that it is served below. */

@@ -50,8 +50,8 @@ export async function adopt(
   const { actor, session, facts, force = false } = options;
   if (informal.complete) return complete(informal);
   const adopted = adoptedOf(informal);
-  const caller: Caller = { now: clock(), ...(actor ? { actor } : {}), ...(session ? { session } : {}) };
-  const around = { values: { project_root: project.root }, ...(facts ? { facts } : {}) };
+  const caller: Caller = { now: clock(), actor, session: session || undefined };
+  const around = { values: { project_root: project.root }, facts };
   const first = await look();
   if (first) return first;
   ignoreRuns(project);

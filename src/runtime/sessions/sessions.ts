@@ -169,7 +169,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 export function resetOf(state: State, binding: Binding, saw: 'clear' | 'compact', now: number): Command {
   const at = askedElsewhere(state, binding);
   const session = sessionName(binding);
-  return { now, session, type: 'boundary', by: 'hook', saw, ...(at === undefined ? {} : { at }) };
+  return { now, session, type: 'boundary', by: 'hook', saw, at };
 }
 
 /** A call that no hook saw was asked under a name of the tools' own: the handle says which position is meant. */

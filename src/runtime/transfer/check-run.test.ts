@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { Dice, memory, randomCommand } from '../../../test/properties/commands.ts';
 import { hashDefinition } from '../../definition/index.ts';
 import { type Command, type Definition, type Event, respond, type State } from '../../machine/index.ts';
+import { eventProblem } from '../../schema/index.ts';
 import { soundStates } from './check-run.ts';
-import { wrongIn } from './event-shapes.ts';
 
 const run = 'golden-1-abcd';
 const workflows: Definition[] = JSON.parse(
@@ -97,9 +97,10 @@ test.each<[string, object, string]>([
 
 test('a process, a handle and a check are named as the machine names them', () => {
   const started = { type: 'gates.started', now: 1, id: 'abcd:plan#1!1', deadline: 2 } as const;
-  expect(wrongIn(started)).toBeUndefined();
-  expect(wrongIn({ ...started, runner: { pid: 12, host: 'far' } })).toBeUndefined();
-  for (const pid of [-1, 0, 1.5]) expect(wrongIn({ ...started, runner: { pid, host: 'far' } })).toBeDefined();
+  expect(eventProblem(started)).toBeUndefined();
+  expect(eventProblem({ ...started, runner: { pid: 12, host: 'far' } })).toBeUndefined();
+  for (const pid of [-1, 0, 1.5])
+    expect(eventProblem({ ...started, runner: { pid, host: 'far' } })).toBeDefined();
   for (const id of ['..', 'abcd:plan#1', '../../x:y#1!1 ', 'abcd:plan#0!1'])
-    expect(wrongIn({ ...started, id })).toBeDefined();
+    expect(eventProblem({ ...started, id })).toBeDefined();
 });

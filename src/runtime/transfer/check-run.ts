@@ -8,8 +8,8 @@ import {
   type State,
   statusOf,
 } from '../../machine/index.ts';
+import { eventProblem, isKnownEvent } from '../../schema/index.ts';
 import { isBatch, projectState } from '../../store/index.ts';
-import { isKnownEvent, wrongIn } from './event-shapes.ts';
 
 /** Names that become folders and branches here: what the machine would have accepted. */
 const taskPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
@@ -47,7 +47,7 @@ export function soundStates(
     const place = `entry ${index + 1} of ${entries.length}`;
     if (!isBatch(entry)) throw bad(`${place} is no batch`);
     for (const [position, event] of entry.events.entries()) {
-      const wrong = wrongIn(event) ?? misplaced(event, index, position);
+      const wrong = eventProblem(event) ?? misplaced(event, index, position);
       if (wrong !== undefined) throw bad(`${place} cannot be: ${wrong}`);
     }
   }

@@ -17,11 +17,7 @@ export const elsewhere = '{elsewhere}';
 export function createMoment(clock: () => number): Moment {
   return {
     clock,
-    caller: ({ session }) => ({
-      now: clock(),
-      actor: { kind: 'agent' },
-      ...(session === undefined ? {} : { session }),
-    }),
+    caller: ({ session }) => ({ now: clock(), actor: { kind: 'agent' }, session }),
     around({ session, host }) {
       if (session === undefined) return {};
       const facts: SessionFacts = {

@@ -1,5 +1,6 @@
-import type { Engine, OpeningCommand } from '../../engine/index.ts';
+import type { Engine } from '../../engine/index.ts';
 import { ended, shortSummary } from '../../machine/index.ts';
+import type { OpeningCommand } from '../../schema/index.ts';
 import type { RunInfo } from '../../store/index.ts';
 import { type Answer, isRefused, type Refused } from '../answer.ts';
 import type { Who } from '../call-context.ts';
@@ -30,8 +31,8 @@ export function createTreelessStart({ engine, moment, workflows, which, runs }: 
     const opening: OpeningCommand = {
       ...caller(who),
       type: 'start',
-      ...(summary === undefined ? {} : { summary }),
-      ...(inputs === undefined ? {} : { inputs }),
+      summary,
+      inputs,
     };
     const { run, reply, due } = await engine.begin(definition, opening, around(who));
     return isRefused(reply) ? { reply } : { run, reply, due };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Scope, scopes } from '../../../src/engine/index.ts';
+import { type Scope, scopes } from '../../../src/schema/index.ts';
 import {
   type AppOptions,
   type Backend,

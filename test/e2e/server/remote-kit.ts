@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { hashDefinition } from '../../../src/definition/index.ts';
-import { createEngine, type Engine, newRun, type Scope, scopes } from '../../../src/engine/index.ts';
+import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
+import { type Scope, scopes } from '../../../src/schema/index.ts';
 import {
   type Backend,
   createApp,

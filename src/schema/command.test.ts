@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Command } from '../machine/index.ts';
-import { circumstancesSchema, commandSchema, openingSchema } from './command-schema.ts';
+import {
+  type Command,
+  sentCommandSchema as commandSchema,
+  sentOpeningSchema as openingSchema,
+} from './command.ts';
+import { commandBodySchema } from './wire.ts';
 
 /** One of each, with every field. */
 const full: Command[] = [
@@ -81,7 +85,7 @@ test('what grows without end is refused', () => {
     return [
       commandSchema.safeParse({ type: 'session', session: 's', event }).success,
       openingSchema.safeParse({ type: 'start', facts }).success,
-      circumstancesSchema.safeParse({ facts }).success,
+      commandBodySchema.safeParse({ command: { type: 'status' }, circumstances: { facts } }).success,
     ];
   };
   expect(started(30, 500)).toEqual([true, true, true]);

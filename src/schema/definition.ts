@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { leastBriefing } from '../machine/index.ts';
 
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const triggerPattern =
@@ -10,6 +9,8 @@ const namePattern = /^[^\u0000-\u001f\u007f/\\]+$/;
 const removalPattern = /^[A-Za-z0-9][\w-]{0,63}(?:\/[A-Za-z0-9][\w-]{0,63})?$/;
 
 export const maxSteps = 200;
+/** What a briefing needs at most for the run, the next action, the instructions and the notes. */
+const minBriefingTokens = 2500;
 
 const id = z.string().regex(idPattern);
 const line = z.string().min(1).max(1000);
@@ -17,11 +18,12 @@ const text = z.string().min(1).max(100_000);
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
 const positive = z.int().min(1).max(1_000_000_000);
 
-const context = z
-  .enum(['compact', 'clear'])
-  .describe(
-    'What happens to the conversation before this begins: compact keeps a summary, clear starts fresh.',
-  );
+export const contextActions = z.enum(['compact', 'clear']);
+export const boundaryPolicies = z.enum(['prefer', 'require', 'off']);
+
+const context = contextActions.describe(
+  'What happens to the conversation before this begins: compact keeps a summary, clear starts fresh.',
+);
 const agentName = z.string().regex(/^[A-Za-z0-9][\w:.-]{0,127}$/);
 const agentOf = agentName.describe(
   'The agent that this is handed to; without it the main agent does the work.',
@@ -61,72 +63,66 @@ const gate = z
 const gates = z.array(gate).min(1).max(50);
 const gateList = gates.describe('Checks that must pass before the position is left.');
 
-const step = z
+const review = z
   .strictObject({
-    id: id.describe('The name of the step, unique in the workflow.'),
-    type: z
-      .enum(['action', 'loop', 'ralph'])
-      .describe(
-        'action: done once; loop: its sub-steps for each task; ralph: the same instructions n times.',
-      ),
-    agent: agentOf.exactOptional(),
-    instructions: text.describe('What the agent is told to do; may hold placeholders.').exactOptional(),
-    context: context.exactOptional(),
-    artefacts: artefacts.exactOptional(),
-    read_only: readOnly.exactOptional(),
-    gate: gateList.exactOptional(),
-    review: z
-      .strictObject({
-        by: agentName.describe('human, or the agent that reviews.'),
-        on_pivot: id.describe('The step to return to on a pivot.').exactOptional(),
-      })
-      .describe('Someone looks at the result before the run goes on.')
-      .exactOptional(),
-    budget: z
-      .strictObject({
-        turns: positive.describe('Turns of the agent.').exactOptional(),
-        tokens: positive.describe('Tokens, where the host tells them.').exactOptional(),
-        minutes: positive.describe('Minutes of active time.').exactOptional(),
-        on_pivot: id.describe('The step to return to on a pivot.').exactOptional(),
-      })
-      .describe('When any of these runs out, the run waits for a budget review.')
-      .exactOptional(),
-    on_fail: z.enum(['retry', 'abort']).describe('What a failure does: retry or abort.').exactOptional(),
-    attempts: attempts.exactOptional(),
-    n: z
-      .int()
-      .min(1)
-      .max(1000)
-      .describe('How many iterations a ralph step has; 1 by default.')
-      .exactOptional(),
-    until: gates.describe('A ralph step ends early when all of these hold.').exactOptional(),
-    loop: id.describe('The loop that a loop step goes over; by default the one with its id.').exactOptional(),
-    parallel: z
-      .int()
-      .min(1)
-      .max(64)
-      .describe('How many agents may hold tasks of a loop step at once; 1 by default.')
-      .exactOptional(),
-    after: after.exactOptional(),
+    by: agentName.describe('human, or the agent that reviews.'),
+    on_pivot: id.describe('The step to return to on a pivot.').exactOptional(),
   })
-  .describe('A main step.');
+  .describe('Someone looks at the result before the run goes on.');
 
-const subStep = z
+const budget = z
   .strictObject({
-    id: id.describe('The name of the sub-step, unique in its loop.'),
-    agent: agentOf.exactOptional(),
-    instructions: text.describe('What the agent is told to do for one task; may hold placeholders.'),
-    context: context.exactOptional(),
-    artefacts: artefacts.exactOptional(),
-    read_only: readOnly.exactOptional(),
-    gate: gateList.exactOptional(),
-    on_fail: z
-      .enum(['retry', 'skip', 'abort'])
-      .describe('What a failure does: retry, skip the task, or abort the run.')
-      .exactOptional(),
-    attempts: attempts.exactOptional(),
-    after: after.exactOptional(),
+    turns: positive.describe('Turns of the agent.').exactOptional(),
+    tokens: positive.describe('Tokens, where the host tells them.').exactOptional(),
+    minutes: positive.describe('Minutes of active time.').exactOptional(),
+    on_pivot: id.describe('The step to return to on a pivot.').exactOptional(),
   })
+  .describe('When any of these runs out, the run waits for a budget review.');
+
+/** `n` and `until` belong to ralph, `loop` and `parallel` to loop. The loader fills in `loop`. */
+const step = z.strictObject({
+  id: id.describe('The name of the step, unique in the workflow.'),
+  type: z
+    .enum(['action', 'loop', 'ralph'])
+    .describe('action: done once; loop: its sub-steps for each task; ralph: the same instructions n times.'),
+  agent: agentOf.exactOptional(),
+  instructions: text.describe('What the agent is told to do; may hold placeholders.').exactOptional(),
+  context: context.exactOptional(),
+  artefacts: artefacts.exactOptional(),
+  read_only: readOnly.exactOptional(),
+  gate: gateList.exactOptional(),
+  review: review.exactOptional(),
+  budget: budget.exactOptional(),
+  on_fail: z.enum(['retry', 'abort']).describe('What a failure does: retry or abort.').exactOptional(),
+  attempts: attempts.exactOptional(),
+  n: z.int().min(1).max(1000).describe('How many iterations a ralph step has; 1 by default.').exactOptional(),
+  until: gates.describe('A ralph step ends early when all of these hold.').exactOptional(),
+  loop: id.describe('The loop that a loop step goes over; by default the one with its id.').exactOptional(),
+  parallel: z
+    .int()
+    .min(1)
+    .max(64)
+    .describe('How many agents may hold tasks of a loop step at once; 1 by default.')
+    .exactOptional(),
+});
+const authoredStep = step.extend({ after: after.exactOptional() }).describe('A main step.');
+
+const subStep = z.strictObject({
+  id: id.describe('The name of the sub-step, unique in its loop.'),
+  agent: agentOf.exactOptional(),
+  instructions: text.describe('What the agent is told to do for one task; may hold placeholders.'),
+  context: context.exactOptional(),
+  artefacts: artefacts.exactOptional(),
+  read_only: readOnly.exactOptional(),
+  gate: gateList.exactOptional(),
+  on_fail: z
+    .enum(['retry', 'skip', 'abort'])
+    .describe('What a failure does: retry, skip the task, or abort the run.')
+    .exactOptional(),
+  attempts: attempts.exactOptional(),
+});
+const authoredSubStep = subStep
+  .extend({ after: after.exactOptional() })
   .describe('A step done for each task of a loop.');
 
 const criticalArtifact = z
@@ -161,7 +157,14 @@ const criticalArtifact = z
   })
   .describe('Something the agent must have in its context.');
 
-const inputType = z.enum(['string', 'number', 'boolean']);
+const input = z
+  .strictObject({
+    type: z.enum(['string', 'number', 'boolean']).describe('string by default.').exactOptional(),
+    description: text.describe('What the input is for.').exactOptional(),
+    required: z.boolean().describe('The run does not start without it; false by default.').exactOptional(),
+    default: scalar.describe('The value when none is given.').exactOptional(),
+  })
+  .describe('One input.');
 
 /** A workflow file as it is written, after `extends`; rules that span several keys are in the `check-` files. */
 export const workflowSchema = z
@@ -191,20 +194,7 @@ export const workflowSchema = z
       .describe('With `extends`: what to leave out: steps by id, sub-steps as loop/sub-step.')
       .exactOptional(),
     inputs: z
-      .record(
-        id,
-        z
-          .strictObject({
-            type: inputType.describe('string by default.').exactOptional(),
-            description: text.describe('What the input is for.').exactOptional(),
-            required: z
-              .boolean()
-              .describe('The run does not start without it; false by default.')
-              .exactOptional(),
-            default: scalar.describe('The value when none is given.').exactOptional(),
-          })
-          .describe('One input.'),
-      )
+      .record(id, input)
       .describe('Values given at the start; read as {input.NAME} or STEPFAST_INPUT_NAME.')
       .exactOptional(),
     required_reading: z
@@ -221,7 +211,7 @@ export const workflowSchema = z
       .strictObject({
         budget: z
           .int()
-          .min(leastBriefing.tokens)
+          .min(minBriefingTokens)
           .max(100_000)
           .describe('Estimated tokens for one briefing; what must always be told needs the least of them.')
           .exactOptional(),
@@ -255,10 +245,10 @@ export const workflowSchema = z
       .describe('Agents that steps may be handed to.')
       .exactOptional(),
     loops: z
-      .record(id, z.array(subStep).min(1).max(maxSteps).describe('The sub-steps, in order.'))
+      .record(id, z.array(authoredSubStep).min(1).max(maxSteps).describe('The sub-steps, in order.'))
       .describe('Sub-steps of the loop steps, by loop id.')
       .exactOptional(),
-    steps: z.array(step).max(maxSteps).describe('The main steps, in order.').exactOptional(),
+    steps: z.array(authoredStep).max(maxSteps).describe('The main steps, in order.').exactOptional(),
     transitions: z
       .array(
         z
@@ -272,8 +262,7 @@ export const workflowSchema = z
       .max(1000)
       .describe('Context actions between two steps; a step or sub-step with its own context comes first.')
       .exactOptional(),
-    boundaries: z
-      .enum(['prefer', 'require', 'off'])
+    boundaries: boundaryPolicies
       .describe(
         'How strictly context actions are held: prefer (default) goes on without, require waits, off ignores.',
       )
@@ -292,4 +281,22 @@ export const workflowSchema = z
   })
   .describe('A Stepfast workflow.');
 
-export type Authored = z.output<typeof workflowSchema>;
+/** A workflow file after `extends`. */
+export type Authored = z.infer<typeof workflowSchema>;
+/** A resolved workflow as plain JSON, with the keys of the file; absent means default. */
+export interface Definition
+  extends Omit<Authored, 'extends' | 'remove' | 'id' | 'name' | 'description' | 'loops' | 'steps'> {
+  name: string;
+  description: string;
+  loops?: Record<string, SubStep[]>;
+  steps: Step[];
+}
+export type Step = z.infer<typeof step>;
+export type SubStep = z.infer<typeof subStep>;
+export type Gate = z.infer<typeof gate>;
+export type Budget = z.infer<typeof budget>;
+export type Input = z.infer<typeof input>;
+export type CriticalArtifact = z.infer<typeof criticalArtifact>;
+export type ContextAction = z.infer<typeof contextActions>;
+export type BoundaryPolicy = z.infer<typeof boundaryPolicies>;
+export type Scalar = z.infer<typeof scalar>;

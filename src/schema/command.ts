@@ -1,0 +1,167 @@
+import * as z from 'zod';
+import { boundaryPolicies } from './definition.ts';
+import type { SessionFacts, Text } from './event.ts';
+import {
+  adopted,
+  amount,
+  amounts,
+  compaction,
+  gateResult,
+  latest,
+  noteKinds,
+  path,
+  proofs,
+  resetBy,
+  runner,
+  saw,
+  taskFields,
+  verdicts,
+  witnesses,
+  word,
+  words,
+  workflowStateOf,
+} from './parts.ts';
+
+export const runId = z.string().regex(/^[a-z0-9-]{1,128}$/);
+
+/** What callers send is short text; an engine keeps long text aside before the machine sees it. */
+const text: z.ZodType<Text, string> = z.string().max(2_000_000);
+const at = word.optional();
+const runnerAlive = z.boolean().optional();
+
+export const named = <V>(values: z.ZodType<V>, most: number) =>
+  z
+    .record(word, values)
+    .refine((value) => Object.keys(value).length <= most, `has more than ${most} entries`);
+const inputs = named(z.union([words, z.number(), z.boolean()]), 1000);
+
+export const facts = z.strictObject({
+  host: word.exactOptional(),
+  witness: witnesses.exactOptional(),
+  // Each session of a run keeps its own.
+  environment: named(z.string().max(500), 30).exactOptional(),
+  worktree: path.exactOptional(),
+  from: word.exactOptional(),
+}) satisfies z.ZodType<SessionFacts>;
+
+const task = z.strictObject(taskFields(word));
+
+const sessionEvent = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('started'), ...facts.shape }),
+  z.strictObject({ type: z.literal('ended') }),
+  z.strictObject({ type: z.literal('seen') }),
+  z.strictObject({ type: z.literal('held'), at: word }),
+  z.strictObject({ type: z.literal('delivered'), briefing: word, proven: proofs }),
+  z.strictObject({ type: z.literal('compacted'), ...compaction.shape }),
+]);
+
+const actor = z.strictObject({ kind: z.enum(['agent', 'person', 'engine']), name: word.optional() });
+
+/** What a command knows of its caller and its time: the machine has no clock. */
+const caller = z.strictObject({
+  now: z.number(),
+  /** Absent means an agent. */
+  actor: actor.optional(),
+  session: word.optional(),
+  /** The hash of the tree at this time, if it is known. */
+  tree: word.optional(),
+});
+
+const command = <T extends string, F extends z.ZodRawShape>(type: T, fields: F) =>
+  z.strictObject({ type: z.literal(type), ...caller.shape, ...fields });
+
+const commandSchema = z.discriminatedUnion('type', [
+  command('start', {
+    run: runId,
+    summary: words.optional(),
+    inputs: inputs.optional(),
+    boundaries: boundaryPolicies.optional(),
+    /** Of the pinned definition. */
+    hash: word.optional(),
+    /** Of the session that starts the run. */
+    facts: facts.optional(),
+  }),
+  command('adopt', { run: runId, summary: words.optional(), adopted, facts: facts.optional() }),
+  command('import', {
+    run: runId,
+    state: workflowStateOf(word, word, named),
+    inputs: inputs.optional(),
+    facts: facts.optional(),
+  }),
+  command('status', { at, runnerAlive }),
+  command('advance', { output: text, at, runnerAlive, missing: z.array(word).max(1000).optional() }),
+  command('fail', { reason: words, at, runnerAlive }),
+  command('setTasks', { loop: word, tasks: z.array(task).max(10_000) }),
+  command('dropTask', { task: word, reason: words, loop: word.optional() }),
+  command('claim', { holder: word, task: word.optional() }),
+  command('gatesStarted', {
+    id: word,
+    deadline: z.number().min(0).max(latest).optional(),
+    runner: runner.optional(),
+  }),
+  command('gatesFinished', {
+    id: word,
+    receipts: z.array(gateResult).max(20_000),
+    unstable: z.array(path).max(10_000).optional(),
+    runner: runner.optional(),
+  }),
+  command('review', {
+    verdict: verdicts,
+    feedback: words.optional(),
+    at,
+    amount: amounts.optional(),
+    to: word.optional(),
+  }),
+  command('ask', { text: words, at }),
+  command('answer', { text: words, question: word.optional() }),
+  command('note', { kind: noteKinds, text: words, key: words.optional(), at }),
+  command('todo', { content: text }),
+  command('read', { path, hash: word }),
+  command('loaded', {
+    trigger: words,
+    artifacts: z.array(z.strictObject({ id: word, hash: word.exactOptional() })).max(1000),
+  }),
+  command('boundary', { by: resetBy, saw, at }),
+  command('proceed', { at }),
+  command('session', { event: sessionEvent }),
+  command('spend', { turns: amount.optional(), tokens: amount.optional(), at }),
+  command('rewind', { to: word }),
+  command('cancel', { reason: words.optional() }),
+]);
+
+export type Command = z.infer<typeof commandSchema>;
+export type CommandType = Command['type'];
+export type CommandOf<T extends CommandType> = Extract<Command, { type: T }>;
+export type Caller = z.infer<typeof caller>;
+export type TaskInput = z.infer<typeof task>;
+
+type Each<C, Without extends PropertyKey> = C extends unknown ? Omit<C, Without> : never;
+/** Begins a run; the engine names it. */
+export type OpeningCommand = Each<CommandOf<'start' | 'adopt' | 'import'>, 'run'>;
+
+/** `now` may be sent and is ignored: the server has its own clock. */
+type Sent<C> = C extends { now: number } ? Omit<C, 'now'> & { now?: number } : never;
+
+const openings: readonly CommandType[] = ['start', 'adopt', 'import'];
+const timeless = { now: z.number().exactOptional() };
+
+/** To a run that exists. A run that was adopted follows its source by the command that adopted it. */
+export const sentCommandSchema = unionOf<Sent<Command>>(
+  commandSchema.options
+    .filter(({ shape }) => shape.type.value === 'adopt' || !openings.includes(shape.type.value))
+    .map((each) => ({ ...each.shape, ...timeless })),
+);
+
+export const sentOpeningSchema = unionOf<Sent<OpeningCommand>>(
+  commandSchema.options
+    .filter(({ shape }) => openings.includes(shape.type.value))
+    .map(({ shape }) =>
+      Object.fromEntries(Object.entries({ ...shape, ...timeless }).filter(([name]) => name !== 'run')),
+    ),
+);
+
+/** A list of many members loses their types. */
+function unionOf<T>(shapes: z.ZodRawShape[]): z.ZodType<T> {
+  const members = shapes.map((shape) => z.strictObject(shape)) as unknown as [z.ZodDiscriminatedUnion];
+  return z.discriminatedUnion('type', members) as unknown as z.ZodType<T>;
+}

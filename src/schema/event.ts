@@ -1,0 +1,245 @@
+import * as z from 'zod';
+import { boundaryPolicies, contextActions, idPattern } from './definition.ts';
+import {
+  adopted,
+  amount,
+  amounts,
+  compaction,
+  count,
+  gateResult,
+  latest,
+  noteKinds,
+  path,
+  proofs,
+  resetBy,
+  runner,
+  saw,
+  taskFields,
+  verdicts,
+  witnesses,
+  word,
+  words,
+  workflowStateOf,
+} from './parts.ts';
+import { checkedRecord, problemIn } from './problem.ts';
+
+const time = z.number().min(-latest).max(latest);
+const matching = (pattern: RegExp, error = ' is not written as it should be') =>
+  z.string({ error }).regex(pattern, { error });
+const id = matching(idPattern);
+const taskId = matching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/);
+/** As `parseHandle` reads it. */
+const handle = matching(/^(?=.{0,300}$)[^:\s]+:[^#\s]+#[1-9]\d{0,8}$/, ' is no handle');
+const checkId = matching(/^[^:\s]{1,64}:[^#\s]{1,200}#[1-9]\d{0,8}![1-9]\d{0,8}$/);
+const session = word.exactOptional();
+const tree = word.exactOptional();
+
+const longText = z.strictObject({
+  opening: z.string().max(2000),
+  digest: matching(/^sha256:[0-9a-f]{64}$/),
+  bytes: count,
+});
+/** Short text as it is; long text by digest, with its opening. The store keeps the whole. */
+const text = z.union([words, longText]);
+const scalar = z.union([words, z.number().min(-1e300).max(1e300), z.boolean()]);
+
+const role = z.enum(['gate', 'until', 'rerun']);
+const receipt = gateResult.extend({
+  exit: z.int().min(-1e15).max(1e15).exactOptional(),
+  role,
+  what: words,
+});
+const receipts = z.array(receipt).max(20_000);
+const requestedGate = z.strictObject({
+  gate: z.strictObject({
+    run: word.exactOptional(),
+    exists: words.exactOptional(),
+    condition: word.exactOptional(),
+    read: z.array(words).max(100).exactOptional(),
+    paths: z.array(word).max(100).exactOptional(),
+    writes: z.array(word).max(100).exactOptional(),
+    timeout: z.int().min(1).max(86_400).exactOptional(),
+    rerun: z.boolean().exactOptional(),
+  }),
+  /** `until` decides whether a ralph step ends; `rerun` counts only if the run would complete. */
+  role,
+  /** The step it was written on. */
+  from: word,
+});
+
+/** `dropped`: removed by a person; the tasks that depend on it go on without it. */
+const taskEnd = z.enum(['done', 'failed', 'skipped', 'dropped']);
+const task = z.strictObject({
+  ...taskFields(taskId),
+  end: taskEnd.exactOptional(),
+  /** The handle that ended it, so that repeating it replays. */
+  endedAt: handle.exactOptional(),
+  /** Why a person removed it. */
+  reason: words.exactOptional(),
+  /** The last epoch of its lease. */
+  epoch: count.exactOptional(),
+});
+const lease = z.strictObject({ holder: word, epoch: count, expires: time });
+
+/** What is known of a session when it begins. */
+const facts = z.strictObject({
+  host: word.exactOptional(),
+  /** Something can see this session's context being reset. */
+  witness: witnesses.exactOptional(),
+  environment: checkedRecord(path, 100).exactOptional(),
+  worktree: path.exactOptional(),
+  /** The session that it replaces, where a host gives a new id after a clear. */
+  from: word.exactOptional(),
+});
+
+const event = <T extends string, F extends z.ZodRawShape>(type: T, fields: F) =>
+  z.strictObject({ type: z.literal(type), now: time, ...fields });
+
+/**
+ * Everything that can happen to a run. `at` is the handle of the position that it happened to.
+ * Created on first use: few programs that load this file validate events.
+ */
+const createEventSchema = () =>
+  z.discriminatedUnion('type', [
+    event('run.started', {
+      run: word,
+      workflow: word,
+      hash: word.exactOptional(),
+      summary: words.exactOptional(),
+      inputs: checkedRecord(scalar, 10_000),
+      boundaries: boundaryPolicies,
+    }),
+    event('run.adopted', { adopted }),
+    event('run.imported', { state: workflowStateOf(id, taskId, checkedRecord) }),
+    event('run.completed', {}),
+    event('run.failed', { reason: words }),
+    event('run.cancelled', { reason: words }),
+    event('run.blocked', { reason: words }),
+    event('run.rewound', { to: id }),
+    event('run.pivoted', { from: id, to: id, tag: word, feedback: words, plan: text.exactOptional() }),
+    event('step.entered', {
+      step: id,
+      context: contextActions.exactOptional(),
+      forced: z.literal(true).exactOptional(),
+    }),
+    event('step.completed', { step: id, session }),
+    event('position.entered', {
+      step: id,
+      task: taskId.exactOptional(),
+      subStep: id.exactOptional(),
+      iteration: z.int().min(1).max(1_000_000).exactOptional(),
+      visit: z.int().min(1).max(999_999_999),
+      why: z.enum(['next', 'retry', 'revise', 'claim', 'reclaim']),
+      context: contextActions.exactOptional(),
+      failures: count,
+      failedAt: handle.exactOptional(),
+      failure: words.exactOptional(),
+      receipts: receipts.exactOptional(),
+      feedback: words.exactOptional(),
+      output: text.exactOptional(),
+      lease: lease.exactOptional(),
+      tree,
+    }),
+    event('position.completed', {
+      at: handle,
+      output: text,
+      receipts,
+      tree,
+      reviewed: word.exactOptional(),
+      session,
+    }),
+    event('position.failed', { at: handle, reason: words, session }),
+    event('position.blocked', { at: handle, reason: words }),
+    event('tasks.set', { loop: id, tasks: z.array(task).max(10_000) }),
+    event('task.dropped', { loop: id, task: taskId, reason: words, by: words }),
+    event('task.ended', { loop: id, task: taskId, end: taskEnd, at: handle.exactOptional() }),
+    event('lease.renewed', { at: handle, expires: time }),
+    event('gates.requested', {
+      at: handle,
+      id: checkId,
+      output: text,
+      gates: z.array(requestedGate).max(20_000),
+      deadline: time,
+      tree,
+      session,
+      approval: z.strictObject({ by: word, feedback: words.exactOptional() }).exactOptional(),
+    }),
+    event('gates.started', { id: checkId, deadline: time, runner: runner.exactOptional(), tree }),
+    event('gates.finished', {
+      id: checkId,
+      pass: z.boolean(),
+      receipts,
+      tree,
+      unstable: z.array(path).max(100_000).exactOptional(),
+    }),
+    event('gates.interrupted', { id: checkId, why: z.enum(['deadline', 'runner']) }),
+    event('review.requested', { at: handle, by: word, output: text, receipts, tree, session }),
+    event('review.decided', {
+      at: handle.exactOptional(),
+      verdict: verdicts,
+      by: word,
+      feedback: words.exactOptional(),
+    }),
+    event('budget.spent', { step: id, turns: amount, tokens: amount, activeMs: amount }),
+    event('budget.exhausted', { what: amounts.keyof() }),
+    event('budget.extended', { amount: amounts, by: word }),
+    event('question.asked', { id: word, at: handle, text: words }),
+    event('question.answered', { id: word, answer: words }),
+    event('note.added', {
+      id: word,
+      kind: noteKinds,
+      text: words,
+      key: word.exactOptional(),
+      at: word.exactOptional(),
+    }),
+    event('todo.replaced', { content: text }),
+    event('file.read', { path, hash: word, session }),
+    event('artifacts.loaded', {
+      trigger: word,
+      artifacts: z.array(z.strictObject({ id, hash: word.exactOptional() })).max(1000),
+      session: word,
+    }),
+    event('boundary.requested', {
+      at: handle,
+      policy: boundaryPolicies,
+      session,
+      downgraded: z.literal(true).exactOptional(),
+    }),
+    event('boundary.reset', { at: handle, by: resetBy, saw, session }),
+    event('boundary.released', { at: handle, how: z.enum(['reset', 'skipped', 'proceeded']) }),
+    event('briefing.delivered', { briefing: word, session: word, proven: proofs }),
+    event('compaction.recorded', { session: word, ...compaction.shape }),
+    event('session.started', { session: word, ...facts.shape }),
+    event('session.ended', { session: word }),
+    event('session.reset', { session: word, saw, by: resetBy }),
+    event('stop.held', { at: handle, session: word }),
+  ]);
+
+export type Event = z.infer<ReturnType<typeof createEventSchema>>;
+export type EventType = Event['type'];
+export type EventOf<T extends EventType> = Extract<Event, { type: T }>;
+export type Text = z.infer<typeof text>;
+export type LongText = z.infer<typeof longText>;
+export type RequestedGate = z.infer<typeof requestedGate>;
+/** The evidence that a gate left. */
+export type Receipt = z.infer<typeof receipt>;
+export type Task = z.infer<typeof task>;
+export type TaskEnd = z.infer<typeof taskEnd>;
+export type Lease = z.infer<typeof lease>;
+export type SessionFacts = z.infer<typeof facts>;
+
+let byType: Map<unknown, z.ZodType> | undefined;
+
+const schemaOf = (type: unknown): z.ZodType | undefined => {
+  byType ??= new Map(createEventSchema().options.map((each) => [each.shape.type.value, each]));
+  return byType.get(type);
+};
+
+export const isKnownEvent = (type: unknown): type is EventType => schemaOf(type) !== undefined;
+
+/** What is wrong with an event of a known type; undefined if nothing is. */
+export function eventProblem(event: Event): string | undefined {
+  const schema = schemaOf(event.type);
+  const problem = schema && problemIn(schema, event);
+  return problem === undefined ? undefined : `${event.type}${problem}`;
+}

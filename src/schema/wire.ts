@@ -1,0 +1,60 @@
+import * as z from 'zod';
+import { facts, named, runId, sentCommandSchema, sentOpeningSchema } from './command.ts';
+import type { Definition } from './definition.ts';
+import { path, word } from './parts.ts';
+
+export const keySchema = z.string().min(1).max(512);
+
+/** What a caller reports beside a command. */
+const circumstances = z.strictObject({
+  /** Binds the command's session to the run with its first call. */
+  facts: facts.optional(),
+  /** Placeholders that only the caller knows, such as `project_root`. */
+  values: named(path, 100).optional(),
+  /** The gate run that a command with `runnerAlive` is about. */
+  check: word.optional(),
+});
+
+/** How a caller that may have to repeat itself begins a run: with an id that it chose, and a key. */
+const once = z.strictObject({ run: runId, key: keySchema });
+
+/**
+ * `POST /v1/runs`. The server sets `now` and `actor` of a command. The actor in a body can only lower what a token
+ * proves: an agent that works with a person's token sends `kind: 'agent'`, or no actor, and is an agent.
+ */
+export const beginBodySchema = <D extends z.ZodType<Definition>>(definition: D) =>
+  z.strictObject({
+    definition,
+    command: sentOpeningSchema,
+    circumstances: circumstances.optional(),
+    once: once.optional(),
+  });
+
+/** `POST /v1/runs/:run/commands`. */
+export const commandBodySchema = z.strictObject({
+  command: sentCommandSchema,
+  key: keySchema.optional(),
+  circumstances: circumstances.optional(),
+});
+
+/** `GET /v1/runs?name=`. */
+export const idsAnswerSchema = z.object({ ids: z.array(z.string()) });
+
+/** `GET /v1/runs/:run/watch?after=&ms=`: where the run is when it has moved, or when the time is over. */
+export const watchAnswerSchema = z.object({ seq: z.int() });
+
+/** `GET /v1/whoami`. */
+export const whoamiAnswerSchema = z.object({
+  project: z.string(),
+  kind: z.enum(['agent', 'person']),
+  name: z.string(),
+  scopes: z.array(z.string()),
+});
+
+export type SentCircumstances = z.infer<typeof circumstances>;
+export type Once = z.infer<typeof once>;
+export type BeginBody = z.infer<ReturnType<typeof beginBodySchema<z.ZodType<Definition>>>>;
+export type CommandBody = z.infer<typeof commandBodySchema>;
+export type IdsAnswer = z.infer<typeof idsAnswerSchema>;
+export type WatchAnswer = z.infer<typeof watchAnswerSchema>;
+export type WhoamiAnswer = z.infer<typeof whoamiAnswerSchema>;
