@@ -32,3 +32,4 @@ export {
   versionHeader,
   type WhoamiAnswer,
 } from './remote/wire.ts';
+export { type MachineOptions, WorkflowStateMachine } from './workflow-state-machine.ts';

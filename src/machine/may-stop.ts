@@ -1,5 +1,5 @@
-import { isFenced } from './boundary.ts';
 import type { Definition } from './definition.ts';
+import { isFenced } from './fence.ts';
 import { formatHandle } from './handle.ts';
 import { own } from './own-property.ts';
 import type { Cursor, State } from './state.ts';
