@@ -4,8 +4,11 @@ export {
   loadWorkflowTemplateFromString,
   WorkflowValidationError,
 } from './definition/index.ts';
+export { type MachineOptions, WorkflowStateMachine } from './engine/index.ts';
 export { StepfastError } from './errors.ts';
 export {
+  type Action,
+  actions,
   type Command,
   type ContextAction as StepContextAction,
   type Definition as WorkflowTemplate,
@@ -13,7 +16,6 @@ export {
   type Event,
   evolve,
   isRefusal,
-  type MachineOptions,
   type Refusal,
   type Response,
   replay,
@@ -23,6 +25,13 @@ export {
   type Step as WorkflowStep,
   type SubStep as LoopStep,
   type WorkflowState,
-  WorkflowStateMachine,
   type WorkflowTask,
 } from './machine/index.ts';
+export {
+  nextForPerson,
+  nextForShell,
+  nextForTools,
+  refusalText,
+  shellVoice,
+  toolVoice,
+} from './messages/index.ts';

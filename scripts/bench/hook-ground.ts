@@ -59,11 +59,11 @@ export async function createGround(kind: Kind): Promise<Ground> {
   const summary = 'Log in with a passkey';
   const inputs = kind === 'go' ? { task: summary } : {};
   const begun = await runtime.start({ workflow: name, summary, inputs }, who);
-  if (isRefused(begun.reply)) throw new Error(begun.reply.message);
+  if (isRefused(begun.reply)) throw new Error(JSON.stringify(begun.reply));
   const { run = '' } = begun;
   const call = async (request: Request): Promise<string> => {
     const { reply } = await runtime.call(request, who, { run });
-    if (isRefused(reply)) throw new Error(reply.message);
+    if (isRefused(reply)) throw new Error(JSON.stringify(reply));
     return reply.at ?? '';
   };
   const at = kind === 'go' ? await checked() : await built();

@@ -49,7 +49,7 @@ export async function claims({ tasks, seed, plant }: SuiteOptions): Promise<Outc
     { ...planner, type: 'setTasks', loop: 'work', tasks: list },
     'list',
   );
-  if ('code' in reply) throw new Error(`the list was refused: ${reply.message}`);
+  if ('code' in reply) throw new Error(`the list was refused: ${JSON.stringify(reply)}`);
   const tally: Tally = { died: 0, fenced: 0, accepted: new Map() };
   const problems: string[] = [];
   await Promise.all(

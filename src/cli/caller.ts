@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import type { Refused, Who } from '../runtime/index.ts';
+import type { RefusalText } from '../messages/index.ts';
+import type { Who } from '../runtime/index.ts';
 import { notAPerson } from '../workspace/index.ts';
 import type { Io } from './io.ts';
 
@@ -31,7 +32,7 @@ export function reviewerOf(io: Io, did: readonly (string | undefined)[], as?: st
 export const person = (io: Io): Who => ({ actor: { kind: 'person', name: userName(io) } });
 
 /** What whoever is no person is told; undefined for a person. */
-export function personOnly(io: Io, what: string, command: string): Refused | undefined {
+export function personOnly(io: Io, what: string, command: string): RefusalText | undefined {
   const why = whyNotAPerson(io);
   if (why === undefined) return undefined;
   return {

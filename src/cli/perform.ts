@@ -1,6 +1,17 @@
 import { withoutSecrets } from '../context/index.ts';
 import { opening, type Text } from '../machine/index.ts';
-import { printable, printableJson, printableLines, wrap } from '../messages/index.ts';
+import {
+  asLine,
+  nextForShell,
+  printable,
+  printableJson,
+  printableLines,
+  type RefusalText,
+  refusalText,
+  shellVoice,
+  statusText,
+  wrap,
+} from '../messages/index.ts';
 import {
   type Answer,
   isRefused,
@@ -14,12 +25,12 @@ import { callerOf, isPerson } from './caller.ts';
 import { exit, usageError } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
-import { runToName, withRun } from './run-name.ts';
+import { runToName } from './run-name.ts';
 import { given, openRuntime, type PlaceValues } from './run-options.ts';
 import { proofLines, proofOf } from './view/evidence.ts';
 import { createGateLogs } from './view/gate-log.ts';
-import { nextOf } from './view/next.ts';
-import { positionLines, waitingWords } from './view/position.ts';
+import { nextFor } from './view/next.ts';
+import { positionLines, waitingPhrase } from './view/position.ts';
 import { signsFor } from './view/symbols.ts';
 import { createGateWatch, Detached } from './watch-gates.ts';
 
@@ -85,7 +96,7 @@ export async function printAnswer(
   gated = false,
 ): Promise<number> {
   const name = run === undefined ? undefined : await runToName(runtime, run);
-  if (isRefused(reply)) return printRefusal({ ...reply, ...given({ run }) }, io, values, name);
+  if (isRefused(reply)) return printRefusal(reply, io, values, name, run);
   const code = ignored ? exit.no : exitFor(reply, gated);
   const view = run === undefined ? undefined : await runtime.engine.view(run);
   const proof = view && reply.status === 'complete' ? proofOf(view.state) : undefined;
@@ -93,7 +104,7 @@ export async function printAnswer(
     return printJson(
       io,
       {
-        ...reply,
+        ...shellStatus(reply, name),
         ...given({
           worktree,
           warning,
@@ -105,7 +116,7 @@ export async function printAnswer(
       },
       code,
     );
-  if (ignored) return printRefusal(notTaken(reply, name, io), io, values);
+  if (ignored) return printRefusal(notStored(reply, name, io), io, values);
   const definition = view?.definition ?? { name: '', description: '', steps: [] };
   const signs = signsFor(io);
   const lines = positionLines(reply, io, {
@@ -152,16 +163,18 @@ function exitFor({ checking, failed_gates, unstable_files, interrupted }: Told, 
 
 /** `no  message`, and what to do instead. */
 export function printRefusal(
-  refusal: Refused & { run?: string; instructions?: string },
+  refusal: Refused | RefusalText,
   io: Io,
   values: { json?: boolean | undefined; run?: string | undefined },
   name?: string,
+  run?: string,
 ): number {
-  const refused = oneRemedy(refusal);
-  const named = values.run !== undefined && refused.code === 'no_run';
-  const code = named || refused.code === 'no_workflow' ? exit.notFound : exit.no;
-  const next = withRun(nextFor(refused, named), name);
-  if (values.json) return printJson(io, { ...withoutEvents(refused), next }, code);
+  const text = 'params' in refusal ? refusalText(refusal, shellVoice({ run: name })) : refusal;
+  const named = values.run !== undefined && refusal.code === 'no_run';
+  const code = named || refusal.code === 'no_workflow' ? exit.notFound : exit.no;
+  const refused = named ? { ...text, next: 'List the runs: stepfast runs --all' } : text;
+  const { next } = refused;
+  if (values.json) return printJson(io, { ...refused, ...given({ run }) }, code);
   const label = (word: string, look: 'red' | 'dim', text: string): string =>
     printableLines(text)
       .flatMap((line) => wrap(line, wrapWidth(io.stderr) - 6))
@@ -174,27 +187,9 @@ export function printRefusal(
   return code;
 }
 
-/** The store's own words end with a remedy: it is the next step, and said once. */
-function oneRemedy<R extends Refused>(refused: R): R {
-  const [, message, remedy] =
-    /^(.+): (?:choose one with )?(stepfast repair [^:]+)$/.exec(refused.message) ?? [];
-  return message === undefined || remedy === undefined ? refused : { ...refused, message, next: remedy };
-}
-
-/** In the words of this program, where the runtime speaks to every kind of caller. */
-function nextFor({ code, next, runs }: Refused, named: boolean): string {
-  if (named) return 'see which there are: stepfast runs --all';
-  if (code === 'several_runs' && runs) return 'say which with --run <run>';
-  return code === 'no_run' && next === 'start one'
-    ? 'start one: stepfast go "what to do"; one that has ended is named with --run <run>'
-    : next;
-}
-
-/** What a refusal leaves in the journal is no part of the answer. */
-function withoutEvents(refused: Refused & { events?: unknown }): object {
-  const { events: _, ...rest } = refused;
-  return rest;
-}
+/** A status as `--json` prints it: the data, and the sentences of an agent in a shell. */
+export const shellStatus = (reply: Told, run?: string): object =>
+  statusText(reply, (action) => asLine(nextForShell(action, run)));
 
 /** What agents, commands and people said is shown without secrets. */
 export const printJson = (io: Io, document: object, code: number): number =>
@@ -206,14 +201,13 @@ export function printWholeJson(io: Io, document: object, code: number): number {
   return code;
 }
 
-/** The position waits for somebody, so nobody kept what was said. */
-function notTaken(reply: Told, run: string | undefined, io: Io): Refused {
-  const waits = reply.waiting ? waitingWords(reply.waiting) : 'waits';
-  const { say, type } = nextOf(reply, { run, worker: !isPerson(io) });
+/** The position waits, so the output of the call was not stored. */
+function notStored(reply: Told, run: string | undefined, io: Io): RefusalText {
+  const waits = reply.waiting ? waitingPhrase(reply.waiting) : 'waits';
   return {
     code: 'waiting',
-    message: `${reply.at ?? reply.step} ${waits}; your words were not kept`,
-    next: [say, ...type.slice(0, 1)].join(' '),
+    message: `${reply.at ?? reply.step} ${waits}. Your output was not stored.`,
+    next: asLine(nextFor(reply, io, run)),
   };
 }
 
@@ -222,7 +216,7 @@ async function takenForRepeat(
   { run, reply }: Answer,
   words: Text,
   { engine }: Runtime,
-): Promise<Refused | undefined> {
+): Promise<RefusalText | undefined> {
   if (run === undefined || isRefused(reply) || !reply.replayed) return undefined;
   if (reply.at === undefined || reply.status !== 'running' || reply.checking) return undefined;
   const outputs = Object.values((await engine.view(run))?.state.outputs ?? {}).sort((a, b) => b.now - a.now);
@@ -233,8 +227,8 @@ async function takenForRepeat(
   if (!said || said.at === reply.at) return undefined;
   return {
     code: 'repeated',
-    message: `you said the same words at ${pathOf(said.at)} within a minute, so this was taken for a repeat`,
-    next: `to complete ${pathOf(reply.at)}: ${nextOf(reply, { worker: true }).type[0]}`,
+    message: `The same output was reported at ${pathOf(said.at)} within a minute, so this was taken for a repeat.`,
+    next: `To complete ${pathOf(reply.at)}: ${nextForShell(reply.action).commands[0]}`,
     at: reply.at,
   };
 }

@@ -1,15 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Status } from '../machine/index.ts';
+import { actionSamples } from '../../test/kit/message-samples.ts';
+import { nextForPerson, nextForShell } from '../messages/index.ts';
 import { commands } from './commands.ts';
-import { nextOf } from './view/next.ts';
 
 const source = join(import.meta.dirname, '..');
 
 /** Commands in the texts of the sources, up to where the sentence goes on. */
 function printed(): { file: string; command: string; options: string[] }[] {
-  const files = globSync('{cli,runtime,machine,store}/**/*.ts', { cwd: source });
+  const files = globSync('{cli,messages,runtime,workspace,machine,store}/**/*.ts', { cwd: source });
   return files
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) =>
@@ -40,46 +40,12 @@ test('every command that is printed has the options it is printed with', async (
   expect(unknown.flat()).toEqual([]);
 });
 
-const base: Status = {
-  run: 'w-20261115-k3f9x2ab',
-  status: 'running',
-  step: 'a',
-  stepType: 'loop',
-  phase: { current: 1, total: 1, name: 'a', status: 'in_progress' },
-  agent: null,
-  progress: { currentStep: 1, totalSteps: 1 },
-  next: '',
-};
-const at = 'k3f9x2ab:a#1';
-const waits = (kind: NonNullable<Status['waiting']>['for'], by = 'human'): Status => ({
-  ...base,
-  at,
-  status: 'waiting',
-  waiting: { for: kind, by, what: 'the turns are used up' },
-});
-
-test.each<[string, Status]>([
-  ['tasks are ready', { ...base, ready: ['t1'] }],
-  ['every task is held', base],
-  ['a held task waits', { ...base, status: 'waiting', held: [{ task: 't1', at, waiting: 'review' }] }],
-  ['work is open', { ...base, at }],
-  ['tasks are wanted', { ...base, at, next: 'Set the tasks' }],
-  ['a context action comes first', { ...base, at, contextAction: '/clear' }],
-  ['gates run', { ...base, at, checking: { id: 'x', deadline: 0 } }],
-  ['a person reviews', waits('review')],
-  ['an agent reviews', waits('review', 'critic')],
-  ['a question is open', waits('question')],
-  ['a budget is used up', waits('budget')],
-  ['it is stuck', waits('blocked')],
-  ['it is complete', { ...base, status: 'complete' }],
-])('what to type where %s is accepted', async (_, status) => {
-  for (const worker of [true, false])
+test.each(actionSamples)('what to type for $do $for is accepted', async (action) => {
+  for (const next of [nextForShell, nextForPerson])
     for (const run of [undefined, 'k3f9x2ab'])
-      for (const typed of nextOf(status, { run, worker }).type) {
+      for (const typed of next(action, run).commands) {
         const [, command = ''] = typed.split(' ');
         const options = [...typed.matchAll(/(?<= )--([a-z-]+)/g)].map(([, name = '']) => name);
         expect(await unknownIn(command, options)).toEqual([]);
-        // With several live runs each names the one it means.
-        if (run !== undefined) expect(typed).toContain(run);
       }
 });

@@ -17,14 +17,3 @@ export function sameOne(
   if (at !== undefined) return `${command} --at ${at}`;
   return run === undefined ? command : `${command} --run ${run}`;
 }
-
-const aboutOneRun =
-  /\bstepfast (?:advance|answer|approve|ask|cancel|claim|fail|note|proceed|reject|review(?: [a-z]+)?|rewind|status|tasks|todo)\b(?: "[^"]*"| --[\w-]+(?: (?:"[^"]*"|[\w.:#/<>-]+))?)*/g;
-
-/** Every command in a text names the run, unless it does already. */
-export const withRun = (text: string, name: string | undefined): string =>
-  name === undefined
-    ? text
-    : text.replace(aboutOneRun, (command) =>
-        / --(run|at)\b/.test(command) ? command : `${command} --run ${name}`,
-      );

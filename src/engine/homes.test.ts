@@ -51,7 +51,7 @@ const impatient = (project: TestProject): Runtime =>
   project.runtime({ server: createRemoteEngine({ ...server, patienceMs: 200 }) });
 
 function told({ reply }: Answer): Told {
-  if (isRefused(reply)) throw new Error(`refused: ${reply.code} ${reply.message}`);
+  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }
 const runsIn = ({ root }: TestProject): string[] => {
@@ -97,7 +97,7 @@ describe('where a run lives', () => {
     const { run, at = '' } = told(await shared(here).start({ workflow: 'plain' }, one));
     server.fault = () => 'hang';
     const { reply } = await impatient(here).call({ type: 'advance', output: 'Planned.', at }, one);
-    expect(reply).toMatchObject({ code: 'server_unreachable', next: expect.stringContaining('again') });
+    expect(reply).toMatchObject({ code: 'server_unreachable' });
     expect((await impatient(here).start({ workflow: 'plain', summary: 'x' }, one)).reply).toMatchObject({
       code: 'server_unreachable',
     });
@@ -139,7 +139,7 @@ describe('where a run lives', () => {
     expect(reply).toMatchObject({ code: 'no_run' });
     await expect(runtime.engine.execute(run, { type: 'cancel', now: 1 })).rejects.toMatchObject({
       code: 'other_server',
-      message: expect.stringContaining(`stepfast login ${server.url}`),
+      params: { message: expect.stringContaining(server.url) },
     });
     expect(other.requests.filter((each) => each.startsWith('POST'))).toEqual([]);
     await other.close();

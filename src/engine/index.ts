@@ -13,3 +13,4 @@ export { newRun } from './new-run-id.ts';
 export { lookingOnce } from './remote/read-once.ts';
 export { createRemoteEngine, type RemoteEngine } from './remote/remote-engine.ts';
 export type { RunAnswer, RunsAnswer } from './remote/wire.ts';
+export { type MachineOptions, WorkflowStateMachine } from './workflow-state-machine.ts';

@@ -48,14 +48,14 @@ const directory = () => kit.runtime.project.directory;
 /** A run on which session 'a' works. */
 async function begin(workflowName = 'w', inputs = {}): Promise<{ run: string; at: string }> {
   const { run = '', reply } = await kit.runtime.start({ workflow: workflowName, inputs }, who);
-  if (isRefused(reply)) throw new Error(reply.message);
+  if (isRefused(reply)) throw new Error(JSON.stringify(reply));
   const at = reply.at ?? '';
   await kit.called('a', { run, at });
   return { run, at };
 }
 async function advance(run: string): Promise<string> {
   const { reply } = await kit.runtime.call({ type: 'advance', output: 'Done.' }, who, { run });
-  if (isRefused(reply)) throw new Error(reply.message);
+  if (isRefused(reply)) throw new Error(JSON.stringify(reply));
   return reply.at ?? '';
 }
 const stateOf = async (run: string) => {
@@ -111,7 +111,7 @@ const runs: Record<string, () => Promise<string>> = {
         { session },
         { run },
       );
-      if (isRefused(reply)) throw new Error(reply.message);
+      if (isRefused(reply)) throw new Error(JSON.stringify(reply));
     }
     return run;
   },

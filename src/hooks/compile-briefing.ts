@@ -1,6 +1,6 @@
 import { type Briefing, type BriefingSource, type Cap, compileBriefing } from '../context/index.ts';
 import { criticalArtifacts, ended, leastBriefing, requiredReading, statusOf } from '../machine/index.ts';
-import { nextCall } from '../messages/index.ts';
+import { nextForTools } from '../messages/index.ts';
 import { cursorFor, type Load } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { readState, taskWorktree } from '../workspace/index.ts';
@@ -20,7 +20,7 @@ export function whereIs(view: Loaded, { project }: Pick<Place, 'project'>, { ses
   const cursor = cursorFor(view, { at, session });
   const values = { project_root: project.root };
   const status = statusOf(view.definition, view.state, { cursor, values, session });
-  return { cursor, status, next: nextCall(status, { session, view }), values };
+  return { cursor, status, next: nextForTools(status.action), values };
 }
 
 /** The briefing of a session, within the host's budget. What it shows of files is recorded where the session is bound. */

@@ -37,7 +37,7 @@ afterEach(async () => {
 async function started(session = 'a'): Promise<{ run: string; at: string }> {
   const who = { session, host: 'claude-code', witness: 'hooks' as const };
   const { run = '', reply } = await kit.project.runtime().start({ workflow: 'w' }, who);
-  if (isRefused(reply)) throw new Error(reply.message);
+  if (isRefused(reply)) throw new Error(JSON.stringify(reply));
   return { run, at: reply.at ?? '' };
 }
 /** A server that is there is waited for, however slow the machine is. */

@@ -1,6 +1,6 @@
 import type { Adopted, CommandOf, Definition } from '../schema/index.ts';
 import type { Batch } from './batch.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { type Refusal, type RefusalParams, refuse } from './refusal.ts';
 import type { State } from './state.ts';
 
 /** The one-step workflow that stands for work which was under way without Stepfast; what it is about is in the state. */
@@ -27,22 +27,16 @@ export function adoptedInstructions({ phase, text, source }: Adopted): string {
 const isUnderWay = (phase: Adopted['phase']): boolean => phase !== undefined && phase.current < phase.total;
 
 /** A run that was adopted ends with the last phase of its source, not before. */
-export function unfinishedSource({ adopted }: State): { message: string; next: string } | undefined {
+export function unfinishedSource({ adopted }: State): RefusalParams['unfinished'] | undefined {
   if (!adopted?.phase || !isUnderWay(adopted.phase)) return undefined;
   const { source, phase } = adopted;
-  return {
-    message: `${source} is at phase ${phase.current} of ${phase.total}`,
-    next: `write the next phase into ${source} and go on; advance when the last one is done`,
-  };
+  return { source, phase: phase.current, phases: phase.total };
 }
 
 /** A second look at the source: changes what is known of it, or nothing. */
 export function adopt(batch: Batch, { adopted }: CommandOf<'adopt'>): Refusal | undefined {
   const known = batch.state.adopted;
-  if (!known) {
-    const message = `${batch.state.run} runs a workflow of its own`;
-    return refuse('not_adopted', message, 'adopt into a new run');
-  }
+  if (!known) return refuse('not_adopted', { run: batch.state.run });
   if (JSON.stringify(known) !== JSON.stringify(adopted)) batch.emit('run.adopted', { adopted });
   return undefined;
 }

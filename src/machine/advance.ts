@@ -59,8 +59,8 @@ function openFor(
   }
   if (batch.state.status !== 'running') return undefined;
   if ('replay' in found) {
-    const done = found.replay === 'advance' ? 'completed' : 'reported as failed';
-    return refuse('stale_handle', `${command.at} was ${done} before`, 'ask for the status');
+    const was = found.replay === 'advance' ? 'advanced' : 'failed';
+    return refuse('stale_handle', { at: command.at ?? '', was }, { action: { do: 'ask_status' } });
   }
   if ('refusal' in found) return checkingAt(batch, command.at) ?? found.refusal;
   return found.cursor.waiting ? undefined : found.cursor;
@@ -75,20 +75,13 @@ function checkingAt(batch: Batch, at: string | undefined): Refusal | undefined {
 
 function notReady(batch: Batch, cursor: Cursor, command: CommandOf<'advance'>): Refusal | undefined {
   const at = batch.at(cursor);
-  if (awaitsTasks(batch.definition, cursor)) {
-    const message = `'${cursor.step}' goes over tasks, and none are set`;
-    return refuse('needs_tasks', message, `set the tasks of '${cursor.step}'`, at);
-  }
+  if (awaitsTasks(batch.definition, cursor)) return refuse('needs_tasks', { step: cursor.step }, { at });
   const unfinished = unfinishedSource(batch.state);
-  if (unfinished) return refuse('unfinished', unfinished.message, unfinished.next, at);
-  if (command.missing?.length) {
-    const message = `required artifacts are missing: ${command.missing.join(', ')}`;
-    return refuse('missing_artifact', message, `make them, then report at ${at} again`, at);
-  }
+  if (unfinished) return refuse('unfinished', unfinished, { at });
+  if (command.missing?.length) return refuse('missing_artifact', { at, missing: command.missing }, { at });
   const readOnly = workAt(batch.definition, cursor).read_only === true;
   if (readOnly && cursor.tree !== undefined && command.tree !== undefined && cursor.tree !== command.tree) {
-    const message = `${at} is read-only, but files have changed since it began`;
-    return refuse('tree_changed', message, 'undo the changes, or let an earlier step make them', at);
+    return refuse('tree_changed', { at, why: 'read_only' }, { at });
   }
   return undefined;
 }
@@ -96,11 +89,10 @@ function notReady(batch: Batch, cursor: Cursor, command: CommandOf<'advance'>): 
 function badOutput(output: Text): Refusal | undefined {
   const bytes = bytesOf(output);
   if (bytes === undefined) {
-    return refuse('bad_output', 'output must be a string', 'say in a sentence or two what was done');
+    return refuse('bad_output', { why: 'not_text' });
   }
   if (bytes <= maxOutputBytes) return undefined;
-  const message = `the output has ${bytes} bytes, ${maxOutputBytes} are allowed`;
-  return refuse('bad_output', message, 'write it to a file and name the file as an artefact');
+  return refuse('bad_output', { why: 'too_long', bytes, limit: maxOutputBytes });
 }
 
 /** Undefined for what an untyped caller may send instead of a text. */

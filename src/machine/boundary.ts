@@ -1,5 +1,6 @@
 import type { CommandOf, Saw } from '../schema/index.ts';
 import { type Batch, given } from './batch.ts';
+import { isFenced } from './fence.ts';
 import { byAgent, isCallers, locate } from './locate.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
@@ -77,33 +78,16 @@ export function passBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): R
   if (actor?.kind !== 'engine' && boundary.state === 'pending') {
     request(batch, cursor);
     if (batch.state.boundaries === 'off') return undefined;
-    const message = `${at} opens with /${boundary.action}: nobody has begun it`;
-    return refuse('not_briefed', message, 'ask for the status first', at);
+    return refuse('not_briefed', { at, context: boundary.action }, { at, action: { do: 'ask_status' } });
   }
   if (byHandle && isFresh(batch, cursor)) releaseReset(batch, at, 'new_session', 'new');
   else if (boundary.state === 'requested' && boundary.policy === 'prefer' && actor?.kind !== 'engine') {
     batch.emit('boundary.released', { at, how: 'skipped' });
   } else {
-    const message = `${at} opens with /${boundary.action}, which has not been seen here`;
-    const next = `the user types /${boundary.action}, or hand ${at} to a subagent; a person can let it pass with \`stepfast proceed\``;
-    return refuse('boundary_open', message, next, at);
+    return refuse('boundary_open', { at, context: boundary.action }, { at });
   }
-  const message = `${at} was not begun: its instructions were not asked for`;
-  return refuse('not_briefed', message, `do what the instructions say, then report at ${at}`, at);
+  return refuse('not_briefed', { at }, { at });
 }
-
-/** Another session or a subagent took a required boundary over: only that one goes on, or one that is fresh after it. */
-export const isFenced = (
-  { state, policy, by, how, session }: Boundary,
-  caller: string | undefined,
-): boolean =>
-  state === 'released' &&
-  policy === 'require' &&
-  (by === 'new_session' || by === 'subagent') &&
-  how === 'reset' &&
-  session !== undefined &&
-  caller !== undefined &&
-  caller !== session;
 
 /** A reset was seen. Recorded for its session; it opens the boundaries that wait for it there. */
 export function seeReset(batch: Batch, command: CommandOf<'boundary'>): Refusal | undefined {
@@ -145,7 +129,7 @@ export function proceed(batch: Batch, command: CommandOf<'proceed'>): Refusal | 
   const boundary = 'cursor' in found ? found.cursor.boundary : undefined;
   const open = boundary && (boundary.state !== 'released' || isFenced(boundary, ''));
   if (!('cursor' in found) || !open) {
-    return refuse('no_boundary', 'no context action is being waited for', 'ask for the status');
+    return refuse('no_boundary', {}, { action: { do: 'ask_status' } });
   }
   batch.emit('boundary.released', { at: batch.at(found.cursor), how: 'proceeded' });
   return undefined;

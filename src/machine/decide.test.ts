@@ -112,7 +112,7 @@ describe('advance', () => {
     const cancelled = new Run(workflow([action('a')]));
     cancelled.person({ type: 'cancel', reason: 'changed my mind' });
     expect(cancelled.advance('more')).toMatchObject({ status: 'cancelled', reason: 'changed my mind' });
-    expect(cancelled.status().next).toBe('Nothing: the run was cancelled.');
+    expect(cancelled.status().action).toMatchObject({ do: 'nothing', because: 'cancelled' });
   });
 
   test('[000/13] an output that is not a string is an error', () => {
@@ -391,8 +391,11 @@ describe('notes, reading and sessions', () => {
     for (let i = 0; i < 7; i += 1) r.send({ type: 'note', kind: 'decision', key: `k${i}`, text: prose(400) });
     expect(r.send({ type: 'note', kind: 'correction', text: prose(200) })).not.toHaveProperty('code');
     const full = r.send({ type: 'note', kind: 'rejection', text: 'z' });
-    expect(full).toMatchObject({ code: 'notes_full', message: expect.stringContaining('3000 characters') });
-    expect(full.next).toBe('replace one by its key: n1, n2, n3, n4, n5, n6, n7, n8');
+    const keys = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8'];
+    expect(full).toMatchObject({
+      code: 'notes_full',
+      params: { why: 'size', unit: 'characters', limit: 3000, keys },
+    });
     expect(r.send({ type: 'note', kind: 'reminder', text: 'z' })).not.toHaveProperty('code');
     const other = prose(399);
     expect(r.send({ type: 'note', kind: 'decision', key: 'k0', text: other })).not.toHaveProperty('code');

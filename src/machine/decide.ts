@@ -63,7 +63,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
     case 'setTasks':
       return setTasks(batch, command);
     case 'dropTask':
-      return byPerson(command) ? dropTask(batch, command) : personOnly('removing a task');
+      return byPerson(command) ? dropTask(batch, command) : personOnly('remove_task');
     case 'claim':
       return claim(batch, command);
     case 'gatesStarted':
@@ -75,7 +75,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
     case 'ask':
       return ask(batch, command);
     case 'answer':
-      return byPerson(command) ? answer(batch, command) : personOnly('the answer');
+      return byPerson(command) ? answer(batch, command) : personOnly('answer');
     case 'note':
       return note(batch, command);
     case 'todo':
@@ -87,7 +87,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
     case 'boundary':
       return seeReset(batch, command);
     case 'proceed':
-      return byPerson(command) ? proceed(batch, command) : personOnly('letting a context action pass');
+      return byPerson(command) ? proceed(batch, command) : personOnly('pass_boundary');
     case 'session':
       return session(batch, command);
     case 'spend':
@@ -95,7 +95,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
     case 'rewind':
       return rewind(batch, command);
     case 'cancel':
-      if (!byPerson(command)) return personOnly('cancelling a run');
+      if (!byPerson(command)) return personOnly('cancel');
       batch.emit('run.cancelled', { reason: command.reason ?? 'cancelled' });
       return undefined;
   }
@@ -118,7 +118,7 @@ function afterEnd(batch: Batch, state: State, command: Command): Refusal | undef
       return repeatsApproval(batch, command) ? undefined : overFor(state);
     case 'gatesStarted':
     case 'gatesFinished':
-      return refuse('stale_gates', `${state.run} is ${state.status}`, 'drop the result');
+      return refuse('stale_gates', { run: state.run, status: state.status });
     case 'rewind':
       return state.status === 'cancelled' ? overFor(state) : rewind(batch, command);
     default:
@@ -126,11 +126,7 @@ function afterEnd(batch: Batch, state: State, command: Command): Refusal | undef
   }
 }
 
-function overFor(state: State): Refusal {
-  const next =
-    state.status === 'cancelled' ? 'start a new run' : 'start a new run; a person can rewind this one';
-  return refuse('run_ended', `${state.run} is ${state.status}`, next);
-}
+const overFor = ({ run, status }: State): Refusal => refuse('run_ended', { run, status });
 
 /** Any call of the holder keeps its leases; where no session is known, the handle has to do. */
 function renewFor(batch: Batch, command: Command): void {
@@ -145,9 +141,7 @@ function renewFor(batch: Batch, command: Command): void {
 }
 
 const engineOnly = (command: Command): Refusal | undefined =>
-  command.actor?.kind === 'engine'
-    ? undefined
-    : refuse('engine_only', 'gates are run by Stepfast itself', 'advance the position: its gates run then');
+  command.actor?.kind === 'engine' ? undefined : refuse('engine_only', {});
 
 function status(batch: Batch, command: CommandOf<'status'>): Refusal | undefined {
   const named = locate(batch, command.at);
@@ -161,13 +155,12 @@ function status(batch: Batch, command: CommandOf<'status'>): Refusal | undefined
 
 function rewind(batch: Batch, command: CommandOf<'rewind'>): Refusal | undefined {
   const { definition, state } = batch;
-  if (!byPerson(command)) return personOnly('going back to a step');
+  if (!byPerson(command)) return personOnly('rewind');
   const current = stepIndex(definition, state.step);
   const index = stepIndex(definition, command.to);
   if (index < 0 || index > current) {
     const steps = definition.steps.slice(0, current + 1).map((step) => step.id);
-    const message = `the run cannot go back to '${command.to.slice(0, 80)}'`;
-    return refuse('unknown_step', message, `name one of ${steps.join(', ')}`);
+    return refuse('unknown_step', { why: 'rewind', given: command.to.slice(0, 80), steps });
   }
   rewindTo(batch, command.to);
   return undefined;

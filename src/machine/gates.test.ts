@@ -27,7 +27,7 @@ describe('P3: gates', () => {
       },
     ]);
     expect(reply).toMatchObject({ step: 'build', checking: { id: 'k3f9x2ab:build#1!1' } });
-    expect(reply.next).toMatch(/^Send the same call again/);
+    expect(reply.action).toEqual({ do: 'wait', for: 'gates', at: 'k3f9x2ab:build#1' });
     run.engine({
       type: 'gatesStarted',
       id: 'k3f9x2ab:build#1!1',

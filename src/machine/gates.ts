@@ -132,5 +132,4 @@ export function accept(
 const checkingBy = (batch: Batch, id: string): Cursor | undefined =>
   Object.values(batch.state.cursors).find((cursor) => cursor.checking?.id === id);
 
-const staleGates = (id: string): Refusal =>
-  refuse('stale_gates', `nothing waits for the gate run ${id}`, 'drop the result');
+const staleGates = (id: string): Refusal => refuse('stale_gates', { id });

@@ -25,10 +25,9 @@ function play(definition: Definition, seed: number): Response[] {
   return responses;
 }
 
-test('the same commands give the same events and answers as ever, and every sentence is on file', async () => {
+test('the same commands give the same events and answers as before', async () => {
   const played = workflows.map((definition, seed) => play(definition, seed));
   await expect(journals(played)).toMatchFileSnapshot('fixtures/v1/runs.txt');
-  await expect(sentences(played.flat())).toMatchFileSnapshot('fixtures/v1/sentences.txt');
 });
 
 function journals(played: Response[][]): string {
@@ -38,25 +37,6 @@ function journals(played: Response[][]): string {
     return `${seed} ${events.length} ${digest(events)} ${digest(answers)}`;
   });
   return `${lines.join('\n')}\n`;
-}
-
-/** What an agent or a person is told, each form once. */
-function sentences(responses: Response[]): string {
-  const told = new Map<string, string>();
-  const keep = (kind: string, ...texts: string[]): void => {
-    const text = texts.join(' | ');
-    const form = text.replaceAll(/abcd:[^\s,:|;]+|\b[st]\d\b|\d+/g, '*');
-    if (!told.has(form)) told.set(form, `${kind}: ${text}`);
-  };
-  for (const { reply } of responses) {
-    if ('code' in reply) keep(reply.code, reply.message, reply.next);
-    else {
-      keep('next', reply.next);
-      if (reply.message !== undefined) keep('message', reply.message);
-      if (reply.waiting) keep('waiting', reply.waiting.for, reply.waiting.by, reply.waiting.what);
-    }
-  }
-  return `${[...told.values()].sort().join('\n')}\n`;
 }
 
 const digest = (value: unknown): string =>

@@ -1,4 +1,6 @@
 import type { Caller, Text } from '../schema/index.ts';
+import type { Action } from './action.ts';
+import { claimAction } from './actions.ts';
 import type { Batch } from './batch.ts';
 import { formatHandle, outputKey, parseHandle, suffixOf } from './handle.ts';
 import { own } from './own-property.ts';
@@ -21,10 +23,9 @@ export function locate(batch: Batch, at: string | undefined): Located {
 /** A handle that is none, or another run's. */
 export function foreignHandle(state: State, at: string, caller: Caller): Refusal | undefined {
   const parsed = parseHandle(at);
-  const { next, only } = whereNow(state, caller);
-  if (!parsed) return refuse('bad_handle', `'${String(at).slice(0, 80)}' is not a handle`, next, only);
+  if (!parsed) return refuse('bad_handle', { given: String(at).slice(0, 80) }, whereNow(state, caller));
   if (parsed.suffix === suffixOf(state.run)) return undefined;
-  return refuse('wrong_run', `${at} belongs to another run, not to ${state.run}`, next, only);
+  return refuse('wrong_run', { at, run: state.run }, whereNow(state, caller));
 }
 
 function locateHandle({ definition, state, caller }: Batch, at: string): Located {
@@ -38,8 +39,7 @@ function locateHandle({ definition, state, caller }: Batch, at: string): Located
   const step = definition.steps.find((candidate) => candidate.id === path.split('/', 1)[0]);
   const failed = step && tasksIn(taskListOf(state, step)).some((task) => task.endedAt === at);
   if (failed) return { replay: 'fail' };
-  const { next, only } = whereNow(state, caller);
-  return { refusal: refuse('stale_handle', `${at} is not open`, next, only) };
+  return { refusal: refuse('stale_handle', { at }, whereNow(state, caller)) };
 }
 
 function locateOnly({ definition, state, caller }: Batch): Located {
@@ -50,32 +50,29 @@ function locateOnly({ definition, state, caller }: Batch): Located {
     const handles = open
       .filter((cursor) => isCallers(cursor, caller))
       .map((cursor) => handleOf(state, cursor));
-    const next =
-      handles.length > 0 ? `one of ${handles.join(', ')}` : 'claim a task, and use the handle you get';
-    return {
-      refusal: refuse('at_required', `${open.length} positions are open: say which with \`at\``, next),
-    };
+    return { refusal: refuse('at_required', { open: open.length, waiting: false, handles }) };
   }
   const step = stepOf(definition, state.step);
-  const ready = readyTasks(state, step).map((task) => task.id);
-  const next =
-    ready.length > 0 ? `claim one of ${ready.slice(0, 5).join(', ')}` : whereNow(state, caller).next;
-  return { refusal: refuse('claim_required', `you hold no task of '${step.id}'`, next) };
+  const claimable = readyTasks(state, step).length > 0;
+  const { action } = claimable
+    ? { action: claimAction(definition, state, caller.session) }
+    : whereNow(state, caller);
+  return { refusal: refuse('claim_required', { step: step.id }, { action }) };
 }
 
 /** A leased position is its holder's; without a session nobody can tell. */
 export const isCallers = (cursor: Cursor, { session }: Caller): boolean =>
   cursor.lease === undefined || session === undefined || cursor.lease.holder === session;
 
-/** What a refusal may tell: nobody learns the handle of somebody else's task. */
-function whereNow(state: State, { session }: Caller): { next: string; only?: string } {
+/** Where the caller can continue. A refusal never shows the handle of another session's task. */
+function whereNow(state: State, { session }: Caller): { action: Action; at?: string } {
   const open = Object.values(state.cursors)
     .filter((cursor) => cursor.lease === undefined || cursor.lease.holder === session)
     .map((cursor) => handleOf(state, cursor));
   const [only] = open;
-  if (only === undefined) return { next: 'ask for the status' };
-  const next = `go on at ${open.slice(0, 5).join(', ')}`;
-  return open.length === 1 ? { next, only } : { next };
+  if (only === undefined) return { action: { do: 'ask_status' } };
+  const action: Action = { do: 'continue', at: open.slice(0, 5) };
+  return open.length === 1 ? { action, at: only } : { action };
 }
 
 export const handleOf = (state: State, { path, visit }: Cursor): string =>

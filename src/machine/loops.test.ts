@@ -196,9 +196,7 @@ describe('P2: loops', () => {
       waiting: { for: 'blocked' },
       phase: { status: 'blocked' },
     });
-    expect(reply.next).toBe(
-      "Set more tasks of 'build'; or a person revises to run it again, pivots or abandons.",
-    );
+    expect(reply.action).toEqual({ do: 'wait', for: 'decision', step: 'build' });
     expect(lost.tasks('build', 'c')).toMatchObject({ status: 'running', task: { id: 'c' } });
     expect(lost.advance('coded')).toMatchObject({ step: 'end' });
   });

@@ -1,10 +1,11 @@
-import type { CommandOf, Lease, Task, TaskInput } from '../schema/index.ts';
+import type { CommandOf, Lease, Step, Task, TaskInput } from '../schema/index.ts';
+import type { Action } from './action.ts';
 import { type Batch, given } from './batch.ts';
 import { again, enterPosition, openLoop } from './flow.ts';
 import { loopNamed } from './import.ts';
 import { byAgent } from './locate.ts';
 import { own } from './own-property.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { type Refusal, refuse, type TaskProblem } from './refusal.ts';
 import type { Cursor, TaskList } from './state.ts';
 import {
   awaitsTasks,
@@ -37,13 +38,11 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   );
   if (!step) {
     const loops = definition.steps.filter((candidate) => candidate.type === 'loop').map(loopIdOf);
-    const next =
-      loops.length > 0 ? `use ${loops.join(' or ')}` : 'this workflow has no loop: advance instead';
-    return refuse('unknown_loop', `there is no loop '${command.loop.slice(0, 80)}'`, next);
+    return refuse('unknown_loop', { given: command.loop.slice(0, 80), loops });
   }
   const here = state.step === step.id;
   if (stepIndex(definition, state.step) > stepIndex(definition, step.id)) {
-    return refuse('bad_tasks', `the loop '${step.id}' is over`, `a person can rewind to '${step.id}'`);
+    return badList(step, { is: 'loop_over' });
   }
   const awaiting = here
     ? Object.values(state.cursors).find((each) => awaitsTasks(definition, each))
@@ -56,12 +55,15 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   const kept = tasksIn(list).filter((task) => task.end !== undefined || isHeld(state, step, task));
   const tasks = mergeTasks(kept, command.tasks, list);
   const stuck = state.blocked !== undefined && tasks.length === kept.length;
-  const bad = badTasks(command.tasks, tasks) ?? (stuck ? 'every task of the list has ended' : undefined);
-  if (bad) return refuse('bad_tasks', bad, `send the whole list of '${step.id}' again`);
+  const bad = badTasks(command.tasks, tasks) ?? (stuck ? { is: 'all_ended' as const } : undefined);
+  if (bad) return badList(step, bad);
   const leftOut = here && command.actor?.kind !== 'engine' ? unfinishedOutside(list, command.tasks) : [];
-  if (leftOut.length > 0) return refuseLeftOut(leftOut);
+  if (leftOut.length > 0) {
+    const named = leftOut.slice(0, mostNamed).map(({ id, title }) => ({ id, title: title.slice(0, 80) }));
+    return refuse('task_left_out', { tasks: named, more: leftOut.length - named.length });
+  }
   const leaves = tasks.every((task) => task.end !== undefined);
-  if (leaves && byAgent(command)) return leaveWithoutTasks(batch, step.id, awaiting);
+  if (leaves && byAgent(command)) return leaveWithoutTasks(batch, step, awaiting);
   batch.emit('tasks.set', { loop, tasks });
   if (here && heldCount(batch.state) === 0) openLoop(batch);
   return undefined;
@@ -74,22 +76,12 @@ function unfinishedOutside(list: TaskList | undefined, wanted: readonly TaskInpu
   return tasksIn(list).filter((task) => task.end === undefined && !ids.has(task.id));
 }
 
-function refuseLeftOut(tasks: readonly Task[]): Refusal {
-  const named = tasks.slice(0, mostNamed).map(({ id, title }) => `'${id}' (${title.slice(0, 80)})`);
-  const more = tasks.length > mostNamed ? ` and ${tasks.length - mostNamed} more` : '';
-  return refuse(
-    'task_left_out',
-    `the list leaves out unfinished tasks: ${named.join(', ')}${more}`,
-    `send the list again with them; a person removes one with: stepfast tasks --drop ${tasks[0]?.id} --reason "..."`,
-  );
-}
+const badList = (step: Step, problem: TaskProblem): Refusal =>
+  refuse('bad_tasks', { step: step.id, problem });
 
 /** A loop that an agent wants to skip waits for a person: approve leaves it, revise asks for tasks again. */
-function leaveWithoutTasks(batch: Batch, step: string, awaiting: Cursor | undefined): Refusal | undefined {
-  if (!awaiting) {
-    const message = `the list leaves nothing to do in '${step}', which is decided when the run is there`;
-    return refuse('bad_tasks', message, `set at least one task, or wait until the run is at '${step}'`);
-  }
+function leaveWithoutTasks(batch: Batch, step: Step, awaiting: Cursor | undefined): Refusal | undefined {
+  if (!awaiting) return badList(step, { is: 'nothing_left' });
   const { session } = batch.caller;
   const at = batch.at(awaiting);
   batch.emit('review.requested', { at, by: 'human', output: '', receipts: [], ...given({ session }) });
@@ -107,11 +99,12 @@ export function dropTask(batch: Batch, command: CommandOf<'dropTask'>): Refusal 
   const step = ahead.find((each) => own(taskListOf(state, each)?.byId, command.task));
   const task = step && own(taskListOf(state, step)?.byId, command.task);
   const named = command.task.slice(0, 80);
-  if (!step || !task) return refuse('no_task', `there is no task '${named}'`, 'ask for the status');
+  const status = { action: { do: 'ask_status' as const } };
+  if (!step || !task) return refuse('no_task', { step: state.step, why: 'unknown', task: named }, status);
   if (task.end !== undefined)
-    return refuse('no_task', `task '${named}' is ${task.end}`, 'ask for the status');
+    return refuse('no_task', { step: step.id, why: 'ended', task: named, end: task.end }, status);
   const reason = command.reason.trim().slice(0, maxReason);
-  if (reason === '') return refuse('bad_note', 'the reason is empty', `say why '${named}' is removed`);
+  if (reason === '') return refuse('bad_note', { why: 'no_reason', task: named });
   const by = command.actor?.name ?? 'person';
   batch.emit('task.dropped', { loop: loopIdOf(step), task: task.id, reason, by });
   if (state.step === step.id && heldCount(batch.state) === 0) openLoop(batch);
@@ -129,29 +122,27 @@ function mergeTasks(kept: Task[], wanted: TaskInput[], before: TaskList | undefi
   return [...kept, ...fresh];
 }
 
-function badTasks(wanted: TaskInput[], all: Task[]): string | undefined {
-  if (all.length > maxTasks) return `${all.length} tasks are too many: ${maxTasks} at most`;
+function badTasks(wanted: TaskInput[], all: Task[]): TaskProblem | undefined {
+  if (all.length > maxTasks) return { is: 'too_many', count: all.length, limit: maxTasks };
   const byId = new Map(all.map((task) => [task.id, task]));
   const seen = new Set<string>();
   for (const task of wanted) {
-    if (typeof task.id !== 'string' || !idPattern.test(task.id)) {
-      return `'${String(task.id).slice(0, 80)}' cannot be a task's id: letters, digits, '-', '_' and '.' only`;
-    }
-    if (typeof task.title !== 'string' || task.title.trim() === '') return `task '${task.id}' has no title`;
-    if (seen.has(task.id)) return `two tasks are called '${task.id}'`;
+    if (typeof task.id !== 'string' || !idPattern.test(task.id))
+      return { is: 'bad_id', task: String(task.id).slice(0, 80) };
+    if (typeof task.title !== 'string' || task.title.trim() === '') return { is: 'no_title', task: task.id };
+    if (seen.has(task.id)) return { is: 'duplicate', task: task.id };
     seen.add(task.id);
   }
   for (const task of all.filter(({ end }) => end === undefined)) {
     for (const id of task.depends_on ?? []) {
       const dependency = byId.get(id);
-      if (!dependency) return `task '${task.id}' depends on '${id}', which is not in the list`;
-      const lost = dependency.end === 'failed' || dependency.end === 'skipped';
-      if (lost && task.end === undefined)
-        return `task '${task.id}' depends on '${id}', which ${dependency.end}`;
+      if (!dependency) return { is: 'unknown_dependency', task: task.id, on: id };
+      if (dependency.end === 'failed' || dependency.end === 'skipped')
+        return { is: 'lost_dependency', task: task.id, on: id, end: dependency.end };
     }
   }
   const circle = findCircle(all);
-  return circle && `the tasks depend on each other in a circle: ${circle.join(' → ')}`;
+  return circle && { is: 'circle', tasks: circle };
 }
 
 /** Takes away tasks whose dependencies are gone; what stays is in a circle or behind one. */
@@ -187,15 +178,12 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
   const step = stepOf(definition, state.step);
   const cursors = Object.values(state.cursors);
   if (step.type !== 'loop' || parallelOf(step) === 1 || !taskListOf(state, step)) {
-    const next = cursors.length > 0 ? 'advance the open position' : 'ask for the status';
-    return refuse('no_task', `'${step.id}' has no tasks to claim`, next);
+    const handles = cursors.map((cursor) => batch.at(cursor));
+    const action: Action = handles.length > 0 ? { do: 'continue', at: handles } : { do: 'ask_status' };
+    return refuse('no_task', { step: step.id, why: 'not_claimable' }, { action });
   }
   if (byAgent(command) && command.session !== undefined && command.session !== command.holder) {
-    return refuse(
-      'task_held',
-      'an agent claims for its own session',
-      'claim with your own session as holder',
-    );
+    return refuse('task_held', { why: 'other_holder' });
   }
   if (state.budget.exhausted !== undefined) return undefined;
   const mine = cursors.filter((cursor) => cursor.lease?.holder === command.holder);
@@ -213,8 +201,8 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
   if (expired?.lease)
     return reclaim(batch, expired, leaseFor(batch, command.holder, expired.lease.epoch + 1));
   if (!ready) return noneToClaim(batch, command, mine);
-  const message = `${cursors.length} tasks of '${step.id}' are held, ${parallelOf(step)} at most`;
-  return refuse('task_held', message, goOnAt(batch, mine) ?? 'wait until one of them is done');
+  const taken = { step: step.id, held: cursors.length, limit: parallelOf(step) };
+  return refuse('task_held', { why: 'all_taken', ...taken }, continueAt(batch, mine));
 }
 
 const isGivenUp = ({ lease, waiting }: Cursor, now: number): boolean =>
@@ -243,23 +231,22 @@ const wants = (command: CommandOf<'claim'>, task: string | undefined): boolean =
   command.task === undefined || command.task === task;
 
 /** A caller that has tasks already is sent to them. */
-const goOnAt = (batch: Batch, mine: readonly Cursor[]): string | undefined =>
+const continueAt = (batch: Batch, mine: readonly Cursor[]): { action: Action } | undefined =>
   mine.length === 0
     ? undefined
-    : `go on at ${mine
-        .slice(0, mostNamed)
-        .map((cursor) => batch.at(cursor))
-        .join(', ')}`;
+    : { action: { do: 'continue', at: mine.slice(0, mostNamed).map((cursor) => batch.at(cursor)) } };
 
 function noneToClaim(batch: Batch, command: CommandOf<'claim'>, mine: readonly Cursor[]): Refusal {
   const step = stepOf(batch.definition, batch.state.step);
   const task = own(taskListOf(batch.state, step)?.byId, command.task ?? '');
-  const next = goOnAt(batch, mine) ?? 'ask for the status: it lists what is held and what is ready';
-  if (command.task === undefined) return refuse('no_task', `no task of '${step.id}' is ready`, next);
-  if (!task) return refuse('no_task', `there is no task '${command.task.slice(0, 80)}'`, next);
-  if (task.end !== undefined) return refuse('no_task', `task '${task.id}' is ${task.end}`, next);
-  if (isHeld(batch.state, step, task)) return refuse('task_held', `task '${task.id}' is held`, next);
-  return refuse('no_task', `task '${task.id}' waits for ${task.depends_on?.join(', ')}`, next);
+  const more = continueAt(batch, mine) ?? { action: { do: 'ask_status' as const } };
+  const { id } = step;
+  if (command.task === undefined) return refuse('no_task', { step: id, why: 'none_ready' }, more);
+  if (!task) return refuse('no_task', { step: id, why: 'unknown', task: command.task.slice(0, 80) }, more);
+  if (task.end !== undefined)
+    return refuse('no_task', { step: id, why: 'ended', task: task.id, end: task.end }, more);
+  if (isHeld(batch.state, step, task)) return refuse('task_held', { why: 'held', task: task.id }, more);
+  return refuse('no_task', { step: id, why: 'depends', task: task.id, on: task.depends_on ?? [] }, more);
 }
 
 /** Any call of the holder keeps the lease; written only when less than half of it is left. */

@@ -1,5 +1,5 @@
 import type { Definition } from '../schema/index.ts';
-import { isFenced } from './boundary.ts';
+import { isFenced } from './fence.ts';
 import { formatHandle } from './handle.ts';
 import { own } from './own-property.ts';
 import type { Cursor, State } from './state.ts';

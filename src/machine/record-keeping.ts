@@ -23,13 +23,14 @@ const keyPattern = /^[A-Za-z0-9][\w.-]{0,63}$/;
 export function ask(batch: Batch, command: CommandOf<'ask'>): Refusal | undefined {
   const found = locate(batch, command.at);
   if ('refusal' in found) return found.refusal;
-  if ('replay' in found) return refuse('stale_handle', `${command.at} is not open`, 'ask for the status');
+  if ('replay' in found)
+    return refuse('stale_handle', { at: command.at ?? '' }, { action: { do: 'ask_status' } });
   const { cursor } = found;
   const at = batch.at(cursor);
-  if (cursor.waiting) return refuse('already_waiting', `${at} already waits`, 'ask for the status', at);
+  if (cursor.waiting) return refuse('already_waiting', { at }, { at, action: { do: 'ask_status' } });
   if (cursor.checking) return stillChecking(at);
   const text = command.text.trim().slice(0, maxText);
-  if (text === '') return refuse('bad_note', 'the question is empty', 'ask what you need to know', at);
+  if (text === '') return refuse('bad_note', { why: 'empty', what: 'question' }, { at });
   batch.emit('question.asked', { id: `q${batch.state.questions.length + 1}`, at, text });
   return undefined;
 }
@@ -40,9 +41,8 @@ export function answer(batch: Batch, command: CommandOf<'answer'>): Refusal | un
   );
   const question = command.question === undefined ? open[0] : open.find(({ id }) => id === command.question);
   if (!question || (command.question === undefined && open.length > 1)) {
-    const ids = open.map(({ id }) => id).join(', ');
-    const message = open.length > 1 ? `${open.length} questions are open` : 'no such question is open';
-    return refuse('no_question', message, ids ? `name one of ${ids}` : 'ask for the status');
+    const ids = open.map(({ id }) => id);
+    return refuse('no_question', { open: ids }, ids.length === 0 ? { action: { do: 'ask_status' } } : {});
   }
   batch.emit('question.answered', { id: question.id, answer: command.text.trim().slice(0, maxText) });
   return undefined;
@@ -57,16 +57,15 @@ const isOpen = (batch: Batch, id: string): boolean =>
 export function note(batch: Batch, command: CommandOf<'note'>): Refusal | undefined {
   const { kind, key, at } = command;
   const text = command.text.trim();
-  if (text === '') return refuse('bad_note', 'the note is empty', 'write down what must be remembered');
+  if (text === '') return refuse('bad_note', { why: 'empty', what: 'note' });
   if (text.length > maxNote) {
-    return refuse('bad_note', `the note has ${text.length} characters, ${maxNote} are kept`, 'shorten it');
+    return refuse('bad_note', { why: 'too_long', what: 'note', length: text.length, limit: maxNote });
   }
   if ((kind === 'variable' || kind === 'reading') && key === undefined) {
-    return refuse('bad_note', `a note of kind ${kind} needs a key`, 'send it again with a key');
+    return refuse('bad_note', { why: 'no_key', kind });
   }
   if (key !== undefined && !keyPattern.test(key)) {
-    const next = "use letters, digits, '-', '_' and '.', at most 64";
-    return refuse('bad_note', `'${key.slice(0, 80)}' cannot be a key`, next);
+    return refuse('bad_note', { why: 'bad_key', key: key.slice(0, 80) });
   }
   const full = noRoom(batch, command, text);
   if (full) return full;
@@ -75,16 +74,16 @@ export function note(batch: Batch, command: CommandOf<'note'>): Refusal | undefi
 }
 
 function noRoom({ state }: Batch, { kind, key }: CommandOf<'note'>, text: string): Refusal | undefined {
-  const many = (known: object, what: string): Refusal | undefined =>
+  const many = (known: object, what: 'artifacts' | 'named_artifacts' | 'variables'): Refusal | undefined =>
     Object.keys(known).length < maxKept
       ? undefined
-      : refuse('notes_full', `${maxKept} ${what} are kept`, 'use a known one');
+      : refuse('notes_full', { why: 'count', what, limit: maxKept });
   if (kind === 'artefact' && !state.artefacts.includes(text)) {
-    const full = many(state.artefacts, 'artefacts');
+    const full = many(state.artefacts, 'artifacts');
     if (full) return full;
   }
   if (kind === 'artefact' && key !== undefined && own(state.artifacts, key) === undefined) {
-    return many(state.artifacts, 'named artefacts');
+    return many(state.artifacts, 'named_artifacts');
   }
   if (kind === 'variable' && own(state.variables, key ?? '') === undefined)
     return many(state.variables, 'variables');
@@ -96,14 +95,14 @@ function noRoom({ state }: Batch, { kind, key }: CommandOf<'note'>, text: string
   const characters = sum([...live, added].map((each) => each.text.length));
   const tokens = sum([...live, added].map((each) => estimateTokens(noteLine(each)) + lineBreak));
   if (characters <= maxPool && tokens <= maxPoolTokens) return undefined;
-  const keys = live.map((other) => (other.kind === kind ? (other.key ?? other.id) : other.id)).join(', ');
-  const full =
-    characters > maxPool ? `${maxPool} characters` : `about ${maxPoolTokens} tokens, however dense the text`;
-  return refuse(
-    'notes_full',
-    `there is no room for it: notes of this kind hold ${full}`,
-    `replace one by its key: ${keys}`,
-  );
+  const keys = live.map((other) => (other.kind === kind ? (other.key ?? other.id) : other.id));
+  return refuse('notes_full', {
+    why: 'size',
+    keys,
+    ...(characters > maxPool
+      ? { unit: 'characters', limit: maxPool }
+      : { unit: 'tokens', limit: maxPoolTokens }),
+  });
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
@@ -111,11 +110,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 export function todo(batch: Batch, command: CommandOf<'todo'>): Refusal | undefined {
   const { content } = command;
   if (typeof content === 'string' && content.length > maxTodo) {
-    return refuse(
-      'bad_note',
-      `the to-do list has ${content.length} characters, ${maxTodo} are kept`,
-      'shorten it',
-    );
+    return refuse('bad_note', { why: 'too_long', what: 'todo', length: content.length, limit: maxTodo });
   }
   batch.emit('todo.replaced', { content });
   return undefined;
@@ -124,7 +119,7 @@ export function todo(batch: Batch, command: CommandOf<'todo'>): Refusal | undefi
 export function read(batch: Batch, { path, hash, session: id }: CommandOf<'read'>): Refusal | undefined {
   const known = own(batch.state.reading, path) !== undefined;
   if (path.length > maxPath || (!known && Object.keys(batch.state.reading).length >= maxKept)) {
-    return refuse('notes_full', `${maxKept} files are kept as read`, 'read on: this one is not recorded');
+    return refuse('notes_full', { why: 'count', what: 'files_read', limit: maxKept });
   }
   batch.emit('file.read', { path, hash, ...given({ session: id }) });
   return undefined;
@@ -144,7 +139,7 @@ export function loaded(batch: Batch, command: CommandOf<'loaded'>): Refusal | un
 export function session(batch: Batch, command: CommandOf<'session'>): Refusal | undefined {
   const { session: id, event } = command;
   if (id === undefined) {
-    return refuse('unknown_session', 'the session has no id', 'send the id that the host gives it');
+    return refuse('unknown_session', {});
   }
   if (event.type === 'started') {
     const { type: _, ...facts } = event;
@@ -152,11 +147,7 @@ export function session(batch: Batch, command: CommandOf<'session'>): Refusal | 
     return undefined;
   }
   if (!own(batch.state.sessions, id)) {
-    return refuse(
-      'unknown_session',
-      `the session ${id} is not bound to this run`,
-      'call with a handle first',
-    );
+    return refuse('unknown_session', { session: id });
   }
   if (event.type === 'ended') batch.emit('session.ended', { session: id });
   if (event.type === 'delivered') {

@@ -1,51 +1,108 @@
-import type { Event } from '../schema/index.ts';
+import type { ContextAction, Event, TaskEnd } from '../schema/index.ts';
+import type { Action } from './action.ts';
+import type { RunStatus } from './state.ts';
 
-export type RefusalCode =
-  | 'not_started'
-  | 'run_ended'
-  | 'bad_handle'
-  | 'wrong_run'
-  | 'stale_handle'
-  | 'at_required'
-  | 'claim_required'
-  | 'not_briefed'
-  | 'boundary_open'
-  | 'checking'
-  | 'stale_gates'
-  | 'needs_tasks'
-  | 'unknown_loop'
-  | 'bad_tasks'
-  | 'task_left_out'
-  | 'no_task'
-  | 'task_held'
-  | 'bad_output'
-  | 'bad_input'
-  | 'bad_note'
-  | 'notes_full'
-  | 'missing_artifact'
-  | 'not_adopted'
-  | 'unfinished'
-  | 'tree_changed'
-  | 'person_only'
-  | 'engine_only'
-  | 'own_work'
-  | 'already_waiting'
-  | 'not_waiting'
-  | 'bad_verdict'
-  | 'amount_required'
-  | 'no_pivot'
-  | 'no_question'
-  | 'no_boundary'
-  | 'unknown_step'
-  | 'unknown_session';
+/** Every refusal of the machine: its code and the parameters that a sentence about it needs. */
+export interface RefusalParams {
+  not_started: Record<never, never>;
+  run_ended: { run: string; status: RunStatus };
+  bad_handle: { given: string };
+  wrong_run: { at: string; run: string };
+  stale_handle: { at: string; was?: 'advanced' | 'failed' };
+  at_required: { open: number; waiting: boolean; handles: string[] };
+  claim_required: { step: string };
+  /** Without `context`: the boundary was skipped, and the instructions come with the refusal. */
+  not_briefed: { at: string; context?: ContextAction };
+  boundary_open: { at: string; context: ContextAction };
+  checking: { at: string };
+  stale_gates: { id: string } | { run: string; status: RunStatus };
+  needs_tasks: { step: string };
+  unknown_loop: { given: string; loops: string[] };
+  bad_tasks: { step: string; problem: TaskProblem };
+  task_left_out: { tasks: { id: string; title: string }[]; more: number };
+  no_task: { step: string } & (
+    | { why: 'not_claimable' | 'none_ready' }
+    | { why: 'unknown'; task: string }
+    | { why: 'ended'; task: string; end: TaskEnd }
+    | { why: 'depends'; task: string; on: string[] }
+  );
+  task_held:
+    | { why: 'other_holder' }
+    | { why: 'held'; task: string }
+    | { why: 'all_taken'; step: string; held: number; limit: number };
+  bad_output: { why: 'not_text' } | { why: 'too_long'; bytes: number; limit: number };
+  bad_input: { workflow: string; name: string } & (
+    | { why: 'unknown'; inputs: string[] }
+    | { why: 'missing' }
+    | { why: 'type'; type: string }
+  );
+  bad_note:
+    | { why: 'empty'; what: 'note' | 'question' }
+    | { why: 'no_reason'; task: string }
+    | { why: 'too_long'; what: 'note' | 'todo'; length: number; limit: number }
+    | { why: 'no_key'; kind: string }
+    | { why: 'bad_key'; key: string };
+  notes_full:
+    | { why: 'count'; what: 'artifacts' | 'named_artifacts' | 'variables' | 'files_read'; limit: number }
+    | { why: 'size'; unit: 'characters' | 'tokens'; limit: number; keys: string[] };
+  missing_artifact: { at: string; missing: string[] };
+  not_adopted: { run: string };
+  unfinished: { source: string; phase: number; phases: number };
+  tree_changed: { at: string; why: 'review' | 'read_only' };
+  person_only: { what: PersonsDecision; at?: string; step?: string };
+  engine_only: Record<never, never>;
+  own_work: { at: string; by: string };
+  already_waiting: { at: string };
+  not_waiting: Record<never, never>;
+  bad_verdict:
+    | { why: 'budget' }
+    | { why: 'no_task_done'; step: string }
+    | { why: 'gates_not_passed'; at: string };
+  amount_required: { unit: string; step: string };
+  no_pivot: { from: string; to?: string; steps: string[] };
+  no_question: { open: string[] };
+  no_boundary: Record<never, never>;
+  unknown_step:
+    | { why: 'rewind'; given: string; steps: string[] }
+    | { why: 'import'; given: string; workflow: string };
+  unknown_session: { session?: string };
+}
 
-/** A "no" as data: what is wrong, what to do next, and where the run stands. */
-export interface Refusal {
-  code: RefusalCode;
-  message: string;
-  next: string;
+/** What is wrong with a list of tasks. */
+export type TaskProblem =
+  | { is: 'loop_over' }
+  | { is: 'all_ended' }
+  | { is: 'nothing_left' }
+  | { is: 'too_many'; count: number; limit: number }
+  | { is: 'bad_id'; task: string }
+  | { is: 'no_title'; task: string }
+  | { is: 'duplicate'; task: string }
+  | { is: 'unknown_dependency'; task: string; on: string }
+  | { is: 'lost_dependency'; task: string; on: string; end: TaskEnd }
+  | { is: 'circle'; tasks: string[] };
+
+export type PersonsDecision =
+  | 'review'
+  | 'budget'
+  | 'blocked_loop'
+  | 'remove_task'
+  | 'answer'
+  | 'pass_boundary'
+  | 'rewind'
+  | 'cancel';
+
+export type RefusalCode = keyof RefusalParams;
+
+/** A "no" as data; `messages/` renders it for each reader. */
+export type Refusal = { [C in RefusalCode]: RefusalOf<C> }[RefusalCode];
+
+interface RefusalOf<C extends RefusalCode> {
+  code: C;
+  params: RefusalParams[C];
+  /** What to do instead, where that is more than to correct the call. */
+  action?: Action;
   at?: string;
-  /** What the refusal itself leaves in the journal. */
+  /** Events that the refused command still leaves in the journal. */
   events?: Event[];
 }
 
@@ -54,11 +111,19 @@ export type Decision = Event[] | Refusal;
 export const isRefusal = (decision: Decision): decision is Refusal => !Array.isArray(decision);
 
 export const stillChecking = (at: string): Refusal =>
-  refuse('checking', `the gates of ${at} are running`, 'wait, then send the same call again', at);
+  refuse('checking', { at }, { at, action: { do: 'wait', for: 'gates', at } });
 
-export const refuse = (code: RefusalCode, message: string, next: string, at?: string): Refusal => ({
-  code,
-  message,
-  next,
-  ...(at === undefined ? {} : { at }),
-});
+export const refuse = <C extends RefusalCode>(
+  code: C,
+  params: RefusalParams[C],
+  more: { at?: string | undefined; action?: Action } = {},
+): Refusal => {
+  const { at, action } = more;
+  // The code decides the parameters, which TypeScript cannot follow through the union.
+  return {
+    code,
+    params,
+    ...(action ? { action } : {}),
+    ...(at === undefined ? {} : { at }),
+  } as unknown as Refusal;
+};

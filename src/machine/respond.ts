@@ -42,7 +42,7 @@ export function respond(
   const events = [...settled.events];
   let after = settled.state;
   if (after === null || refusal) {
-    const no = refusal ?? refuse('not_started', 'the run has not started', 'start it');
+    const no = refusal ?? refuse('not_started', {});
     const effects = after ? effectsOf(state, events, after) : [];
     return { events, state: after, reply: refusalReply(definition, after, no, values), effects };
   }

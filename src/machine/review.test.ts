@@ -38,9 +38,8 @@ describe('reviews', () => {
       step: 'planning',
       waiting: { for: 'review', by: 'human' },
     });
-    expect(reply.next).toBe(
-      'A person reviews k3f9x2ab:planning#1: approve, revise, pivot, escalate or abandon.',
-    );
+    const at = 'k3f9x2ab:planning#1';
+    expect(reply.action).toEqual({ do: 'wait', for: 'review', by: 'person', at });
     expect(run.advance('Another plan')).toMatchObject({ status: 'waiting' });
     expect(run.last).toEqual([]);
     expect(run.send({ type: 'fail', reason: 'x' })).toMatchObject({ status: 'waiting' });
@@ -136,8 +135,11 @@ describe('reviews', () => {
   test('[003/6] a question and its answer return to the position that asked', () => {
     const run = coding();
     const reply = run.send({ type: 'ask', text: ' Which database? ' });
-    expect(reply).toMatchObject({ status: 'waiting', waiting: { for: 'question', what: 'Which database?' } });
-    expect(reply.next).toBe('A person answers the question.');
+    expect(reply).toMatchObject({
+      status: 'waiting',
+      waiting: { for: 'question', question: 'Which database?' },
+    });
+    expect(reply.action).toMatchObject({ do: 'wait', for: 'answer' });
     expect(run.send({ type: 'ask', text: 'Again?' })).toMatchObject({ code: 'already_waiting' });
     expect(run.state.questions).toHaveLength(1);
     expect(run.send({ type: 'answer', text: 'PostgreSQL' })).toMatchObject({ code: 'person_only' });
@@ -281,7 +283,7 @@ describe('reviews', () => {
     run.advance('x');
     run.gates({ red: true });
     expect(run.status()).toMatchObject({ status: 'waiting', waiting: { for: 'blocked' } });
-    expect(run.status().next).toMatch(/revise to try again/);
+    expect(run.status().action).toMatchObject({ do: 'wait', for: 'decision', at: 'k3f9x2ab:a#1' });
     expect(run.send({ type: 'review', verdict: 'revise' })).toMatchObject({ code: 'person_only' });
     expect(run.person({ type: 'review', verdict: 'approve' })).toMatchObject({ code: 'bad_verdict' });
     expect(run.person({ type: 'review', verdict: 'escalate' })).toMatchObject({ code: 'bad_verdict' });
@@ -483,9 +485,9 @@ describe('budgets', () => {
     expect(run.types()).toEqual(['budget.spent', 'budget.exhausted']);
     expect(reply).toMatchObject({
       status: 'waiting',
-      waiting: { for: 'budget', what: "the turns of 'coding' are used up" },
+      waiting: { for: 'budget', unit: 'turns', step: 'coding' },
+      action: { do: 'wait', for: 'budget', unit: 'turns' },
     });
-    expect(reply.next).toMatch(/approve with an amount/);
     expect(run.advance('coded')).toMatchObject({ status: 'waiting' });
     expect(run.last).toEqual([]);
     run.send({ type: 'spend', turns: 1 });
@@ -602,7 +604,7 @@ describe('budgets', () => {
     const run = coding();
     run.send({ type: 'spend', turns: 3 });
     run.person({ type: 'review', verdict: 'escalate', feedback: 'Ask the lead' });
-    expect(run.status().waiting?.what).toBe("the turns of 'coding' are used up; escalated: Ask the lead");
+    expect(run.status().waiting).toMatchObject({ unit: 'turns', escalated: 'Ask the lead' });
     run.person({ type: 'review', verdict: 'approve', amount: { turns: 1 } });
     expect(run.state.budget).not.toHaveProperty('escalated');
   });

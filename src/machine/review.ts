@@ -5,7 +5,7 @@ import { gatesAt, interrupt, requestGates } from './gates.ts';
 import { outputKey, parseHandle } from './handle.ts';
 import { isCallers, type Located, locate } from './locate.ts';
 import { own } from './own-property.ts';
-import { type Refusal, refuse, stillChecking } from './refusal.ts';
+import { type PersonsDecision, type Refusal, refuse, stillChecking } from './refusal.ts';
 import type { Cursor, Waiting } from './state.ts';
 import { stepIndex, stepOf } from './steps.ts';
 
@@ -24,7 +24,7 @@ export function review(batch: Batch, command: CommandOf<'review'>): Refusal | un
   const cursor = found && 'cursor' in found ? found.cursor : undefined;
   const waiting = cursor?.waiting;
   if (!cursor || !waiting || waiting.kind === 'question') {
-    return refuse('not_waiting', 'nothing waits for a review here', 'ask for the status');
+    return refuse('not_waiting', {}, { action: { do: 'ask_status' } });
   }
   const at = batch.at(cursor);
   if (cursor.checking && !interrupt(batch, cursor, {})) return stillChecking(at);
@@ -67,11 +67,10 @@ export function repeatsApproval(batch: Batch, { verdict, at }: CommandOf<'review
 /** A person may review everything; an agent what is an agent's, and not its own work. */
 function mayReview(command: CommandOf<'review'>, waiting: Waiting, at: string): Refusal | undefined {
   if (byPerson(command)) return undefined;
-  if (waiting.kind !== 'review' || waiting.by === 'human') return personOnly(`the review of ${at}`, at);
+  if (waiting.kind !== 'review' || waiting.by === 'human') return personOnly('review', { at });
   const same = command.session !== undefined && command.session === waiting.session;
   if (!same || command.actor?.name === waiting.by) return undefined;
-  const message = `${at} is reviewed by the agent '${waiting.by}', not by the session that did it`;
-  return refuse('own_work', message, `hand ${at} to '${waiting.by}'`, at);
+  return refuse('own_work', { at, by: waiting.by }, { at });
 }
 
 function approve(
@@ -93,8 +92,7 @@ function approve(
     }
     const { session } = waiting;
     batch.emit('review.requested', { at, by: waiting.by, output, receipts, ...given({ tree, session }) });
-    const message = `files have changed since ${at} was shown`;
-    return refuse('tree_changed', message, 'look again, then approve', at);
+    return refuse('tree_changed', { at, why: 'review' }, { at });
   }
   decided(batch, at, command);
   batch.worker = waiting.session;
@@ -104,14 +102,13 @@ function approve(
 
 function reviewBudget(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
   const step = stepOf(batch.definition, batch.state.step);
-  if (!byPerson(command)) return personOnly(`the budget of '${step.id}'`);
+  if (!byPerson(command)) return personOnly('budget', { step: step.id });
   switch (command.verdict) {
     case 'approve': {
       const { exhausted } = batch.state.budget;
       const amount = positive(command.amount);
       if (!exhausted || !amount[exhausted]) {
-        const message = `the ${exhausted} of '${step.id}' are used up`;
-        return refuse('amount_required', message, `say how many more ${exhausted} it gets`);
+        return refuse('amount_required', { unit: exhausted ?? 'turns', step: step.id });
       }
       batch.emit('budget.extended', { amount, by: nameOf(command) });
       return undefined;
@@ -125,18 +122,14 @@ function reviewBudget(batch: Batch, command: CommandOf<'review'>): Refusal | und
     case 'abandon':
       return abandon(batch, undefined, command);
     case 'revise':
-      return refuse(
-        'bad_verdict',
-        'a budget cannot be revised',
-        'approve with an amount, pivot, escalate or abandon',
-      );
+      return refuse('bad_verdict', { why: 'budget' });
   }
 }
 
 /** Every task failed: the loop again, another plan, or the end. */
 function reviewLoop(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
   const step = stepOf(batch.definition, batch.state.step);
-  if (!byPerson(command)) return personOnly(`what becomes of '${step.id}'`);
+  if (!byPerson(command)) return personOnly('blocked_loop', { step: step.id });
   switch (command.verdict) {
     case 'revise':
       decided(batch, undefined, command);
@@ -147,11 +140,7 @@ function reviewLoop(batch: Batch, command: CommandOf<'review'>): Refusal | undef
     case 'abandon':
       return abandon(batch, undefined, command);
     default:
-      return refuse(
-        'bad_verdict',
-        `no task of '${step.id}' is done`,
-        'revise to run it again, pivot, or abandon',
-      );
+      return refuse('bad_verdict', { why: 'no_task_done', step: step.id });
   }
 }
 
@@ -174,12 +163,10 @@ function pivot(
   const to = (byPerson(command) ? command.to : undefined) ?? configured;
   const index = to === undefined ? -1 : stepIndex(batch.definition, to);
   if (to === undefined || index < 0 || index > stepIndex(batch.definition, from)) {
-    const earlier = batch.definition.steps
+    const steps = batch.definition.steps
       .slice(0, stepIndex(batch.definition, from) + 1)
       .map((step) => step.id);
-    const message =
-      to === undefined ? `'${from}' names no step to pivot to` : `the run cannot pivot to '${to}'`;
-    return refuse('no_pivot', message, `name one of ${earlier.join(', ')}`);
+    return refuse('no_pivot', { from, ...given({ to }), steps });
   }
   decided(batch, at, command);
   const plan = planOf(batch, to);
@@ -216,17 +203,15 @@ function onlyWaiting(batch: Batch): Located | undefined {
   if (!only) return undefined;
   if (waiting.length === 1) return { cursor: only };
   const handles = waiting.map((cursor) => batch.at(cursor));
-  const message = `${waiting.length} positions wait: say which with \`at\``;
-  return { refusal: refuse('at_required', message, `one of ${handles.join(', ')}`) };
+  return { refusal: refuse('at_required', { open: waiting.length, waiting: true, handles }) };
 }
 
 export const byPerson = (caller: Caller): boolean => caller.actor?.kind === 'person';
 
-export const personOnly = (what: string, at?: string): Refusal =>
-  refuse('person_only', `${what} is a person's to decide`, 'end your turn and wait for the user', at);
+export const personOnly = (what: PersonsDecision, about: { at?: string; step?: string } = {}): Refusal =>
+  refuse('person_only', { what, ...about }, { at: about.at });
 
-const notPassed = (at: string): Refusal =>
-  refuse('bad_verdict', `${at} has not passed its gates`, 'revise to try again, or abandon', at);
+const notPassed = (at: string): Refusal => refuse('bad_verdict', { why: 'gates_not_passed', at }, { at });
 
 const nameOf = (caller: Caller): string => caller.actor?.name ?? caller.actor?.kind ?? 'agent';
 

@@ -2,7 +2,7 @@ import type { Command, CommandOf, Definition, Input, Scalar } from '../schema/in
 import { type Batch, given } from './batch.ts';
 import { enterStep, openLoop } from './flow.ts';
 import { own } from './own-property.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { type Refusal, type RefusalParams, refuse } from './refusal.ts';
 import { heldCount, subStepsOf } from './steps.ts';
 
 /** The first command of a run. */
@@ -22,15 +22,15 @@ export function begin(batch: Batch, command: Command): Refusal | undefined {
       return undefined;
     case 'import':
       if (!knownPlace(batch.definition, command.state)) {
-        const message = `'${batch.definition.name}' has no place '${String(command.state.step).slice(0, 80)}'`;
-        return refuse('unknown_step', message, 'import it with the workflow it was saved from');
+        const given = String(command.state.step).slice(0, 80);
+        return refuse('unknown_step', { why: 'import', given, workflow: batch.definition.name });
       }
       started(batch, command, command.inputs ?? {});
       batch.emit('run.imported', { state: command.state });
       if (command.state.status === 'running' && heldCount(batch.state) === 0) openLoop(batch);
       return undefined;
     default:
-      return refuse('not_started', 'the run has not started', 'start it');
+      return refuse('not_started', {});
   }
 }
 
@@ -56,29 +56,31 @@ export function shortSummary(summary: string | undefined): string | undefined {
   return text.length > 100 ? `${text.slice(0, 97)}...` : text;
 }
 
+type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+type BadInput = Without<RefusalParams['bad_input'], 'workflow'>;
+
 function takeInputs(
   definition: Definition,
   inputs: Record<string, Scalar>,
 ): { inputs: Record<string, Scalar>; refusal?: Refusal } {
   const taken: Record<string, Scalar> = {};
-  const refused = (message: string, next: string) => ({
+  const refused = (problem: BadInput) => ({
     inputs: taken,
-    refusal: refuse('bad_input', message, next),
+    refusal: refuse('bad_input', { workflow: definition.name, ...problem }),
   });
   const declared = definition.inputs ?? {};
   const names = Object.keys(declared);
   const unknown = Object.keys(inputs).find((name) => !Object.hasOwn(declared, name));
   if (unknown !== undefined) {
-    const next = names.length > 0 ? `it takes ${names.join(', ')}` : 'it takes none';
-    return refused(`'${definition.name}' has no input '${unknown.slice(0, 80)}'`, next);
+    return refused({ why: 'unknown', name: unknown.slice(0, 80), inputs: names });
   }
   for (const [name, input] of Object.entries(declared)) {
     const value = own(inputs, name) ?? input.default;
     if (value === undefined && input.required) {
-      return refused(`'${definition.name}' needs the input '${name}'`, `start it with ${name}`);
+      return refused({ why: 'missing', name });
     }
     if (value !== undefined && !fits(value, input)) {
-      return refused(`the input '${name}' must be a ${input.type ?? 'string'}`, 'correct it');
+      return refused({ why: 'type', name, type: input.type ?? 'string' });
     }
     if (value !== undefined) taken[name] = value;
   }

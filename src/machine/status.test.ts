@@ -44,7 +44,7 @@ describe('a status', () => {
       delegate: true,
       progress: { currentStep: 1, totalSteps: 5 },
       instructions: `Plan a thing in {project_root}, ${run}, {nonsense}, |`,
-      next: 'Do what the instructions say, then advance k3f9x2ab:plan#1.',
+      action: { do: 'work', at: 'k3f9x2ab:plan#1', step: 'plan', finish: 'advance' },
     });
   });
 
@@ -82,7 +82,7 @@ describe('a status', () => {
       delegate: true,
       progress: { currentStep: 2, totalSteps: 5, completedTasks: 0, totalTasks: 2 },
       instructions: 'Code a: First with care|',
-      next: 'Do what the instructions say, then advance k3f9x2ab:build/a/code#1.',
+      action: { do: 'work', at: 'k3f9x2ab:build/a/code#1', step: 'build', finish: 'advance' },
     });
     all.advance('coded');
     expect(all.advance('checked')).toMatchObject({
@@ -109,7 +109,7 @@ describe('a status', () => {
       agent: null,
       progress: { currentStep: 3, totalSteps: 5 },
       instructions: 'Round 1 after the plan, |',
-      next: 'Do what the instructions say, then advance k3f9x2ab:polish/1#1.',
+      action: { do: 'work', at: 'k3f9x2ab:polish/1#1', step: 'polish', finish: 'advance' },
     });
     for (const output of ['x', 'y', 'z']) all.advance(output);
     expect(all.status()).toMatchObject({

@@ -1,12 +1,15 @@
-import type { Definition, Receipt, Step } from '../schema/index.ts';
+import type { Amount, Definition, Receipt, Step } from '../schema/index.ts';
+import type { Action } from './action.ts';
+import { actions } from './actions.ts';
 import { adoptedInstructions } from './adopt.ts';
-import { instructionsOpen, isFenced } from './boundary.ts';
+import { given } from './batch.ts';
+import { instructionsOpen } from './boundary.ts';
+import { isFenced } from './fence.ts';
 import { formatHandle, parseHandle } from './handle.ts';
 import { own } from './own-property.ts';
 import { type Cursor, ended, type RunStatus, type State } from './state.ts';
 import {
   awaitsTasks,
-  loopIdOf,
   parallelOf,
   readyTasks,
   stepIndex,
@@ -21,7 +24,7 @@ import { expandAt } from './values.ts';
 
 const mostListed = 20;
 
-/** Where a run stands, for an agent or a person: facts, and the next action. */
+/** The position of a run as facts, and the next action. */
 export interface Status {
   run: string;
   status: RunStatus;
@@ -46,7 +49,7 @@ export interface Status {
   feedback?: string;
   /** What this position asked, and what it was told. */
   answers?: { question: string; answer: string }[];
-  waiting?: { for: 'review' | 'question' | 'blocked' | 'budget'; by: string; what: string };
+  waiting?: WaitingFor;
   checking?: { id: string; deadline: number };
   failed_gates?: Receipt[];
   /** Files that the gates kept changing. */
@@ -58,8 +61,15 @@ export interface Status {
   ready?: string[];
   /** Tasks that a person removed. */
   dropped?: { task: string; title: string; reason: string }[];
-  next: string;
+  action: Action;
 }
+
+/** What a run or a position waits for. `leaves`: approval leaves this loop without tasks. */
+export type WaitingFor =
+  | { for: 'review'; by: string; leaves?: string; escalated?: string }
+  | { for: 'question'; by: 'human'; question: string }
+  | { for: 'blocked'; by: 'human'; reason: string }
+  | { for: 'budget'; by: 'human'; unit: keyof Amount; step: string; escalated?: string };
 
 export interface Phase {
   current: number;
@@ -89,7 +99,7 @@ export function statusOf(
     phase: phaseOf(definition, state),
     agent: step.agent ?? null,
     progress: { currentStep: stepIndex(definition, step.id) + 1, totalSteps: definition.steps.length },
-    next: '',
+    action: actions(definition, state, { cursor, session })[0],
   };
   const list = taskListOf(state, step);
   if (step.type === 'loop' && list) {
@@ -102,7 +112,6 @@ export function statusOf(
   if (cursor) describe(definition, state, cursor, status, { session, values });
   else if (!ended(state) && step.type === 'loop') listTasks(state, step, status, session);
   addWaiting(definition, state, cursor, status);
-  status.next = nextFor(definition, state, status, cursor);
   return status;
 }
 
@@ -214,14 +223,12 @@ export function instructionsFor(
   session?: string,
 ): string {
   if (!instructionsOpen(state, cursor, session)) return '';
-  const step = stepOf(definition, cursor.step);
+  const _step = stepOf(definition, cursor.step);
   const text = workAt(definition, cursor).instructions ?? '';
   const expanded = state.adopted
     ? adoptedInstructions(state.adopted)
     : expandAt(definition, state, cursor, text, values);
-  if (!awaitsTasks(definition, cursor)) return expanded;
-  const how = `Set the tasks of '${loopIdOf(step)}' with workflow_set_tasks.`;
-  return expanded === '' ? how : `${expanded.trimEnd()}\n\n${how}`;
+  return expanded;
 }
 
 /** Nobody learns the handle of somebody else's task. */
@@ -245,53 +252,22 @@ function addWaiting(definition: Definition, state: State, cursor: Cursor | undef
   if (ended(state)) return;
   if (exhausted !== undefined) {
     const { escalated } = state.budget;
-    const what = `the ${exhausted} of '${state.step}' are used up`;
-    const more = escalated === undefined ? '' : `; escalated: ${escalated}`;
-    status.waiting = { for: 'budget', by: 'human', what: what + more };
-  } else if (waiting?.kind === 'review') {
-    const subject =
-      cursor && awaitsTasks(definition, cursor)
-        ? `the review of leaving '${cursor.step}' without tasks`
-        : 'the review';
-    const what = waiting.escalated === undefined ? subject : `${subject}, escalated: ${waiting.escalated}`;
-    status.waiting = { for: 'review', by: waiting.by, what };
+    status.waiting = {
+      for: 'budget',
+      by: 'human',
+      unit: exhausted,
+      step: state.step,
+      ...given({ escalated }),
+    };
+  } else if (cursor && waiting?.kind === 'review') {
+    const { by, escalated } = waiting;
+    const leaves = awaitsTasks(definition, cursor) ? cursor.step : undefined;
+    status.waiting = { for: 'review', by, ...given({ leaves, escalated }) };
   } else if (waiting?.kind === 'question') {
-    const text = state.questions.find((question) => question.id === waiting.id)?.text ?? '';
-    status.waiting = { for: 'question', by: 'human', what: text };
+    const question = state.questions.find(({ id }) => id === waiting.id)?.text ?? '';
+    status.waiting = { for: 'question', by: 'human', question };
   } else if (waiting?.kind === 'blocked' || state.blocked !== undefined) {
     const reason = waiting?.kind === 'blocked' ? waiting.reason : (state.blocked ?? '');
-    status.waiting = { for: 'blocked', by: 'human', what: reason };
+    status.waiting = { for: 'blocked', by: 'human', reason };
   }
-}
-
-/** One sentence that names a command which will be accepted. */
-function nextFor(definition: Definition, state: State, status: Status, cursor: Cursor | undefined): string {
-  if (state.status === 'cancelled') return 'Nothing: the run was cancelled.';
-  if (ended(state)) return `Nothing: the run is ${state.status}. A person may rewind it to a step.`;
-  if (cursor?.checking) return `Send the same call again: the gates of ${status.at} are running.`;
-  switch (status.waiting?.for) {
-    case 'review':
-      if (cursor && awaitsTasks(definition, cursor))
-        return `A person decides whether '${cursor.step}' is left without tasks: approve, or revise to get some.`;
-      return status.waiting.by === 'human'
-        ? `A person reviews ${status.at}: approve, revise, pivot, escalate or abandon.`
-        : `The agent '${status.waiting.by}' reviews ${status.at} and advances with a verdict.`;
-    case 'question':
-      return 'A person answers the question.';
-    case 'budget':
-      return 'A person reviews the budget: approve with an amount, pivot, escalate or abandon.';
-    case 'blocked':
-      return cursor
-        ? `A person reviews ${status.at}: revise to try again, pivot or abandon; or rewinds to a step.`
-        : `Set more tasks of '${state.step}'; or a person revises to run it again, pivots or abandons.`;
-  }
-  if (!cursor) {
-    const waiting = status.held?.filter((held) => held.waiting).map(({ task }) => task) ?? [];
-    if (state.status === 'waiting') return `A person decides what ${waiting.join(', ')} wait for.`;
-    const claimable = status.ready?.length ? 'Claim a ready task' : 'Wait for a held task';
-    return `${claimable}, or call with the \`at\` of one that you hold.`;
-  }
-  if (status.contextAction) return `Run ${status.contextAction}, then ask for the status.`;
-  if (awaitsTasks(definition, cursor)) return `Set the tasks of '${cursor.step}'.`;
-  return `Do what the instructions say, then advance ${status.at}.`;
 }

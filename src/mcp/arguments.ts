@@ -1,4 +1,4 @@
-import type { Refused } from '../runtime/index.ts';
+import type { ArgumentProblem, Refused } from '../messages/index.ts';
 import { nearest } from '../suggest.ts';
 import type { ObjectSchema, Schema, ToolSpec } from './tools.ts';
 
@@ -7,16 +7,15 @@ export type Arguments = Readonly<Record<string, unknown>>;
 /** What a model sent, checked against the tool's own schema; null counts as absent. */
 export function checkArguments(tool: ToolSpec, given: unknown): { given: Arguments } | { refused: Refused } {
   const found = problemIn(tool.inputSchema, given ?? {}, '');
-  if (found !== undefined) return { refused: badArgument(tool.name, found.message, found.next) };
+  if (found !== undefined) return { refused: badArgument(tool.name, found) };
   // That it is an object was checked just now.
   const entries = Object.entries((given ?? {}) as object).filter(([, value]) => value !== null);
   return { given: Object.fromEntries(entries) };
 }
 
-export const badArgument = (tool: string, message: string, next: string): Refused => ({
+export const badArgument = (tool: string, problem: ArgumentProblem): Refused => ({
   code: 'bad_argument',
-  message: `${tool}: ${message}`,
-  next,
+  params: { tool, problem },
 });
 
 export const textIn = (given: Arguments, name: string): string | undefined => {
@@ -24,12 +23,7 @@ export const textIn = (given: Arguments, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-interface Problem {
-  message: string;
-  next: string;
-}
-
-function problemIn(schema: Schema, value: unknown, path: string): Problem | undefined {
+function problemIn(schema: Schema, value: unknown, path: string): ArgumentProblem | undefined {
   switch (schema.type) {
     case 'string':
       return stringProblem(schema.enum, value, path);
@@ -48,15 +42,15 @@ function stringProblem(
   allowed: readonly string[] | undefined,
   value: unknown,
   path: string,
-): Problem | undefined {
+): ArgumentProblem | undefined {
   if (typeof value !== 'string') return wrong(path, 'a string', value);
   if (!allowed || allowed.includes(value)) return undefined;
-  const message = `${path} cannot be '${value.slice(0, 40)}'`;
   const meant = nearest(value, allowed);
-  return { message, next: `write ${meant === undefined ? `one of ${allowed.join(', ')}` : `'${meant}'`}` };
+  const problem = { is: 'value' as const, path, given: value.slice(0, 40), allowed };
+  return meant === undefined ? problem : { ...problem, nearest: meant };
 }
 
-function objectProblem(schema: ObjectSchema, value: unknown, path: string): Problem | undefined {
+function objectProblem(schema: ObjectSchema, value: unknown, path: string): ArgumentProblem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return wrong(path === '' ? 'the arguments' : path, 'an object', value);
   const inside = (key: string): string => (path === '' ? key : `${path}.${key}`);
@@ -65,29 +59,27 @@ function objectProblem(schema: ObjectSchema, value: unknown, path: string): Prob
   const entries = Object.entries(value).filter(([, each]) => each !== null && each !== undefined);
   const keys = entries.map(([key]) => key);
   // Hosts add keys of their own; only what looks like a slip is one.
-  const slip = keys.find((key) => !known.includes(key) && nearest(key, known) !== undefined);
-  if (slip !== undefined)
-    return { message: `there is no '${inside(slip)}'`, next: `write '${nearest(slip, known)}'` };
+  for (const key of keys) {
+    const meant = known.includes(key) ? undefined : nearest(key, known);
+    if (meant !== undefined) return { is: 'unknown', path: inside(key), nearest: meant };
+  }
   const missing = required.find((key) => !keys.includes(key));
-  if (missing !== undefined)
-    return { message: `${inside(missing)} is missing`, next: `add ${example(missing, properties[missing])}` };
+  if (missing !== undefined) {
+    const description = properties[missing]?.description;
+    return { is: 'missing', path: inside(missing), ...(description === undefined ? {} : { description }) };
+  }
   return first(entries, ([key, each]) => {
     const part = Object.hasOwn(properties, key) ? properties[key] : undefined;
     return part && problemIn(part, each, inside(key));
   });
 }
 
-function wrong(path: string, expected: string, value: unknown): Problem {
+function wrong(path: string, expected: string, value: unknown): ArgumentProblem {
   const got = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a value of type ${typeof value}`;
-  return { message: `${path} must be ${expected}, not ${got}`, next: `send ${path} as ${expected}` };
+  return { is: 'type', path, expected, got };
 }
 
-function example(key: string, schema: Schema | undefined): string {
-  const what = schema?.description === undefined ? '' : ` (${schema.description})`;
-  return `${key}${what}`;
-}
-
-function first<T>(items: readonly T[], find: (item: T, index: number) => Problem | undefined) {
+function first<T>(items: readonly T[], find: (item: T, index: number) => ArgumentProblem | undefined) {
   for (const [index, item] of items.entries()) {
     const found = find(item, index);
     if (found) return found;

@@ -1,11 +1,11 @@
 import type { TaskInput } from '../machine/index.ts';
-import { nextCall } from '../messages/index.ts';
+import { nextForTools, type RefusalText } from '../messages/index.ts';
 import { type Answer, isRefused, type Refused, type Request, type StartRequest } from '../runtime/index.ts';
 import { answered } from './answer.ts';
 import { type Arguments, badArgument, textIn } from './arguments.ts';
 import { contextFor } from './context.ts';
 import { asHolder, heldBySomebody } from './lease-handover.ts';
-import { forTools, refusalAnswer } from './refusal-answer.ts';
+import { refusalAnswer } from './refusal-answer.ts';
 import { meantRun } from './session-run.ts';
 import type { StatusAnswer } from './status-answer.ts';
 import type { Caller, ToolRuntime } from './tool-runtime.ts';
@@ -13,10 +13,13 @@ import { noteKinds, verdicts } from './tools.ts';
 
 export type ToolAnswer =
   | { structured: StatusAnswer | { ok: true; id?: string; next?: string; warning?: string } }
-  | { refused: Refused }
+  | { refused: RefusalText }
   | { text: string };
 
-type Call = (given: Arguments, runtime: ToolRuntime, caller: Caller) => Promise<ToolAnswer>;
+/** As a call produces it, before its refusal is worded. */
+type Called = Exclude<ToolAnswer, { refused: unknown }> | { refused: Refused };
+
+type Call = (given: Arguments, runtime: ToolRuntime, caller: Caller) => Promise<Called>;
 
 /** Performs one call; arguments have been checked against the tool's schema. */
 export async function callTool(
@@ -29,7 +32,7 @@ export async function callTool(
   const answer = await call?.(given, runtime, caller);
   if (!answer) throw new Error(`the tool ${name} is listed but does nothing`);
   if (!('refused' in answer)) return answer;
-  return { refused: refusalAnswer(await forTools(answer.refused, runtime, caller.who)) };
+  return { refused: await refusalAnswer(answer.refused, runtime, caller.who) };
 }
 
 const calls: Record<string, Call> = {
@@ -97,7 +100,7 @@ const calls: Record<string, Call> = {
     const { run, reply, warning } = await send(runtime, caller, request);
     if (isRefused(reply)) return { refused: reply };
     const id = run === undefined ? undefined : await keptAs(runtime, run, kind, text.trim());
-    const next = kind === undefined ? { next: nextCall(reply, caller.who) } : {};
+    const next = kind === undefined ? { next: nextForTools(reply.action) } : {};
     const told = warning === undefined ? next : { warning };
     return { structured: { ok: true, ...(id === undefined ? {} : { id }), ...told } };
   },
@@ -122,7 +125,7 @@ async function told(
   caller: Caller,
   request: Request,
   options: { run?: string; over?: Over } = {},
-): Promise<ToolAnswer> {
+): Promise<Called> {
   const answer = await send(runtime, caller, request, options);
   const named = 'at' in request && request.at !== undefined;
   return await answered(runtime, answer, { ...caller.who, named });
@@ -157,13 +160,13 @@ async function review(
   runtime: ToolRuntime,
   { who, options }: Caller,
   verdict: (typeof verdicts)[number],
-): Promise<ToolAnswer> {
-  const refuse = (message: string, next: string): ToolAnswer => ({
-    refused: badArgument('workflow_advance', message, next),
+): Promise<Called> {
+  const refuse = (is: 'verdict_and_failed' | 'verdict_without_at'): Called => ({
+    refused: badArgument('workflow_advance', { is }),
   });
-  if (given.failed === true) return refuse('a verdict cannot be failed', 'send either verdict or failed');
+  if (given.failed === true) return refuse('verdict_and_failed');
   const at = textIn(given, 'at');
-  if (at === undefined) return refuse('a verdict needs at', 'add the handle of the position under review');
+  if (at === undefined) return refuse('verdict_without_at');
   const feedback = textIn(given, 'output') ?? '';
   const request: Request = { type: 'review', verdict, feedback, at };
   return await answered(runtime, await runtime.call(request, who, options), { ...who, named: true });
@@ -185,15 +188,13 @@ async function keptAs(
   return known ?? (kind === 'reading' ? undefined : `n${noteCount}`);
 }
 
-const blank = (failed: boolean): Refused =>
-  badArgument('workflow_advance', 'output is blank', failed ? 'say why it failed' : 'say what was done');
+const blank = (failed: boolean): Refused => badArgument('workflow_advance', { is: 'blank_output', failed });
 
 function badInputs(inputs: unknown): Refused | undefined {
   const scalars = ['string', 'number', 'boolean'];
   const bad = Object.entries(inputs ?? {}).find(([, value]) => !scalars.includes(typeof value));
   if (!bad) return undefined;
-  const message = `inputs.${bad[0].slice(0, 80)} must be a string, a number or true/false`;
-  return badArgument('workflow_start', message, 'send each input as a single value');
+  return badArgument('workflow_start', { is: 'input_not_scalar', name: bad[0].slice(0, 80) });
 }
 
 const withoutNulls = (task: TaskInput): TaskInput =>

@@ -6,9 +6,9 @@ import {
   type SectionName,
 } from '../context/index.ts';
 import { criticalArtifacts, type Definition, leastBriefing, statusOf } from '../machine/index.ts';
-import { nextCall } from '../messages/index.ts';
+import { nextForTools } from '../messages/index.ts';
 import { cursorFor, type Refused, type Who } from '../runtime/index.ts';
-import { type Arguments, textIn } from './arguments.ts';
+import { type Arguments, badArgument, textIn } from './arguments.ts';
 import { meantRun } from './session-run.ts';
 import type { ToolRuntime } from './tool-runtime.ts';
 import { sectionNames } from './tools.ts';
@@ -64,7 +64,7 @@ export async function contextOf(
   const source = await runtime.memory.gather(view, {
     session,
     cursor,
-    next: nextCall(status, { session, view, treeless: runtime.tree === undefined }),
+    next: nextForTools(status.action, { gatesElsewhere: runtime.tree === undefined }),
     more: moreWords,
     artifacts,
     force: force || wanted !== undefined,
@@ -92,16 +92,11 @@ function unknownArtifact(ids: readonly string[], definition: Definition): Refuse
   const known = criticalArtifacts(definition).map(({ id }) => id);
   const unknown = ids.find((id) => !known.includes(id));
   if (unknown === undefined) return undefined;
-  const message = `'${definition.name}' has no critical artifact '${unknown.slice(0, 80)}'`;
-  return {
-    code: 'bad_argument',
-    message,
-    next: known.length === 0 ? 'it declares none' : `name one of ${known.join(', ')}`,
-  };
+  const given = unknown.slice(0, 80);
+  return badArgument('workflow_context', { is: 'unknown_artifact', workflow: definition.name, given, known });
 }
 
 const gone = (run: string): Refused => ({
   code: 'no_run',
-  message: `there is no run '${run.slice(0, 80)}'`,
-  next: 'call workflow_status without a handle',
+  params: { why: 'unknown', name: run.slice(0, 80) },
 });

@@ -1,6 +1,6 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import { contextFor } from './context.ts';
-import { forTools } from './refusal-answer.ts';
+import { refusalAnswer } from './refusal-answer.ts';
 import type { ToolRuntime } from './tool-runtime.ts';
 import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 
@@ -36,8 +36,8 @@ export async function getPrompt(
     session,
   });
   if ('text' in answer) return said(answer.text);
-  const { message, next } = await forTools(answer.refused, runtime);
-  return said(`Stepfast: ${message}; ${next}.`);
+  const { message, next } = await refusalAnswer(answer.refused, runtime);
+  return said(`Stepfast: ${message} ${next}`);
 }
 
 async function startText(

@@ -1,21 +1,20 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, it } from 'vitest';
+import type { Refused } from '../messages/index.ts';
 import { refusalAnswer } from './refusal-answer.ts';
+import type { ToolRuntime } from './tool-runtime.ts';
 
-it('a refusal has its four keys and what comes with some', () => {
-  const refused = { code: 'stale_handle', message: 'it is over', next: 'ask', at: 'k:a#1', events: [] };
-  expect(refusalAnswer(refused)).toEqual({
-    code: 'stale_handle',
-    message: 'it is over',
-    next: 'ask',
-    at: 'k:a#1',
-  });
-  const long = refusalAnswer({
-    code: 'x',
-    message: 'words '.repeat(5000),
-    next: 'ask',
-    instructions: 'Build.',
-  });
+// Only a refusal for an unknown workflow asks the runtime.
+const runtime = {} as ToolRuntime;
+
+it('a refusal has its four keys and the instructions that come with some', async () => {
+  const refused: Refused = { code: 'stale_handle', params: { at: 'k:a#1' }, at: 'k:a#1', events: [] };
+  expect(Object.keys(await refusalAnswer(refused, runtime))).toEqual(['code', 'message', 'next', 'at']);
+  const message = 'words '.repeat(5000);
+  const long = await refusalAnswer(
+    { code: 'not_writable', params: { message }, instructions: 'Build.' },
+    runtime,
+  );
   expect(long.instructions).toBe('Build.');
   expect(encode(JSON.stringify(long)).length).toBeLessThan(300);
 });

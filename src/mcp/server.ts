@@ -7,6 +7,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { refusalText, toolVoice } from '../messages/index.ts';
 import type { Runtime, TreelessRuntime } from '../runtime/index.ts';
 import { checkArguments } from './arguments.ts';
 import type { ToolAnswer } from './calls.ts';
@@ -63,7 +64,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     const tool = tools.find(({ name }) => name === params.name);
     if (!tool) throw invalid(`There is no tool '${params.name.slice(0, 80)}'.`);
     const checked = checkArguments(tool, params.arguments);
-    if ('refused' in checked) return resultOf(checked);
+    if ('refused' in checked) return resultOf({ refused: refusalText(checked.refused, toolVoice()) });
     const answer = await guarded(async () => {
       const { callTool } = await loadCalls();
       return await callTool(tool.name, checked.given, await opened(), await callerIn(context));
@@ -123,11 +124,15 @@ export function createMcpServer(options: McpServerOptions): Server {
     } catch (error) {
       const { refusedBy } = await import('../runtime/index.ts');
       const refused = refusedBy(error);
-      if (refused) return { refused };
+      if (refused) return { refused: refusalText(refused, toolVoice()) };
       options.onError?.(error);
       const message = wordsOf(error);
       return {
-        refused: { code: 'internal', message, next: 'send the same call again; if it stays, tell the user' },
+        refused: {
+          code: 'internal',
+          message,
+          next: 'Send the same call again. If it fails again, tell the user.',
+        },
       };
     }
   }
@@ -140,13 +145,14 @@ export function createMcpServer(options: McpServerOptions): Server {
       const { refusedBy } = await import('../runtime/index.ts');
       const refused = refusedBy(error);
       if (!refused) options.onError?.(error);
-      const message = refused ? `${refused.message} ${refused.next}` : wordsOf(error);
+      const text = refused && refusalText(refused, toolVoice());
+      const message = text ? `${text.message} ${text.next}` : wordsOf(error);
       throw new ProtocolError(ProtocolErrorCode.InternalError, message);
     }
   }
 
   function wordsOf(error: unknown): string {
-    if (options.discreet) return 'Something went wrong that is not yours to mend';
+    if (options.discreet) return 'Internal server error';
     return error instanceof Error ? error.message : String(error);
   }
 }

@@ -1,14 +1,16 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import type { Receipt } from '../machine/index.ts';
-import { type Known, nextCall } from '../messages/tools/next-call.ts';
+import { actionSamples } from '../../test/kit/message-samples.ts';
+import type { Action, Receipt } from '../machine/index.ts';
+import { nextForTools, type StatusText, statusText } from '../messages/index.ts';
 import type { Told } from '../runtime/index.ts';
 import { statusAnswer } from './status-answer.ts';
 
-const told = (more: Partial<Told> = {}): Told => ({
+const at = 'k3f9x2ab:implementation/task-0417/verify-change#12';
+const plain = (more: Partial<Told> = {}): Told => ({
   run: 'implement-feature-20261114-k3f9x2ab',
   status: 'running',
-  at: 'k3f9x2ab:implementation/task-0417/verify-change#12',
+  at,
   step: 'implementation',
   stepType: 'loop',
   phase: { current: 3, total: 7, name: 'implementation', status: 'in_progress' },
@@ -19,14 +21,12 @@ const told = (more: Partial<Told> = {}): Told => ({
   agent: 'reviewer',
   delegate: true,
   progress: { currentStep: 3, totalSteps: 7, completedTasks: 416, totalTasks: 1000 },
-  next: 'Do what the instructions say, then advance k3f9x2ab:implementation/task-0417/verify-change#12.',
+  action: { do: 'work', at, step: 'implementation', finish: 'advance' },
   ...more,
 });
 
-const withNext = (more: Partial<Told>): Told => {
-  const all = told(more);
-  return { ...all, next: nextCall(all, { session: 's' }) };
-};
+const told = (more: Partial<Told> = {}): StatusText<Told> =>
+  statusText(plain(more), (action) => nextForTools(action));
 
 const gate = (tail: string, what = 'npm test'): Receipt => ({
   gate: 0,
@@ -60,7 +60,7 @@ describe('an answer stays within 300 tokens beside the instructions', () => {
   it.each(Object.entries(tails))('with failed gates whose output is %s', (_, tail) => {
     for (const count of [1, 2, 40]) {
       const failed = Array.from({ length: count }, (__, index) => gate(tail, `npm run check-${index}`));
-      const answer = statusAnswer(withNext({ failed_gates: failed, instructions: 'Verify it.' }));
+      const answer = statusAnswer(told({ failed_gates: failed, instructions: 'Verify it.' }));
       expect(tokensBeside(answer)).toBeLessThanOrEqual(300);
       expect(answer.more).toBe('the output in full: workflow_context, section status');
       expect(answer.failed_gates?.[0]).toMatchObject({ gate: 'npm run check-0', exit: 1 });
@@ -79,11 +79,11 @@ describe('an answer stays within 300 tokens beside the instructions', () => {
   it('with everything at once that can be long', () => {
     const words = 'The parser reads past the end of the buffer when the header is short. '.repeat(40);
     const answer = statusAnswer(
-      withNext({
+      told({
         status: 'waiting',
         reason: words,
         task: { index: 1, id: 'task-0417', title: words, total: 1000 },
-        waiting: { for: 'question', by: 'human', what: words },
+        waiting: { for: 'question', by: 'human', question: words },
         checking: { id: 'x', deadline: 1 },
         replayed: true,
         interrupted: true,
@@ -102,9 +102,8 @@ describe('an answer stays within 300 tokens beside the instructions', () => {
   });
 
   it('with a context action, and with a thousand tasks to claim', () => {
-    const at = told().at;
     const message = `Hand ${at} to a subagent, or end your turn. Please run \`/compact\` first, then call workflow_status again.`;
-    const action = withNext({ contextAction: '/compact', message });
+    const action = told({ contextAction: '/compact', message });
     expect(tokensBeside(statusAnswer(action))).toBeLessThanOrEqual(300);
     const { at: _, task: __, subStep: ___, ...list } = told();
     const held = Array.from({ length: 50 }, (____, index) => ({
@@ -121,53 +120,24 @@ describe('an answer stays within 300 tokens beside the instructions', () => {
 });
 
 describe('an answer with the longest that can be next stays within 300 tokens', () => {
-  const at = told().at ?? '';
-  const [path = '', visit] = at.slice('k3f9x2ab:'.length).split('#');
-  const cursor = {
-    path,
-    visit: Number(visit),
-    step: 'implementation',
-    task: 'task-0417',
-    boundary: { policy: 'require' },
-    waiting: { kind: 'review', by: 'reviewer', session: 's' },
-  };
-  const before = { at: 'k3f9x2ab:implementation/task-0416/verify-change#12' };
   const ids = Array.from({ length: 30 }, (_, index) => `parse-the-header-of-format-${index}`);
-  const view = {
-    definition: {
-      agents: { reviewer: { description: 'Looks for mistakes. '.repeat(30), cannot: ids } },
-      steps: [{ id: 'implementation', type: 'loop', parallel: 4 }],
-    },
-    state: {
-      run: told().run,
-      cursors: { c: cursor },
-      last: { kind: 'advance', key: 'x' },
-      outputs: { x: before },
-      tasks: {
-        implementation: {
-          order: ids,
-          byId: Object.fromEntries(ids.map((id) => [id, { id, title: id, depends_on: ids }])),
-        },
-      },
-    },
-    // Only what the sentences look at.
-  } as unknown as NonNullable<Known['view']>;
-  const message = `Hand ${at} to a subagent, or end your turn. Please run \`/compact\` first, then call workflow_status again.`;
-  const { at: _, task: __, subStep: ___, ...list } = told();
-  const held = ids.slice(0, 4).map((task) => ({ task, holder: 'mcp-x8Kq2Zw1', at: `${at}${task}` }));
-
-  it.each<[string, Told]>([
-    ['a delegation', told()],
-    ['a context action after a repeat', told({ contextAction: '/compact', message, replayed: true })],
-    ['a review', told({ status: 'waiting', waiting: { for: 'review', by: 'reviewer', what: 'the review' } })],
-    ['a full loop', { ...list, held, ready: [] }],
-    ['many tasks to claim', { ...list, held: [], ready: ids.slice(0, 20) }],
-  ])('with %s', (____, all) => {
-    const next = nextCall(all, { session: 's', view });
-    const worktree = '/home/user/project/.stepfast/worktrees/implement-feature-20261114-k3f9x2ab/task-0417';
-    const answer = statusAnswer({ ...all, next }, all.task ? { worktree } : {});
-    expect(tokensBeside(answer)).toBeLessThanOrEqual(300);
+  const long = actionSamples.map((action): Action => {
+    if (action.do !== 'continue' && 'at' in action) return { ...action, at };
+    if (action.do !== 'claim') return action;
+    const open = ids.map((task) => ({ task, state: { is: 'depends' as const, on: ids } }));
+    return { ...action, own: ids.slice(0, 4).map((id) => `${at}${id}`), open, run: told().run };
   });
+  const delegate = { agent: 'reviewer', description: 'Looks for mistakes. '.repeat(30), cannot: ids };
+  const message = `Hand ${at} to a subagent, or end your turn. Please run \`/compact\` first, then call workflow_status again.`;
+
+  it.each<Action>([...long, { do: 'work', at, step: 'x', finish: 'advance', delegate }])(
+    '$do $for',
+    (action) => {
+      const reset = action.do === 'reset_context' ? { contextAction: '/compact' as const, message } : {};
+      const worktree = '/home/user/project/.stepfast/worktrees/implement-feature-20261114-k3f9x2ab/task-0417';
+      expect(tokensBeside(statusAnswer(told({ action, ...reset }), { worktree }))).toBeLessThanOrEqual(300);
+    },
+  );
 });
 
 it('a review’s words and the answers to questions come with the instructions', () => {
@@ -194,7 +164,7 @@ it('no secret of a gate, a question or a summary is in an answer, and handles an
   const token = `gh${'p_'}${'aB3dE5'.repeat(6)}`;
   const line = 'MIIEpAIBAAKCAQEA7v0k2Xq3'.repeat(2);
   const tail = `${line}\n${line}\n-----END RSA PRIVATE ${'KEY'}-----\nError: used ${token}`;
-  const waiting = { for: 'question' as const, by: 'agent' as const, what: `Is ${token} right?`, since: 0 };
+  const waiting = { for: 'question' as const, by: 'human' as const, question: `Is ${token} right?` };
   const asked = told({ waiting, last_failure: `with ${token}` });
   const red = statusAnswer(told({ failed_gates: [gate(tail, `curl -u admin:${'Tr0ub4dor1'} h`)] }));
   const answer = statusAnswer(asked, { worktree: '/w/token-store-v2', warning: token });

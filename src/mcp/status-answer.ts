@@ -1,6 +1,6 @@
 import { redactQuickly, withoutSecrets } from '../context/index.ts';
 import { estimateTokens, type Receipt, type Status } from '../machine/index.ts';
-import { bounded, firstWithin } from '../messages/index.ts';
+import { bounded, firstWithin, type StatusText } from '../messages/index.ts';
 import type { Told } from '../runtime/index.ts';
 import { tellingLines } from './failure-excerpt.ts';
 
@@ -15,8 +15,18 @@ const whereMore = 'in full: workflow_context, section status';
 export interface StatusAnswer
   extends Omit<
     Status,
-    'feedback' | 'answers' | 'checking' | 'failed_gates' | 'subStepIndex' | 'totalSubSteps' | 'dropped'
+    | 'action'
+    | 'answers'
+    | 'checking'
+    | 'dropped'
+    | 'failed_gates'
+    | 'feedback'
+    | 'subStepIndex'
+    | 'totalSubSteps'
+    | 'waiting'
   > {
+  waiting?: { for: string; by: string; what: string };
+  next: string;
   replayed?: true;
   interrupted?: true;
   checking?: true;
@@ -43,7 +53,7 @@ interface FailedGate {
 
 /** Where the run stands, within the budget: what is long gives way, and the answer says where it is whole. */
 export function statusAnswer(
-  reply: Told,
+  reply: StatusText<Told>,
   {
     worktree,
     warning,
@@ -86,7 +96,9 @@ export function statusAnswer(
     ...(artifacts === undefined ? {} : { artifacts }),
     ...(contextAction === undefined ? {} : { contextAction }),
     ...(message === undefined ? {} : { message }),
-    ...(waiting ? { waiting: { ...waiting, what: purse.first(waiting.what, 60) } } : {}),
+    ...(waiting
+      ? { waiting: { for: waiting.for, by: waiting.by, what: purse.first(waiting.what, 60) } }
+      : {}),
     ...(checking ? { checking: true as const, retry_after: 5 } : {}),
     ...(replayed ? { replayed: true as const } : {}),
     ...(interrupted ? { interrupted: true as const } : {}),
@@ -101,7 +113,7 @@ export function statusAnswer(
 }
 
 /** What the position asks for, with the reviewer's words and the answers that belong to it. */
-function instructionsIn({ instructions, feedback, answers = [] }: Told): string | undefined {
+function instructionsIn({ instructions, feedback, answers = [] }: StatusText<Told>): string | undefined {
   if (instructions === undefined) return undefined;
   const told = answers.map(({ question, answer }) => `Question: ${question}\nAnswer: ${answer}`);
   return bounded([...(feedback === undefined ? [] : [feedback]), instructions, ...told].join('\n\n'));

@@ -1,3 +1,15 @@
+export { bounded, firstWithin, lastWithin } from './fit-tokens.ts';
+
+export { nextForPerson, noticeForPerson } from './person.ts';
+export { refusalText } from './refusals.ts';
+export type {
+  ArgumentProblem,
+  RefusalText,
+  Refused,
+  RuntimeRefusalParams,
+} from './refused.ts';
+export { asLine, type NextCommands, nextForShell, shellVoice } from './shell.ts';
+export { type StatusText, statusText, waitingText } from './status.ts';
 export {
   columnsOf,
   count,
@@ -11,5 +23,4 @@ export {
   wrap,
 } from './text.ts';
 export { ago, duration, lasting } from './time-ago.ts';
-export { bounded, firstWithin, lastWithin } from './tools/fit-tokens.ts';
-export { type Known, needsView, nextCall } from './tools/next-call.ts';
+export { nextForTools, type ToolCall, toolVoice } from './tools.ts';

@@ -1,17 +1,8 @@
 import { StepfastError } from '../errors.ts';
 import type { DueArtifact, Status, TaskEnd } from '../machine/index.ts';
+import type { Refused, RuntimeRefusalParams } from '../messages/index.ts';
 
-/** A "no" as data, from the machine or from what stands around it. */
-export interface Refused {
-  code: string;
-  message: string;
-  next: string;
-  at?: string;
-  /** A refusal for want of a briefing is the briefing. */
-  instructions?: string;
-  /** Where several runs could be meant. */
-  runs?: string[];
-}
+export type { Refused };
 
 /** Where the run stands; `replayed`: the call had been accepted before; `interrupted`: its gates were, and count for nothing. */
 export type Told = Status & { replayed?: true; interrupted?: true };
@@ -35,37 +26,34 @@ export interface Answer {
 /** What a refusal is, whoever gave it: a status has no code. */
 export const isRefused = (reply: Answer['reply']): reply is Refused => 'code' in reply;
 
-/** Errors that an agent or a person can cause and mend, as the refusals that they are. */
-const mendable: Record<string, string> = {
-  no_run: 'ask for the status without a handle, or start a run',
-  no_workflow: 'name a workflow of: stepfast list',
-  invalid_workflow: 'mend it; stepfast validate shows every error',
-  bad_config: 'mend it',
-  not_writable: 'run it where you may write',
-  no_worktree: 'mend it, or let one agent do the tasks',
-  busy: 'send the same call again',
-  key_reused: 'use a new key for each call, and the same key only to repeat the same call',
-  store_failed: 'send the same call again, with the same handle',
-  store_forked: 'a person decides with: stepfast repair',
-  store_corrupt: 'a person mends it with: stepfast repair',
-  store_newer: 'update Stepfast',
-  server_unreachable: 'send the same call again, with the same handle',
-  state_too_large: 'a person cancels it; start another run for what is left',
-  server_failed: 'send the same call again, with the same handle; a person looks at the log of the server',
-  server_refused: 'a person looks at it: stepfast login',
-  other_server: 'a person logs in there: stepfast login',
-};
-
-/** No person's own machine has the files of such a run. */
-const damagedThere = 'whoever runs the server restores it from a backup';
+/** Errors that a caller can cause and fix become refusals; all others stay errors. */
+const correctable: readonly string[] = [
+  'no_run',
+  'no_workflow',
+  'invalid_workflow',
+  'bad_config',
+  'not_writable',
+  'no_worktree',
+  'busy',
+  'key_reused',
+  'store_failed',
+  'store_forked',
+  'store_corrupt',
+  'store_newer',
+  'server_unreachable',
+  'state_too_large',
+  'server_failed',
+  'server_refused',
+  'other_server',
+] satisfies (keyof RuntimeRefusalParams)[];
 
 export function refusedBy(error: unknown): Refused | undefined {
-  if (!(error instanceof StepfastError)) return undefined;
+  if (!(error instanceof StepfastError) || !correctable.includes(error.code)) return undefined;
   const { code, message } = error;
-  const next = Object.hasOwn(mendable, code) ? mendable[code] : undefined;
-  if (next === undefined) return undefined;
-  return { code, message, next: code === 'store_corrupt' && isOfServer(error) ? damagedThere : next };
+  const params = { message, ...(isOnServer(error) ? { onServer: true } : {}) };
+  // The code is one of the list above.
+  return { code, params } as Refused;
 }
 
-const isOfServer = ({ data }: StepfastError): boolean =>
+const isOnServer = ({ data }: StepfastError): boolean =>
   typeof data === 'object' && data !== null && 'home' in data && data.home === 'server';

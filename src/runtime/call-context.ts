@@ -75,13 +75,8 @@ export function createSurroundings({
     },
     untrusted(definition, name) {
       if (trust.has(definition)) return undefined;
-      const [first = '', ...more] = commandsOf(definition);
-      const and = more.length === 0 ? '' : ` and ${more.length} more`;
-      return {
-        code: 'untrusted',
-        message: `'${definition.name}' would run commands that nobody trusts on this machine: ${first}${and}`,
-        next: `a person reads and trusts them with: stepfast trust ${name}`,
-      };
+      const params = { workflow: definition.name, name, commands: commandsOf(definition) };
+      return { code: 'untrusted', params };
     },
   };
 }

@@ -202,11 +202,7 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     const path = text.trim();
     const file = readCommand(path, project);
     if (file || key !== undefined || /\s/.test(path)) return file ?? request;
-    return {
-      code: 'no_file',
-      message: `there is no file '${path.slice(0, 120)}' in this project`,
-      next: 'name a file of it; anything else that was read needs a key',
-    };
+    return { code: 'no_file', params: { path: path.slice(0, 120) } };
   }
 }
 

@@ -10,12 +10,13 @@ export function runNamed(ids: readonly string[], name: string, at?: string): { r
   const meant = ids.filter((run) => isNamed(run, name));
   const [only, second] = meant;
   if (only !== undefined && second === undefined) return { run: only };
-  if (second !== undefined) return several(meant, meant);
-  const what = at === undefined ? `'${name.slice(0, 80)}'` : `the handle ${at.slice(0, 80)}`;
+  if (second !== undefined) return several(meant.map((run) => ({ run })));
   return {
     code: 'no_run',
-    message: `no run of this project belongs to ${what}`,
-    next: 'ask for the status without a handle',
+    params:
+      at === undefined
+        ? { why: 'unknown', name: name.slice(0, 80) }
+        : { why: 'unknown_handle', at: at.slice(0, 80) },
   };
 }
 
@@ -31,12 +32,10 @@ export function onlyLiveRun(
   const [only, second] = candidates;
   if (!only) return nothingHere(runs);
   if (!second && (here.length > 0 || !changes)) return { run: only.run };
-  const shown = candidates.map(({ run, state }) =>
-    state?.summary === undefined ? run : `${run}: ${state.summary}`,
-  );
   return several(
-    candidates.map(({ run }) => run),
-    shown,
+    candidates.map(({ run, state }) =>
+      state?.summary === undefined ? { run } : { run, summary: state.summary },
+    ),
   );
 }
 
@@ -63,15 +62,11 @@ export function worktreesOf({ sessions }: State): string[] {
 /** A run that cannot be read may be the one that is meant. */
 function nothingHere(runs: readonly RunInfo[]): Refused {
   const broken = runs.find(({ problem }) => problem !== undefined);
-  if (!broken) return { code: 'no_run', message: 'no run is active here', next: 'start one' };
-  const next = `a person looks at it with: stepfast repair ${broken.run}`;
-  return { code: 'store_corrupt', message: broken.problem ?? '', next };
+  if (!broken) return { code: 'no_run', params: { why: 'none_live' } };
+  return { code: 'store_corrupt', params: { message: broken.problem ?? '', run: broken.run } };
 }
 
-const several = (ids: readonly string[], shown: readonly string[]): Refused => ({
+const several = (runs: { run: string; summary?: string }[]): Refused => ({
   code: 'several_runs',
-  message:
-    ids.length === 1 ? 'the run of another worktree could be meant' : `${ids.length} runs could be meant`,
-  next: `say which: ${ids.slice(0, mostListed).join(', ')}`,
-  runs: shown.slice(0, mostListed),
+  params: { runs: runs.slice(0, mostListed), total: runs.length },
 });

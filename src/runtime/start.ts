@@ -98,6 +98,5 @@ export function createStart(options: Options) {
 
 function badTodoPath({ todo_path }: Definition, project: Project): Refused | undefined {
   if (todo_path === undefined || containedFile(project.worktree, todo_path)) return undefined;
-  const message = `todo_path '${todo_path}' leads out of the project, or into .git or .stepfast`;
-  return { code: 'bad_config', message, next: 'name a file of the project' };
+  return { code: 'bad_config', params: { todoPath: todo_path } };
 }

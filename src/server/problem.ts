@@ -1,4 +1,5 @@
 import { StepfastError } from '../errors.ts';
+import { refusalText, shellVoice } from '../messages/index.ts';
 import { refusedBy } from '../runtime/index.ts';
 import { type ErrorAnswer, type ErrorCode, engineStatus, errorStatus, type Scope } from '../schema/index.ts';
 
@@ -57,7 +58,9 @@ export function problemOf(error: unknown): Problem | undefined {
   // Just looked at.
   const status = own ? errorStatus[code as ErrorCode] : (stored?.status ?? engineStatus[code]);
   if (status === undefined) return undefined;
-  const { next = stored?.next ?? refusedBy(error)?.next, headers = {} } = own ? optionsOf(error) : {};
+  const refused = refusedBy(error);
+  const remedy = stored?.next ?? (refused && refusalText(refused, shellVoice()).next);
+  const { next = remedy, headers = {} } = own ? optionsOf(error) : {};
   const message = stored?.message ?? error.message;
   return {
     status,

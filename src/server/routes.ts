@@ -17,6 +17,7 @@ import {
   whoamiAnswerSchema,
 } from '../schema/index.ts';
 import { asProven, asReader } from './actor.ts';
+import { presented } from './present.ts';
 import { may } from './principal.ts';
 import { lacksScope, problem } from './problem.ts';
 import { type Call, type Route, route, special } from './route.ts';
@@ -70,7 +71,7 @@ export const routes: readonly Route[] = [
     handle: async ({ body, principal, engine, now, url }) => {
       const command = asProven(body.command, principal, { now, url });
       const circumstances = { ...body.circumstances, principal: principal.id };
-      return await engine.begin(body.definition, command, circumstances, body.once);
+      return presented(await engine.begin(body.definition, command, circumstances, body.once));
     },
   }),
   route({
@@ -245,13 +246,17 @@ async function execute({ params, body, principal, engine, now, url }: CommandCal
   const { command, key: given, circumstances } = body;
   if (command.type === 'status' && !may(principal, 'write')) {
     const reader = asReader({ ...command, now }, principal, now);
-    return await engine.execute(params.run, reader.command, undefined, reader.circumstances(circumstances));
+    return presented(
+      await engine.execute(params.run, reader.command, undefined, reader.circumstances(circumstances)),
+    );
   }
   const needed: Scope =
     command.type === 'gatesStarted' || command.type === 'gatesFinished' ? 'gates' : 'write';
   if (!may(principal, needed)) throw lacksScope(needed);
   const proven = asProven(command, principal, { now, url });
-  return await engine.execute(params.run, proven, given, { ...circumstances, principal: principal.id });
+  return presented(
+    await engine.execute(params.run, proven, given, { ...circumstances, principal: principal.id }),
+  );
 }
 
 function onAbort(signal: AbortSignal): { aborted: Promise<void>; forget(): void } {

@@ -33,7 +33,7 @@ async function started(yaml: string): Promise<string> {
 }
 
 function status({ reply }: Answer): Told {
-  if (isRefused(reply)) throw new Error(`refused: ${reply.code} ${reply.message}`);
+  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }
 

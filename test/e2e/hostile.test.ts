@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(() => project[Symbol.dispose]());
 
 function told({ reply }: Answer): Told {
-  if (isRefused(reply)) throw new Error(`refused: ${reply.code} ${reply.message}`);
+  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }
 

@@ -41,7 +41,7 @@ beforeEach(async () => {
 afterEach(() => project[Symbol.dispose]());
 
 function status({ reply }: Answer): Told {
-  if (isRefused(reply)) throw new Error(`refused: ${reply.code} ${reply.message}`);
+  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }
 

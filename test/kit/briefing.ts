@@ -1,6 +1,8 @@
 import type { Artifact } from '../../src/context/artifacts/artifact.ts';
 import { type Briefing, type BriefingSource, type Cap, compileBriefing } from '../../src/context/index.ts';
 import type { Cursor, Definition } from '../../src/machine/index.ts';
+import { statusOf } from '../../src/machine/index.ts';
+import { nextForTools } from '../../src/messages/index.ts';
 import { Run } from './run.ts';
 
 const minute = 60_000;
@@ -154,7 +156,8 @@ export const cursorOf = ({ state }: Run): Cursor | undefined => Object.values(st
 
 export function sourceOf(run: Run, parts: Partial<BriefingSource> = {}): BriefingSource {
   const cursor = cursorOf(run);
-  const { next } = run.status({ session: 'A' });
+  const { action } = statusOf(run.definition, run.state, { cursor, session: 'A' });
+  const next = nextForTools(action);
   return {
     definition: run.definition,
     state: run.state,

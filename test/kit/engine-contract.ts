@@ -87,7 +87,7 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       const { engine, run } = await started();
       const { reply, changed } = await engine.execute(run, advance('abcd:plan#7', 'no'));
       expect(changed).toBe(false);
-      expect(reply).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+      expect(reply).toMatchObject({ code: expect.any(String), params: expect.any(Object) });
       expect((await engine.view(run))?.version.seq).toBe(1);
     });
 

@@ -71,12 +71,12 @@ export function createHookKit(files: Record<string, string>): HookKit {
     runtime,
     async start() {
       const { run = '', reply } = await runtime.start({ workflow: 'w' }, { session: 'mcp-1' });
-      if (isRefused(reply)) throw new Error(reply.message);
+      if (isRefused(reply)) throw new Error(JSON.stringify(reply));
       return { run, at: reply.at ?? '' };
     },
     async call(run, request) {
       const { reply } = await runtime.call(request, { session: 'mcp-1' }, { run, waitMs: 120_000 });
-      if (isRefused(reply)) throw new Error(reply.message);
+      if (isRefused(reply)) throw new Error(JSON.stringify(reply));
       return reply.at ?? '';
     },
     fire,

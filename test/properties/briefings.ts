@@ -8,6 +8,7 @@ import {
   type State,
   statusOf,
 } from '../../src/machine/index.ts';
+import { nextForTools } from '../../src/messages/index.ts';
 import { Dice, memory, randomCommand } from './commands.ts';
 import { dense, line, text } from './texts.ts';
 
@@ -18,7 +19,7 @@ export function randomSource(plain: Definition, seed: number): BriefingSource {
   const { state: told, now } = played(definition, dice);
   const state = dice.one(3) ? pulled(told, dice) : told;
   const cursor = dice.one(8) ? undefined : dice.pick(Object.values(state.cursors));
-  const { next } = statusOf(definition, state, { cursor, session: 'A' });
+  const next = nextForTools(statusOf(definition, state, { cursor, session: 'A' }).action);
   const reading = requiredReading(definition, state).map((path) => ({
     path,
     state: dice.pick(['read', 'before', 'unread', 'changed', 'missing'] as const) ?? 'read',

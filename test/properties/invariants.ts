@@ -110,10 +110,8 @@ class Watch {
 
   #answer(command: Command, { reply }: Response, after: State): void {
     if ('code' in reply) {
-      must(reply.message !== '' && reply.next !== '', 'a refusal says what to do');
       return this.#keepsSecrets(command, reply, after);
     }
-    must(reply.next !== '', 'a status names the next action');
     const open = Object.values(after.cursors).map((cursor) => handleOf(after, cursor));
     must(reply.at === undefined || open.includes(reply.at), 'a status names an open handle');
     this.#keepsSecrets(command, reply, after);

@@ -68,7 +68,7 @@ async function createRun(root: string, tasks: number, bytes: number): Promise<st
 
 async function must(runtime: Runtime, request: Parameters<Runtime['call']>[0], run: string): Promise<void> {
   const { reply } = await runtime.call(request, who, { run });
-  if (isRefused(reply)) throw new Error(`${request.type}: ${reply.message}`);
+  if (isRefused(reply)) throw new Error(`${request.type}: ${JSON.stringify(reply)}`);
 }
 
 function primeMs(root: string): number {

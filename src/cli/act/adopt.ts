@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { RefusalText } from '../../messages/index.ts';
 import { count, printable, wrap } from '../../messages/index.ts';
 import {
   type Adoption,
@@ -10,7 +11,6 @@ import {
   type Lost,
   lostSources,
   markers,
-  type Refused,
   readInformal,
 } from '../../runtime/index.ts';
 import { type Project, portable, sessionEnvironment } from '../../workspace/index.ts';
@@ -77,7 +77,7 @@ function choose(
   found: readonly Informal[],
   project: Project,
   io: Io,
-): Informal | (Refused & { found: object[] }) {
+): Informal | (RefusalText & { found: object[] }) {
   if (named !== undefined)
     return found.find(({ source }) => source === named) ?? fileNamed(named, project, io);
   const [only, second] = found;

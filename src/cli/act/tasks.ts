@@ -2,7 +2,7 @@ import type { TaskInput } from '../../machine/index.ts';
 import { count, printable } from '../../messages/index.ts';
 import { isRefused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
-import { callerOf, isPerson } from '../caller.ts';
+import { callerOf } from '../caller.ts';
 import { dropTask } from '../decide/drop-task.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
@@ -10,7 +10,7 @@ import { paint, renderLine, type Span } from '../paint.ts';
 import { printAnswer } from '../perform.ts';
 import { runToName } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { nextOf } from '../view/next.ts';
+import { nextFor } from '../view/next.ts';
 import { signsFor } from '../view/symbols.ts';
 import { readChecklist } from './checklist.ts';
 import { readText, readTextFile } from './read-text.ts';
@@ -54,9 +54,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   );
   for (const { id: task, title, end = 'started' } of kept)
     line(['yellow', 'kept'], `  ${task}: ${title}`, ['dim', `  is ${end}, so it stays as it was`]);
-  const { say, type } = nextOf(reply, { run: await runToName(runtime, id), worker: !isPerson(io) });
+  const { say, commands } = nextFor(reply, io, await runToName(runtime, id));
   line(['bold', 'next'], '  ', say);
-  for (const command of type) io.stdout.write(`      ${paint(io.stdout, 'cyan', printable(command))}\n`);
+  for (const command of commands) io.stdout.write(`      ${paint(io.stdout, 'cyan', printable(command))}\n`);
   return exit.ok;
 }
 

@@ -1,5 +1,6 @@
+import type { RefusalText } from '../../messages/index.ts';
 import { printable } from '../../messages/index.ts';
-import type { Refused } from '../../runtime/index.ts';
+
 import { readText } from '../act/read-text.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
@@ -34,7 +35,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return await perform(io, values, request, { runtime, who: person(io), run: found.run });
 }
 
-function whichQuestion(open: readonly { id: string; text: string }[], run: string): Refused {
+function whichQuestion(open: readonly { id: string; text: string }[], run: string): RefusalText {
   if (open.length === 0)
     return {
       code: 'no_question',

@@ -48,7 +48,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (answer === 'detached') return exit.pending;
   const { reply } = answer;
   if (isRefused(reply) && reply.code === 'person_only')
-    return printRefusal({ ...reply, ...personOnly(io, 'this review', sameOne(command, values)) }, io, values);
+    return printRefusal(personOnly(io, 'this review', sameOne(command, values)) ?? reply, io, values);
   return await printAnswer(answer, io, values, runtime, true);
 }
 

@@ -1,4 +1,5 @@
 import { type Cursor, formatHandle, type State } from '../../machine/index.ts';
+import type { RefusalText } from '../../messages/index.ts';
 import { ago, printable, wrap } from '../../messages/index.ts';
 import type { Refused, Runtime } from '../../runtime/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
@@ -22,7 +23,7 @@ export interface Decidable {
 export async function decidable(
   runtime: Runtime,
   wanted: { run?: string | undefined; at?: string | undefined },
-): Promise<Decidable | Refused> {
+): Promise<Decidable | RefusalText | Refused> {
   const found = await runtime.which(wanted);
   if ('code' in found) return found;
   const view = await runtime.engine.view(found.run);
@@ -48,7 +49,7 @@ const isMeant = (state: State, cursor: Cursor, at: string | undefined): boolean 
 export const handleOf = (state: State, { path, visit }: Cursor): string =>
   formatHandle(state.run, path, visit);
 
-const nothingWaits = (run: string): Refused => ({
+const nothingWaits = (run: string): RefusalText => ({
   code: 'not_waiting',
   message: `nothing of ${run} waits for a verdict`,
   next: `see what it waits for: stepfast status ${suffixOf(run)}`,

@@ -1,6 +1,7 @@
 import type { CommandOf, Verdict } from '../../machine/index.ts';
+import type { RefusalText } from '../../messages/index.ts';
 import { printable } from '../../messages/index.ts';
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
 import { person, personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
 import { exit } from '../exit.ts';
@@ -44,7 +45,7 @@ export async function giveVerdict(
 const hasMoved = async ({ at, view }: Decidable, { engine }: Runtime): Promise<boolean> =>
   at === undefined && (await engine.view(view.run))?.version.hash !== view.version.hash;
 
-const moved = ({ view }: Decidable): Refused => ({
+const moved = ({ view }: Decidable): RefusalText => ({
   code: 'stale_handle',
   message: `${view.run} has moved on since it was shown`,
   next: `look again: stepfast status ${suffixOf(view.run)}`,
@@ -54,7 +55,7 @@ const moved = ({ view }: Decidable): Refused => ({
 function wouldRefuse(
   { view, cursor, at }: Decidable,
   { verdict, amount = {} }: Decision,
-): Refused | undefined {
+): RefusalText | undefined {
   const { exhausted } = view.state.budget;
   if (verdict !== 'approve') return undefined;
   if (exhausted !== undefined && !amount[exhausted]) {

@@ -1,6 +1,6 @@
 import type { Receipt } from '../../machine/index.ts';
-import { wrap } from '../../messages/index.ts';
-import { type Answer, isRefused, type Refused, type Told } from '../../runtime/index.ts';
+import { type RefusalText, refusalText, shellVoice, wrap } from '../../messages/index.ts';
+import { type Answer, isRefused, type Told } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { tallyOf } from '../look/count-stats.ts';
 import { tallyLines } from '../look/stats.ts';
@@ -130,13 +130,13 @@ async function passed({ runtime }: Stage, run: string): Promise<Receipt[]> {
 }
 
 function told({ reply }: Answer): Told {
-  if (isRefused(reply)) throw new Error(reply.message);
+  if (isRefused(reply)) throw new Error(reply.code);
   return reply;
 }
 
-function refusal({ reply }: Answer): Refused {
+function refusal({ reply }: Answer): RefusalText {
   if (!isRefused(reply)) throw new Error('a skipped step was let through');
-  return reply;
+  return refusalText(reply, shellVoice());
 }
 
 const tailOf = (tail = ''): string[] => tail.trimEnd().split('\n');

@@ -1,5 +1,5 @@
 import type { Definition, Event, Receipt, State } from '../../machine/index.ts';
-import { count, printable } from '../../messages/index.ts';
+import { count, printable, refusalText, shellVoice } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import type { Move } from './walk.ts';
@@ -45,7 +45,8 @@ export function createPrinter(io: Io, options: { instructions: boolean }) {
           'yellow',
           reply.code,
         ]);
-        line('      ', ['dim', printable(`${reply.message}. Next: ${reply.next}.`)]);
+        const refusal = refusalText(reply, shellVoice());
+        line('      ', ['dim', printable(`${refusal.message} Next: ${refusal.next}`)]);
         return;
       }
       if (reply.replayed)

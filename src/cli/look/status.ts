@@ -1,14 +1,22 @@
 import { excludedFrom } from '../../definition/index.ts';
 import { treeOf } from '../../evidence/index.ts';
 import { formatHandle, parseHandle, type State } from '../../machine/index.ts';
-import { ago, printable } from '../../messages/index.ts';
-import { type Answer, isRefused, type Runtime } from '../../runtime/index.ts';
+import { ago, printable, refusalText, shellVoice } from '../../messages/index.ts';
+import { type Answer, isRefused, type Refused, type Runtime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf, isPerson } from '../caller.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
-import { dueIds, printDue, printJson, printRefusal, type RunValues, watchedCall } from '../perform.ts';
+import {
+  dueIds,
+  printDue,
+  printJson,
+  printRefusal,
+  type RunValues,
+  shellStatus,
+  watchedCall,
+} from '../perform.ts';
 import { runToName, suffixOf } from '../run-name.ts';
 import { given, openRuntime, positionOptions } from '../run-options.ts';
 import { openingOf, proofLines, proofOf } from '../view/evidence.ts';
@@ -32,7 +40,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if ('code' in found) {
     if (found.code === 'several_runs' && named === undefined) return await several(runtime, io, values);
     if (found.code === 'no_run' && named === undefined && values.at === undefined)
-      return await nothing(found.message, runtime, io, values);
+      return await nothing(found, runtime, io, values);
     return printRefusal(found, io, { ...values, run: named });
   }
   const callValues: RunValues = { json: values.json, run: found.run, wait: values.wait ? undefined : '0' };
@@ -60,7 +68,7 @@ async function print(
   const name = run === undefined ? undefined : await runToName(runtime, run);
   if (isRefused(reply)) return printRefusal(reply, io, { ...values, run: named }, name);
   const view = run === undefined ? undefined : await runtime.engine.view(run);
-  if (!view) return printJson(io, reply, exit.ok);
+  if (!view) return printJson(io, shellStatus(reply, name), exit.ok);
   // What is loaded is sound; what lies further back is looked at where the run was asked for by name.
   const damage = named === undefined ? undefined : await damageOf(runtime, view.run);
   const code = damage ? exit.no : reply.checking ? exit.pending : exit.ok;
@@ -69,7 +77,11 @@ async function print(
   if (values.json) {
     const { workflow, summary = null } = state;
     const more = given({ worktree, warning, damage: damage?.message, due: dueIds(due, reply) });
-    return printJson(io, { ...reply, workflow, summary, done: doneJson(state, tree), ...more }, code);
+    return printJson(
+      io,
+      { ...shellStatus(reply, name), workflow, summary, done: doneJson(state, tree), ...more },
+      code,
+    );
   }
   const proof = state.status === 'complete' ? proofOf(state) : undefined;
   const logOf = createGateLogs(runtime.project, reply);
@@ -132,17 +144,16 @@ async function several(runtime: Runtime, io: Io, values: { json?: boolean | unde
 }
 
 async function nothing(
-  message: string,
+  refused: Refused,
   runtime: Runtime,
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {
-  if (values.json)
-    return printJson(io, { code: 'no_run', message, next: 'stepfast go "what to do"' }, exit.no);
+  if (values.json) return printRefusal(refused, io, values);
   const cyan = (text: string): string => paint(io.stderr, 'cyan', text);
   const out = (text: string): void => io.stderr.write(`${text}\n`);
   const last = (await runtime.engine.runs({ ended: true })).find(({ state }) => state !== undefined);
-  out(`${message[0]?.toUpperCase()}${message.slice(1)}.`);
+  out(refusalText(refused, shellVoice()).message);
   if (last?.state)
     out(`The last one, ${last.run}: ${last.state.status}, ${ago(last.state.updatedAt, io.now())}.`);
   out('');

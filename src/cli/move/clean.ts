@@ -1,4 +1,5 @@
 import { ended } from '../../machine/index.ts';
+import type { RefusalText } from '../../messages/index.ts';
 import { count, duration } from '../../messages/index.ts';
 import type { Refused, Runtime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
@@ -79,7 +80,10 @@ const isOld =
     state !== undefined && ended(state) && state.updatedAt <= before;
 
 /** The run that was named, also one that cannot be read any more. */
-async function only(name: string, { which, engine, serverOf }: Runtime): Promise<RunInfo[] | Refused> {
+async function only(
+  name: string,
+  { which, engine, serverOf }: Runtime,
+): Promise<RunInfo[] | RefusalText | Refused> {
   const found = await which({ run: name });
   if ('code' in found) return found;
   const { state } = (serverOf(found.run) && (await engine.view(found.run))) || {};

@@ -1,6 +1,7 @@
 import { withoutSecrets } from '../../context/index.ts';
+import type { RefusalText } from '../../messages/index.ts';
 import { ago, count } from '../../messages/index.ts';
-import type { Fork, Refused, Side } from '../../runtime/index.ts';
+import type { Fork, Side } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { wordsFor } from '../look/event-text.ts';
 import { renderLine, type Span } from '../paint.ts';
@@ -40,7 +41,7 @@ export function showFork(run: string, fork: Fork, remote: string, io: Io): void 
 export const addressed = (run: string, remote: string): string =>
   `${suffixOf(run)}${remote === 'origin' ? '' : ` --remote ${remote}`}`;
 
-export function diverged(run: string, remote: string): Refused {
+export function diverged(run: string, remote: string): RefusalText {
   const name = addressed(run, remote);
   return {
     code: 'diverged',

@@ -1,9 +1,10 @@
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { RefusalText } from '../../messages/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
 
 export const isOfFiles = ({ serverOf }: Runtime, run: string): boolean => serverOf(run) === undefined;
 
 /** What cannot be done with a run that has no files here, and need not. */
-export function onServer({ serverOf }: Runtime, run: string, what: string): Refused | undefined {
+export function onServer({ serverOf }: Runtime, run: string, what: string): RefusalText | undefined {
   const url = serverOf(run);
   if (url === undefined) return undefined;
   return {

@@ -1,12 +1,12 @@
 import { join, relative } from 'node:path';
 import { StepfastError } from '../../errors.ts';
+import type { RefusalText } from '../../messages/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
 import {
   createTransfer,
   type Found,
   type Incoming,
   isMeant,
-  type Refused,
   type Remote,
   type Runtime,
   renewMarks,
@@ -39,7 +39,7 @@ type Did = 'created' | 'continued' | 'nothing' | 'exchanged' | 'kept';
 /** What became of one run. */
 type Outcome = { run: string } & (
   | { did: Did; found: Found; aside?: string }
-  | { did: 'refused'; refused: Refused; found?: Found }
+  | { did: 'refused'; refused: RefusalText; found?: Found }
 );
 
 interface Place {

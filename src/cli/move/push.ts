@@ -1,12 +1,7 @@
 import { StepfastError } from '../../errors.ts';
+import type { RefusalText } from '../../messages/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
-import {
-  createTransfer,
-  type Outgoing,
-  type Refused,
-  type Remote,
-  type Runtime,
-} from '../../runtime/index.ts';
+import { createTransfer, type Outgoing, type Remote, type Runtime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
 import { agreed } from '../confirm.ts';
@@ -36,7 +31,7 @@ export const options = {
 /** What became of one run. */
 type Outcome = { run: string } & (
   | { is: 'sent' | 'equal' | 'ready'; outgoing: Outgoing }
-  | { is: 'refused'; refused: Refused; outgoing?: Outgoing }
+  | { is: 'refused'; refused: RefusalText; outgoing?: Outgoing }
 );
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
@@ -95,7 +90,7 @@ function whyNot(
   { run, is, fork, secrets }: Outgoing,
   remote: Remote,
   withSecrets: boolean,
-): Refused | undefined {
+): RefusalText | undefined {
   if (is === 'diverged' || is === 'foreign') return diverged(run, remote.name);
   if (is === 'behind') {
     const more = count(fork?.there.batches ?? 0, 'more batch', 'more batches');

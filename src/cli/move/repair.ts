@@ -1,3 +1,4 @@
+import type { RefusalText } from '../../messages/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
 import type { Refused, Runtime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
@@ -41,7 +42,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
   if (!values.json) for (const check of ill) show(check, runtime, io);
   const found = ill.map((check) => checkJson(check, runtime));
-  const refuse = (refused: Refused): number =>
+  const refuse = (refused: RefusalText): number =>
     values.json ? printJson(io, { ...refused, found }, exit.no) : printRefusal(refused, io, {});
   const [only, second] = ill;
   if (second || !only) {
@@ -58,7 +59,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 async function checksOf(
   runtime: Runtime,
   named: string | undefined,
-): Promise<Checked[] | Exclude<Awaited<ReturnType<Runtime['which']>>, { run: string }>> {
+): Promise<Checked[] | RefusalText | Refused> {
   const found = named === undefined ? undefined : await runtime.which({ run: named });
   if (found && 'code' in found) return found;
   const served = found && onServer(runtime, found.run, 'repaired');
@@ -115,7 +116,7 @@ const checkJson = (check: Checked, runtime: Runtime): object => ({
 function wouldRefuse(
   { run: id, branches, problems }: Checked,
   keep: string | undefined,
-): Refused | undefined {
+): RefusalText | undefined {
   const ids = branches.map((branch) => branch.id);
   if (keep !== undefined && !ids.includes(keep)) {
     const there = ids.length === 0 ? 'it has only one' : `it has ${ids.join(' and ')}`;
@@ -139,7 +140,7 @@ function wouldRefuse(
   };
 }
 
-const personFor = (id: string, keep: string | undefined, io: Io): Refused | undefined =>
+const personFor = (id: string, keep: string | undefined, io: Io): RefusalText | undefined =>
   personOnly(io, 'a repair', `stepfast repair ${id}${keep === undefined ? '' : ` --keep ${keep}`}`);
 
 async function mend(

@@ -10,7 +10,7 @@ import {
   sectionNames,
 } from '../../context/index.ts';
 import { criticalArtifacts, leastBriefing, statusOf } from '../../machine/index.ts';
-import { printableLines } from '../../messages/index.ts';
+import { nextForShell, printableLines } from '../../messages/index.ts';
 import { cursorFor, type Runtime, type Who } from '../../runtime/index.ts';
 import { didYouMean } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
@@ -21,7 +21,6 @@ import { printJson, printRefusal } from '../perform.ts';
 import { shown } from '../project.ts';
 import { runToName, suffixOf } from '../run-name.ts';
 import { given, openRuntime, type PlaceValues, positionOptions } from '../run-options.ts';
-import { nextOf } from '../view/next.ts';
 import { explainTable } from './explain.ts';
 import { reloadedJson, reloadedLines } from './reloaded.ts';
 
@@ -120,9 +119,9 @@ async function telling(
   });
   // What was found without a name needs none.
   const name = run === undefined && at === undefined ? undefined : await runToName(runtime, view.run);
-  const { say, type } = nextOf(status, { run: name, worker: true });
+  const { say, commands } = nextForShell(status.action, name);
   const more = `stepfast prime ${suffixOf(view.run)} --section {section}`;
-  return { session, cursor, next: [say, ...type.slice(0, 1)].join(' '), more };
+  return { session, cursor, next: [say, ...commands.slice(0, 1)].join(' '), more };
 }
 
 function artifactsIn(text: string | undefined, { definition }: Loaded): string[] | undefined {

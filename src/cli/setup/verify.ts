@@ -3,8 +3,9 @@ import { dirname, isAbsolute, join, relative } from 'node:path';
 import { commandsOf } from '../../definition/index.ts';
 import { withWorktree } from '../../evidence/index.ts';
 import type { Definition } from '../../machine/index.ts';
+import type { RefusalText } from '../../messages/index.ts';
 import { count, lasting, printable } from '../../messages/index.ts';
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
 import { findProject } from '../../workspace/index.ts';
 import { readInputs } from '../act/inputs.ts';
 import { readArgs } from '../args.ts';
@@ -45,7 +46,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const verified = await withWorktree(
       project.worktree,
       'HEAD',
-      async (top, commit): Promise<Verified | Refused> => {
+      async (top, commit): Promise<Verified | RefusalText> => {
         const runtime = openRuntime({ ...io, cwd: join(top, below) }, {}, values.trust ?? []);
         const { definition, hash, from, file } = runtime.resolve(workflow);
         if (from === 'user')
@@ -67,7 +68,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** Here a hash on the command line may stand for a person. */
-function untrusted(definition: Definition, hash: string, { trust }: Runtime): Refused | undefined {
+function untrusted(definition: Definition, hash: string, { trust }: Runtime): RefusalText | undefined {
   if (trust.has(definition)) return undefined;
   const commands = commandsOf(definition).join('; ');
   return {

@@ -1,10 +1,17 @@
 import { redactQuickly } from '../../context/index.ts';
-import type { Definition, Receipt, Status } from '../../machine/index.ts';
-import { printable, printableLines, wrap } from '../../messages/index.ts';
+import type { Definition, Receipt, Status, WaitingFor } from '../../machine/index.ts';
+import {
+  nextForPerson,
+  nextForShell,
+  printable,
+  printableLines,
+  waitingText,
+  wrap,
+} from '../../messages/index.ts';
+
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { redGate } from './evidence.ts';
-import { nextOf } from './next.ts';
 import { signsFor } from './symbols.ts';
 
 interface ViewOptions {
@@ -76,17 +83,19 @@ export function positionLines(
 }
 
 /** After a position's name: `waits for a person's review`. */
-export function waitingWords(waiting: NonNullable<Status['waiting']>): string {
+export function waitingPhrase(waiting: WaitingFor): string {
   if (waiting.for === 'review') return `waits ${waitingFor(waiting)}`;
   return waiting.for === 'question'
-    ? `waits for an answer: ${waiting.what}`
-    : `waits for a person's decision: ${waiting.what}`;
+    ? `waits for an answer: ${waiting.question}`
+    : `waits for a person's decision: ${waitingText(waiting)}`;
 }
 
-function waitingFor({ for: what, by, what: words }: NonNullable<Status['waiting']>): string {
-  if (what !== 'review') return `${what}: ${words}`;
-  // `the review`, or who it was handed on to.
-  return `for ${by === 'human' ? "a person's" : `${by}'s`} review${words.replace(/^the review/, '')}`;
+function waitingFor(waiting: WaitingFor): string {
+  if (waiting.for !== 'review') return `${waiting.for}: ${waitingText(waiting)}`;
+  const { by, leaves, escalated } = waiting;
+  const leaving = leaves === undefined ? '' : ` of leaving '${leaves}' without tasks`;
+  const more = escalated === undefined ? '' : `, escalated: ${escalated}`;
+  return `for ${by === 'human' ? "a person's" : `${by}'s`} review${leaving}${more}`;
 }
 
 /** A handle or a path that someone should copy is never cut. */
@@ -118,15 +127,13 @@ function instructionLines(status: Status, all: boolean, io: Io): string[] {
     '',
     ...shown.map((line) => (all ? `  ${line}`.trimEnd() : renderLine(['  ', ['dim', line]], io.stdout))),
     ...more,
-    // The instructions speak to every kind of agent.
-    ...(/\bworkflow_(note|set_tasks)\b/.test(text)
-      ? ['', '  Here: stepfast ask, stepfast note, stepfast tasks.']
-      : []),
+    // Instructions may name MCP tools; an agent in a shell uses these instead.
+    ...(all ? ['', '  Here: stepfast ask, stepfast note, stepfast tasks.'] : []),
   ];
 }
 
 function nextLines(status: Status, { run, worker }: ViewOptions, io: Io): string[] {
-  const { say, type } = nextOf(status, { run, worker });
+  const { say, commands } = worker ? nextForShell(status.action, run) : nextForPerson(status.action, run);
   const lines = wrap(printable(say), wrapWidth(io.stdout) - 9).map((part, index) =>
     renderLine([['bold', (index === 0 ? 'next' : '').padEnd(9)], part], io.stdout),
   );
@@ -134,6 +141,6 @@ function nextLines(status: Status, { run, worker }: ViewOptions, io: Io): string
   return [
     '',
     ...lines,
-    ...type.map((command) => renderLine(['         ', ['cyan', printable(command)]], shell)),
+    ...commands.map((command) => renderLine(['         ', ['cyan', printable(command)]], shell)),
   ];
 }

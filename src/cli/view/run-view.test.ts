@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeIo } from '../../../test/kit/fake-io.ts';
 import { type Command, type Definition, respond, type State, statusOf } from '../../machine/index.ts';
-import { nextOf } from './next.ts';
 import { runLines, standsAt } from './run-view.ts';
 
 const now = Date.UTC(2026, 10, 15);
@@ -83,25 +82,11 @@ test('without signs beyond ASCII it shows none', () => {
   expect(text).not.toMatch(/[^\x20-\x7e\n]/);
 });
 
-test('a review tells the person what to type, and the agent to end its turn', () => {
-  const state = after(planned);
-  expect(look(state)).toContain('next     Waits for your review.\n         stepfast approve\n');
-  expect(look(state, { worker: true })).toContain(
-    "next     End your turn: a person's review is waited for. They type:",
-  );
-});
-
 test('a budget names what is used up and how to raise it', () => {
   const state = after(planned, approved, { ...tasks, tasks: [], ...person }, { type: 'spend', turns: 3 });
   const status = statusOf(definition, state, { cursor: Object.values(state.cursors)[0] });
-  expect(nextOf(status, { worker: false }).type[0]).toBe('stepfast review approve --turns 20');
+  expect(status.action).toMatchObject({ do: 'wait', for: 'budget', unit: 'turns' });
   expect(standsAt(state)).toBe('check waits: budget');
-});
-
-test('where several runs are live, what to type names the run', () => {
-  const state = after(planned);
-  const status = statusOf(definition, state, { cursor: Object.values(state.cursors)[0] });
-  expect(nextOf(status, { worker: false, run: 'k3f9x2ab' }).type[0]).toBe('stepfast approve --run k3f9x2ab');
 });
 
 test('a terminal steered by a title or an output is not', () => {

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { Run } from '../../../test/kit/run.ts';
 import { Dice } from '../../../test/properties/commands.ts';
 import { dense } from '../../../test/properties/texts.ts';
-import { type Definition, leastBriefing } from '../../machine/index.ts';
+import { type Definition, leastBriefing, statusOf } from '../../machine/index.ts';
+import { nextForTools } from '../../messages/index.ts';
 import { bounds, workRoom } from './budget-bounds.ts';
 import { compileBriefing } from './compile.ts';
 import { fits, minus, sum } from './measure.ts';
@@ -75,7 +76,7 @@ function worst(word: (most: number) => string): BriefingSource {
     session: 'A',
     values: {},
     now: run.now,
-    next: run.status({ session: 'A' }).next ?? '',
+    next: nextForTools(statusOf(definition, run.state, { cursor, session: 'A' }).action),
     more: 'stepfast prime --section {section}',
     differences: Array.from({ length: 100 }, (_, at) => `${at} ${long(900)}`),
     reading: (definition.required_reading ?? []).map((path) => ({ path, state: 'unread' })),

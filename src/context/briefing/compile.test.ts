@@ -72,7 +72,7 @@ describe('what an agent is told', () => {
       'REQUIRED READING\n- @docs/auth.md (changed since it was read)',
       'KEY REMINDERS\n- Run the tests after each component',
       'CONTEXT VARIABLES\n- input issue: #42\n- plan_id: auth\n- branch: passkeys',
-      'ACTION REQUIRED\nDo what the instructions say',
+      'ACTION REQUIRED\n',
       '✅ Workflow restored: feature, Phase 2/3',
     ])
       expect(text).toContain(told);

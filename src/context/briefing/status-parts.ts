@@ -1,4 +1,5 @@
 import { type Cursor, opening, type Receipt, type Status, statusOf } from '../../machine/index.ts';
+import { waitingText } from '../../messages/index.ts';
 import { askFor, clean, oneLine, passage } from './bounded-text.ts';
 import { bounds, label } from './budget-bounds.ts';
 import { tellingLines } from './failure-excerpt.ts';
@@ -172,12 +173,12 @@ function checkingLine(cursor: Cursor | undefined): string {
 }
 
 /** What was said on escalation stands whole among the feedback. */
-function waitingLine({ for: what, by, what: why }: NonNullable<Status['waiting']>, most: StatusRoom): string {
-  const whom = by === 'human' ? 'a person' : `the agent '${short(by, most)}'`;
-  const handedOn = what === 'review' || what === 'budget';
-  const [reason = ''] = handedOn ? oneLine(why).split(/[,;] escalated: /, 1) : [oneLine(why)];
-  const escalated = reason === oneLine(why) ? '' : ', escalated';
-  return `It waits for ${waitsFor[what]} by ${whom}${escalated}${what === 'review' ? '.' : `: ${reason}`}`;
+function waitingLine(waiting: NonNullable<Status['waiting']>, most: StatusRoom): string {
+  const whom = waiting.by === 'human' ? 'a person' : `the agent '${short(waiting.by, most)}'`;
+  const escalated = 'escalated' in waiting && waiting.escalated !== undefined ? ', escalated' : '';
+  const { escalated: _, ...plain } = { escalated: undefined, ...waiting };
+  const reason = waiting.for === 'review' ? '.' : `: ${oneLine(waitingText(plain))}`;
+  return `It waits for ${waitsFor[waiting.for]} by ${whom}${escalated}${reason}`;
 }
 
 /** What its agent said; the gates have passed. */

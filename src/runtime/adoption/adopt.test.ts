@@ -42,7 +42,7 @@ async function adoptOnly(options?: AdoptOptions): Promise<Adoption> {
   const [only] = find();
   if (!only) throw new Error('nothing is found');
   const made = await adopt(place(), only, options);
-  if ('code' in made) throw new Error(made.message);
+  if ('code' in made) throw new Error(made.code);
   return made;
 }
 const stateJson = (run: string) =>

@@ -143,12 +143,10 @@ const isHere = (state: State, { root, worktree }: Project): boolean =>
 
 const complete = ({ source }: Informal): Refused => ({
   code: 'source_complete',
-  message: `${source} says that its workflow is complete`,
-  next: 'change its status, or start a run of your own',
+  params: { source },
 });
 
 const occupied = ({ run }: State, { source }: Informal): Refused => ({
   code: 'run_live',
-  message: `${run} is live in this worktree, so ${source} was not adopted`,
-  next: 'finish that run, or adopt beside it with: stepfast adopt --force',
+  params: { run, source },
 });

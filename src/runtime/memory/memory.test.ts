@@ -48,7 +48,7 @@ beforeEach(() => {
 afterEach(() => project[Symbol.dispose]());
 
 function told({ reply }: Answer): Told {
-  if (isRefused(reply)) throw new Error(`refused: ${reply.code} ${reply.message}`);
+  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }
 const viewOf = async (run: string) => (await runtime.engine.view(run)) ?? expect.fail('the run');
@@ -89,7 +89,7 @@ test('[004/8] a missing required artifact stops the workflow and says what mends
   rmSync(join(project.root, 'docs/auth.md'));
   const { reply } = await runtime.call({ type: 'advance', output: 'planned' }, one, { run });
   expect(reply).toMatchObject({ code: 'missing_artifact' });
-  expect(isRefused(reply) && reply.message).toMatch(/plan \(.*docs\/auth\.md.* does not exist: write it/);
+  expect(reply).toMatchObject({ params: { missing: [expect.stringMatching(/^plan \(.*docs\/auth\.md/)] } });
   project.write({ 'docs/auth.md': 'again\n' });
   await runtime.call({ type: 'note', kind: 'artefact', key: 'spec_path', text: 'specs/gone.md' }, one, {
     run,

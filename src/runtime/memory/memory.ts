@@ -17,6 +17,7 @@ import {
   type State,
   wasTriggered,
 } from '../../machine/index.ts';
+import { refusalText, shellVoice } from '../../messages/index.ts';
 import { type Loaded, projectState } from '../../store/index.ts';
 import { conditionHolds, type Project, readEntry, readState, taskWorktree } from '../../workspace/index.ts';
 import type { Surroundings, Who } from '../call-context.ts';
@@ -164,9 +165,10 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
   function differencesOf({ run, definition, state }: Loaded, session: string | undefined, tree?: string) {
     const environment = surroundings.environment();
     const refused = ended(state) ? undefined : surroundings.untrusted(definition, run);
+    const refusal = refused && refusalText(refused, shellVoice());
     return [
       ...differences(definition, state, { project, environment, session, tree }),
-      ...(refused ? [{ kind: 'trust' as const, what: `${sentence(refused.message)}; ${refused.next}` }] : []),
+      ...(refusal ? [{ kind: 'trust' as const, what: `${refusal.message} ${refusal.next}` }] : []),
     ];
   }
 
@@ -253,4 +255,4 @@ function readingFor(state: State, path: string, project: Project, session: strin
 const own = <T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
   record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+const _sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

@@ -87,7 +87,7 @@ export function createTreeless({
       if (suffix !== undefined) return runNamed(await engine.ids(suffix), suffix, at);
       const found = onlyLiveRun(await runs(), elsewhere, false);
       if (!('code' in found) || found.code !== 'no_run') return found;
-      return { ...found, message: 'this session works on no run', next: 'start one, or name a run' };
+      return { code: 'no_run', params: { why: 'none_in_session' } };
     }
   };
 }

@@ -77,7 +77,7 @@ export async function createStage(files: Record<string, string>): Promise<Stage>
     async begin({ workflow = 'w', summary, who = { session: 'before' } } = {}) {
       const request = { workflow, ...(summary === undefined ? {} : { summary }) };
       const { run = '', reply: told } = await runtime.start(request, who);
-      if (isRefused(told)) throw new Error(told.message);
+      if (isRefused(told)) throw new Error(told.code);
       return known(run, told.at ?? '');
     },
     async only() {

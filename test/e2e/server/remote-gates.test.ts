@@ -41,7 +41,7 @@ const shared = (project: TestProject): Runtime =>
   project.runtime({ env: { ...project.env, STEPFAST_URL: server.url, STEPFAST_TOKEN: server.token } });
 
 function told({ reply }: Answer): Told {
-  if (isRefused(reply)) throw new Error(`refused: ${reply.code} ${reply.message}`);
+  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }
 const runsIn = ({ root }: TestProject): string[] => {

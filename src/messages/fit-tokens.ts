@@ -1,4 +1,4 @@
-import { estimateTokens } from '../../machine/index.ts';
+import { estimateTokens } from '../machine/index.ts';
 
 /** The end of a text within a number of tokens of JSON: whole lines where one fits, else the end of the last. */
 export function lastWithin(text: string, tokens: number): string {

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, it } from 'vitest';
-import { estimateTokens } from '../../machine/index.ts';
+import { estimateTokens } from '../machine/index.ts';
 import { firstWithin, lastWithin } from './fit-tokens.ts';
 
 const texts: Record<string, string> = {
-  prose: readFileSync(new URL('../../../AGENTS.md', import.meta.url), 'utf8'),
+  prose: readFileSync(new URL('../../AGENTS.md', import.meta.url), 'utf8'),
   code: readFileSync(new URL('./fit-tokens.ts', import.meta.url), 'utf8'),
-  json: readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+  json: readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   base64: Buffer.from(Array.from({ length: 600 }, (_, index) => (index * index * 31) % 251)).toString(
     'base64',
   ),

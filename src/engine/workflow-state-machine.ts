@@ -1,19 +1,26 @@
 import { StepfastError } from '../errors.ts';
-import type {
-  Command,
-  ContextAction,
-  Definition,
-  TaskInput,
-  WorkflowState,
-  WorkflowTask,
-} from '../schema/index.ts';
-import { settle } from './decide.ts';
-import { formatHandle } from './handle.ts';
-import { onlyCursor } from './locate.ts';
-import { own } from './own-property.ts';
-import { type Cursor, opening, type State } from './state.ts';
-import { type Status, statusOf } from './status.ts';
-import { loopIdOf, stepOf, tasksIn, workAt } from './steps.ts';
+import {
+  type Command,
+  type ContextAction,
+  type Cursor,
+  type Definition,
+  formatHandle,
+  loopIdOf,
+  onlyCursor,
+  opening,
+  own,
+  type State,
+  type Status,
+  settle,
+  statusOf,
+  stepOf,
+  type TaskInput,
+  tasksIn,
+  type WorkflowState,
+  type WorkflowTask,
+  workAt,
+} from '../machine/index.ts';
+import { refusalText, shellVoice } from '../messages/index.ts';
 
 export interface MachineOptions {
   run?: string;
@@ -123,8 +130,9 @@ export class WorkflowStateMachine {
   execute(command: Command): void {
     const { refusal, state } = settle(this.template, this.#state, command);
     this.#state = state;
-    if (refusal)
-      throw new StepfastError(refusal.code, `${refusal.message}: ${refusal.next}`, { data: refusal });
+    if (!refusal) return;
+    const { message, next } = refusalText(refusal, shellVoice());
+    throw new StepfastError(refusal.code, `${message} ${next}`, { data: refusal });
   }
 
   #executed(cursor: Cursor | undefined): boolean {

@@ -1,0 +1,62 @@
+import type { Amount, ContextAction } from '../schema/index.ts';
+import type { TaskState } from './task-states.ts';
+
+/** The agent that a position is for, with what its caller must know to hand the position over. */
+export interface Delegate {
+  agent: string;
+  description?: string;
+  cannot: string[];
+}
+
+/** What can be done next. Decided by `actions()` alone; `messages/` renders it for each reader. */
+export type Action =
+  | { do: 'work'; at: string; step: string; finish: 'advance' | 'set_tasks'; delegate?: Delegate }
+  | { do: 'fix'; at: string; gates: { what: string; exit?: number }[]; changed?: string[] }
+  | {
+      do: 'reset_context';
+      at: string;
+      context: ContextAction;
+      required: boolean;
+      agent?: string;
+      /** Another session was asked for it. */
+      elsewhere?: true;
+    }
+  | Wait
+  | Claim
+  | { do: 'nothing'; because: 'complete' | 'failed' | 'cancelled'; run: string }
+  /** What a refused call does instead. */
+  | { do: 'ask_status' }
+  | { do: 'continue'; at: string[] };
+
+export type Wait = { do: 'wait'; at?: string } & (
+  | { for: 'gates' }
+  | {
+      for: 'review';
+      by: 'person' | { agent: string };
+      /** Approval leaves this loop without tasks. */
+      leaves?: string;
+      /** The reader did the work under review. */
+      ownWork?: true;
+      /** Hooks report which subagent calls, so that a subagent counts as another reviewer. */
+      witnessed?: true;
+    }
+  | { for: 'answer' }
+  | { for: 'budget'; unit: keyof Amount }
+  /** Without `at`: every task of the loop failed. */
+  | { for: 'decision'; step: string }
+);
+
+export interface Claim {
+  do: 'claim';
+  run: string;
+  step: string;
+  ready: string[];
+  /** Handles of the reader's own tasks that it can continue. */
+  own: string[];
+  held: number;
+  limit: number;
+  /** Tasks that are neither ready nor ended, with what each waits for. */
+  open: { task: string; state: TaskState }[];
+  /** Tasks that wait for a person, where nothing else can be done. */
+  decisions: { task: string; at?: string; kind: 'review' | 'question' | 'blocked' }[];
+}

@@ -1,0 +1,135 @@
+import type { Definition } from '../schema/index.ts';
+import type { Action, Delegate } from './action.ts';
+import { isFenced } from './fence.ts';
+import { formatHandle } from './handle.ts';
+import { own } from './own-property.ts';
+import { type Cursor, isWithin, type State } from './state.ts';
+import { awaitsTasks, loopIdOf, parallelOf, readyTasks, stepOf, workAt } from './steps.ts';
+import { taskStates } from './task-states.ts';
+
+/** Who asks: a session, and the position that its call is about. */
+export interface Reader {
+  cursor?: Cursor | undefined;
+  session?: string | undefined;
+}
+
+const mostReady = 20;
+
+/**
+ * What can be done next, the most urgent first. With a position there is one action. Without one, in a loop whose tasks
+ * run in parallel, the first is the claim, and the reader's own tasks follow.
+ */
+export function actions(definition: Definition, state: State, reader: Reader = {}): [Action, ...Action[]] {
+  const { cursor, session } = reader;
+  if (state.status === 'complete' || state.status === 'failed' || state.status === 'cancelled')
+    return [{ do: 'nothing', because: state.status, run: state.run }];
+  if (cursor) return [actionAt(definition, state, cursor, session)];
+  const { exhausted } = state.budget;
+  if (exhausted !== undefined) return [{ do: 'wait', for: 'budget', unit: exhausted }];
+  if (state.blocked !== undefined) return [{ do: 'wait', for: 'decision', step: state.step }];
+  const mine = Object.values(state.cursors).filter(({ lease }) => lease && lease.holder === session);
+  return [
+    claimAction(definition, state, session),
+    ...mine.map((each) => actionAt(definition, state, each, session)),
+  ];
+}
+
+function actionAt(definition: Definition, state: State, cursor: Cursor, session: string | undefined): Action {
+  const at = formatHandle(state.run, cursor.path, cursor.visit);
+  const { checking, waiting, boundary } = cursor;
+  if (checking) return { do: 'wait', for: 'gates', at };
+  const { exhausted } = state.budget;
+  if (exhausted !== undefined) return { do: 'wait', for: 'budget', unit: exhausted, at };
+  if (waiting?.kind === 'review') return reviewAction(definition, state, cursor, waiting, session);
+  if (waiting?.kind === 'question') return { do: 'wait', for: 'answer', at };
+  if (waiting) return { do: 'wait', for: 'decision', step: cursor.step, at };
+  if (state.blocked !== undefined) return { do: 'wait', for: 'decision', step: state.step };
+  const work = workAt(definition, cursor);
+  const agent = work.agent ?? stepOf(definition, cursor.step).agent;
+  if (boundary && (boundary.state !== 'released' || isFenced(boundary, session))) {
+    const asked = boundary.state === 'requested' ? boundary.session : undefined;
+    const elsewhere =
+      asked !== undefined && session && !isWithin(asked, session) && !isWithin(session, asked);
+    return {
+      do: 'reset_context',
+      at,
+      context: boundary.action,
+      required: boundary.policy === 'require',
+      ...(agent === undefined ? {} : { agent }),
+      ...(elsewhere ? { elsewhere } : {}),
+    };
+  }
+  const failed = cursor.receipts?.filter((receipt) => !receipt.pass && receipt.role !== 'until') ?? [];
+  if (failed.length > 0 || cursor.unstable) {
+    const gates = failed.map(({ what, exit }) => ({ what, ...(exit === undefined ? {} : { exit }) }));
+    return { do: 'fix', at, gates, ...(cursor.unstable ? { changed: cursor.unstable } : {}) };
+  }
+  if (awaitsTasks(definition, cursor)) return { do: 'work', at, step: cursor.step, finish: 'set_tasks' };
+  const delegate = agent === undefined ? {} : { delegate: delegateTo(definition, agent) };
+  return { do: 'work', at, step: cursor.step, finish: 'advance', ...delegate };
+}
+
+function reviewAction(
+  definition: Definition,
+  state: State,
+  cursor: Cursor,
+  waiting: Extract<Cursor['waiting'], { kind: 'review' }>,
+  session: string | undefined,
+): Action {
+  const at = formatHandle(state.run, cursor.path, cursor.visit);
+  if (waiting.by === 'human') {
+    const leaves = awaitsTasks(definition, cursor) ? { leaves: cursor.step } : {};
+    return { do: 'wait', for: 'review', by: 'person', at, ...leaves };
+  }
+  const ownWork = session !== undefined && waiting.session === session;
+  const witnessed = session !== undefined && own(state.sessions, session)?.witness !== undefined;
+  return {
+    do: 'wait',
+    for: 'review',
+    by: { agent: waiting.by },
+    at,
+    ...(ownWork ? { ownWork } : {}),
+    ...(witnessed ? { witnessed } : {}),
+  };
+}
+
+function delegateTo({ agents }: Definition, agent: string): Delegate {
+  const { description, cannot = [] } = own(agents, agent) ?? {};
+  return { agent, ...(description === undefined ? {} : { description }), cannot };
+}
+
+/** What may be claimed in the loop where the run is. Only a reader without a session sees handles of others' tasks. */
+export function claimAction(definition: Definition, state: State, session: string | undefined): Action {
+  const step = stepOf(definition, state.step);
+  const cursors = Object.values(state.cursors);
+  const limit = parallelOf(step);
+  const visible = (cursor: Cursor): boolean => session === undefined || cursor.lease?.holder === session;
+  const handle = (cursor: Cursor): string => formatHandle(state.run, cursor.path, cursor.visit);
+  const ready = limit > cursors.length ? readyTasks(state, step).map(({ id }) => id) : [];
+  return {
+    do: 'claim',
+    run: state.run,
+    step: step.id,
+    ready: ready.slice(0, mostReady),
+    own: cursors.filter((cursor) => visible(cursor) && !cursor.waiting).map(handle),
+    held: cursors.length,
+    limit,
+    open: taskStates(definition, state, loopIdOf(step)).filter(
+      ({ state: { is } }) => is !== 'ended' && is !== 'ready',
+    ),
+    decisions:
+      state.status !== 'waiting'
+        ? []
+        : cursors.flatMap((cursor) =>
+            !cursor.waiting || (cursor.waiting.kind === 'review' && cursor.waiting.by !== 'human')
+              ? []
+              : [
+                  {
+                    task: cursor.task ?? '',
+                    kind: cursor.waiting.kind,
+                    ...(visible(cursor) ? { at: handle(cursor) } : {}),
+                  },
+                ],
+          ),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Definition, TaskEnd } from '../schema/index.ts';
+import { own } from './own-property.ts';
+import type { Cursor, State } from './state.ts';
+import { isSatisfied } from './steps.ts';
+
+export type TaskState =
+  | { is: 'ended'; end: TaskEnd }
+  | { is: 'review'; by: string }
+  | { is: 'question' | 'blocked' | 'started' | 'ready' }
+  | { is: 'held'; by: string }
+  | { is: 'depends'; on: string[] };
+
+/** The state of each task of a loop, in the order of the list. */
+export function taskStates(
+  { steps }: Definition,
+  { cursors, tasks }: State,
+  loop: string,
+): { task: string; state: TaskState }[] {
+  const list = own(tasks, loop);
+  const users = steps.filter((step) => (step.loop ?? step.id) === loop).map(({ id }) => id);
+  const open = new Map(
+    Object.values(cursors).flatMap((cursor) =>
+      cursor.task !== undefined && users.includes(cursor.step) ? [[cursor.task, cursor] as const] : [],
+    ),
+  );
+  return (list?.order ?? []).map((id) => {
+    const task = own(list?.byId, id);
+    const cursor = open.get(id);
+    if (task?.end !== undefined) return { task: id, state: { is: 'ended', end: task.end } };
+    if (cursor) return { task: id, state: startedState(cursor) };
+    const on = task?.depends_on?.filter((each) => !isSatisfied(own(list?.byId, each))) ?? [];
+    return { task: id, state: on.length === 0 ? { is: 'ready' } : { is: 'depends', on } };
+  });
+}
+
+function startedState({ waiting, lease }: Cursor): TaskState {
+  if (waiting?.kind === 'review') return { is: 'review', by: waiting.by };
+  if (waiting) return { is: waiting.kind };
+  return lease ? { is: 'held', by: lease.holder } : { is: 'started' };
+}

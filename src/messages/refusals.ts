@@ -1,0 +1,496 @@
+import type { RefusalParams, TaskProblem } from '../machine/index.ts';
+import { listed, quoted } from './lists.ts';
+import type { ArgumentProblem, RefusalText, Refused, RuntimeRefusalParams, Voice } from './refused.ts';
+
+/** A refusal for one reader. Refusals from older journals have no parameters and are shown as stored. */
+export function refusalText(refused: Refused, voice: Voice): RefusalText {
+  const { code, at, instructions } = refused;
+  const text = 'message' in refused ? (refused as unknown as RefusalText) : rendered(refused, voice);
+  const runs =
+    refused.code === 'several_runs'
+      ? refused.params.runs.map(({ run, summary }) => (summary === undefined ? run : `${run}: ${summary}`))
+      : undefined;
+  return {
+    code,
+    message: text.message,
+    next: text.next,
+    ...(at === undefined ? {} : { at }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(runs ? { runs } : {}),
+  };
+}
+
+type Rendered = Pick<RefusalText, 'message' | 'next'>;
+type Params<C extends keyof RefusalParams> = RefusalParams[C];
+
+function rendered(refused: Refused, voice: Voice): Rendered {
+  const { action } = refused;
+  const say = (message: string, correction?: string): Rendered => ({
+    message,
+    next: correction ?? voice.next(action ?? { do: 'ask_status' }),
+  });
+  const askPerson = (command: string): string => voice.askPerson(command);
+  switch (refused.code) {
+    case 'not_started':
+      return say('The run has not started.', voice.start());
+    case 'run_ended': {
+      const { run, status } = refused.params;
+      const rewind = status === 'cancelled' ? '' : ' A person can rewind this one.';
+      return say(`${run} is ${status}.`, `${voice.start()}${rewind}`);
+    }
+    case 'bad_handle':
+      return say(`'${refused.params.given}' is not a handle.`);
+    case 'wrong_run':
+      return say(`${refused.params.at} belongs to another run, not to ${refused.params.run}.`);
+    case 'stale_handle': {
+      const { at, was } = refused.params;
+      if (was === undefined) return say(`${at} is not open.`);
+      return say(`${at} was already ${was === 'advanced' ? 'completed' : 'reported as failed'}.`);
+    }
+    case 'at_required': {
+      const { open, waiting, handles } = refused.params;
+      const message = `${open} positions ${waiting ? 'are waiting' : 'are open'}: pass \`at\` to say which one.`;
+      return say(
+        message,
+        handles.length > 0 ? `Pass one of ${handles.join(', ')}.` : 'Claim a task and use its handle.',
+      );
+    }
+    case 'claim_required':
+      return say(`You hold no task of '${refused.params.step}'.`);
+    case 'not_briefed': {
+      const { at, context } = refused.params;
+      return context === undefined
+        ? say(
+            `${at} was not started: no one asked for its instructions.`,
+            `Follow the instructions. ${voice.advance(at)}`,
+          )
+        : say(`${at} starts with /${context}, and no agent has started it.`);
+    }
+    case 'boundary_open': {
+      const { at, context } = refused.params;
+      return say(
+        `${at} starts with /${context}, which has not happened yet.`,
+        voice.resetContext(at, context),
+      );
+    }
+    case 'checking':
+      return say(`The gates of ${refused.params.at} are running.`);
+    case 'stale_gates':
+      return say(
+        'id' in refused.params
+          ? `Nothing waits for the gate run ${refused.params.id}.`
+          : `${refused.params.run} is ${refused.params.status}.`,
+        'Discard the result.',
+      );
+    case 'needs_tasks':
+      return say(
+        `'${refused.params.step}' is a loop, and its tasks are not set.`,
+        voice.setTasks(refused.params.step),
+      );
+    case 'unknown_loop': {
+      const { given, loops } = refused.params;
+      return say(
+        `There is no loop '${given}'.`,
+        loops.length > 0 ? `Use ${loops.join(' or ')}.` : 'This workflow has no loop: advance instead.',
+      );
+    }
+    case 'bad_tasks':
+      return badTasks(refused.params, askPerson);
+    case 'task_left_out': {
+      const { tasks, more } = refused.params;
+      const names = tasks.map(({ id, title }) => `'${id}' (${title})`);
+      const rest = more > 0 ? ` and ${more} more` : '';
+      return say(
+        `The list leaves out unfinished tasks: ${names.join(', ')}${rest}.`,
+        `Send the list again with them. ${askPerson(`stepfast tasks --drop ${tasks[0]?.id} --reason "..."`)}`,
+      );
+    }
+    case 'no_task':
+      return say(noTask(refused.params));
+    case 'task_held':
+      return taskHeld(refused.params, action && voice.next(action));
+    case 'bad_output':
+      return refused.params.why === 'not_text'
+        ? say('The output must be text.', 'Describe what was done in a sentence or two.')
+        : say(
+            `The output has ${refused.params.bytes} bytes; the limit is ${refused.params.limit}.`,
+            'Write it to a file and name the file as an artifact.',
+          );
+    case 'bad_input':
+      return badInput(refused.params, voice);
+    case 'bad_note':
+      return badNote(refused.params);
+    case 'notes_full':
+      return notesFull(refused.params);
+    case 'missing_artifact':
+      return say(
+        `Required artifacts are missing: ${refused.params.missing.join(', ')}.`,
+        `Create them. ${voice.advance(refused.params.at)}`,
+      );
+    case 'not_adopted':
+      return say(`${refused.params.run} runs a workflow of its own.`, 'Adopt into a new run.');
+    case 'unfinished': {
+      const { source, phase, phases } = refused.params;
+      return say(
+        `${source} is at phase ${phase} of ${phases}.`,
+        `Write the next phase into ${source} and continue. Advance when the last phase is done.`,
+      );
+    }
+    case 'tree_changed':
+      return refused.params.why === 'review'
+        ? say(`Files changed since ${refused.params.at} was shown.`, 'Review them, then approve again.')
+        : say(
+            `${refused.params.at} is read-only, but files changed since it started.`,
+            'Undo the changes, or make them in an earlier step.',
+          );
+    case 'person_only':
+      return say(personOnly(refused.params), 'End your turn and wait for the user.');
+    case 'engine_only':
+      return say('Only Stepfast runs gates.', 'Advance the position: its gates run then.');
+    case 'own_work': {
+      const { at, by } = refused.params;
+      return say(
+        `${at} is reviewed by the agent '${by}', not by the session that did the work.`,
+        voice.handOver(at, by),
+      );
+    }
+    case 'already_waiting':
+      return say(`${refused.params.at} is already waiting.`);
+    case 'not_waiting':
+      return say('Nothing waits for a review here.');
+    case 'bad_verdict':
+      return badVerdict(refused.params);
+    case 'amount_required': {
+      const { unit, step } = refused.params;
+      return say(`The ${unit} of '${step}' are used up.`, `Say how many more ${unit} it gets.`);
+    }
+    case 'no_pivot': {
+      const { from, to, steps } = refused.params;
+      return say(
+        to === undefined ? `'${from}' names no step to pivot to.` : `The run cannot pivot to '${to}'.`,
+        `Name one of ${steps.join(', ')}.`,
+      );
+    }
+    case 'no_question': {
+      const { open } = refused.params;
+      return open.length > 1
+        ? say(`${open.length} questions are open.`, `Name one of ${open.join(', ')}.`)
+        : say('No such question is open.', open.length === 0 ? undefined : `Name one of ${open.join(', ')}.`);
+    }
+    case 'no_boundary':
+      return say('No context action is pending.');
+    case 'unknown_step':
+      return refused.params.why === 'rewind'
+        ? say(
+            `The run cannot go back to '${refused.params.given}'.`,
+            `Name one of ${refused.params.steps.join(', ')}.`,
+          )
+        : say(
+            `'${refused.params.workflow}' has no position '${refused.params.given}'.`,
+            'Import the run with the workflow it was saved from.',
+          );
+    case 'unknown_session':
+      return refused.params.session === undefined
+        ? say('The session has no id.', 'Send the id that the host gives it.')
+        : say(`The session ${refused.params.session} is not bound to this run.`, 'Call with a handle first.');
+    case 'no_run':
+      return noRun(refused.params, voice);
+    case 'several_runs': {
+      const { runs, total } = refused.params;
+      return say(
+        total === 1 ? 'Only a run of another worktree is live.' : `${total} runs are live.`,
+        voice.chooseRun(runs.map(({ run }) => run)),
+      );
+    }
+    case 'untrusted': {
+      const { workflow, name, commands } = refused.params;
+      return say(
+        `'${workflow}' runs commands that no one has trusted on this machine: ${listed(commands, ', ', 1)}.`,
+        askPerson(`stepfast trust ${name}`),
+      );
+    }
+    case 'no_file':
+      return say(
+        `There is no file '${refused.params.path}' in this project.`,
+        'Name a file of the project; anything else that was read needs a key.',
+      );
+    case 'source_complete':
+      return say(
+        `${refused.params.source} says that its workflow is complete.`,
+        'Change its status, or start a run of your own.',
+      );
+    case 'run_live':
+      return say(
+        `${refused.params.run} is live in this worktree, so ${refused.params.source} was not adopted.`,
+        'Finish that run, or adopt beside it with: stepfast adopt --force',
+      );
+    case 'bad_argument': {
+      const { message, next } = badArgument(refused.params.problem);
+      return say(`${refused.params.tool}: ${message}`, next);
+    }
+    case 'bad_config':
+      return 'todoPath' in refused.params
+        ? say(
+            `todo_path '${refused.params.todoPath}' points outside the project, or into .git or .stepfast.`,
+            'Name a file of the project.',
+          )
+        : say(refused.params.message, 'Fix it.');
+    case 'no_workflow':
+      return say(refused.params.message, voice.workflows());
+    case 'invalid_workflow':
+      return say(refused.params.message, 'Fix it; stepfast validate shows every error.');
+    case 'not_writable':
+      return say(refused.params.message, 'Run it where Stepfast can write.');
+    case 'no_worktree':
+      return say(refused.params.message, 'Fix it, or let one agent do the tasks.');
+    case 'key_reused':
+      return say(
+        refused.params.message,
+        'Use a new key for each call, and the same key only to repeat the same call.',
+      );
+    case 'busy':
+      return say(refused.params.message, 'Send the same call again.');
+    case 'store_failed':
+    case 'server_unreachable':
+      return say(refused.params.message, 'Send the same call again, with the same handle.');
+    case 'server_failed':
+      return say(
+        refused.params.message,
+        'Send the same call again, with the same handle; a person checks the server log.',
+      );
+    case 'store_forked':
+      return say(refused.params.message, askPerson('stepfast repair'));
+    case 'store_corrupt': {
+      const { message, onServer, run } = refused.params;
+      const repair = askPerson(`stepfast repair${run === undefined ? '' : ` ${run}`}`);
+      return say(message, onServer ? 'The operator of the server restores it from a backup.' : repair);
+    }
+    case 'store_newer':
+      return say(refused.params.message, 'Update Stepfast.');
+    case 'state_too_large':
+      return say(refused.params.message, 'A person cancels it; start another run for the rest.');
+    case 'server_refused':
+    case 'other_server':
+      return say(refused.params.message, askPerson('stepfast login'));
+  }
+}
+
+function badTasks({ step, problem }: Params<'bad_tasks'>, askPerson: (command: string) => string): Rendered {
+  if (problem.is === 'loop_over')
+    return { message: `The loop '${step}' is over.`, next: askPerson(`stepfast rewind ${step}`) };
+  if (problem.is === 'nothing_left')
+    return {
+      message: `The list leaves nothing to do in '${step}', which is decided when the run gets there.`,
+      next: `Set at least one task, or wait until the run is at '${step}'.`,
+    };
+  return { message: taskProblem(problem), next: `Send the whole list of '${step}' again.` };
+}
+
+function taskProblem(problem: Exclude<TaskProblem, { is: 'loop_over' } | { is: 'nothing_left' }>): string {
+  switch (problem.is) {
+    case 'all_ended':
+      return 'Every task of the list has ended.';
+    case 'too_many':
+      return `${problem.count} tasks are too many: the limit is ${problem.limit}.`;
+    case 'bad_id':
+      return `'${problem.task}' cannot be a task id: use letters, digits, '-', '_' and '.'.`;
+    case 'no_title':
+      return `Task '${problem.task}' has no title.`;
+    case 'duplicate':
+      return `Two tasks have the id '${problem.task}'.`;
+    case 'unknown_dependency':
+      return `Task '${problem.task}' depends on '${problem.on}', which is not in the list.`;
+    case 'lost_dependency':
+      return `Task '${problem.task}' depends on '${problem.on}', which ${problem.end === 'failed' ? 'failed' : 'was skipped'}.`;
+    case 'circle':
+      return `The tasks depend on each other in a circle: ${problem.tasks.join(' → ')}.`;
+  }
+}
+
+function noTask(params: Params<'no_task'>): string {
+  switch (params.why) {
+    case 'not_claimable':
+      return `'${params.step}' has no tasks to claim.`;
+    case 'none_ready':
+      return `No task of '${params.step}' is ready.`;
+    case 'unknown':
+      return `There is no task '${params.task}'.`;
+    case 'ended':
+      return `Task '${params.task}' is ${params.end}.`;
+    case 'depends':
+      return `Task '${params.task}' depends on ${params.on.join(', ')}.`;
+  }
+}
+
+function taskHeld(params: Params<'task_held'>, next: string | undefined): Rendered {
+  switch (params.why) {
+    case 'other_holder':
+      return {
+        message: 'An agent claims tasks for its own session only.',
+        next: 'Claim with your own session as the holder.',
+      };
+    case 'held':
+      return { message: `Task '${params.task}' is held.`, next: next ?? 'Wait until it is released.' };
+    case 'all_taken':
+      return {
+        message: `${params.held} tasks of '${params.step}' are held; the limit is ${params.limit}.`,
+        next: next ?? 'Wait until one of them is done.',
+      };
+  }
+}
+
+function badInput(params: Params<'bad_input'>, voice: Voice): Rendered {
+  const { workflow, name } = params;
+  switch (params.why) {
+    case 'unknown':
+      return {
+        message: `'${workflow}' has no input '${name}'.`,
+        next: params.inputs.length > 0 ? `It takes ${params.inputs.join(', ')}.` : 'It takes none.',
+      };
+    case 'missing':
+      return { message: `'${workflow}' needs the input '${name}'.`, next: voice.start({ workflow, name }) };
+    case 'type':
+      return { message: `The input '${name}' must be a ${params.type}.`, next: 'Correct it.' };
+  }
+}
+
+function badNote(params: Params<'bad_note'>): Rendered {
+  switch (params.why) {
+    case 'empty':
+      return params.what === 'question'
+        ? { message: 'The question is empty.', next: 'Ask what you need to know.' }
+        : { message: 'The note is empty.', next: 'Write down what must be remembered.' };
+    case 'no_reason':
+      return { message: 'The reason is empty.', next: `Say why '${params.task}' is removed.` };
+    case 'too_long': {
+      const what = params.what === 'todo' ? 'to-do list' : 'note';
+      return {
+        message: `The ${what} has ${params.length} characters; the limit is ${params.limit}.`,
+        next: 'Shorten it.',
+      };
+    }
+    case 'no_key':
+      return { message: `A note of kind ${params.kind} needs a key.`, next: 'Send it again with a key.' };
+    case 'bad_key':
+      return {
+        message: `'${params.key}' cannot be a key.`,
+        next: "Use letters, digits, '-', '_' and '.', at most 64 characters.",
+      };
+  }
+}
+
+const kept = {
+  artifacts: 'artifacts',
+  named_artifacts: 'named artifacts',
+  variables: 'variables',
+  files_read: 'files read',
+};
+
+function notesFull(params: Params<'notes_full'>): Rendered {
+  if (params.why === 'count')
+    return {
+      message: `A run stores at most ${params.limit} ${kept[params.what]}.`,
+      next: params.what === 'files_read' ? 'Continue: this one is not recorded.' : 'Use an existing one.',
+    };
+  return {
+    message: `There is no room: notes of this kind hold at most ${params.limit} ${params.unit}.`,
+    next: `Replace one by its key: ${params.keys.join(', ')}.`,
+  };
+}
+
+function personOnly({ what, at, step }: Params<'person_only'>): string {
+  const subject = {
+    review: `The review of ${at} is`,
+    budget: `The budget of '${step}' is`,
+    blocked_loop: `What happens to '${step}' is`,
+    remove_task: 'Removing a task is',
+    answer: 'The answer is',
+    pass_boundary: 'Skipping a context action is',
+    rewind: 'Going back to a step is',
+    cancel: 'Cancelling a run is',
+  }[what];
+  return `${subject} a person's decision.`;
+}
+
+function badVerdict(params: Params<'bad_verdict'>): Rendered {
+  switch (params.why) {
+    case 'budget':
+      return {
+        message: 'A budget cannot be revised.',
+        next: 'Approve with an amount, pivot, escalate or abandon.',
+      };
+    case 'no_task_done':
+      return {
+        message: `No task of '${params.step}' is done.`,
+        next: 'Revise to run it again, pivot or abandon.',
+      };
+    case 'gates_not_passed':
+      return { message: `${params.at} has not passed its gates.`, next: 'Revise to try again, or abandon.' };
+  }
+}
+
+function noRun(params: RuntimeRefusalParams['no_run'], voice: Voice): Rendered {
+  if ('message' in params) return { message: params.message, next: voice.next({ do: 'ask_status' }) };
+  switch (params.why) {
+    case 'none_live':
+      return { message: 'No run is active here.', next: voice.start() };
+    case 'none_in_session':
+      return { message: 'This session works on no run.', next: voice.start() };
+    case 'unknown':
+      return {
+        message: `No run of this project is named '${params.name}'.`,
+        next: voice.next({ do: 'ask_status' }),
+      };
+    case 'unknown_handle':
+      return {
+        message: `No run of this project has the handle ${params.at}.`,
+        next: voice.next({ do: 'ask_status' }),
+      };
+  }
+}
+
+function badArgument(problem: ArgumentProblem): Rendered {
+  switch (problem.is) {
+    case 'type': {
+      const { path, expected, got } = problem;
+      return { message: `${path} must be ${expected}, not ${got}.`, next: `Send ${path} as ${expected}.` };
+    }
+    case 'value': {
+      const { path, given, allowed, nearest } = problem;
+      return {
+        message: `${path} cannot be '${given}'.`,
+        next: nearest === undefined ? `Use one of ${allowed.join(', ')}.` : `Use '${nearest}'.`,
+      };
+    }
+    case 'unknown':
+      return { message: `There is no '${problem.path}'.`, next: `Use '${problem.nearest}'.` };
+    case 'missing': {
+      const { path, description } = problem;
+      return {
+        message: `${path} is missing.`,
+        next: `Add ${path}${description === undefined ? '' : ` (${description})`}.`,
+      };
+    }
+    case 'blank_output':
+      return {
+        message: 'output is blank.',
+        next: problem.failed ? 'Say why it failed.' : 'Say what was done.',
+      };
+    case 'verdict_and_failed':
+      return { message: 'verdict and failed exclude each other.', next: 'Send either verdict or failed.' };
+    case 'verdict_without_at':
+      return { message: 'A verdict needs at.', next: 'Add the handle of the position under review.' };
+    case 'input_not_scalar':
+      return {
+        message: `inputs.${problem.name} must be a string, a number or true/false.`,
+        next: 'Send each input as a single value.',
+      };
+    case 'unknown_artifact': {
+      const { workflow, given, known } = problem;
+      return {
+        message: `'${workflow}' has no critical artifact '${given}'.`,
+        next: known.length === 0 ? 'It declares none.' : `Name one of ${quoted(known)}.`,
+      };
+    }
+  }
+}

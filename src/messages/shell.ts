@@ -1,0 +1,133 @@
+import type { Action, Claim } from '../machine/index.ts';
+import { listed } from './lists.ts';
+import type { Voice } from './refused.ts';
+
+/** The next action as a sentence and the commands that perform it, the likely one first. */
+export interface NextCommands {
+  say: string;
+  commands: string[];
+}
+
+/** What a person types for each kind of decision. */
+export const decisionCommands = {
+  review: 'stepfast approve',
+  question: 'stepfast answer "…"',
+  blocked: 'stepfast reject "…"',
+} as const;
+
+/** `stepfast approve --run k3f9x2ab`; `run` is undefined where the run need not be named. */
+export const commandFor = (command: string, run: string | undefined): string =>
+  run === undefined ? `stepfast ${command}` : `stepfast ${command} --run ${run}`;
+
+/** What an agent that types commands into a shell does next. It must not take itself for the person who decides. */
+export function nextForShell(action: Action, run?: string): NextCommands {
+  switch (action.do) {
+    case 'work':
+      return action.finish === 'set_tasks'
+        ? { say: 'Set the tasks of the loop.', commands: [tasksCommand(action.step, run)] }
+        : { say: 'Follow the instructions, then:', commands: [advanceCommand(action.at)] };
+    case 'fix':
+      return { say: 'Fix it, then:', commands: [advanceCommand(action.at)] };
+    case 'reset_context':
+      return {
+        say: `Run /${action.context}, then ask again.`,
+        commands: [`stepfast status --at ${action.at}`],
+      };
+    case 'wait':
+      return waitForShell(action, run);
+    case 'claim':
+      return claimCommands(action, run, ' --as <name>');
+    case 'nothing':
+      return {
+        say:
+          action.because === 'cancelled'
+            ? 'The run was cancelled.'
+            : `Nothing: the run is ${action.because}.`,
+        commands: [],
+      };
+    case 'ask_status':
+      return { say: 'Look at the run:', commands: [commandFor('status', run)] };
+    case 'continue':
+      return { say: `Continue at ${listed(action.at)}.`, commands: [] };
+  }
+}
+
+function waitForShell(action: Extract<Action, { do: 'wait' }>, run: string | undefined): NextCommands {
+  if (action.for === 'gates')
+    return { say: 'The gates are running.', commands: [commandFor('status --wait', run)] };
+  if (action.for === 'review' && action.by !== 'person') return agentReview(action, action.by.agent, run);
+  return {
+    say: `End your turn: it waits for a person's ${decisionNoun(action)}. The person types:`,
+    commands: decisionFor(action, run),
+  };
+}
+
+export const decisionNoun = (action: Extract<Action, { do: 'wait' }>): string =>
+  action.for === 'review' ? 'review' : action.for === 'answer' ? 'answer' : 'decision';
+
+export function agentReview({ at }: { at?: string }, agent: string, run: string | undefined): NextCommands {
+  const which = at === undefined ? (run === undefined ? '' : ` --run ${run}`) : ` --at ${at}`;
+  return {
+    say: `Waits for the review of the agent '${agent}'.`,
+    commands: [`stepfast review approve${which} --as ${agent}`],
+  };
+}
+
+/** The commands that decide what an action waits for. */
+export function decisionFor(action: Extract<Action, { do: 'wait' }>, run: string | undefined): string[] {
+  switch (action.for) {
+    case 'gates':
+      return [commandFor('status --wait', run)];
+    case 'review':
+      return [commandFor('approve', run), commandFor('reject "what is missing"', run)];
+    case 'answer':
+      return [commandFor('answer "your words"', run)];
+    case 'budget':
+      return [commandFor(`review approve --${action.unit} 20`, run), commandFor('review abandon', run)];
+    case 'decision':
+      return [commandFor('reject "what to do differently"', run), commandFor('rewind <step>', run)];
+  }
+}
+
+export function claimCommands(
+  { ready, decisions }: Claim,
+  run: string | undefined,
+  as: string,
+): NextCommands {
+  const [decision] = decisions;
+  if (ready.length > 0)
+    return { say: `Ready to claim: ${ready.join(', ')}.`, commands: [commandFor(`claim${as}`, run)] };
+  if (decision) {
+    const at = decision.at === undefined ? '' : ` --at ${decision.at}`;
+    return {
+      say: `${decision.task} waits for a person: ${decision.kind}.`,
+      commands: [`stepfast review approve${at}`],
+    };
+  }
+  return { say: 'No further task can be claimed now.', commands: [commandFor('status', run)] };
+}
+
+export const advanceCommand = (at: string): string => `stepfast advance --at ${at} --output "what was done"`;
+export const tasksCommand = (step: string, run: string | undefined): string =>
+  commandFor(`tasks ${step} "first task" "second task"`, run);
+
+/** One line of text: the sentence and its first command. */
+export const asLine = ({ say, commands: [command] }: NextCommands): string =>
+  command === undefined ? say : `${say} ${command}`;
+
+/** Refusals for whoever types commands. */
+export const shellVoice = ({ run }: { run?: string | undefined } = {}): Voice => ({
+  next: (action) => asLine(nextForShell(action, run)),
+  start: (input) =>
+    input
+      ? `stepfast start ${input.workflow} --input ${input.name}="..."`
+      : 'Start a run: stepfast go "what to do". To name one that has ended, pass --run <run>.',
+  workflows: () => 'Name one of: stepfast list',
+  chooseRun: () => 'Say which with --run <run>.',
+  setTasks: (step) => `Set the tasks: ${tasksCommand(step, run)}`,
+  advance: (at) => `Then: ${advanceCommand(at)}`,
+  handOver: (at, agent) => `Hand ${at} to '${agent}'.`,
+  resetContext: (at, context) =>
+    `Type /${context}, or hand ${at} to a subagent. A person can skip it with: ${commandFor('proceed', run)}`,
+  askPerson: (command) => `A person runs: ${command}`,
+});

@@ -1,0 +1,41 @@
+import type { Action, Status, WaitingFor } from '../machine/index.ts';
+
+/** What a run or a position waits for, as a phrase. */
+export function waitingText(waiting: WaitingFor): string {
+  switch (waiting.for) {
+    case 'review': {
+      const subject =
+        waiting.leaves === undefined
+          ? 'the review'
+          : `the review of leaving '${waiting.leaves}' without tasks`;
+      return waiting.escalated === undefined ? subject : `${subject}, escalated: ${waiting.escalated}`;
+    }
+    case 'question':
+      return waiting.question;
+    case 'blocked':
+      return waiting.reason;
+    case 'budget': {
+      const { unit, step, escalated } = waiting;
+      return `the ${unit} of '${step}' are used up${escalated === undefined ? '' : `; escalated: ${escalated}`}`;
+    }
+  }
+}
+
+export type StatusText<S extends Status = Status> = Omit<S, 'waiting'> & {
+  waiting?: WaitingFor & { what: string };
+  next: string;
+};
+
+/** A status with its sentences. A status from an older journal has no action and is shown as stored. */
+export function statusText<S extends Status>(status: S, render: (action: Action) => string): StatusText<S> {
+  const { waiting, ...rest } = status;
+  const stored = 'next' in status && typeof status.next === 'string' ? status.next : '';
+  return {
+    ...rest,
+    ...(waiting
+      ? { waiting: { ...waiting, what: 'what' in waiting ? String(waiting.what) : waitingText(waiting) } }
+      : {}),
+    // Older journals hold replies without an action.
+    next: (status.action as Action | undefined) ? render(status.action) : stored,
+  };
+}

@@ -1,0 +1,181 @@
+import type { Action, Claim, Delegate, TaskState } from '../machine/index.ts';
+import { firstWithin } from './fit-tokens.ts';
+import { listed } from './lists.ts';
+import type { Voice } from './refused.ts';
+import { decisionCommands } from './shell.ts';
+
+/** What the sentence about the next action depends on besides the action. */
+export interface ToolCall {
+  /** The call was taken for a repeat of the one at this handle. */
+  repeatOf?: string;
+  /** The output was not stored, because the run waits. */
+  ignored?: boolean;
+  /** This server has no files, so a caller with a checkout runs the gates. */
+  gatesElsewhere?: boolean;
+}
+
+/** What an agent with Stepfast's MCP tools does next. */
+export function nextForTools(action: Action, call: ToolCall = {}): string {
+  const { repeatOf, ignored } = call;
+  if (repeatOf !== undefined && (action.do === 'work' || action.do === 'fix'))
+    return `This was taken for a repeat of your call at ${repeatOf}. To complete ${action.at}, pass at.`;
+  return `${ignored ? notStored(action) : ''}${sentence(action, call)}`;
+}
+
+function sentence(action: Action, { gatesElsewhere }: ToolCall): string {
+  switch (action.do) {
+    case 'work':
+      if (action.finish === 'set_tasks') return `Follow the instructions, then ${setTasks(action.step)}`;
+      if (!action.delegate) return `Follow the instructions, then ${advance(action.at)}`;
+      return `Hand ${action.at} to a subagent ${described(action.delegate)}; it advances ${action.at}. If you are that subagent, continue.`;
+    case 'fix':
+      return action.gates.length > 0
+        ? `${failure(action.gates)}. Fix it, then ${advance(action.at)}`
+        : `The gates keep changing files. Make sure that they change none, then ${advance(action.at)}`;
+    case 'reset_context':
+      return freshContext(action);
+    case 'wait':
+      return waiting(action, gatesElsewhere);
+    case 'claim':
+      return claim(action);
+    case 'nothing':
+      return action.because === 'cancelled'
+        ? 'Nothing: the run was cancelled.'
+        : `Nothing: the run is ${action.because}. A person can rewind it to a step.`;
+    case 'ask_status':
+      return 'Call workflow_status.';
+    case 'continue':
+      return `Continue at ${listed(action.at)}.`;
+  }
+}
+
+const advance = (at: string): string => `call workflow_advance with at ${at}.`;
+const setTasks = (step: string): string => `call workflow_set_tasks with loop_id '${step}'.`;
+const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false): string {
+  const { at } = action;
+  switch (action.for) {
+    case 'gates':
+      return `${gatesElsewhere ? 'The gates wait for a caller with a checkout' : 'The gates are running'}: call workflow_status with at ${at} in a while.`;
+    case 'review': {
+      if (action.by === 'person') return `End your turn. The user decides with: ${decisionCommands.review}`;
+      const { agent } = action.by;
+      if (action.ownWork) {
+        const reviewer = action.witnessed
+          ? `a subagent that is the reviewer '${agent}'`
+          : `the reviewer '${agent}' in a session of its own (your subagents count as you)`;
+        return `Hand ${at} to ${reviewer}: it calls workflow_advance with at and a verdict.`;
+      }
+      return `If you are the reviewer '${agent}', review the work, then call workflow_advance with at ${at}, a verdict, and your reasons as output.`;
+    }
+    case 'answer':
+      return `End your turn. The user decides with: ${decisionCommands.question}`;
+    case 'budget':
+      return `End your turn. The user decides with: stepfast review approve --${action.unit} N`;
+    case 'decision':
+      return at === undefined
+        ? `Call workflow_set_tasks with more tasks for '${action.step}', or end your turn. The user decides with: ${decisionCommands.blocked}`
+        : `End your turn. The user decides with: ${decisionCommands.blocked}`;
+  }
+}
+
+const waitsFor = {
+  gates: 'its gates',
+  review: 'a review',
+  answer: 'an answer',
+  decision: 'a decision',
+  budget: 'more budget',
+};
+
+function notStored(action: Action): string {
+  const at = 'at' in action && typeof action.at === 'string' ? action.at : 'the run';
+  const what = action.do === 'wait' ? waitsFor[action.for] : 'a decision';
+  return `Your output was not stored, because ${at} waits for ${what}. `;
+}
+
+/** Only a person or the host can clear a context; an agent cannot do it to itself. */
+function freshContext({ at, context, agent, required, elsewhere }: Extract<Action, { do: 'reset_context' }>) {
+  if (elsewhere)
+    return `Another session was asked for a fresh context here. If this session has just begun, it is that context: call workflow_status with at ${at}.`;
+  const subagent = agent === undefined ? 'a subagent' : `a subagent '${agent}'`;
+  const otherwise = required
+    ? 'Or the user skips it with: stepfast proceed'
+    : 'If neither is possible, workflow_status gives the instructions.';
+  return `This position needs a fresh context (/${context}), which you cannot create yourself: hand ${at} to ${subagent}, or end your turn and ask the user to type /${context} and then continue. ${otherwise}`;
+}
+
+function failure(gates: readonly { what: string; exit?: number }[]): string {
+  const [first] = gates;
+  const exit = first?.exit === undefined ? '' : ` (exit ${first.exit})`;
+  const what = firstWithin(first?.what ?? 'a gate', 20);
+  return gates.length > 1 ? `${what}${exit} and ${gates.length - 1} more failed` : `${what} failed${exit}`;
+}
+
+function described({ agent, description, cannot }: Delegate): string {
+  const about = [
+    ...(description === undefined ? [] : [firstWithin(description, 16)]),
+    ...(cannot.length === 0 ? [] : [firstWithin(`it cannot use ${listed(cannot)}`, 24)]),
+  ];
+  return `'${agent}'${about.length === 0 ? '' : ` (${about.join('; ')})`}`;
+}
+
+function claim({ run, ready, own, held, limit, open, decisions }: Claim): string {
+  const continueOwn = own.length === 0 ? '' : `Continue at ${own.slice(0, 2).join(' or ')}. `;
+  if (ready.length > 0)
+    return `${continueOwn}Call workflow_claim with run_id ${run}; ready: ${listed(ready)}.`;
+  const why = held >= limit ? `all ${held} places are taken` : 'no task is ready';
+  const waits = open.map(({ task, state }) => firstWithin(`${task} ${taskStateText(state)}`, 20));
+  const what = waits.length === 0 ? '' : `: ${listed(waits, '; ', 3)}`;
+  const [decision] = decisions;
+  const then = decision
+    ? `End your turn. The user decides with: ${decisionCommands[decision.kind]}`
+    : 'End your turn, or call workflow_status later.';
+  return `${continueOwn}Nothing can be claimed, ${why}${what}. ${then}`;
+}
+
+function taskStateText(state: TaskState): string {
+  switch (state.is) {
+    case 'ended':
+      return `is ${state.end}`;
+    case 'ready':
+      return 'is ready';
+    case 'started':
+      return 'is in progress';
+    case 'held':
+      return `is held by ${state.by}`;
+    case 'depends':
+      return `depends on ${state.on.join(', ')}`;
+    case 'review':
+      return `waits for a review by ${state.by === 'human' ? 'the user' : `'${state.by}'`}`;
+    case 'question':
+      return "waits for the user's answer";
+    case 'blocked':
+      return 'is stuck and waits for the user';
+  }
+}
+
+/** Refusals for an agent with tools. `workflows` are those it can start; `witnessed`: hooks report which subagent calls. */
+export const toolVoice = ({
+  workflows,
+  witnessed,
+}: {
+  workflows?: string;
+  witnessed?: boolean;
+} = {}): Voice => ({
+  next: (action) => nextForTools(action),
+  start: (input) =>
+    input ? `Call workflow_start with inputs { ${input.name}: "…" }.` : 'Call workflow_start.',
+  workflows: () =>
+    workflows === undefined
+      ? 'Call workflow_start with another name.'
+      : `Call workflow_start with one of: ${workflows}.`,
+  chooseRun: (runs) => `Pass at, or call workflow_start with run_id, one of: ${listed(runs)}.`,
+  setTasks: (step) => capitalized(setTasks(step)),
+  advance: (at) => capitalized(advance(at)),
+  handOver: (at, agent) =>
+    `Hand ${at} to '${agent}', in ${witnessed ? 'a subagent' : 'a session of its own: your subagents count as you'}.`,
+  resetContext: (at, context) =>
+    `The user types /${context}, or hand ${at} to a subagent. A person can skip it with: stepfast proceed`,
+  askPerson: (command) => `Ask the user to run: ${command}`,
+});

@@ -1,0 +1,14 @@
+import type { Executed } from '../engine/index.ts';
+import { asLine, nextForShell, refusalText, shellVoice, statusText } from '../messages/index.ts';
+
+/** What the HTTP API answers to a call: the data, and the sentences for whoever calls it by hand. */
+export const presented = (executed: Executed): object => {
+  const { reply } = executed;
+  return {
+    ...executed,
+    reply:
+      'code' in reply
+        ? { ...reply, ...refusalText(reply, shellVoice()) }
+        : statusText(reply, (action) => asLine(nextForShell(action))),
+  };
+};
