@@ -606,7 +606,8 @@ describe('setTasks', () => {
       expect(run.tasks('build')).toMatchObject({
         status: 'waiting',
         step: 'build',
-        waiting: { for: 'review', by: 'human' },
+        waiting: { for: 'review', by: 'human', leaves: 'build' },
+        action: { do: 'wait', for: 'review', by: 'person', leaves: 'build', at: 'k3f9x2ab:build#1' },
       });
       run.tasks('build');
       expect(run.last).toEqual([]);
@@ -640,7 +641,10 @@ describe('setTasks', () => {
           loops: { build: [{ id: 'c', instructions: 'C' }] },
         }),
       );
-      expect(run.tasks('build')).toMatchObject({ code: 'bad_tasks' });
+      expect(run.tasks('build')).toMatchObject({
+        code: 'bad_tasks',
+        params: { step: 'build', problem: { is: 'nothing_left' } },
+      });
       expect(run.advance('planned')).toMatchObject({ step: 'build' });
     });
 
