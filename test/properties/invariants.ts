@@ -290,9 +290,10 @@ function suggested(definition: Definition, state: State, now: number, as?: strin
   if (handle === undefined) {
     if (asked.do === 'nothing') return undefined;
     if (asked.do === 'wait' && asked.for === 'budget') return extended(person, asked.unit);
+    if (asked.do === 'wait') return { ...person, type: 'rewind', to: state.step };
     const task = asked.do === 'claim' ? asked.ready[0] : undefined;
-    if (task !== undefined) return { now, type: 'claim', holder: as ?? 'A', task };
-    return { ...person, type: 'rewind', to: state.step };
+    if (task === undefined) throw new Broken(`an action can be taken: ${JSON.stringify(asked)}`);
+    return { now, type: 'claim', holder: as ?? 'A', task };
   }
   const cursor = cursorAt(state, handle);
   const by = cursor.lease?.holder ?? as;
