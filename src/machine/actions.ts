@@ -1,5 +1,5 @@
 import type { Definition } from '../schema/index.ts';
-import type { Action, Delegate } from './action.ts';
+import type { Action, Claim, Delegate } from './action.ts';
 import { isFenced } from './fence.ts';
 import { formatHandle } from './handle.ts';
 import { own } from './own-property.ts';
@@ -42,8 +42,7 @@ function actionAt(definition: Definition, state: State, cursor: Cursor, session:
   if (exhausted !== undefined) return { do: 'wait', for: 'budget', unit: exhausted, at };
   if (waiting?.kind === 'review') return reviewAction(definition, state, cursor, waiting, session);
   if (waiting?.kind === 'question') return { do: 'wait', for: 'answer', at };
-  if (waiting) return { do: 'wait', for: 'decision', step: cursor.step, at };
-  if (state.blocked !== undefined) return { do: 'wait', for: 'decision', step: state.step };
+  if (waiting || state.blocked !== undefined) return { do: 'wait', for: 'decision', step: cursor.step, at };
   const work = workAt(definition, cursor);
   const agent = work.agent ?? stepOf(definition, cursor.step).agent;
   if (boundary && (boundary.state !== 'released' || isFenced(boundary, session))) {
@@ -105,6 +104,11 @@ export function claimAction(definition: Definition, state: State, session: strin
   const limit = parallelOf(step);
   const visible = (cursor: Cursor): boolean => session === undefined || cursor.lease?.holder === session;
   const handle = (cursor: Cursor): string => formatHandle(state.run, cursor.path, cursor.visit);
+  const decisionAt = (cursor: Cursor): Claim['decisions'] => {
+    const { waiting, task = '' } = cursor;
+    if (!waiting) return [];
+    return [{ task, kind: waiting.kind, ...(visible(cursor) ? { at: handle(cursor) } : {}) }];
+  };
   const ready = limit > cursors.length ? readyTasks(state, step).map(({ id }) => id) : [];
   return {
     do: 'claim',
@@ -117,19 +121,6 @@ export function claimAction(definition: Definition, state: State, session: strin
     open: taskStates(definition, state, loopIdOf(step)).filter(
       ({ state: { is } }) => is !== 'ended' && is !== 'ready',
     ),
-    decisions:
-      state.status !== 'waiting'
-        ? []
-        : cursors.flatMap((cursor) =>
-            !cursor.waiting || (cursor.waiting.kind === 'review' && cursor.waiting.by !== 'human')
-              ? []
-              : [
-                  {
-                    task: cursor.task ?? '',
-                    kind: cursor.waiting.kind,
-                    ...(visible(cursor) ? { at: handle(cursor) } : {}),
-                  },
-                ],
-          ),
+    decisions: state.status === 'waiting' ? cursors.flatMap(decisionAt) : [],
   };
 }

@@ -67,7 +67,7 @@ describe('P1: boundaries', () => {
     run.status();
     const advanced = run.advance('planned');
     expect(advanced).not.toHaveProperty('contextAction');
-    expect(advanced.instructions).toContain('workflow_set_tasks');
+    expect(advanced.action).toEqual({ do: 'work', at: 'abc:build#1', step: 'build', finish: 'set_tasks' });
     const set = run.tasks('build', 't1');
     expect(set).toMatchObject({ contextAction: '/compact', at: 'abc:build/t1/code#1' });
     expect(set.message).toMatch(/^Hand abc:build\/t1\/code#1 to a subagent/);
@@ -214,9 +214,7 @@ describe('P1: boundaries', () => {
       expect(boundary(run)).toMatchObject({ how: 'reset', by: 'subagent', session: 'A/s1' });
       expect(run.advance('in the old context', { session: 'A', at })).toMatchObject({
         code: 'boundary_open',
-        next: expect.stringMatching(
-          /types \/clear, or hand \S+ to a subagent; a person .* `stepfast proceed`/,
-        ),
+        params: { at, context: 'clear' },
       });
       expect(run.status({ session: 'A', at })).toMatchObject({ contextAction: '/clear' });
       expect(run.status({ session: 'A', at })).not.toHaveProperty('instructions');
@@ -484,7 +482,11 @@ describe('P1: boundaries', () => {
       expect(boundary(run)?.state).toBe('pending');
       const reply = run.advance('early', { session: 'A' });
       if (policy === 'off') return expect(reply).toMatchObject({ step: 'c' });
-      expect(reply).toMatchObject({ code: 'not_briefed', next: 'ask for the status first' });
+      expect(reply).toMatchObject({
+        code: 'not_briefed',
+        params: { at: 'k3f9x2ab:b#1', context: 'clear' },
+        action: { do: 'ask_status' },
+      });
       expect(reply).not.toHaveProperty('instructions');
       expect(run.types()).toEqual(['boundary.requested']);
       expect(run.state.outputs).not.toHaveProperty('b');

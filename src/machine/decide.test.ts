@@ -41,18 +41,19 @@ describe('start', () => {
       const run = new Run(definition, { start: false });
       return run.send({ type: 'start', run: 'x-1-a', ...(inputs ? { inputs } : {}) });
     };
-    expect(start()).toMatchObject({ code: 'bad_input', message: "'demo' needs the input 'issue'" });
-    expect(start({ issue: 7 })).toMatchObject({ message: "the input 'issue' must be a string" });
-    expect(start({ issue: 'x', level: '3' })).toMatchObject({
-      message: "the input 'level' must be a number",
-    });
-    expect(start({ issue: 'x', isue: 'y' })).toMatchObject({ next: 'it takes issue, level, dry' });
+    const bad = (params: object) => ({ code: 'bad_input', params: { workflow: 'demo', ...params } });
+    expect(start()).toEqual(bad({ why: 'missing', name: 'issue' }));
+    expect(start({ issue: 7 })).toEqual(bad({ why: 'type', name: 'issue', type: 'string' }));
+    expect(start({ issue: 'x', level: '3' })).toEqual(bad({ why: 'type', name: 'level', type: 'number' }));
+    expect(start({ issue: 'x', isue: 'y' })).toEqual(
+      bad({ why: 'unknown', name: 'isue', inputs: ['issue', 'level', 'dry'] }),
+    );
     expect(start({ issue: 'login', dry: true })).toMatchObject({ instructions: 'Fix login at 3, true' });
     expect(start({ issue: 'login' })).toMatchObject({ instructions: 'Fix login at 3, ' });
     const none = new Run(workflow([action('a')]), { start: false });
-    expect(none.send({ type: 'start', run: 'x-1-a', inputs: { toString: 'x' } })).toMatchObject({
-      next: 'it takes none',
-    });
+    expect(none.send({ type: 'start', run: 'x-1-a', inputs: { toString: 'x' } })).toEqual(
+      bad({ why: 'unknown', name: 'toString', inputs: [] }),
+    );
   });
 
   test('a start keeps the hash of the definition and what is known of its session', () => {
@@ -120,7 +121,7 @@ describe('advance', () => {
     for (const output of [undefined, 7, null, ['x'], {}]) {
       // What an untyped caller may send.
       const command = { type: 'advance' as const, output: output as unknown as string };
-      expect(run.send(command)).toMatchObject({ code: 'bad_output', message: 'output must be a string' });
+      expect(run.send(command)).toEqual({ code: 'bad_output', params: { why: 'not_text' } });
     }
     expect(run.state.outputs).toEqual({});
   });
@@ -180,13 +181,15 @@ describe('advance', () => {
     run.send({ type: 'fail', reason: 'x', at: failed });
     expect(run.advance('done', { at: failed })).toMatchObject({
       code: 'stale_handle',
-      message: `${failed} was reported as failed before`,
+      params: { at: failed, was: 'failed' },
+      action: { do: 'ask_status' },
     });
     const done = run.status().at ?? '';
     run.advance('done', { at: done });
     expect(run.send({ type: 'fail', reason: 'y', at: done })).toMatchObject({
       code: 'stale_handle',
-      message: `${done} was completed before`,
+      params: { at: done, was: 'advanced' },
+      action: { do: 'ask_status' },
     });
     expect(run.send({ type: 'ask', text: 'What?', at: done })).toMatchObject({ code: 'stale_handle' });
     expect(run.state.questions).toEqual([]);
@@ -197,7 +200,11 @@ describe('advance', () => {
     run.advance('x');
     expect(run.advance('x', { at: 'other:z#9' })).toMatchObject({ code: 'wrong_run' });
     run.person({ type: 'cancel' });
-    expect(run.status({ at: 'garbage' })).toMatchObject({ code: 'bad_handle', next: 'ask for the status' });
+    expect(run.status({ at: 'garbage' })).toEqual({
+      code: 'bad_handle',
+      params: { given: 'garbage' },
+      action: { do: 'ask_status' },
+    });
     expect(run.status().phase?.status).toBe('blocked');
   });
 
@@ -223,7 +230,8 @@ describe('advance', () => {
       run.status({ at }),
       run.send({ type: 'fail', reason: 'x', at }),
     ]) {
-      expect(reply).toMatchObject({ code, at: 'k3f9x2ab:a#1', next: 'go on at k3f9x2ab:a#1' });
+      const open = 'k3f9x2ab:a#1';
+      expect(reply).toMatchObject({ code, at: open, action: { do: 'continue', at: [open] } });
     }
   });
 });
@@ -242,7 +250,7 @@ describe('fail', () => {
     expect(run.send({ type: 'fail', reason: 'no 6' })).toMatchObject({ replayed: true, at: 'k3f9x2ab:a#6' });
     expect(run.send({ type: 'fail', reason: 'no' })).toMatchObject({
       status: 'waiting',
-      waiting: { for: 'blocked', what: 'no' },
+      waiting: { for: 'blocked', by: 'human', reason: 'no' },
     });
     expect(run.status()).toMatchObject({ phase: { status: 'blocked' } });
   });
@@ -318,7 +326,7 @@ describe('rewind and cancel', () => {
     const run = middle();
     expect(run.person({ type: 'rewind', to: 'c' })).toMatchObject({
       code: 'unknown_step',
-      next: 'name one of a, build',
+      params: { why: 'rewind', given: 'c', steps: ['a', 'build'] },
     });
     expect(run.person({ type: 'rewind', to: 'nope' })).toMatchObject({ code: 'unknown_step' });
   });
@@ -340,7 +348,7 @@ describe('rewind and cancel', () => {
     expect(cancelled.state.reason).toBe('cancelled');
     expect(cancelled.person({ type: 'rewind', to: 'a' })).toMatchObject({
       code: 'run_ended',
-      next: 'start a new run',
+      params: { run: 'demo-20261115-k3f9x2ab', status: 'cancelled' },
     });
   });
 
@@ -367,7 +375,7 @@ describe('rewind and cancel', () => {
     ] as const) {
       expect(run.send(command)).toMatchObject({
         code: 'run_ended',
-        next: 'start a new run; a person can rewind this one',
+        params: { run: 'demo-20261115-k3f9x2ab', status: 'complete' },
       });
     }
     expect(run.send({ type: 'start', run: 'x' })).toMatchObject({ status: 'complete' });
@@ -411,7 +419,7 @@ describe('notes, reading and sessions', () => {
       r.send({ type: 'note', kind: 'decision', text: dense(index) }),
     );
     expect(answers[0]).not.toHaveProperty('code');
-    expect(answers.at(-1)).toMatchObject({ code: 'notes_full', message: expect.stringContaining('tokens') });
+    expect(answers.at(-1)).toMatchObject({ code: 'notes_full', params: { why: 'size', unit: 'tokens' } });
     expect(r.send({ type: 'note', kind: 'decision', key: 'n1', text: 'short' })).not.toHaveProperty('code');
   });
 
@@ -462,7 +470,7 @@ describe('notes, reading and sessions', () => {
     const command = { now: 0, type: 'note' as const, kind: 'artefact' as const, text: 'one more' };
     expect(decide(r.definition, full, command)).toMatchObject({
       code: 'notes_full',
-      next: 'use a known one',
+      params: { why: 'count', what: 'artifacts', limit: 1000 },
     });
     expect(decide(r.definition, { ...full, artefacts: many.slice(1) }, command)).toHaveLength(1);
   });

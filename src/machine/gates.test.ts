@@ -443,7 +443,8 @@ describe('what advance refuses', () => {
     const run = new Run(workflow([action('a'), action('b')]));
     expect(run.advance('x', { missing: ['spec'] })).toMatchObject({
       code: 'missing_artifact',
-      message: 'required artifacts are missing: spec',
+      params: { at: 'k3f9x2ab:a#1', missing: ['spec'] },
+      at: 'k3f9x2ab:a#1',
     });
     expect(run.advance('x', { missing: [] })).toMatchObject({ step: 'b' });
   });

@@ -38,7 +38,11 @@ describe('P2: loops', () => {
     const run = new Run(build(2, [{ id: 'code', instructions: 'Code', on_fail: 'skip' }]));
     run.tasks('build', 'a', ['b', 'a'], 'c', ['d', 'c'], ['e', 'd']);
     expect(run.status()).toMatchObject({ held: [], ready: ['a', 'c'] });
-    expect(run.claim('B', 'b')).toMatchObject({ code: 'no_task', message: "task 'b' waits for a" });
+    expect(run.claim('B', 'b')).toMatchObject({
+      code: 'no_task',
+      params: { step: 'build', why: 'depends', task: 'b', on: ['a'] },
+      action: { do: 'ask_status' },
+    });
     const a = run.claim('A', 'a').at ?? '';
     expect(run.claim('B', 'a')).toMatchObject({ code: 'task_held' });
     run.advance('coded', { at: a });
@@ -95,12 +99,19 @@ describe('P2: loops', () => {
     const run = several();
     const a = run.claim('A', 'a').at ?? '';
     const b = run.claim('B', 'b').at ?? '';
-    expect(run.advance('coded')).toMatchObject({ code: 'at_required', next: `one of ${a}, ${b}` });
+    expect(run.advance('coded')).toMatchObject({
+      code: 'at_required',
+      params: { open: 2, waiting: false, handles: [a, b] },
+    });
     run.advance('coded', { at: a });
     expect(run.state.outputs).toHaveProperty(['build.a.code']);
     expect(run.advance('coded too')).not.toHaveProperty('code');
     expect(run.state.outputs).toHaveProperty(['build.b.code']);
-    expect(run.advance('more')).toMatchObject({ code: 'claim_required', next: 'claim one of c, d' });
+    expect(run.advance('more')).toMatchObject({
+      code: 'claim_required',
+      params: { step: 'build' },
+      action: { do: 'claim', ready: ['c', 'd'] },
+    });
   });
 
   test("[P2/5] an agent that finished its task is not shown another agent's", () => {
@@ -272,13 +283,23 @@ describe('P2: loops', () => {
     expect([run.status({ at: a ?? '' }).task?.id, b.task?.id]).toEqual(['a', 'b']);
     expect(run.claim('A', 'a')).toMatchObject({ at: a, task: { id: 'a' } });
     expect(run.last).toEqual([]);
-    expect(run.claim('A')).toMatchObject({ code: 'task_held', next: `go on at ${a}, ${b.at}` });
-    expect(run.claim('C')).toMatchObject({ code: 'task_held', next: 'wait until one of them is done' });
+    const taken = { code: 'task_held', params: { why: 'all_taken', step: 'build', held: 2, limit: 2 } };
+    expect(run.claim('A')).toEqual({ ...taken, action: { do: 'continue', at: [a, b.at] } });
+    expect(run.claim('C')).toEqual(taken);
     expect(run.status()).toMatchObject({ ready: [] });
-    expect(run.claim('C', 'nope')).toMatchObject({ code: 'no_task', message: "there is no task 'nope'" });
-    expect(run.claim('C', 'a')).toMatchObject({ code: 'task_held', message: "task 'a' is held" });
+    expect(run.claim('C', 'nope')).toMatchObject({
+      code: 'no_task',
+      params: { why: 'unknown', task: 'nope' },
+    });
+    expect(run.claim('C', 'a')).toMatchObject({
+      code: 'task_held',
+      params: { why: 'held', task: 'a' },
+    });
     run.advance('x', { at: a ?? '' });
-    expect(run.claim('C', 'a')).toMatchObject({ code: 'no_task', message: "task 'a' is done" });
+    expect(run.claim('C', 'a')).toMatchObject({
+      code: 'no_task',
+      params: { why: 'ended', task: 'a', end: 'done' },
+    });
   });
 
   test('[P2/10] a claim that changes nothing is not answered with the handle of another', () => {
@@ -295,10 +316,17 @@ describe('P2: loops', () => {
 
   test('claim is refused where there is nothing to claim', () => {
     const run = new Run(build(2));
-    expect(run.claim('A')).toMatchObject({ code: 'no_task', next: 'advance the open position' });
+    expect(run.claim('A')).toMatchObject({
+      code: 'no_task',
+      params: { why: 'not_claimable' },
+      action: { do: 'continue', at: ['k3f9x2ab:build#1'] },
+    });
     run.tasks('build', 'a');
     run.claim('A');
-    expect(run.claim('B')).toMatchObject({ code: 'no_task', message: "no task of 'build' is ready" });
+    expect(run.claim('B')).toMatchObject({
+      code: 'no_task',
+      params: { step: 'build', why: 'none_ready' },
+    });
   });
 
   test('[P2/10] a late holder is not told the handle of the new one', () => {
@@ -307,11 +335,11 @@ describe('P2: loops', () => {
     run.now += 30 * minute;
     run.claim('B', 'a');
     const refused = run.advance('late', { at: late, session: 'A' });
-    expect(refused).toMatchObject({ code: 'stale_handle', next: 'ask for the status' });
+    expect(refused).toMatchObject({ code: 'stale_handle', action: { do: 'ask_status' } });
     expect(refused).not.toHaveProperty('at');
     expect(run.advance('late', { session: 'A' })).toMatchObject({
       code: 'claim_required',
-      next: 'claim one of b, c, d',
+      action: { do: 'claim', ready: ['b', 'c', 'd'], own: [] },
     });
     expect(run.status({ at: late, session: 'A' })).toMatchObject({ code: 'stale_handle' });
     expect(run.advance('mine', { session: 'B' })).not.toHaveProperty('code');
@@ -324,15 +352,15 @@ describe('P2: loops', () => {
     const c = run.claim('A', 'c').at ?? '';
     expect(run.advance('x', { session: 'A' })).toMatchObject({
       code: 'at_required',
-      next: `one of ${a}, ${c}`,
+      params: { open: 3, waiting: false, handles: [a, c] },
     });
     expect(run.advance('x', { session: 'Z' })).toMatchObject({
       code: 'at_required',
-      next: 'claim a task, and use the handle you get',
+      params: { open: 3, waiting: false, handles: [] },
     });
     expect(run.advance('x', { session: 'A', at: a.replace('#1', '#9') })).toMatchObject({
       code: 'stale_handle',
-      next: `go on at ${a}, ${c}`,
+      action: { do: 'continue', at: [a, c] },
     });
   });
 
@@ -429,7 +457,15 @@ describe('P2: loops', () => {
     expect(run.status()).toMatchObject({
       status: 'waiting',
       held: [{ waiting: 'question' }, { waiting: 'blocked' }],
-      next: 'A person decides what a, b wait for.',
+      action: {
+        do: 'claim',
+        ready: [],
+        own: [],
+        decisions: [
+          { task: 'a', at: a, kind: 'question' },
+          { task: 'b', at: b, kind: 'blocked' },
+        ],
+      },
     });
   });
 
@@ -459,7 +495,7 @@ describe('P2: loops', () => {
     expect(lost().person({ type: 'review', verdict: 'abandon' })).toMatchObject({ status: 'failed' });
     expect(lost().tasks('build', 'a')).toMatchObject({
       code: 'bad_tasks',
-      message: 'every task of the list has ended',
+      params: { step: 'build', problem: { is: 'all_ended' } },
     });
   });
 
@@ -545,8 +581,14 @@ describe('setTasks', () => {
     expect(run.tasks('cycle', 'a')).not.toHaveProperty('code');
     expect(run.tasks('build', 'a', 'b')).not.toHaveProperty('code');
     expect(run.state.tasks.cycle?.order).toEqual(['a', 'b']);
-    expect(run.tasks('nope', 'a')).toMatchObject({ code: 'unknown_loop', next: 'use cycle' });
-    expect(new Run(workflow([action('x')])).tasks('x', 'a')).toMatchObject({ code: 'unknown_loop' });
+    expect(run.tasks('nope', 'a')).toMatchObject({
+      code: 'unknown_loop',
+      params: { given: 'nope', loops: ['cycle'] },
+    });
+    expect(new Run(workflow([action('x')])).tasks('x', 'a')).toMatchObject({
+      code: 'unknown_loop',
+      params: { loops: [] },
+    });
   });
 
   test('tasks that were set ahead open the loop when it is reached', () => {
@@ -564,7 +606,8 @@ describe('setTasks', () => {
       expect(run.tasks('build')).toMatchObject({
         status: 'waiting',
         step: 'build',
-        waiting: { for: 'review', by: 'human' },
+        waiting: { for: 'review', by: 'human', leaves: 'build' },
+        action: { do: 'wait', for: 'review', by: 'person', leaves: 'build', at: 'k3f9x2ab:build#1' },
       });
       run.tasks('build');
       expect(run.last).toEqual([]);
@@ -598,7 +641,10 @@ describe('setTasks', () => {
           loops: { build: [{ id: 'c', instructions: 'C' }] },
         }),
       );
-      expect(run.tasks('build')).toMatchObject({ code: 'bad_tasks' });
+      expect(run.tasks('build')).toMatchObject({
+        code: 'bad_tasks',
+        params: { step: 'build', problem: { is: 'nothing_left' } },
+      });
       expect(run.advance('planned')).toMatchObject({ step: 'build' });
     });
 
@@ -657,9 +703,11 @@ describe('setTasks', () => {
       if (parallel > 1) run.claim('A', 'a');
       for (const ids of [[], ['a'], ['b', 'c'], ['a', 'b', 'd']]) {
         const refused = run.tasks('build', ...ids);
-        expect(refused).toMatchObject({ code: 'task_left_out' });
-        for (const id of ['a', 'b', 'c'].filter((each) => !ids.includes(each)))
-          expect(refused.message).toContain(`'${id}'`);
+        const leftOut = ['a', 'b', 'c'].filter((each) => !ids.includes(each));
+        expect(refused).toEqual({
+          code: 'task_left_out',
+          params: { tasks: leftOut.map((id) => ({ id, title: `Task ${id}` })), more: 0 },
+        });
         expect(run.last).toEqual([]);
       }
       const by = { actor: { kind: 'person' as const, name: 'ann' } };
@@ -746,32 +794,33 @@ describe('setTasks', () => {
     expect(run.advance('x')).toMatchObject({
       code: 'needs_tasks',
       at: 'k3f9x2ab:build#1',
-      next: "set the tasks of 'build'",
+      params: { step: 'build' },
     });
   });
 
   test.each([
-    [['a', ['b', 'c'], ['c', 'b']], /circle: b → c → b/],
-    [['a', ['b', 'z']], /depends on 'z', which is not in the list/],
-    [['a', 'a'], /two tasks are called 'a'/],
-    [['a b'], /cannot be a task's id/],
-    [[['a', 'a']], /circle: a → a/],
-    [['__proto__'], /cannot be a task's id/],
-  ] as const)('bad lists are refused whole: %j', (ids, message) => {
+    [['a', ['b', 'c'], ['c', 'b']], { is: 'circle', tasks: ['b', 'c', 'b'] }],
+    [['a', ['b', 'z']], { is: 'unknown_dependency', task: 'b', on: 'z' }],
+    [['a', 'a'], { is: 'duplicate', task: 'a' }],
+    [['a b'], { is: 'bad_id', task: 'a b' }],
+    [[['a', 'a']], { is: 'circle', tasks: ['a', 'a'] }],
+    [['__proto__'], { is: 'bad_id', task: '__proto__' }],
+  ] as const)('bad lists are refused whole: %j', (ids, problem) => {
     const run = new Run(build(1));
     const reply = run.tasks('build', ...(ids as unknown as string[]));
-    expect(reply).toMatchObject({ code: 'bad_tasks' });
-    expect(reply.message).toMatch(message);
+    expect(reply).toEqual({ code: 'bad_tasks', params: { step: 'build', problem } });
     expect(run.last).toEqual([]);
   });
 
   test('a title must say something, and five thousand tasks are enough', () => {
     const run = new Run(build(1));
     expect(run.send({ type: 'setTasks', loop: 'build', tasks: [{ id: 'a', title: ' ' }] })).toMatchObject({
-      message: "task 'a' has no title",
+      params: { problem: { is: 'no_title', task: 'a' } },
     });
     const many = Array.from({ length: 5001 }, (_, index) => `t${index}`);
-    expect(run.tasks('build', ...many)).toMatchObject({ message: '5001 tasks are too many: 5000 at most' });
+    expect(run.tasks('build', ...many)).toMatchObject({
+      params: { problem: { is: 'too_many', count: 5001, limit: 5000 } },
+    });
     expect(run.tasks('build', ...many.slice(1))).not.toHaveProperty('code');
   });
 
@@ -789,7 +838,7 @@ describe('setTasks', () => {
     run.tasks('build', 'a', 'b');
     run.send({ type: 'fail', reason: 'x' });
     expect(run.tasks('build', 'b', ['n', 'a'])).toMatchObject({
-      message: "task 'n' depends on 'a', which failed",
+      params: { problem: { is: 'lost_dependency', task: 'n', on: 'a', end: 'failed' } },
     });
   });
 
@@ -799,7 +848,7 @@ describe('setTasks', () => {
     run.advance('coded');
     expect(run.tasks('build', 'b')).toMatchObject({
       code: 'bad_tasks',
-      next: "a person can rewind to 'build'",
+      params: { step: 'build', problem: { is: 'loop_over' } },
     });
   });
 

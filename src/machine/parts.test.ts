@@ -100,8 +100,7 @@ describe('adoption', () => {
     expect(requiredReading(run.definition, run.state)).toEqual(['@b.md']);
     expect(run.advance('done')).toMatchObject({
       code: 'unfinished',
-      message: 'PLAN.md is at phase 5 of 10',
-      next: expect.stringContaining('write the next phase into PLAN.md'),
+      params: { source: 'PLAN.md', phase: 5, phases: 10 },
     });
     run.send({
       type: 'adopt',

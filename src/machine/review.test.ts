@@ -164,7 +164,7 @@ describe('reviews', () => {
     const reviewer = { kind: 'agent' as const, name: 'reviewer' };
     const reply = run.send({ type: 'review', verdict: 'escalate', feedback: 'Unsure', actor: reviewer });
     expect(reply).toMatchObject({
-      waiting: { for: 'review', by: 'human', what: 'the review, escalated: Unsure' },
+      waiting: { for: 'review', by: 'human', escalated: 'Unsure' },
     });
     const { waiting: _before, ...kept } = before ?? {};
     const { waiting: _after, ...now } = cursor(run) ?? {};
@@ -258,9 +258,12 @@ describe('reviews', () => {
     run.advance('x');
     expect(run.person({ type: 'review', verdict: 'pivot' })).toMatchObject({
       code: 'no_pivot',
-      next: 'name one of a',
+      params: { from: 'a', steps: ['a'] },
     });
-    expect(run.person({ type: 'review', verdict: 'pivot', to: 'b' })).toMatchObject({ code: 'no_pivot' });
+    expect(run.person({ type: 'review', verdict: 'pivot', to: 'b' })).toMatchObject({
+      code: 'no_pivot',
+      params: { from: 'a', to: 'b' },
+    });
     expect(run.person({ type: 'review', verdict: 'pivot', to: 'nope' })).toMatchObject({ code: 'no_pivot' });
     expect(run.person({ type: 'review', verdict: 'pivot', to: 'a' })).toMatchObject({
       step: 'a',
@@ -306,7 +309,7 @@ describe('reviews', () => {
     expect(run.state.status).toBe('waiting');
     expect(run.person({ type: 'review', verdict: 'revise' })).toMatchObject({
       code: 'at_required',
-      next: `one of ${a}, ${b}`,
+      params: { open: 2, waiting: true, handles: [a, b] },
     });
     expect(run.person({ type: 'review', verdict: 'revise', at: b })).toMatchObject({
       at: b.replace('#1', '#2'),
@@ -326,12 +329,15 @@ describe('reviews', () => {
     expect(run.state.status).toBe('waiting');
     expect(run.person({ type: 'answer', text: 'x' })).toMatchObject({
       code: 'no_question',
-      next: 'name one of q1, q2',
+      params: { open: ['q1', 'q2'] },
     });
     run.person({ type: 'answer', text: 'x', question: 'q2' });
     expect(run.state.cursors['build/b']?.waiting).toBeUndefined();
     expect(run.state.cursors['build/a']?.waiting).toMatchObject({ id: 'q1' });
-    expect(run.person({ type: 'answer', text: 'x', question: 'q2' })).toMatchObject({ code: 'no_question' });
+    expect(run.person({ type: 'answer', text: 'x', question: 'q2' })).toMatchObject({
+      code: 'no_question',
+      params: { open: ['q1'] },
+    });
   });
 
   test('a pivot keeps the plan that is under review, that of the last iteration, or the one before', () => {

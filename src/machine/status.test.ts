@@ -44,7 +44,13 @@ describe('a status', () => {
       delegate: true,
       progress: { currentStep: 1, totalSteps: 5 },
       instructions: `Plan a thing in {project_root}, ${run}, {nonsense}, |`,
-      action: { do: 'work', at: 'k3f9x2ab:plan#1', step: 'plan', finish: 'advance' },
+      action: {
+        do: 'work',
+        at: 'k3f9x2ab:plan#1',
+        step: 'plan',
+        finish: 'advance',
+        delegate: { agent: 'planner', cannot: [] },
+      },
     });
   });
 
@@ -60,8 +66,8 @@ describe('a status', () => {
       agent: 'coder',
       delegate: true,
       progress: { currentStep: 2, totalSteps: 5 },
-      instructions: "List the tasks.\n\nSet the tasks of 'build' with workflow_set_tasks.",
-      next: "Set the tasks of 'build'.",
+      instructions: 'List the tasks.\n',
+      action: { do: 'work', at: 'k3f9x2ab:build#1', step: 'build', finish: 'set_tasks' },
     });
     const tasks = [
       { id: 'a', title: 'First', description: 'with care' },
@@ -82,7 +88,13 @@ describe('a status', () => {
       delegate: true,
       progress: { currentStep: 2, totalSteps: 5, completedTasks: 0, totalTasks: 2 },
       instructions: 'Code a: First with care|',
-      action: { do: 'work', at: 'k3f9x2ab:build/a/code#1', step: 'build', finish: 'advance' },
+      action: {
+        do: 'work',
+        at: 'k3f9x2ab:build/a/code#1',
+        step: 'build',
+        finish: 'advance',
+        delegate: { agent: 'coder', cannot: [] },
+      },
     });
     all.advance('coded');
     expect(all.advance('checked')).toMatchObject({
@@ -128,8 +140,8 @@ describe('a status', () => {
       agent: null,
       progress: { currentStep: 5, totalSteps: 5 },
       instructions: 'Do end',
-      waiting: { for: 'review', by: 'human', what: 'the review' },
-      next: 'A person reviews k3f9x2ab:end#1: approve, revise, pivot, escalate or abandon.',
+      waiting: { for: 'review', by: 'human' },
+      action: { do: 'wait', for: 'review', by: 'person', at: 'k3f9x2ab:end#1' },
     });
     expect(all.person({ type: 'review', verdict: 'approve' })).toEqual({
       run,
@@ -139,7 +151,7 @@ describe('a status', () => {
       phase: { current: 5, total: 5, name: 'end', status: 'completed' },
       agent: null,
       progress: { currentStep: 5, totalSteps: 5 },
-      next: 'Nothing: the run is complete. A person may rewind it to a step.',
+      action: { do: 'nothing', because: 'complete', run },
     });
   });
 
@@ -154,7 +166,7 @@ describe('a status', () => {
       phase: { current: 1, total: 1, name: 'a', status: 'blocked' },
       agent: null,
       progress: { currentStep: 1, totalSteps: 1 },
-      next: 'Nothing: the run is failed. A person may rewind it to a step.',
+      action: { do: 'nothing', because: 'failed', run },
     });
   });
 
@@ -178,7 +190,21 @@ describe('a status', () => {
         { at: 'k3f9x2ab:build/b/code#1', task: 'b', holder: 'B' },
       ],
       ready: [],
-      next: 'Wait for a held task, or call with the `at` of one that you hold.',
+      action: {
+        do: 'claim',
+        run,
+        step: 'build',
+        ready: [],
+        own: ['k3f9x2ab:build/a/code#1', 'k3f9x2ab:build/b/code#1'],
+        held: 2,
+        limit: 3,
+        open: [
+          { task: 'a', state: { is: 'held', by: 'A' } },
+          { task: 'b', state: { is: 'held', by: 'B' } },
+          { task: 'c', state: { is: 'depends', on: ['a'] } },
+        ],
+        decisions: [],
+      },
     });
   });
 
@@ -188,20 +214,20 @@ describe('a status', () => {
     );
     expect(gated.advance('x')).toMatchObject({
       checking: { id: 'k3f9x2ab:a#1!1', deadline: gated.now + 660_000 },
-      next: 'Send the same call again: the gates of k3f9x2ab:a#1 are running.',
+      action: { do: 'wait', for: 'gates', at: 'k3f9x2ab:a#1' },
     });
     gated.gates();
     expect(gated.status()).toMatchObject({
-      waiting: { for: 'review', by: 'critic', what: 'the review' },
-      next: "The agent 'critic' reviews k3f9x2ab:a#1 and advances with a verdict.",
+      waiting: { for: 'review', by: 'critic' },
+      action: { do: 'wait', for: 'review', by: { agent: 'critic' }, at: 'k3f9x2ab:a#1' },
     });
     gated.person({ type: 'review', verdict: 'revise' });
     gated.advance('y');
     gated.gates({ red: true });
     expect(gated.status()).toMatchObject({
       phase: { status: 'blocked' },
-      waiting: { for: 'blocked', by: 'human', what: 'its gates failed 1 times' },
-      next: 'A person reviews k3f9x2ab:a#2: revise to try again, pivot or abandon; or rewinds to a step.',
+      waiting: { for: 'blocked', by: 'human', reason: 'its gates failed 1 times' },
+      action: { do: 'wait', for: 'decision', step: 'a', at: 'k3f9x2ab:a#2' },
     });
   });
 

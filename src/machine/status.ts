@@ -223,12 +223,10 @@ export function instructionsFor(
   session?: string,
 ): string {
   if (!instructionsOpen(state, cursor, session)) return '';
-  const _step = stepOf(definition, cursor.step);
   const text = workAt(definition, cursor).instructions ?? '';
-  const expanded = state.adopted
+  return state.adopted
     ? adoptedInstructions(state.adopted)
     : expandAt(definition, state, cursor, text, values);
-  return expanded;
 }
 
 /** Nobody learns the handle of somebody else's task. */

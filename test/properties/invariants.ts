@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type Action,
+  actions,
   type Command,
   type Cursor,
   type Definition,
@@ -14,8 +16,9 @@ import {
   respond,
   type State,
   type Status,
-  statusOf,
+  type Wait,
 } from '../../src/machine/index.ts';
+import { nextForTools, refusalText, toolVoice } from '../../src/messages/index.ts';
 import { Dice, memory, randomCommand, receiptsFor } from './commands.ts';
 
 class Broken extends Error {}
@@ -109,12 +112,19 @@ class Watch {
   }
 
   #answer(command: Command, { reply }: Response, after: State): void {
-    if ('code' in reply) {
-      return this.#keepsSecrets(command, reply, after);
-    }
     const open = Object.values(after.cursors).map((cursor) => handleOf(after, cursor));
-    must(reply.at === undefined || open.includes(reply.at), 'a status names an open handle');
+    must(reply.at === undefined || open.includes(reply.at), 'an answer names an open handle');
+    const named = reply.action ? handlesIn(reply.action) : [];
+    must(
+      named.every((at) => open.includes(at)),
+      'an action names open handles',
+    );
     this.#keepsSecrets(command, reply, after);
+    if ('code' in reply) {
+      const { message, next } = refusalText(reply, toolVoice());
+      return must(message !== '' && next !== '', 'a refusal says what to do');
+    }
+    must(nextForTools(reply.action) !== '', 'a status says what to do');
     mayStop(this.#definition, after, { session: 'A', active: false });
     const agent = (command.actor?.kind ?? 'agent') === 'agent';
     if (command.type !== 'status' || !agent || !reply.contextAction || !reply.at) return;
@@ -274,48 +284,76 @@ class Watch {
 
 /** The command that the status names, as its reader would send it. */
 function suggested(definition: Definition, state: State, now: number, as?: string): Command | undefined {
-  const asked: Status = statusWithoutEffect(definition, state, now);
-  const cursors = Object.values(state.cursors);
+  const { action: asked } = statusWithoutEffect(definition, state, now);
   const person = { now, actor: { kind: 'person' as const, name: 'ann' } };
-  if (['complete', 'failed', 'cancelled'].includes(state.status)) return undefined;
-  if (state.budget.exhausted)
-    return { ...person, type: 'review', verdict: 'approve', amount: { turns: 100 } };
-  const cursor = asked.at ? cursorAt(state, asked.at) : (cursors.find((c) => !c.waiting) ?? cursors[0]);
-  if (!cursor) {
-    const ready = asked.ready?.[0];
-    if (ready) return { now, type: 'claim', holder: as ?? 'A', task: ready };
-    return { ...person, type: 'rewind', to: state.step };
+  const handle = asked.do === 'claim' ? (asked.own[0] ?? asked.decisions[0]?.at) : handlesIn(asked)[0];
+  if (handle === undefined) {
+    if (asked.do === 'nothing') return undefined;
+    if (asked.do === 'wait' && asked.for === 'budget') return extended(person, asked.unit);
+    if (asked.do === 'wait') return { ...person, type: 'rewind', to: state.step };
+    const task = asked.do === 'claim' ? asked.ready[0] : undefined;
+    if (task === undefined) throw new Broken(`an action can be taken: ${JSON.stringify(asked)}`);
+    return { now, type: 'claim', holder: as ?? 'A', task };
   }
-  const at = handleOf(state, cursor);
+  const cursor = cursorAt(state, handle);
   const by = cursor.lease?.holder ?? as;
   const session = by === undefined ? {} : { session: by };
-  if (cursor.checking) {
-    const { id, runner, deadline } = cursor.checking;
-    if (now > deadline) return { now, type: 'status', at };
-    const receipts = receiptsFor(cursor, () => true);
-    return {
-      now,
-      actor: { kind: 'engine' },
-      type: 'gatesFinished',
-      id,
-      receipts,
-      ...(runner ? { runner } : {}),
-    };
+  const [action] = actions(definition, state, { cursor, ...session });
+  const at = handlesIn(action)[0] ?? handle;
+  switch (action.do) {
+    case 'work':
+    case 'fix':
+      return action.do === 'work' && action.finish === 'set_tasks'
+        ? { now, type: 'setTasks', loop: action.step, tasks: [{ id: 'last', title: 'Last' }] }
+        : { now, type: 'advance', output: `end of ${at}`, at, ...session };
+    case 'reset_context':
+      return cursor.boundary?.state === 'pending'
+        ? { now, type: 'status', at, ...session }
+        : { now, type: 'boundary', by: 'hook', saw: 'clear', at, ...session };
+    case 'wait':
+      return decided(action, cursor, at, person);
+    default:
+      throw new Broken(`a position is worked on or waits: ${JSON.stringify(action)}`);
   }
-  if (cursor.waiting?.kind === 'question')
-    return { ...person, type: 'answer', text: 'yes', question: cursor.waiting.id };
-  if (cursor.waiting?.kind === 'blocked') return { ...person, type: 'review', verdict: 'revise', at };
-  if (cursor.waiting) return { ...person, type: 'review', verdict: 'approve', at };
-  if (cursor.boundary?.state === 'pending') return { now, type: 'status', at, ...session };
-  const { contextAction } = statusOf(definition, state, { cursor, session: by });
-  if (cursor.boundary?.state === 'requested' || contextAction !== undefined) {
-    return { now, type: 'boundary', by: 'hook', saw: 'clear', at, ...session };
+}
+
+type Person = Pick<Command, 'now' | 'actor'>;
+
+/** What ends a wait: the engine's receipts, or a person's decision. */
+function decided(action: Wait, cursor: Cursor, at: string, person: Person): Command {
+  const { checking, waiting } = cursor;
+  switch (action.for) {
+    case 'gates': {
+      if (!checking) throw new Broken('gates that are waited for are running');
+      const { id, runner, deadline } = checking;
+      const { now } = person;
+      if (now > deadline) return { now, type: 'status', at };
+      const receipts = receiptsFor(cursor, () => true);
+      const by = runner ? { runner } : {};
+      return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id, receipts, ...by };
+    }
+    case 'answer':
+      if (waiting?.kind !== 'question') throw new Broken('an answer is waited for where one was asked for');
+      return { ...person, type: 'answer', text: 'yes', question: waiting.id };
+    case 'budget':
+      return extended(person, action.unit);
+    case 'decision':
+      return { ...person, type: 'review', verdict: 'revise', at };
+    case 'review':
+      return { ...person, type: 'review', verdict: 'approve', at };
   }
-  const step = definition.steps.find(({ id }) => id === cursor.step);
-  if (step?.type === 'loop' && cursor.task === undefined) {
-    return { now, type: 'setTasks', loop: cursor.step, tasks: [{ id: 'last', title: 'Last' }] };
-  }
-  return { now, type: 'advance', output: `end of ${at}`, at, ...session };
+}
+
+const extended = (person: Person, unit: string): Command => ({
+  ...person,
+  type: 'review',
+  verdict: 'approve',
+  amount: { [unit]: 100 },
+});
+
+function handlesIn(action: Action): string[] {
+  if (action.do === 'claim') return [...action.own, ...action.decisions.flatMap(({ at }) => at ?? [])];
+  return 'at' in action && action.at !== undefined ? [action.at].flat() : [];
 }
 
 function statusWithoutEffect(definition: Definition, state: State, now: number): Status {
