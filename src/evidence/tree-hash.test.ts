@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { gitEnvironment } from './environment.ts';
-import { openFileTrees } from './file-tree.ts';
+import { openFileTrees } from './file-tree-hash.ts';
 import { createTreeWatch, treeOf } from './tree-hash.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-trees-')));

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StepfastError } from '../errors.ts';
-import { openFileTrees } from './file-tree.ts';
-import { openGitTrees } from './git-tree.ts';
-import type { Trees } from './trees.ts';
+import { openFileTrees } from './file-tree-hash.ts';
+import { openGitTrees } from './git-tree-hash.ts';
+import type { Trees } from './tree-hasher.ts';
 
 /** The state of a worktree's files: `git:` or `files:` and a hash, or why there is none. */
 export type Tree = { hash: string; unknown?: undefined } | { hash?: undefined; unknown: string };

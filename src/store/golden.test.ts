@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { begin, mustLoad, note, send } from '../../test/kit/sample-run.ts';
-import { createFileStore, type FileStore } from './file/store.ts';
-import { journalVersion, migrateLine, newerError } from './migrations.ts';
+import { createFileStore, type FileStore } from './file/file-store.ts';
+import { journalVersion, migrateLine, newerError } from './journal-version.ts';
 
 const fixtures = join(import.meta.dirname, 'fixtures');
 const run = 'sample-20261115-k3f9x2ab';

@@ -1,4 +1,4 @@
-import { printable } from './one-line.ts';
+import { printable } from './printable.ts';
 
 /** What git prints for these arguments in the worktree; undefined where it fails. */
 export type Git = (args: readonly string[]) => Promise<string | undefined>;

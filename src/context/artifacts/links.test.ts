@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { createTrial, runId } from '../../../test/kit/artifact-project.ts';
-import { createArtifactFiles } from './files.ts';
+import { createArtifactFiles } from './artifact-files.ts';
 
 describe('links', () => {
   test('[004/8] a symbolic link out of the project gives nothing, wherever it is on the way', async () => {

@@ -1,7 +1,7 @@
 import { leftOut } from './allowed-path.ts';
-import type { Failure, Place } from './contained.ts';
-import type { ArtifactFiles, Entry } from './files.ts';
-import { printable, sizeText } from './one-line.ts';
+import type { Failure, Place } from './open-contained.ts';
+import type { ArtifactFiles, Entry } from './artifact-files.ts';
+import { printable, sizeText } from './printable.ts';
 
 const maxDepth = 2;
 const maxLines = 200;

@@ -1,11 +1,11 @@
 import type { CriticalArtifact, Definition, State } from '../../machine/index.ts';
 import { redactQuickly } from '../secrets/redact.ts';
 import type { Artifact, Content } from './artifact.ts';
-import { expand } from './artifact-path.ts';
-import { type ArtifactFiles, createArtifactFiles } from './files.ts';
+import { expand } from './resolve-path.ts';
+import { type ArtifactFiles, createArtifactFiles } from './artifact-files.ts';
 import type { Git } from './git-info.ts';
 import { loadContent } from './load-content.ts';
-import { printable } from './one-line.ts';
+import { printable } from './printable.ts';
 
 export interface ArtifactRequest {
   definition: Definition;

@@ -3,14 +3,14 @@ import type { CriticalArtifact } from '../../machine/index.ts';
 import { redactSecrets } from '../secrets/redact.ts';
 import { isOwnRunFile, isOwnState, placeProblem } from './allowed-path.ts';
 import type { Content } from './artifact.ts';
-import { type Known, noteWords, originOf } from './artifact-path.ts';
-import { absent, type Failure, type Place } from './contained.ts';
-import type { ArtifactFiles } from './files.ts';
+import { type Known, noteWords, originOf } from './resolve-path.ts';
+import { absent, type Failure, type Place } from './open-contained.ts';
+import type { ArtifactFiles } from './artifact-files.ts';
 import { type Git, gitInfo } from './git-info.ts';
 import { listDirectory } from './list-directory.ts';
-import { quoted, sizeText } from './one-line.ts';
+import { quoted, sizeText } from './printable.ts';
 import { shortenJson } from './shorten-json.ts';
-import { decodeText, withoutCutEnd } from './text.ts';
+import { decodeText, withoutCutEnd } from './decode-text.ts';
 
 export interface Sources extends Known {
   root: string;

@@ -1,5 +1,5 @@
 import { redactQuickly } from '../secrets/redact.ts';
-import { withoutCutEnd } from './text.ts';
+import { withoutCutEnd } from './decode-text.ts';
 
 interface Limits {
   text: number;

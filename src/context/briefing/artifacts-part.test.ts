@@ -5,7 +5,7 @@ import { estimateTokens } from '../../machine/index.ts';
 import type { Artifact, Content } from '../artifacts/artifact.ts';
 import { artifactsText } from './artifacts-text.ts';
 import { briefingSection } from './briefing-section.ts';
-import { compileBriefing } from './compile.ts';
+import { compileBriefing } from './compile-briefing.ts';
 
 const more = 'workflow_context, section {section}';
 const words = (count: number): string => 'word '.repeat(count);

@@ -1,9 +1,9 @@
 import type { Artifact, Content } from '../artifacts/artifact.ts';
 import { clean, mostRead, oneLine } from './bounded-text.ts';
 import { firstRound, item, label, phrase } from './budget-bounds.ts';
-import { firstWithin, lineWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { BriefingSource } from './source.ts';
+import { firstWithin, lineWithin } from './text-size.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
 
 /** What artifacts are told from. */
 export type ArtifactSource = Pick<BriefingSource, 'artifacts' | 'reading'>;

@@ -6,12 +6,12 @@ import { differencesPart } from './differences-part.ts';
 import { donePart, newestOutputs } from './done-part.ts';
 import { feedbackIn, tagged } from './feedback.ts';
 import { instructionsIn } from './instructions-part.ts';
-import { costOf, firstWithin, fits, type Measure, minus, sum } from './measure.ts';
+import { costOf, firstWithin, fits, type Measure, minus, sum } from './text-size.ts';
 import { noteLines } from './notes-part.ts';
 import { readingPart } from './reading-part.ts';
 import { questionsPart, remindersPart, variablesPart } from './reminders-part.ts';
-import { createSaid } from './repeated-lines.ts';
-import type { BriefingSource, SectionName } from './source.ts';
+import { createSaid } from './seen-lines.ts';
+import type { BriefingSource, SectionName } from './briefing-source.ts';
 import { statusParts, wholeStatus } from './status-parts.ts';
 import { tasksPart } from './tasks-part.ts';
 

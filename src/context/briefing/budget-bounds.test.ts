@@ -4,9 +4,9 @@ import { Dice } from '../../../test/properties/commands.ts';
 import { dense } from '../../../test/properties/texts.ts';
 import { type Definition, leastBriefing } from '../../machine/index.ts';
 import { bounds, workRoom } from './budget-bounds.ts';
-import { compileBriefing } from './compile.ts';
-import { fits, minus, sum } from './measure.ts';
-import type { BriefingSource } from './source.ts';
+import { compileBriefing } from './compile-briefing.ts';
+import { fits, minus, sum } from './text-size.ts';
+import type { BriefingSource } from './briefing-source.ts';
 
 it('the parts that are always whole leave the instructions an opening, within what the machine promises', () => {
   const { status, frame, notes, feedback, furtherFeedback, pivot } = bounds;

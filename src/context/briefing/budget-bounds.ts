@@ -1,5 +1,5 @@
 import { leastBriefing } from '../../machine/index.ts';
-import { type Measure, minus, sum } from './measure.ts';
+import { type Measure, minus, sum } from './text-size.ts';
 
 /**
  * What the parts that are always whole may cost, and what the headings and pointers of all others do. Together they

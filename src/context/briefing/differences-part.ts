@@ -1,7 +1,7 @@
 import { firstRound, item } from './budget-bounds.ts';
-import { lineWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { BriefingSource } from './source.ts';
+import { lineWithin } from './text-size.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
 
 /** What an agent must not take for granted: another machine, another commit, files that are missing. */
 export function differencesPart({ differences = [] }: BriefingSource, most = item): ListedPart {

@@ -1,10 +1,10 @@
 import { type Output, opening, type State } from '../../machine/index.ts';
 import { age, oneLine } from './bounded-text.ts';
 import { firstRound, item, label, phrase } from './budget-bounds.ts';
-import { firstWithin, lineWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { Said } from './repeated-lines.ts';
-import type { BriefingSource } from './source.ts';
+import { firstWithin, lineWithin } from './text-size.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { Said } from './seen-lines.ts';
+import type { BriefingSource } from './briefing-source.ts';
 
 /** More of them no budget shows. */
 const mostOutputs = 100;

@@ -1,5 +1,5 @@
 import { passage } from './bounded-text.ts';
-import { costOf, fits, lastWithin, type Measure } from './measure.ts';
+import { costOf, fits, lastWithin, type Measure } from './text-size.ts';
 
 const telling = /FAIL|✖|✗|×|\bnot ok\b|Error\b|\berror(:|\[| TS)|[Ee]xpected/;
 const before = 1;

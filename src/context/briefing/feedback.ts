@@ -1,9 +1,9 @@
 import { ended, opening, type State } from '../../machine/index.ts';
 import { age, askFor, count, oneLine, passage } from './bounded-text.ts';
 import { bounds, phrase } from './budget-bounds.ts';
-import { costOf, firstWithin, fits, least, minus } from './measure.ts';
-import type { Said } from './repeated-lines.ts';
-import type { BriefingSource } from './source.ts';
+import { costOf, firstWithin, fits, least, minus } from './text-size.ts';
+import type { Said } from './seen-lines.ts';
+import type { BriefingSource } from './briefing-source.ts';
 import { createPurse } from './token-budget.ts';
 
 type Pivot = State['pivots'][number];

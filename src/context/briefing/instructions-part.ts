@@ -1,10 +1,10 @@
 import { type Cursor, instructionsFor, parseHandle, type State } from '../../machine/index.ts';
 import { askFor, oneLine, passage } from './bounded-text.ts';
 import { bounds, phrase, workRoom } from './budget-bounds.ts';
-import { costOf, firstWithin, fits, least, type Measure, minus } from './measure.ts';
-import type { WholePart } from './part.ts';
-import type { Said } from './repeated-lines.ts';
-import type { BriefingSource } from './source.ts';
+import { costOf, firstWithin, fits, least, type Measure, minus } from './text-size.ts';
+import type { WholePart } from './briefing-part.ts';
+import type { Said } from './seen-lines.ts';
+import type { BriefingSource } from './briefing-source.ts';
 
 /** What the position asks for, and what it was told when it last asked. `beside` is what the notes cost. */
 export function instructionsPart(source: BriefingSource, beside: Measure, said: Said): WholePart {

@@ -2,10 +2,10 @@ import { type NoteKind, noteLine } from '../../machine/index.ts';
 import { askFor, oneLine } from './bounded-text.ts';
 import { bounds } from './budget-bounds.ts';
 import { feedbackLines } from './feedback.ts';
-import { costOf, fits, type Measure, sum } from './measure.ts';
-import type { WholePart } from './part.ts';
-import type { Said } from './repeated-lines.ts';
-import type { BriefingSource } from './source.ts';
+import { costOf, fits, type Measure, sum } from './text-size.ts';
+import type { WholePart } from './briefing-part.ts';
+import type { Said } from './seen-lines.ts';
+import type { BriefingSource } from './briefing-source.ts';
 
 const lasting: readonly NoteKind[] = ['decision', 'rejection', 'correction'];
 

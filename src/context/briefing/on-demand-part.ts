@@ -1,9 +1,9 @@
 import { opening } from '../../machine/index.ts';
 import { askFor, count, oneLine } from './bounded-text.ts';
 import { firstRound, item } from './budget-bounds.ts';
-import { firstWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { BriefingSource } from './source.ts';
+import { firstWithin } from './text-size.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
 
 /** The to-do list and whole outputs are told when they are asked for; files that the run made are named. */
 export function onDemandPart({ state, more, todo }: BriefingSource): ListedPart {

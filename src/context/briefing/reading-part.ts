@@ -1,8 +1,8 @@
 import { oneLine } from './bounded-text.ts';
 import { firstRound, item } from './budget-bounds.ts';
-import { firstWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { BriefingSource, ReadingFile } from './source.ts';
+import { firstWithin } from './text-size.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource, ReadingFile } from './briefing-source.ts';
 
 const states = ['changed', 'unread', 'before', 'missing', 'read'] as const;
 const words: Record<ReadingFile['state'], string> = {

@@ -4,10 +4,10 @@ import { oneLine } from './bounded-text.ts';
 import { firstRound, item, phrase } from './budget-bounds.ts';
 import { pivotHere } from './feedback.ts';
 import { answeredHere } from './instructions-part.ts';
-import { firstWithin, lineWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { Said } from './repeated-lines.ts';
-import type { BriefingSource } from './source.ts';
+import { firstWithin, lineWithin } from './text-size.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { Said } from './seen-lines.ts';
+import type { BriefingSource } from './briefing-source.ts';
 
 /** The workflow's reminders and those noted since; what the briefing says elsewhere is left out. */
 export function remindersPart({ definition, state }: BriefingSource, said: Said, most = item): ListedPart {

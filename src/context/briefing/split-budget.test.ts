@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { building, sourceOf, standard } from '../../../test/kit/briefing.ts';
-import { compileBriefing } from './compile.ts';
+import { compileBriefing } from './compile-briefing.ts';
 
 it('[pain 10] a long history takes no room from commands and files that were noted', () => {
   const source = sourceOf(building());

@@ -1,6 +1,6 @@
 import type { Inlinable } from './artifacts-part.ts';
-import { costOf, fits, type Measure, sum } from './measure.ts';
-import type { ListedPart, PartName } from './part.ts';
+import { costOf, fits, type Measure, sum } from './text-size.ts';
+import type { ListedPart, PartName } from './briefing-part.ts';
 
 export interface Filled {
   part: ListedPart;

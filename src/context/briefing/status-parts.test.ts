@@ -3,7 +3,7 @@ import { begin, building, planned, sourceOf, standard } from '../../../test/kit/
 import type { Run } from '../../../test/kit/run.ts';
 import type { State } from '../../machine/index.ts';
 import { briefingSection } from './briefing-section.ts';
-import { compileBriefing } from './compile.ts';
+import { compileBriefing } from './compile-briefing.ts';
 
 const path = (length: number): string => '/trees/'.padEnd(length, 'feature-42/form/');
 

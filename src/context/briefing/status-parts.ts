@@ -2,9 +2,9 @@ import { type Cursor, opening, type Receipt, type Status, statusOf } from '../..
 import { askFor, clean, oneLine, passage } from './bounded-text.ts';
 import { bounds, label } from './budget-bounds.ts';
 import { tellingLines } from './failure-excerpt.ts';
-import { costOf, fits, least, lineWithin, type Measure, minus } from './measure.ts';
-import type { WholePart } from './part.ts';
-import type { BriefingSource } from './source.ts';
+import { costOf, fits, least, lineWithin, type Measure, minus } from './text-size.ts';
+import type { WholePart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
 import { createPurse } from './token-budget.ts';
 
 /** As costly as any id, so that the id can be filled in when everything else is known. */

@@ -8,9 +8,9 @@ import {
 } from '../../machine/index.ts';
 import { oneLine } from './bounded-text.ts';
 import { firstRound, item, label } from './budget-bounds.ts';
-import { firstWithin, lineWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { BriefingSource } from './source.ts';
+import { firstWithin, lineWithin } from './text-size.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
 
 type TaskList = State['tasks'][string];
 

@@ -1,7 +1,7 @@
-import { costOf, firstWithin, fits, least, type Measure, minus } from './measure.ts';
+import { costOf, firstWithin, fits, least, type Measure, minus } from './text-size.ts';
 
 /** A room that texts are paid from, in the order in which they are taken. */
-export interface Purse {
+export interface TokenBudget {
   /** The text, its beginning, or nothing where not even that fits. */
   take(text: string, most?: Measure): string[];
   left(): Measure;
@@ -12,7 +12,7 @@ export interface Purse {
 /** Less than this says nothing. */
 const smallest: Measure = { tokens: 8, characters: 24 };
 
-export function createPurse(room: Measure): Purse {
+export function createPurse(room: Measure): TokenBudget {
   let left = room;
   let cut = false;
   return {

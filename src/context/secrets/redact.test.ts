@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCanaries } from '../../../test/kit/canaries.ts';
-import { createSieve } from './prefilter.ts';
+import { createSieve } from './trigram-filter.ts';
 import { redactNamed, redactQuickly, redactSecrets, withoutSecrets } from './redact.ts';
 import { secretNames } from './secret-names.ts';
 import { tokenRules } from './token-rules.ts';

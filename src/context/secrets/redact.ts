@@ -1,6 +1,6 @@
-import { assignedSecrets, isNamedSecret } from './assignments.ts';
+import { assignedSecrets, isNamedSecret } from './assigned-secrets.ts';
 import { isWordy } from './looks-secret.ts';
-import { createSieve } from './prefilter.ts';
+import { createSieve } from './trigram-filter.ts';
 import { privateKeys } from './private-keys.ts';
 import { type Finding, secretlintFindings } from './secretlint.ts';
 import { tokenRules } from './token-rules.ts';

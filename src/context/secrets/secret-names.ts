@@ -1,4 +1,4 @@
-import { trigram, trigramSpace } from './prefilter.ts';
+import { trigram, trigramSpace } from './trigram-filter.ts';
 
 /** By what they begin with, so that a text is looked at only where one may begin. */
 const names: Record<string, readonly string[]> = {

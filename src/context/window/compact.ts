@@ -9,7 +9,7 @@ import {
   overLimit,
   summaryTooLong,
 } from './compaction.ts';
-import type { Content } from './content.ts';
+import type { Content } from './window-content.ts';
 import { earlierMessage, shorterForms } from './earlier-summary.ts';
 import type { TextMessage, WindowMessage } from './message.ts';
 

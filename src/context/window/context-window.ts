@@ -3,7 +3,7 @@ import { estimateTokens } from '../../machine/index.ts';
 import { checkMessage, checkOptions } from './check-arguments.ts';
 import { type Compacting, compact, sum } from './compact.ts';
 import type { Compaction, CompactionInfo } from './compaction.ts';
-import { createContent } from './content.ts';
+import { createContent } from './window-content.ts';
 import { createMessageCounter } from './count-tokens.ts';
 import type { ContentOf, PlainMessage, Role, TextMessage, WindowMessage } from './message.ts';
 

@@ -1,5 +1,5 @@
 import type { TextMessage } from './message.ts';
-import { isSaidIn } from './repetition.ts';
+import { isSaidIn } from './repeated-text.ts';
 
 /** What stands at index 1 for the messages that compactions took away. */
 export interface Earlier {

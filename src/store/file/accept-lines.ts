@@ -1,5 +1,5 @@
 import { StepfastError } from '../../errors.ts';
-import { newerError } from '../migrations.ts';
+import { newerError } from '../journal-version.ts';
 import type { StoredEntry, Version } from '../store.ts';
 import { type FoundLine, genesis, type Parsed, parseLines } from './journal.ts';
 

@@ -3,7 +3,7 @@ import { digestOf } from '../long-text.ts';
 import type { Pinned } from '../store.ts';
 import { type Branch, branchesOf, type Chain, isSound, readChain } from './accept-lines.ts';
 import type { Files } from './files.ts';
-import type { RunPaths } from './paths.ts';
+import type { RunPaths } from './run-paths.ts';
 import { isSetAside } from './replace-journal.ts';
 import { parseStateFile, type Snapshot } from './state-file.ts';
 

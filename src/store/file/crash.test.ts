@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
 import type { Files } from './files.ts';
 import { encodeLine } from './journal.ts';
-import type { FileStore } from './store.ts';
-import { openStore, temporaryDirectory, unsyncedFiles } from './temporary.ts';
+import type { FileStore } from './file-store.ts';
+import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 
 const run = 'sample-1-abcd';
 

@@ -5,7 +5,7 @@ import { begin, mustLoad, note, noteCommand, send } from '../../../test/kit/samp
 import { readChain, resumeChain } from './accept-lines.ts';
 import type { Files } from './files.ts';
 import { encodeLine, genesis, parseLines } from './journal.ts';
-import { openStore, temporaryDirectory, unsyncedFiles } from './temporary.ts';
+import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 
 const run = 'sample-1-abcd';
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { journalVersion, migrateLine } from '../migrations.ts';
+import { journalVersion, migrateLine } from '../journal-version.ts';
 import type { Entry, Pinned } from '../store.ts';
 import { bufferOf } from './bytes.ts';
 

@@ -3,7 +3,7 @@ import type { Version } from '../store.ts';
 import { branchesOf, type Chain, historyOf, readChain, requireSound } from './accept-lines.ts';
 import type { Files } from './files.ts';
 import type { FoundLine } from './journal.ts';
-import type { RunPaths } from './paths.ts';
+import type { RunPaths } from './run-paths.ts';
 import { replaceJournal } from './replace-journal.ts';
 
 export interface Repaired {

@@ -2,9 +2,9 @@ import { dirname, join } from 'node:path';
 import { StepfastError } from '../../errors.ts';
 import { codeOf, type Files } from './files.ts';
 import { parseLines } from './journal.ts';
-import type { RunPaths } from './paths.ts';
+import type { RunPaths } from './run-paths.ts';
 import type { Snapshot } from './state-file.ts';
-import { writeWhole } from './write.ts';
+import { writeWhole } from './write-file.ts';
 
 /** `journal.aside-0a1b2c3d.jsonl`, `journal.aside-0a1b2c3d-2.jsonl`, `journal.1.bak.jsonl`. */
 const asideName = /^journal\.(?:aside-[0-9a-f]{8}(?:-\d+)?|\d+\.bak)\.jsonl$/;

@@ -17,10 +17,10 @@ import { bufferOf } from './bytes.ts';
 import type { Files } from './files.ts';
 import { type FoundLine, parseLines } from './journal.ts';
 import { withExclusive } from './lock.ts';
-import { pathsOf, type RunPaths } from './paths.ts';
+import { pathsOf, type RunPaths } from './run-paths.ts';
 import { isSetAside } from './replace-journal.ts';
 import { encodeStateFile, type KeyUse, parseStateFile, type Snapshot } from './state-file.ts';
-import { replaceFile } from './write.ts';
+import { replaceFile } from './write-file.ts';
 
 /** A run as it was read. */
 export interface Opened extends Pinned {

@@ -6,7 +6,7 @@ import { begin, mustLoad, note, sampleDefinition } from '../../../test/kit/sampl
 import { slug } from '../../machine/index.ts';
 import { stateFileSchema } from '../state-schema.ts';
 import type { Files } from './files.ts';
-import { openStore, temporaryDirectory, unsyncedFiles } from './temporary.ts';
+import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 
 const run = 'sample-1-abcd';
 

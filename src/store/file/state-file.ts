@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Definition, State } from '../../machine/index.ts';
-import { stateFileVersion } from '../migrations.ts';
+import { stateFileVersion } from '../journal-version.ts';
 import { projectState } from '../state-projection.ts';
 import type { Tail } from './accept-lines.ts';
 import { bufferOf } from './bytes.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
-import { type Carried, encodeCarried, parseCarried, type Relation, relate } from './carried.ts';
+import { type Carried, encodeCarried, parseCarried, type Relation, relate } from './run-history.ts';
 import type { Files } from './files.ts';
 import { encodeLine, genesis } from './journal.ts';
-import { openStore, temporaryDirectory, unsyncedFiles } from './temporary.ts';
+import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 import { createFileTransfer, type FileTransfer } from './transfer.ts';
 
 const run = 'sample-1-abcd';

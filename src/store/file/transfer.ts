@@ -3,15 +3,15 @@ import { StepfastError } from '../../errors.ts';
 import { digestHex, digestOf } from '../long-text.ts';
 import { requireRunId } from '../run-id.ts';
 import { corrupt, idLength, readChain, requireSound } from './accept-lines.ts';
-import { type Carried, type CarriedLine, carried, relate } from './carried.ts';
+import { type Carried, type CarriedLine, carried, relate } from './run-history.ts';
 import type { Files } from './files.ts';
 import { withLock } from './lock.ts';
 import { createNodeFiles } from './node-files.ts';
-import { pathsOf, type RunPaths } from './paths.ts';
+import { pathsOf, type RunPaths } from './run-paths.ts';
 import { replaceJournal } from './replace-journal.ts';
 import { createRunFiles } from './run-files.ts';
-import type { FileStoreOptions } from './store.ts';
-import { makeDirectories, replaceFile, writeWhole } from './write.ts';
+import type { FileStoreOptions } from './file-store.ts';
+import { makeDirectories, replaceFile, writeWhole } from './write-file.ts';
 
 /** By their digest. */
 export type Texts = ReadonlyMap<string, Uint8Array>;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { StepfastError } from '../../errors.ts';
 import { genesis } from '../file/journal.ts';
-import { journalVersion, migrateLine, newerError } from '../migrations.ts';
+import { journalVersion, migrateLine, newerError } from '../journal-version.ts';
 import type { Entry, StoredEntry, Version } from '../store.ts';
 
 /** A batch as its row holds it. `answered` is apart, since streams do not tell it. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { isBusy, isHarmless, isPassing, unsure } from './failures.ts';
+import { isBusy, isHarmless, isPassing, unsure } from './postgres-errors.ts';
 
 /** Prepared once a connection, under its name. */
 export interface Statement {

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { StepfastError } from '../../errors.ts';
 import { appRole } from './database.ts';
-import { isForbidden, told } from './failures.ts';
-import type { Migration } from './migration.ts';
+import { isForbidden, told } from './postgres-errors.ts';
+import type { Migration } from './migrations/migration.ts';
 import { months } from './migrations/0003-months.ts';
 import { migrations } from './migrations/list.ts';
 import { asOwner } from './owner-connection.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { told } from './failures.ts';
+import { told } from './postgres-errors.ts';
 
 const connectLimit = 15_000;
 

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from '../store.ts';
 import { createDatabase, type DatabaseOptions, type Query } from './database.ts';
-import { createDefinitions } from './definitions.ts';
-import { telling, told } from './failures.ts';
+import { createDefinitions } from './definition-cache.ts';
+import { telling, told } from './postgres-errors.ts';
 import { requireSchema } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
-import { createExclusive } from './one-at-a-time.ts';
-import { createPages, type PageRequest, type RunPage } from './page.ts';
+import { createExclusive } from './named-mutex.ts';
+import { createPages, type PageRequest, type RunPage } from './run-pages.ts';
 import type { ProjectRecord } from './projects.ts';
 import { createRecents } from './recent-runs.ts';
 import { createProjectSessions, type ProjectSessions } from './sessions.ts';
 import { statements } from './statements.ts';
-import { createProjectStore } from './store.ts';
-import { readTail, type Tail } from './tail.ts';
-import { createWakes, type WakeListener } from './wake.ts';
+import { createProjectStore } from './project-store.ts';
+import { readTail, type Tail } from './read-tail.ts';
+import { createWakes, type WakeListener } from './wake-channel.ts';
 import { createWatchers } from './watchers.ts';
 
 /** A token as servers know it. */

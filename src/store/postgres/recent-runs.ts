@@ -1,6 +1,6 @@
 import type { State } from '../../machine/index.ts';
 import type { Version } from '../store.ts';
-import { type Bounded, createBounded } from './bounded.ts';
+import { type Bounded, createBounded } from './bounded-cache.ts';
 
 /** A run as this process last saw it. Others move runs as well: it is good for a guess that the database checks. */
 export interface Recent {

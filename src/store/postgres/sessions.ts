@@ -1,7 +1,7 @@
 import type { Definition } from '../../machine/index.ts';
 import type { RunInfo } from '../store.ts';
 import type { Query } from './database.ts';
-import type { Pages } from './page.ts';
+import type { Pages } from './run-pages.ts';
 import { statements } from './statements.ts';
 
 /** What is asked by those who have no tree. */

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { asOwnerOf } from './owner-connection.ts';
-import { channel } from './wake.ts';
+import { channel } from './wake-channel.ts';
 
 export interface NewToken {
   kind: 'agent' | 'person';

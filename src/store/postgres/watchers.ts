@@ -1,6 +1,6 @@
 import type { Query } from './database.ts';
 import { statements } from './statements.ts';
-import type { Wakes } from './wake.ts';
+import type { Wakes } from './wake-channel.ts';
 
 /** Who waits for a run to move. However many there are, one question a project is under way. */
 export interface Watchers {

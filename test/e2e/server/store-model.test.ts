@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStore, temporaryDirectory } from '../../../src/store/file/temporary.ts';
+import { openStore, temporaryDirectory } from '../../kit/file-store.ts';
 import { createPostgres } from '../../../src/store/postgres/index.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
 import { begin, mustLoad, noteCommand, send } from '../../kit/sample-run.ts';

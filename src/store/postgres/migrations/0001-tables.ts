@@ -1,4 +1,4 @@
-import { isolated, type Migration } from '../migration.ts';
+import { isolated, type Migration } from './migration.ts';
 
 /**
  * State and batches are JSON as text: jsonb knows no \u0000. A run's row is small and rewritten in place (storage main,

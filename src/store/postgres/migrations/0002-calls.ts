@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const within = `perform set_config('stepfast.project', p_project::text, true);`;

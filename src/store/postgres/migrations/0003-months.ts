@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 

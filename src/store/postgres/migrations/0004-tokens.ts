@@ -1,4 +1,4 @@
-import { isolated, type Migration } from '../migration.ts';
+import { isolated, type Migration } from './migration.ts';
 
 const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 

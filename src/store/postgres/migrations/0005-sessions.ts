@@ -1,4 +1,4 @@
-import { isolated, type Migration } from '../migration.ts';
+import { isolated, type Migration } from './migration.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const within = `perform set_config('stepfast.project', p_project::text, true);`;

@@ -1,4 +1,4 @@
-import { isolated, type Migration } from '../migration.ts';
+import { isolated, type Migration } from './migration.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 import { tables } from './0001-tables.ts';
 import { calls } from './0002-calls.ts';
 import { months } from './0003-months.ts';

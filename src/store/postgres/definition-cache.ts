@@ -1,7 +1,7 @@
 import type { Definition } from '../../machine/index.ts';
-import { createBounded } from './bounded.ts';
+import { createBounded } from './bounded-cache.ts';
 import type { Query } from './database.ts';
-import { ownCopy } from './own-copy.ts';
+import { ownCopy } from './frozen-copy.ts';
 import { statements } from './statements.ts';
 
 /** A definition never changes under its hash, so its text is read once. */

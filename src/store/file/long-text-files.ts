@@ -4,8 +4,8 @@ import { describeText, digestHex, digestOf } from '../long-text.ts';
 import { corrupt } from './accept-lines.ts';
 import { bufferOf } from './bytes.ts';
 import type { Files } from './files.ts';
-import type { RunPaths } from './paths.ts';
-import { makeDirectories, replaceFile } from './write.ts';
+import type { RunPaths } from './run-paths.ts';
+import { makeDirectories, replaceFile } from './write-file.ts';
 
 const pathOf = (paths: RunPaths, digest: string): string | undefined => {
   const hex = digestHex(digest);

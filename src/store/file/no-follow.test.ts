@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { appendOwnFile, writeOwnFile } from './own-file.ts';
+import { appendOwnFile, writeOwnFile } from './no-follow.ts';
 
 let directory: string;
 beforeEach(() => {

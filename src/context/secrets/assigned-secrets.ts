@@ -1,6 +1,6 @@
 import { isWordy, type Kind, looksSecret } from './looks-secret.ts';
 import { secretNames } from './secret-names.ts';
-import { joint, type Range, restOf, valueAt, valuesOfCookie, valuesOfList } from './values.ts';
+import { joint, type Range, restOf, valueAt, valuesOfCookie, valuesOfList } from './find-values.ts';
 
 /** From the name to its value: what closes the name, what stands between, what opens the value. */
 const operator =

@@ -1,7 +1,7 @@
-import { newerError, stateFileVersion } from '../migrations.ts';
+import { newerError, stateFileVersion } from '../journal-version.ts';
 import type { RunInfo } from '../store.ts';
 import type { Query } from './database.ts';
-import type { Definitions } from './definitions.ts';
+import type { Definitions } from './definition-cache.ts';
 import { statements } from './statements.ts';
 
 export interface PageRequest {

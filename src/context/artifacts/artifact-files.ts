@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Contained, codeOf, type Failure, openContained, type Place } from './contained.ts';
+import { type Contained, codeOf, type Failure, openContained, type Place } from './open-contained.ts';
 
 export interface ReadBytes {
   /** From the beginning, `maxBytes` at most. */

@@ -1,4 +1,4 @@
-import type { Briefing } from './compile.ts';
+import type { Briefing } from './compile-briefing.ts';
 
 /** A briefing without its texts in one piece. */
 type BriefingJson = Pick<Briefing, 'id' | 'run' | 'at' | 'tokens' | 'characters' | 'sections'>;

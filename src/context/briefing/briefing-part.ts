@@ -1,5 +1,5 @@
-import type { Measure } from './measure.ts';
-import type { SectionName } from './source.ts';
+import type { Measure } from './text-size.ts';
+import type { SectionName } from './briefing-source.ts';
 
 /** A section of a briefing, before anything is known of the budget. */
 export interface Part {

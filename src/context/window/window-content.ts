@@ -1,6 +1,6 @@
 import { type Earlier, earlierMessage } from './earlier-summary.ts';
 import type { TextMessage, WindowMessage } from './message.ts';
-import { pointerFor, renderSystemPrompt } from './repetition.ts';
+import { pointerFor, renderSystemPrompt } from './repeated-text.ts';
 import { groupStarts, sendable } from './tool-pairs.ts';
 
 /** What a window holds and how it looks to a provider. Everything is computed anew after a change. */

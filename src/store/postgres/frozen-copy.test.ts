@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { ownCopy } from './own-copy.ts';
+import { ownCopy } from './frozen-copy.ts';
 
 test('a copy is the same as JSON would make it, frozen all through', () => {
   const value = {

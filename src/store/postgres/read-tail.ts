@@ -1,5 +1,5 @@
 import type { Query } from './database.ts';
-import { mostBytes } from './page.ts';
+import { mostBytes } from './run-pages.ts';
 import { statements } from './statements.ts';
 
 /** One batch of one run, as a stream tells it. */

@@ -5,8 +5,8 @@ import { StepfastError } from '../errors.ts';
 import { gitEnvironment } from './environment.ts';
 import { ownFiles } from './excluded-files.ts';
 import { type GitResult, git } from './git.ts';
-import { indexFlags } from './index-flags.ts';
-import type { Trees } from './trees.ts';
+import { indexFlags } from './git-index-flags.ts';
+import type { Trees } from './tree-hasher.ts';
 
 interface Repository {
   top: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBounded } from './bounded.ts';
+import { createBounded } from './bounded-cache.ts';
 
 const of = (seq: number, size: number) => ({ seq, size });
 

@@ -5,7 +5,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { StepfastError } from '../errors.ts';
 import { ownFiles } from './excluded-files.ts';
 import { createMatcher } from './path-matcher.ts';
-import type { Trees } from './trees.ts';
+import type { Trees } from './tree-hasher.ts';
 
 const maxMs = 2000;
 /** A file may change again without a later mtime for this long. */

@@ -13,9 +13,9 @@ import {
 import { Run } from '../../../test/kit/run.ts';
 import { adoptedDefinition, type Definition, estimateTokens } from '../../machine/index.ts';
 import { briefingSection } from './briefing-section.ts';
-import { type Briefing, compileBriefing } from './compile.ts';
-import { briefingJson } from './forms.ts';
-import { sectionNames } from './source.ts';
+import { type Briefing, compileBriefing } from './compile-briefing.ts';
+import { briefingJson } from './briefing-json.ts';
+import { sectionNames } from './briefing-source.ts';
 
 describe('golden briefings', () => {
   it('a task whose tests failed', async () => {

@@ -1,7 +1,7 @@
 import { StepfastError } from '../../errors.ts';
 import { type Definition, ended, replay, type State } from '../../machine/index.ts';
 import { describeText, digestHex } from '../long-text.ts';
-import { newerError, stateFileVersion } from '../migrations.ts';
+import { newerError, stateFileVersion } from '../journal-version.ts';
 import { isRunId, requireRunId } from '../run-id.ts';
 import type { Entry, Loaded, Pinned, RunInfo, Store, StoredEntry, Version } from '../store.ts';
 import {
@@ -14,10 +14,10 @@ import {
   keyDigest,
 } from './batch.ts';
 import type { Query } from './database.ts';
-import type { Definitions } from './definitions.ts';
-import { lacksMonth, telling } from './failures.ts';
-import { ownCopy } from './own-copy.ts';
-import type { Pages } from './page.ts';
+import type { Definitions } from './definition-cache.ts';
+import { lacksMonth, telling } from './postgres-errors.ts';
+import { ownCopy } from './frozen-copy.ts';
+import type { Pages } from './run-pages.ts';
 import type { Recent, Recents } from './recent-runs.ts';
 import { statements } from './statements.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createExclusive } from './one-at-a-time.ts';
+import { createExclusive } from './named-mutex.ts';
 
 test('one name is worked on by one at a time, in the order of asking, and another name beside it', async () => {
   const exclusive = createExclusive(60_000);

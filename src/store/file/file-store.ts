@@ -9,11 +9,11 @@ import type { Files } from './files.ts';
 import { encodeLine, type FoundLine, parseLines } from './journal.ts';
 import { withLock } from './lock.ts';
 import { createNodeFiles } from './node-files.ts';
-import { keepText, readText } from './outputs.ts';
+import { keepText, readText } from './long-text-files.ts';
 import { type Repaired, repairRun } from './repair.ts';
 import { createRunFiles, extend, knownOf, nothing, pinnedFile } from './run-files.ts';
 import { parseStateFile } from './state-file.ts';
-import { makeDirectories } from './write.ts';
+import { makeDirectories } from './write-file.ts';
 
 export interface FileStoreOptions {
   /** `<project>/.stepfast/runs`; made with its parents when the first run begins. */

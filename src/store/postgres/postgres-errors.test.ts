@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StepfastError } from '../../errors.ts';
-import { isHarmless, isPassing, lacksMonth, told } from './failures.ts';
+import { isHarmless, isPassing, lacksMonth, told } from './postgres-errors.ts';
 
 const failure = (message: string, code?: string): Error =>
   Object.assign(new Error(message), code === undefined ? {} : { code });
