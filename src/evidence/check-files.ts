@@ -1,13 +1,13 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 
-export interface Checked {
+export interface FileCheck {
   pass: boolean;
   why?: string;
 }
 
 /** Whether the worktree has the path; one that leads out of it, also by a symbolic link, does not count. */
-export async function checkExists(path: string, worktree: string, root?: string): Promise<Checked> {
+export async function checkExists(path: string, worktree: string, root?: string): Promise<FileCheck> {
   const base = await realpath(worktree);
   const asked = resolve(base, fromRoot(path, root));
   if (!inside(base, asked) && !inside(resolve(worktree), asked)) {
@@ -52,7 +52,7 @@ const advice: Record<Exclude<ReadState, 'read'>, string> = {
 export async function checkRead(
   paths: readonly string[],
   isRead: (path: string) => ReadState | Promise<ReadState>,
-): Promise<Checked> {
+): Promise<FileCheck> {
   const problems: string[] = [];
   for (const path of paths) {
     const state = await isRead(path);

@@ -1,7 +1,7 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Would turn git away from the worktree that it is run in. */
-const gitRedirects = new Set([
+const gitRedirectVariables = new Set([
   'GIT_ALTERNATE_OBJECT_DIRECTORIES',
   'GIT_ATTR_SOURCE',
   'GIT_COMMON_DIR',
@@ -28,7 +28,7 @@ const gitRedirects = new Set([
 ]);
 
 /** Set by agent programs for the commands they run; programs behave otherwise when they see them. */
-const agentMarks = new Set([
+const agentVariables = new Set([
   'AGENT',
   'AI_AGENT',
   'CLAUDECODE',
@@ -57,7 +57,8 @@ const agentMarks = new Set([
 export function commandEnvironment(base: Environment): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(base)) {
-    if (value !== undefined && !gitRedirects.has(name) && !agentMarks.has(name)) env[name] = value;
+    if (value !== undefined && !gitRedirectVariables.has(name) && !agentVariables.has(name))
+      env[name] = value;
   }
   return env;
 }

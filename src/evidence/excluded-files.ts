@@ -1,2 +1,2 @@
 /** What Stepfast itself writes while a run goes on: no tree covers it. */
-export const ownFiles: readonly string[] = ['.stepfast/runs', '.stepfast/sessions'];
+export const stepfastFiles: readonly string[] = ['.stepfast/runs', '.stepfast/sessions'];

@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, realpath, rename, writeFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { StepfastError } from '../errors.ts';
-import { ownFiles } from './excluded-files.ts';
+import { stepfastFiles } from './excluded-files.ts';
 import { createMatcher } from './path-matcher.ts';
-import type { Trees } from './tree-hasher.ts';
+import type { TreeHasher } from './tree-hasher.ts';
 
 const maxMs = 2000;
 /** A file may change again without a later mtime for this long. */
@@ -26,38 +26,38 @@ const ignored = [
 ];
 
 /** path → size, mtime and content hash */
-type Remembered = Record<string, [size: number, mtimeMs: number, hash: string]>;
+type HashCache = Record<string, [size: number, mtimeMs: number, hash: string]>;
 
 /** Hashes of the files below a directory that no git looks after. */
-export async function openFileTrees(options: {
+export async function openFileHasher(options: {
   worktree: string;
   exclude: readonly string[];
   boundMs: number;
   cacheDirectory?: string;
   maxFiles?: number;
-}): Promise<Trees> {
+}): Promise<TreeHasher> {
   const { maxFiles = 20_000 } = options;
   const root = await realpath(options.worktree);
   const inRoot = (path: string): string => relative(root, resolve(root, path)).split(sep).join('/');
-  const excluded = createMatcher([...ownFiles, ...options.exclude].map(inRoot));
+  const excluded = createMatcher([...stepfastFiles, ...options.exclude].map(inRoot));
   const manifests = new Map<string, Map<string, string>>();
   const cache =
     options.cacheDirectory && join(options.cacheDirectory, `files-${digest(root).slice(0, 16)}.json`);
-  let remembered: Remembered | undefined;
+  let writeCache: HashCache | undefined;
 
   async function manifest(): Promise<Map<string, string>> {
     const started = Date.now();
     const bound = Math.min(maxMs, options.boundMs);
-    remembered ??= await recall(cache);
-    const known = remembered;
+    writeCache ??= await readCache(cache);
+    const known = writeCache;
     const found: Map<string, string> = new Map();
-    const fresh: Remembered = {};
+    const fresh: HashCache = {};
     const check = (): void => {
       if (Date.now() - started > bound)
-        throw unknown(`reading the worktree took longer than ${bound / 1000} s without git`);
-      if (found.size > maxFiles) throw unknown(`the worktree has more than ${maxFiles} files and no git`);
+        throw treeUnknown(`reading the worktree took longer than ${bound / 1000} s without git`);
+      if (found.size > maxFiles) throw treeUnknown(`the worktree has more than ${maxFiles} files and no git`);
     };
-    const visit = async (path: string): Promise<void> => {
+    const hashFile = async (path: string): Promise<void> => {
       check();
       const file = join(root, path);
       const { size, mtimeMs, mode } = await lstat(file);
@@ -76,12 +76,12 @@ export async function openFileTrees(options: {
         else if (entry.isSymbolicLink()) found.set(path, `l${digest(await readlink(join(root, path)))}`);
         else if (entry.isFile()) files.push(path);
       }
-      for (let at = 0; at < files.length; at += 16) await Promise.all(files.slice(at, at + 16).map(visit));
+      for (let at = 0; at < files.length; at += 16) await Promise.all(files.slice(at, at + 16).map(hashFile));
     };
     await walk('');
     check();
     if (cache && changedCache(known, fresh)) await remember(cache, fresh);
-    remembered = fresh;
+    writeCache = fresh;
     return found;
   }
 
@@ -114,18 +114,18 @@ async function contentHash(file: string, size: number, ms: number): Promise<stri
   try {
     for await (const chunk of createReadStream(file, { signal })) hash.update(chunk);
   } catch (error) {
-    if (signal.aborted) throw unknown(`reading ${file} took longer than ${ms / 1000} s without git`);
+    if (signal.aborted) throw treeUnknown(`reading ${file} took longer than ${ms / 1000} s without git`);
     throw error;
   }
   return hash.digest('hex');
 }
 
-const changedCache = (before: Remembered, after: Remembered): boolean =>
+const changedCache = (before: HashCache, after: HashCache): boolean =>
   Object.keys(before).length !== Object.keys(after).length ||
   Object.entries(after).some(([path, [, , hash]]) => before[path]?.[2] !== hash);
 
 /** A cache that cannot be read is empty. */
-async function recall(file: string | undefined): Promise<Remembered> {
+async function readCache(file: string | undefined): Promise<HashCache> {
   if (file === undefined) return {};
   try {
     const { version, files } = JSON.parse(await readFile(file, 'utf8'));
@@ -136,7 +136,7 @@ async function recall(file: string | undefined): Promise<Remembered> {
 }
 
 /** A cache that cannot be written costs time only. */
-async function remember(file: string, files: Remembered): Promise<void> {
+async function remember(file: string, files: HashCache): Promise<void> {
   const temporary = `${file}.${process.pid}`;
   try {
     await mkdir(join(file, '..'), { recursive: true });
@@ -145,4 +145,4 @@ async function remember(file: string, files: Remembered): Promise<void> {
   } catch {}
 }
 
-const unknown = (reason: string): StepfastError => new StepfastError('tree_unknown', reason);
+const treeUnknown = (reason: string): StepfastError => new StepfastError('tree_unknown', reason);

@@ -3,10 +3,10 @@ import { mkdir, readFile, realpath, rm, stat, utimes, writeFile } from 'node:fs/
 import { delimiter, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { StepfastError } from '../errors.ts';
 import { gitEnvironment } from './environment.ts';
-import { ownFiles } from './excluded-files.ts';
+import { stepfastFiles } from './excluded-files.ts';
 import { type GitResult, git } from './git.ts';
 import { indexFlags } from './git-index-flags.ts';
-import type { Trees } from './tree-hasher.ts';
+import type { TreeHasher } from './tree-hasher.ts';
 
 interface Repository {
   top: string;
@@ -16,7 +16,7 @@ interface Repository {
 }
 
 /** What a hash was made of. */
-interface Made {
+interface HashedTree {
   tree: string;
   /** Submodules with changes of their own, and repositories without a commit. */
   dirty: string[];
@@ -27,12 +27,12 @@ interface Made {
  * to the repository. undefined where git does not look after `worktree`; throws `tree_unknown` where it should and
  * cannot.
  */
-export async function openGitTrees(options: {
+export async function openGitHasher(options: {
   worktree: string;
   exclude: readonly string[];
   directory: string;
   boundMs: number;
-}): Promise<Trees | undefined> {
+}): Promise<TreeHasher | undefined> {
   const { directory, boundMs } = options;
   const worktree = await realpath(options.worktree);
   const repository = await locate(worktree, boundMs);
@@ -42,11 +42,11 @@ export async function openGitTrees(options: {
   const env = gitEnvironment(process.env, {
     GIT_INDEX_FILE: copy,
     GIT_OBJECT_DIRECTORY: join(directory, 'objects'),
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(repository.objects),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: quotedPath(repository.objects),
   });
-  const notCovered = [...ownFiles, ...ownFiles.map((path) => join(top, path)), ...options.exclude];
+  const notCovered = [...stepfastFiles, ...stepfastFiles.map((path) => join(top, path)), ...options.exclude];
   const excluded = [...new Set(notCovered.flatMap((path) => pathIn(top, worktree, path) ?? []))];
-  const made = new Map<string, Made>();
+  const made = new Map<string, HashedTree>();
   let copied = '';
   let gitlinks = false;
   let sparse = false;
@@ -55,7 +55,7 @@ export async function openGitTrees(options: {
   const run = (args: readonly string[], input?: string | Buffer): Promise<GitResult> =>
     git(args, { cwd: top, env, deadline, ...(input === undefined ? {} : { input }) });
   const must = async (args: readonly string[], input?: string | Buffer): Promise<Buffer> =>
-    ok(await run(args, input), boundMs).stdout;
+    requireSuccess(await run(args, input), boundMs).stdout;
 
   /** A copy of the index keeps what git knows of unchanged files; taken again only when the index has changed. */
   async function copyIndex(): Promise<void> {
@@ -74,13 +74,13 @@ export async function openGitTrees(options: {
       await utimes(copy, mtime, mtime);
       const flags = indexFlags(content, hashBytes);
       gitlinks = flags.gitlinks;
-      if (flags.hidden) await unhide();
+      if (flags.hidden) await unhideEntries();
     }
     copied = version;
   }
 
   /** Entries that git was told not to look at count too, but for those that a sparse checkout leaves out. */
-  async function unhide(): Promise<void> {
+  async function unhideEntries(): Promise<void> {
     const setting = await run(['config', '--type=bool', 'core.sparseCheckout']);
     sparse = setting.stdout.toString().trim() === 'true';
     const entries = (await must(['ls-files', '-v', '-z'])).toString('utf8').split('\0').filter(Boolean);
@@ -96,7 +96,7 @@ export async function openGitTrees(options: {
   const scopeOf = (paths: readonly string[]): string[] =>
     paths.map((path) => {
       const inside = pathIn(top, worktree, path);
-      if (inside === undefined) throw unknown(`${path} is outside the worktree`);
+      if (inside === undefined) throw treeUnknown(`${path} is outside the worktree`);
       return `:(top,glob)${inside}`;
     });
 
@@ -112,7 +112,8 @@ export async function openGitTrees(options: {
     // so is leaving out what is ignored anyway, although all else was added
     if (result.code === 1 && errors.length === 0) return [];
     const empty = errors.flatMap((line) => /^error: '(.+)' does not have a commit/.exec(line)?.[1] ?? []);
-    if (result.code !== 1 || empty.length === 0 || empty.length < errors.length) ok(result, boundMs);
+    if (result.code !== 1 || empty.length === 0 || empty.length < errors.length)
+      requireSuccess(result, boundMs);
     return empty;
   }
 
@@ -137,7 +138,7 @@ export async function openGitTrees(options: {
     const part = { ...env, GIT_INDEX_FILE: join(directory, `part-${number}`) };
     await rm(part.GIT_INDEX_FILE, { force: true });
     const options = { cwd: top, env: part, deadline, input: listed };
-    ok(await git(['update-index', '-z', '--index-info'], options), boundMs);
+    requireSuccess(await git(['update-index', '-z', '--index-info'], options), boundMs);
     return keep(
       await writeTree(part),
       dirty.filter((name) => links.has(name)),
@@ -145,7 +146,10 @@ export async function openGitTrees(options: {
   }
 
   async function writeTree(on: Record<string, string>): Promise<string> {
-    const result = ok(await git(['write-tree', '--missing-ok'], { cwd: top, env: on, deadline }), boundMs);
+    const result = requireSuccess(
+      await git(['write-tree', '--missing-ok'], { cwd: top, env: on, deadline }),
+      boundMs,
+    );
     return result.stdout.toString('latin1').trim();
   }
 
@@ -170,7 +174,7 @@ export async function openGitTrees(options: {
       // excluded files are not added, so both may look at the copy at once
       const listing = run(['ls-files', '-z', '--', ...excluded.map((path) => `:(top,glob)${path}`)]);
       const empty = await add(scope);
-      const tracked = ok(await listing, boundMs).stdout;
+      const tracked = requireSuccess(await listing, boundMs).stdout;
       if (tracked.length > 0) await must(['update-index', '--force-remove', '-z', '--stdin'], tracked);
       const dirty = [...(await dirtyLinks()), ...empty];
       const hashes: string[] = [];
@@ -198,12 +202,12 @@ async function locate(worktree: string, boundMs: number): Promise<Repository | u
   const wanted = ['--show-toplevel', '--show-object-format', '--git-path', 'index', '--git-path', 'objects'];
   const found = await git(['rev-parse', ...wanted], options);
   if (found.failure === 'missing' || /not a git repository/.test(found.stderr)) return undefined;
-  const [top, format, index, objects, ...rest] = ok(found, boundMs)
+  const [top, format, index, objects, ...rest] = requireSuccess(found, boundMs)
     .stdout.toString('utf8')
     .replace(/\n$/, '')
     .split('\n');
   if (top === undefined || index === undefined || objects === undefined || rest.length > 0) {
-    throw unknown('git told nothing of use about the worktree');
+    throw treeUnknown('git told nothing of use about the worktree');
   }
   const root = await realpath(top);
   // a folder that the repository around it ignores is not in its tree
@@ -219,16 +223,17 @@ function pathIn(top: string, worktree: string, path: string): string | undefined
   return inside.split(sep).join('/');
 }
 
-const quoted = (path: string): string =>
+const quotedPath = (path: string): string =>
   path.includes(delimiter) || path.startsWith('"') ? `"${path.replace(/["\\]/g, '\\$&')}"` : path;
 
-function ok(result: GitResult, boundMs: number): GitResult {
-  if (result.failure === 'late') throw unknown(`reading the worktree took longer than ${boundMs / 1000} s`);
+function requireSuccess(result: GitResult, boundMs: number): GitResult {
+  if (result.failure === 'late')
+    throw treeUnknown(`reading the worktree took longer than ${boundMs / 1000} s`);
   if (result.code === 0) return result;
   const [reason = `git ended with ${result.code}`] = result.stderr
     .split('\n')
     .filter((line) => /^(?:error|fatal): /.test(line));
-  throw unknown(reason.replace(/^(?:error|fatal): /, 'git: '));
+  throw treeUnknown(reason.replace(/^(?:error|fatal): /, 'git: '));
 }
 
-const unknown = (reason: string): StepfastError => new StepfastError('tree_unknown', reason);
+const treeUnknown = (reason: string): StepfastError => new StepfastError('tree_unknown', reason);

@@ -26,7 +26,7 @@ export interface GitOptions {
  * No hooks, no daemons, no shared index files in the repository, no refusal over line ends. The user's other settings
  * hold, so that a file means what it means to the user's git: a `clean` filter runs for each changed file.
  */
-const looking = [
+const defaultSettings = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
   'core.splitIndex=false',
@@ -36,11 +36,11 @@ const looking = [
   'advice.addEmbeddedRepo=false',
   'submodule.recurse=false',
 ];
-const mostError = 1024 * 1024;
+const maxStderrBytes = 1024 * 1024;
 
 /** Never rejects. In a session of its own, so that nothing it starts can ask at a terminal. */
 export function git(args: readonly string[], options: GitOptions): Promise<GitResult> {
-  const { cwd, env, deadline = Infinity, input, maxBytes = Infinity, settings = looking } = options;
+  const { cwd, env, deadline = Infinity, input, maxBytes = Infinity, settings = defaultSettings } = options;
   const ms = deadline - performance.now();
   if (ms <= 0) return Promise.resolve({ code: null, stdout: Buffer.alloc(0), stderr: '', failure: 'late' });
   return new Promise((resolve) => {
@@ -74,7 +74,7 @@ export function git(args: readonly string[], options: GitOptions): Promise<GitRe
     });
     child.stderr?.on('data', (chunk: Buffer) => {
       bytes.stderr += chunk.length;
-      if (bytes.stderr <= mostError) stderr.push(chunk);
+      if (bytes.stderr <= maxStderrBytes) stderr.push(chunk);
     });
     child.once('error', () => {
       failure = 'missing';

@@ -18,15 +18,15 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** SIGTERM, and SIGKILL to what is left after `graceMs`. Nobody of the group lives when it resolves. */
-export async function endGroup(pid: number, graceMs = 2000): Promise<void> {
+export async function terminateGroup(pid: number, graceMs = 2000): Promise<void> {
   if (!groupAlive(pid)) return;
   signalGroup(pid, 'SIGTERM');
-  if (await gone(pid, graceMs)) return;
+  if (await waitUntilGone(pid, graceMs)) return;
   signalGroup(pid, 'SIGKILL');
-  await gone(pid, 500);
+  await waitUntilGone(pid, 500);
 }
 
-async function gone(pid: number, ms: number): Promise<boolean> {
+async function waitUntilGone(pid: number, ms: number): Promise<boolean> {
   const until = performance.now() + ms;
   for (let pause = 5; groupAlive(pid); pause = Math.min(pause * 2, 80)) {
     if (performance.now() >= until) return false;
@@ -42,10 +42,10 @@ function groupAlive(pid: number): boolean {
     return false;
   }
   // the dead stay in the group until they are reaped, which an init process may do late or never
-  return process.platform !== 'linux' || readdirSync('/proc').some((id) => livesIn(id, pid));
+  return process.platform !== 'linux' || readdirSync('/proc').some((id) => isLiveMember(id, pid));
 }
 
-function livesIn(id: string, group: number): boolean {
+function isLiveMember(id: string, group: number): boolean {
   if (!/^\d+$/.test(id)) return false;
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'latin1');

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { StepfastError } from '../errors.ts';
 import { createOutputLog } from './output-log.ts';
-import { endGroup, hasGroups } from './process-group.ts';
+import { hasGroups, terminateGroup } from './process-group.ts';
 
 export interface CommandResult {
   /** null when a signal ended it. */
@@ -50,7 +50,7 @@ export async function runCommand(request: {
   const { child, outputs } = await start(request);
   const { pid } = child;
   const end = (): Promise<void> => {
-    ending ??= pid === undefined ? Promise.resolve() : endGroup(pid);
+    ending ??= pid === undefined ? Promise.resolve() : terminateGroup(pid);
     return ending;
   };
   const drained = Promise.all(outputs.map((output) => drain(output, log.write)));

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Gate, GateResult, RequestedGate } from '../machine/index.ts';
-import { type Checked, checkExists, checkRead, type ReadState } from './check-files.ts';
+import { checkExists, checkRead, type FileCheck, type ReadState } from './check-files.ts';
 import { commandEnvironment, type Environment } from './environment.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
-import { endOf } from './tail-text.ts';
+import { truncateToTail } from './tail-text.ts';
 import { createTreeWatch, type Tree, type TreeWatch } from './tree-hash.ts';
 
 export interface GatesRequest {
@@ -17,7 +17,7 @@ export interface GatesRequest {
   logDirectory: string;
   /** Files that no tree of the run covers; what the gates declare as `writes` comes on top. */
   exclude?: readonly string[];
-  condition: (expression: string) => Checked | Promise<Checked>;
+  condition: (expression: string) => FileCheck | Promise<FileCheck>;
   isRead: (path: string) => ReadState | Promise<ReadState>;
   /** Passes that hold again for the same command on the same tree. */
   passed?: readonly { what: string; tree?: string }[];
@@ -62,32 +62,33 @@ export async function runGates(request: GatesRequest): Promise<GatesOutcome> {
 async function runTwice(request: GatesRequest, watch: TreeWatch): Promise<GatesOutcome> {
   const covers = [undefined, ...request.gates.map(({ gate }) => gate.paths?.map(fromWorktree))];
   const first = await runList(request, watch, covers, await readTrees(watch, covers));
-  if (!changed(first) || isRed(request, first.receipts) || request.signal?.aborted) return outcome(first);
+  if (!changed(first) || isRed(request, first.receipts) || request.signal?.aborted) return outcomeOf(first);
   const passed = [...(request.passed ?? []), ...passesOf(request, first)];
   const second = await runList({ ...request, passed }, watch, covers, first.after);
-  if (!changed(second) || isRed(request, second.receipts) || request.signal?.aborted) return outcome(second);
+  if (!changed(second) || isRed(request, second.receipts) || request.signal?.aborted)
+    return outcomeOf(second);
   const names = await watch.changed(hashOf(second.before) ?? '', hashOf(second.after) ?? '');
   const more = names.length > maxNamed ? [`and ${names.length - maxNamed} more`] : [];
   const unstable =
     names.length > 0 ? [...names.slice(0, maxNamed), ...more] : ['(files that cannot be named)'];
-  return { ...outcome(second), unstable };
+  return { ...outcomeOf(second), unstable };
 }
 
 /** The whole tree first, then that of each gate. */
-type Trees = Tree[];
+type CoveredTrees = Tree[];
 
-interface Pass {
+interface ListRun {
   receipts: GateResult[];
-  before: Trees;
-  after: Trees;
+  before: CoveredTrees;
+  after: CoveredTrees;
 }
 
 async function runList(
   request: GatesRequest,
   watch: TreeWatch,
   covers: readonly (readonly string[] | undefined)[],
-  before: Trees,
-): Promise<Pass> {
+  before: CoveredTrees,
+): Promise<ListRun> {
   const receipts: GateResult[] = [];
   let ranCommand = false;
   let red: { what: string; role: RequestedGate['role'] } | undefined;
@@ -115,13 +116,13 @@ const mayReuse = ({ passed = [] }: GatesRequest, command: string, tree: string):
   passed.some((receipt) => receipt.what === command && receipt.tree === tree);
 
 /** Of gates with `paths` where nothing changed. */
-const passesOf = ({ gates }: GatesRequest, { receipts }: Pass): { what: string; tree?: string }[] =>
+const passesOf = ({ gates }: GatesRequest, { receipts }: ListRun): { what: string; tree?: string }[] =>
   receipts.flatMap(({ gate, pass, tree }) =>
     pass && tree !== undefined ? [{ what: gates[gate]?.gate.run ?? '', tree }] : [],
   );
 
 /** A receipt speaks of a tree only if that was the same before and after. */
-function withTree(receipt: GateResult, before: Trees, after: Trees): GateResult {
+function withTree(receipt: GateResult, before: CoveredTrees, after: CoveredTrees): GateResult {
   const tree = before[receipt.gate + 1]?.hash;
   return tree !== undefined && after[receipt.gate + 1]?.hash === tree ? { ...receipt, tree } : receipt;
 }
@@ -129,10 +130,10 @@ function withTree(receipt: GateResult, before: Trees, after: Trees): GateResult 
 async function check(request: GatesRequest, gate: Gate, index: number): Promise<Omit<GateResult, 'gate'>> {
   if (gate.run !== undefined) return checkCommand(request, gate.run, gate.timeout ?? defaultSeconds, index);
   const { pass, why } = await checkValue(request, gate);
-  return { pass, ...(why === undefined ? {} : { tail: endOf(why, tailBytes) }) };
+  return { pass, ...(why === undefined ? {} : { tail: truncateToTail(why, tailBytes) }) };
 }
 
-async function checkValue(request: GatesRequest, gate: Gate): Promise<Checked> {
+async function checkValue(request: GatesRequest, gate: Gate): Promise<FileCheck> {
   if (gate.exists !== undefined) return checkExists(gate.exists, request.worktree, request.root);
   if (gate.condition !== undefined) return request.condition(gate.condition);
   if (gate.read !== undefined) return checkRead(gate.read, request.isRead);
@@ -158,7 +159,7 @@ async function checkCommand(
     pass: exit === 0 && !timedOut && !aborted,
     ...(exit === null ? {} : { exit }),
     ms,
-    tail: endOf(tail + ending(result, seconds), tailBytes),
+    tail: truncateToTail(tail + ending(result, seconds), tailBytes),
     digest,
   };
 }
@@ -175,15 +176,15 @@ function ending({ timedOut, aborted, signal, tail }: CommandResult, seconds: num
 const isRed = ({ gates }: GatesRequest, receipts: readonly GateResult[]): boolean =>
   receipts.some(({ gate, pass }) => !pass && gates[gate]?.role === 'gate');
 
-const hashOf = (trees: Trees): string | undefined => trees[0]?.hash;
+const hashOf = (trees: CoveredTrees): string | undefined => trees[0]?.hash;
 
-function changed({ before, after }: Pass): boolean {
+function changed({ before, after }: ListRun): boolean {
   const [a, b] = [hashOf(before), hashOf(after)];
   return a !== undefined && b !== undefined && a !== b;
 }
 
 /** Without a tree where it was unknown before or after. */
-function outcome({ receipts, before, after }: Pass): GatesOutcome {
+function outcomeOf({ receipts, before, after }: ListRun): GatesOutcome {
   const tree = hashOf(before) === undefined ? undefined : hashOf(after);
   return { receipts, ...(tree === undefined ? {} : { tree }) };
 }
@@ -192,7 +193,7 @@ function outcome({ receipts, before, after }: Pass): GatesOutcome {
 async function readTrees(
   watch: TreeWatch,
   covers: readonly (readonly string[] | undefined)[],
-): Promise<Trees> {
+): Promise<CoveredTrees> {
   const keys = covers.map((paths) => JSON.stringify(paths) ?? '');
   const different = [...new Set(keys)];
   const trees = await watch.read(different.map((key) => covers[keys.indexOf(key)]));

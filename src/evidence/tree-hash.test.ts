@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { gitEnvironment } from './environment.ts';
-import { openFileTrees } from './file-tree-hash.ts';
+import { openFileHasher } from './file-tree-hash.ts';
 import { createTreeWatch, treeOf } from './tree-hash.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-trees-')));
@@ -423,7 +423,7 @@ describe('a tree without git', () => {
 
   test('[P3/16] more files than the limit, or more time, is unknown', async () => {
     const root = plain();
-    const trees = await openFileTrees({ worktree: root, exclude: [], boundMs: 60_000, maxFiles: 2 });
+    const trees = await openFileHasher({ worktree: root, exclude: [], boundMs: 60_000, maxFiles: 2 });
     await expect(trees.read([undefined])).resolves.toHaveLength(1);
     put(root, 'third');
     await expect(trees.read([undefined])).rejects.toThrow('more than 2 files');

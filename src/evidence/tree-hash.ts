@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StepfastError } from '../errors.ts';
-import { openFileTrees } from './file-tree-hash.ts';
-import { openGitTrees } from './git-tree-hash.ts';
-import type { Trees } from './tree-hasher.ts';
+import { openFileHasher } from './file-tree-hash.ts';
+import { openGitHasher } from './git-tree-hash.ts';
+import type { TreeHasher } from './tree-hasher.ts';
 
 /** The state of a worktree's files: `git:` or `files:` and a hash, or why there is none. */
 export type Tree = { hash: string; unknown?: undefined } | { hash?: undefined; unknown: string };
@@ -35,17 +35,17 @@ export function createTreeWatch({
   cacheDirectory,
 }: TreeOptions): TreeWatch {
   let directory: string | undefined;
-  let opened: Promise<Trees> | undefined;
+  let opened: Promise<TreeHasher> | undefined;
 
-  async function open(): Promise<Trees> {
+  async function open(): Promise<TreeHasher> {
     directory ??= await mkdtemp(join(tmpdir(), 'stepfast-tree-'));
-    const git = await openGitTrees({ worktree, exclude, directory, boundMs });
+    const git = await openGitHasher({ worktree, exclude, directory, boundMs });
     return (
-      git ?? openFileTrees({ worktree, exclude, boundMs, ...(cacheDirectory ? { cacheDirectory } : {}) })
+      git ?? openFileHasher({ worktree, exclude, boundMs, ...(cacheDirectory ? { cacheDirectory } : {}) })
     );
   }
 
-  const trees = (): Promise<Trees> => {
+  const trees = (): Promise<TreeHasher> => {
     opened ??= open();
     opened.catch(() => {
       opened = undefined;

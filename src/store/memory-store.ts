@@ -1,5 +1,5 @@
 import { describeText } from './long-text.ts';
-import { isNamed, requireRunId } from './run-id.ts';
+import { matchesRunName, requireRunId } from './run-id.ts';
 import { infoOf, newestFirst } from './run-list.ts';
 import {
   type Entry,
@@ -11,7 +11,7 @@ import {
   type Version,
 } from './store.ts';
 
-interface Kept {
+interface MemoryRun {
   pinned: string;
   state: string;
   entries: string[];
@@ -20,16 +20,16 @@ interface Kept {
 
 /** Everything as JSON text, so that it is what a file would give back and nobody shares it. */
 export function createMemoryStore(): Store {
-  const runs = new Map<string, Kept>();
+  const runs = new Map<string, MemoryRun>();
   const texts = new Map<string, Map<string, string>>();
 
-  const entriesOf = (kept: Kept): StoredEntry[] => kept.entries.map((entry) => JSON.parse(entry));
-  const versionOf = (kept: Kept): Version => ({
+  const entriesOf = (kept: MemoryRun): StoredEntry[] => kept.entries.map((entry) => JSON.parse(entry));
+  const versionOf = (kept: MemoryRun): Version => ({
     seq: kept.entries.length,
     hash: String(kept.entries.length),
   });
 
-  function write(kept: Kept, entry: Entry, state: Loaded['state']): Version {
+  function write(kept: MemoryRun, entry: Entry, state: Loaded['state']): Version {
     const seq = kept.entries.length + 1;
     const version = { seq, hash: String(seq) };
     kept.entries.push(JSON.stringify({ ...version, ...entry }));
@@ -42,7 +42,7 @@ export function createMemoryStore(): Store {
     async create(run, pinned: Pinned, entry, state) {
       requireRunId(run);
       if (runs.has(run)) return 'taken';
-      const kept: Kept = { pinned: JSON.stringify(pinned), state: '', entries: [], watchers: new Set() };
+      const kept: MemoryRun = { pinned: JSON.stringify(pinned), state: '', entries: [], watchers: new Set() };
       runs.set(run, kept);
       return write(kept, entry, state);
     },
@@ -74,7 +74,7 @@ export function createMemoryStore(): Store {
     },
 
     async ids(name) {
-      return [...runs.keys()].filter((run) => name === undefined || isNamed(run, name));
+      return [...runs.keys()].filter((run) => name === undefined || matchesRunName(run, name));
     },
 
     async list() {

@@ -1,5 +1,5 @@
 /** How many idempotency keys of a run are at hand; older ones are looked up. */
-export const mostKeys = 256;
+export const maxRememberedKeys = 256;
 
 /** The last use of each of the last keys, oldest first. */
 export function rememberedKeys<T extends { key?: string }>(uses: readonly T[]): (T & { key: string })[] {
@@ -10,5 +10,5 @@ export function rememberedKeys<T extends { key?: string }>(uses: readonly T[]): 
     last.delete(key);
     last.set(key, { ...use, key });
   }
-  return [...last.values()].slice(-mostKeys);
+  return [...last.values()].slice(-maxRememberedKeys);
 }

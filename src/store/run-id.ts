@@ -6,7 +6,8 @@ const pattern = /^[a-z0-9-]{1,128}$/;
 export const isRunId = (run: string): boolean => pattern.test(run);
 
 /** The run's whole id, or the end of it that every handle begins with. */
-export const isNamed = (run: string, name: string): boolean => run === name || run.endsWith(`-${name}`);
+export const matchesRunName = (run: string, name: string): boolean =>
+  run === name || run.endsWith(`-${name}`);
 
 export function requireRunId(run: string): void {
   if (isRunId(run)) return;

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { createFileStore, type FileStore } from '../../src/store/file/file-store.ts';
 import type { Files } from '../../src/store/file/files.ts';
 import { createNodeFiles } from '../../src/store/file/node-files.ts';
-import { createFileStore, type FileStore } from '../../src/store/file/file-store.ts';
 
 /** A directory that is gone after the test. */
 export function temporaryDirectory(): string {

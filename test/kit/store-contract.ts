@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { longTextBytes } from '../../src/store/long-text.ts';
-import { mostKeys } from '../../src/store/remembered-keys.ts';
+import { maxRememberedKeys } from '../../src/store/remembered-keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   begin,
@@ -250,9 +250,9 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
     test('no key is forgotten, however many there are', async () => {
       const { store } = await create();
       await begin(store, run);
-      for (let use = 0; use <= mostKeys; use += 1)
+      for (let use = 0; use <= maxRememberedKeys; use += 1)
         await note(store, run, `${use}`, { key: `k${use}`, reply: use });
-      for (const use of [0, 1, mostKeys])
+      for (const use of [0, 1, maxRememberedKeys])
         expect((await mustLoad(store, run, `k${use}`)).repeated).toEqual({ reply: use });
       expect(await mustLoad(store, run, 'k')).not.toHaveProperty('repeated');
     });

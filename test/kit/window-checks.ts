@@ -105,7 +105,7 @@ export function checkCompaction(
 }
 
 /** Index 1 says how many went away and how many of them its summary is of, or the result says that it does not. */
-export function checkTold(
+export function checkEarlierNotice(
   window: ContextWindow<Message>,
   { problems, compacted, dropped }: Compaction,
   told: { gone: number; summarised: number },

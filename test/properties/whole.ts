@@ -1,4 +1,4 @@
-import { oneLine, passage } from '../../src/context/briefing/bounded-text.ts';
+import { escapeHeadings, oneLine } from '../../src/context/briefing/bounded-text.ts';
 import type { Briefing, BriefingSource } from '../../src/context/index.ts';
 import { estimateTokens, formatHandle, instructionsFor } from '../../src/machine/index.ts';
 
@@ -13,12 +13,13 @@ export function missingIn({ id, sections }: Briefing, source: BriefingSource): s
   };
   must('run', id);
   must('run', state.run);
-  if (estimateTokens(next) < 250 && next.length < 800) must('action', passage(next));
+  if (estimateTokens(next) < 250 && next.length < 800) must('action', escapeHeadings(next));
   if (cursor) {
     const at = formatHandle(state.run, cursor.path, cursor.visit);
     if (!next.includes(at)) must('run', at);
     const instructions = instructionsFor(definition, state, cursor, values, session);
-    if (!told('instructions').includes('This is the opening of')) must('instructions', passage(instructions));
+    if (!told('instructions').includes('This is the opening of'))
+      must('instructions', escapeHeadings(instructions));
   }
   if (worktree !== undefined && !told('run').includes('Where the files of its task are:'))
     must('run', worktree);

@@ -1,7 +1,7 @@
 import { deniedPath } from '../secrets/denied-path.ts';
 
 /** What nobody means when they ask for a listing. */
-export const leftOut: ReadonlySet<string> = new Set([
+export const unlistedNames: ReadonlySet<string> = new Set([
   '.git',
   '.hg',
   '.svn',
@@ -20,10 +20,10 @@ export const leftOut: ReadonlySet<string> = new Set([
   'venv',
 ]);
 
-const ownFiles = new Set(['state.json', 'workflow.json', 'todo.md', 'outputs']);
+const readableRunFiles = new Set(['state.json', 'workflow.json', 'todo.md', 'outputs']);
 
 /** Why this place of the project is not shown, if it is not: git's and other runs' files, and files of secrets. */
-export function placeProblem(segments: readonly string[], run: string, listing: boolean): string | undefined {
+export function pathProblem(segments: readonly string[], run: string, listing: boolean): string | undefined {
   // Case and what Windows drops from a name make no other file.
   const names = segments.map((segment) =>
     segment
@@ -37,7 +37,8 @@ export function placeProblem(segments: readonly string[], run: string, listing: 
     if (name !== '.stepfast' && name !== 'stepfa~1') continue;
     const [part, id, file] = names.slice(index + 1);
     if (part !== 'runs' && part !== 'worktrees') continue;
-    const own = index === 0 && part === 'runs' && id === run.toLowerCase() && ownFiles.has(file ?? '');
+    const own =
+      index === 0 && part === 'runs' && id === run.toLowerCase() && readableRunFiles.has(file ?? '');
     if (!own)
       return 'belongs to a run: only state.json, workflow.json, TODO.md and outputs/ of this run are shown';
   }

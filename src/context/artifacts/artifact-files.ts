@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Contained, codeOf, type Failure, openContained, type Place } from './open-contained.ts';
+import {
+  type ContainedPath,
+  codeOf,
+  type OpenedPath,
+  openContained,
+  type ReadFailure,
+} from './open-contained.ts';
 
 export interface ReadBytes {
   /** From the beginning, `maxBytes` at most. */
@@ -9,23 +15,23 @@ export interface ReadBytes {
   size: number;
 }
 
-export interface Entry {
+export interface DirectoryEntry {
   name: string;
   kind: 'file' | 'directory' | 'link' | 'other';
   size: number;
 }
 
-export interface Entries {
+export interface DirectoryListing {
   /** In no order. */
-  entries: Entry[];
+  entries: DirectoryEntry[];
   /** There are more than were read. */
   more: boolean;
 }
 
 /** All that artifacts need of a disk. Nothing of a place outside the base is ever returned. */
 export interface ArtifactFiles {
-  read(place: Place, maxBytes: number): Promise<ReadBytes | Failure>;
-  list(place: Place, maxEntries: number): Promise<Entries | Failure>;
+  read(place: ContainedPath, maxBytes: number): Promise<ReadBytes | ReadFailure>;
+  list(place: ContainedPath, maxEntries: number): Promise<DirectoryListing | ReadFailure>;
 }
 
 /** `descriptors`: see `openContained`; where the system has none, everything is looked at twice. */
@@ -46,14 +52,14 @@ export function createArtifactFiles(descriptors = '/proc/self/fd'): ArtifactFile
   };
 }
 
-const moved: Failure = { state: 'refused', why: 'was replaced while it was read: ask again' };
+const moved: ReadFailure = { state: 'refused', why: 'was replaced while it was read: ask again' };
 
 async function withOpened<T>(
-  place: Place,
+  place: ContainedPath,
   kind: 'file' | 'directory',
   descriptors: string | undefined,
-  use: (opened: Contained) => Promise<T>,
-): Promise<T | Failure> {
+  use: (opened: OpenedPath) => Promise<T>,
+): Promise<T | ReadFailure> {
   const opened = await openContained(place, kind, descriptors);
   if (!('handle' in opened)) return opened;
   try {
@@ -65,7 +71,7 @@ async function withOpened<T>(
   }
 }
 
-async function bytesOf({ handle, size }: Contained, maxBytes: number): Promise<ReadBytes> {
+async function bytesOf({ handle, size }: OpenedPath, maxBytes: number): Promise<ReadBytes> {
   const buffer = Buffer.alloc(Math.min(size, maxBytes));
   let length = 0;
   while (length < buffer.length) {
@@ -76,8 +82,8 @@ async function bytesOf({ handle, size }: Contained, maxBytes: number): Promise<R
   return { bytes: buffer.subarray(0, length), size };
 }
 
-async function entriesOf(directory: string, maxEntries: number): Promise<Entries> {
-  const entries: Entry[] = [];
+async function entriesOf(directory: string, maxEntries: number): Promise<DirectoryListing> {
+  const entries: DirectoryEntry[] = [];
   for await (const { name } of await opendir(directory)) {
     if (entries.length === maxEntries) return { entries, more: true };
     const stats = await lstat(join(directory, name)).catch(() => undefined);

@@ -9,10 +9,10 @@ export interface Artifact {
   required: boolean;
   /** The `reload_triggers` of the workflow; `session_start` where it names none. */
   triggers: readonly string[];
-  content: Content;
+  content: ArtifactContent;
 }
 
-export type Content =
+export type ArtifactContent =
   /** `source` is how the agent finds it: `@docs/plan.md`, or `git`. `text` has no secrets. */
   | {
       state: 'loaded';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { createTrial, sampleState } from '../../../test/kit/artifact-project.ts';
+import { createArtifactProject, sampleState } from '../../../test/kit/artifact-project.ts';
 import { type Canary, createCanaries } from '../../../test/kit/canaries.ts';
 import type { CriticalArtifact } from '../../machine/index.ts';
 
@@ -18,7 +18,7 @@ const around = ({ text }: Canary, index: number): string =>
 test('[004/8] of 200 made-up secrets in files of every type none is shown', async () => {
   const fitsName = (canary: Canary): boolean =>
     /^[\w.~=+-]{1,200}$/.test(canary.text) || canary.parts.length === 1;
-  using trial = createTrial({
+  using trial = createArtifactProject({
     'all.md': canaries.map(around).join('\n'),
     'skills/a/SKILL.md': canaries.map(around).join('\n'),
     ...Object.fromEntries(canaries.map((canary, i) => [`each/${i}.md`, around(canary, i)])),
@@ -75,7 +75,7 @@ test('[004/8] of 200 made-up secrets in files of every type none is shown', asyn
 
 test('the name of a list tells that its values are secrets', async () => {
   const value = ['q7Zk2mX', 'w9LbR4tVn8Hs'].join('');
-  using trial = createTrial({
+  using trial = createArtifactProject({
     'a.json': JSON.stringify({ tokens: [value], nested: { apiKeys: ['plain words', value] } }),
   });
   const content = await trial.content({ type: 'json', path: 'a.json' });
@@ -84,7 +84,7 @@ test('the name of a list tells that its values are secrets', async () => {
 });
 
 test('secrets in paths, commands, descriptions, conditions and commits are not shown either', async () => {
-  using trial = createTrial();
+  using trial = createArtifactProject();
   const inline = canaries.filter(({ text }) => !text.includes('\n') && text.length < 200);
   expect(inline.length).toBeGreaterThan(80);
   for (const canary of inline) {

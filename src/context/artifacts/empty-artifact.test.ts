@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createTrial } from '../../../test/kit/artifact-project.ts';
+import { createArtifactProject } from '../../../test/kit/artifact-project.ts';
 
 test('[004/1] a required artifact that is empty is missing; another is only empty', async () => {
-  using trial = createTrial({ 'plan.md': '\n', 'skills/s/SKILL.md': '', 'notes.md': '' });
+  using trial = createArtifactProject({ 'plan.md': '\n', 'skills/s/SKILL.md': '', 'notes.md': '' });
   const artifacts = await trial.load([
     { id: 'plan', type: 'markdown', path: 'plan.md', required: true },
     { id: 's', type: 'skill', path: 'skills/s', required: true },

@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
-import { createTrial, runId } from '../../../test/kit/artifact-project.ts';
+import { createArtifactProject, runId } from '../../../test/kit/artifact-project.ts';
 import { createArtifactFiles } from './artifact-files.ts';
 
 describe('links', () => {
   test('[004/8] a symbolic link out of the project gives nothing, wherever it is on the way', async () => {
-    using trial = createTrial({
+    using trial = createArtifactProject({
       'docs/plan.md': 'inside',
       'docs/plan.json': '{}',
       '.env': 'inside',
@@ -85,7 +85,7 @@ describe('links', () => {
   });
 
   test('a link that stays inside the project is followed', async () => {
-    using trial = createTrial({ 'packages/a/docs/plan.md': 'inside' });
+    using trial = createArtifactProject({ 'packages/a/docs/plan.md': 'inside' });
     symlinkSync('packages/a/docs', join(trial.root, 'docs'));
     symlinkSync('docs/plan.md', join(trial.root, 'plan.md'));
     for (const path of ['docs/plan.md', 'plan.md']) {
@@ -99,7 +99,7 @@ describe('links', () => {
   });
 
   test('a hard link, a pipe, a socket and a device are refused without waiting', async () => {
-    using trial = createTrial();
+    using trial = createArtifactProject();
     linkSync(join(trial.outside, 'plan.md'), join(trial.root, 'hard.md'));
     execFileSync('mkfifo', [join(trial.root, 'pipe.md')]);
     const server = createServer();
@@ -121,7 +121,10 @@ describe('links', () => {
   ])(
     '[004/8] a folder that is swapped for a link out of the project gives nothing: by %s',
     async (_, descriptors, ms) => {
-      using trial = createTrial({ 'live/docs/plan.md': 'inside', 'live/docs/plan.json': '"inside"' });
+      using trial = createArtifactProject({
+        'live/docs/plan.md': 'inside',
+        'live/docs/plan.json': '"inside"',
+      });
       const files = createArtifactFiles(descriptors);
       writeFileSync(join(trial.outside, 'plan.json'), JSON.stringify(trial.canary));
       const worker = new Worker(swapper, {

@@ -1,6 +1,6 @@
-import { leftOut } from './allowed-path.ts';
-import type { Failure, Place } from './open-contained.ts';
-import type { ArtifactFiles, Entry } from './artifact-files.ts';
+import { unlistedNames } from './allowed-path.ts';
+import type { ArtifactFiles, DirectoryEntry } from './artifact-files.ts';
+import type { ContainedPath, ReadFailure } from './open-contained.ts';
 import { printable, sizeText } from './printable.ts';
 
 const maxDepth = 2;
@@ -10,21 +10,21 @@ const maxEntries = 5_000;
 /** Names and sizes below a directory, two levels deep; never what is in a file, never through a link. */
 export async function listDirectory(
   files: ArtifactFiles,
-  place: Place,
-): Promise<{ text: string; whole: boolean } | Failure> {
+  place: ContainedPath,
+): Promise<{ text: string; whole: boolean } | ReadFailure> {
   const lines: string[] = [];
   let rest = 0;
   const top = await files.list(place, maxEntries);
   if (!('entries' in top)) return top;
 
   const add = async (
-    { entries, more }: { entries: Entry[]; more: boolean },
+    { entries, more }: { entries: DirectoryEntry[]; more: boolean },
     segments: readonly string[],
   ): Promise<void> => {
     const indent = '  '.repeat(segments.length - place.segments.length);
     for (const entry of sorted(entries)) {
       const inner = [...segments, entry.name];
-      if (leftOut.has(entry.name) || place.problem(inner) !== undefined) continue;
+      if (unlistedNames.has(entry.name) || place.problem(inner) !== undefined) continue;
       if (lines.length >= maxLines) {
         rest++;
         continue;
@@ -41,10 +41,10 @@ export async function listDirectory(
   return { text: lines.length === 0 ? '(empty)' : lines.join('\n'), whole: rest === 0 && !top.more };
 }
 
-const sorted = (entries: Entry[]): Entry[] =>
+const sorted = (entries: DirectoryEntry[]): DirectoryEntry[] =>
   entries.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 
-function lineOf({ name, kind, size }: Entry): string {
+function lineOf({ name, kind, size }: DirectoryEntry): string {
   const shown = printable(name);
   if (kind === 'directory') return `${shown}/`;
   return kind === 'file'

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createTrial, runId, sampleState } from '../../../test/kit/artifact-project.ts';
+import { createArtifactProject, runId, sampleState } from '../../../test/kit/artifact-project.ts';
 import { loadArtifacts } from './load-artifacts.ts';
 
 describe('critical artifacts', () => {
   test('[004/1] every type is loaded, in the order of the workflow', async () => {
-    using trial = createTrial({
+    using trial = createArtifactProject({
       'plan.json': '{"tasks":[1,2]}',
       'docs/protocol.md': '# Protocol\n',
       'plugins/work.md': 'How to fetch work.\n',
@@ -72,7 +72,7 @@ describe('critical artifacts', () => {
   });
 
   test('[004/1] always_load comes before conditional_load, and only the ids that are asked for are loaded', async () => {
-    using trial = createTrial({ 'a.md': 'a', 'b.md': 'b' });
+    using trial = createArtifactProject({ 'a.md': 'a', 'b.md': 'b' });
     const request = {
       definition: {
         name: 'x',
@@ -95,7 +95,7 @@ describe('critical artifacts', () => {
   });
 
   test('[004/2] a condition decides, also in always_load; of one that cannot be evaluated nothing is clear but why', async () => {
-    using trial = createTrial({ 'a.md': 'a' });
+    using trial = createArtifactProject({ 'a.md': 'a' });
     const entry = { path: 'a.md', condition: 'state.x != null' };
     const asked: string[] = [];
     const condition = (pass: boolean, why?: string) => (expression: string) => {
@@ -112,7 +112,7 @@ describe('critical artifacts', () => {
   });
 
   test('[004/14] a command is what the agent is asked to run, and done after its note', async () => {
-    using trial = createTrial();
+    using trial = createArtifactProject();
     const entry = { type: 'work_plugin', command: '/work:fetch {run_id}' } as const;
     const command = `/work:fetch ${runId}`;
     expect(await trial.content(entry)).toEqual({ state: 'command', command, done: false });
@@ -128,7 +128,7 @@ describe('critical artifacts', () => {
   });
 
   test('[004/8] what is missing or not what it should be says what to do, and quotes nothing of it', async () => {
-    using trial = createTrial({
+    using trial = createArtifactProject({
       'bad.json': '{"a": canary',
       'image.md': Buffer.from([137, 80, 78, 71, 0, 1]),
       'latin.md': Buffer.from([0xe9, 0x20]),
@@ -173,7 +173,7 @@ describe('critical artifacts', () => {
       text: 'lorem ipsum '.repeat(10),
       deep: { a: { b: { c: { d: { e: { f: 1 } } } } } },
     }));
-    using trial = createTrial({
+    using trial = createArtifactProject({
       'plan.json': JSON.stringify({ name: 'auth', tasks, story: 'word '.repeat(2_000) }),
     });
     const content = await trial.content({ type: 'json', path: 'plan.json' });
@@ -200,7 +200,7 @@ describe('critical artifacts', () => {
       'null.json': 'null',
       'bom.json': '\ufeff{"a":1}',
     };
-    using trial = createTrial(values);
+    using trial = createArtifactProject(values);
     for (const path of Object.keys(values)) {
       const content = await trial.content({ type: 'json', path });
       if (content.state !== 'loaded') throw new Error(`${path} ${JSON.stringify(content)}`);
@@ -215,7 +215,7 @@ describe('critical artifacts', () => {
   });
 
   test('[004/8] a long text warns, and one that is too long is cut to its opening', async () => {
-    using trial = createTrial({
+    using trial = createArtifactProject({
       'long.md': 'A line of text é\n'.repeat(3_000),
       'huge.md': 'A line of text é\n'.repeat(60_000),
     });
@@ -236,7 +236,7 @@ describe('critical artifacts', () => {
   });
 
   test('[004/1] a directory is names and sizes, two levels deep, without what nobody asked for', async () => {
-    using trial = createTrial({
+    using trial = createArtifactProject({
       'a.md': 'canary',
       '.env': 'canary',
       'src/index.ts': 'canary',
@@ -263,7 +263,7 @@ describe('critical artifacts', () => {
   });
 
   test('[004/1] git_info shows twenty changed files and counts the others', async () => {
-    using trial = createTrial();
+    using trial = createArtifactProject();
     const lines = Array.from({ length: 32 }, (_, i) => ` M src/${i}.ts`);
     const git = async (args: readonly string[]): Promise<string> =>
       args[0] === 'status'
@@ -279,7 +279,7 @@ describe('critical artifacts', () => {
   });
 
   test('[004/13] the artifacts of seed 004 load as they are written there', async () => {
-    using trial = createTrial({
+    using trial = createArtifactProject({
       [`.fractary/runs/${runId}/state.json`]: '{"status":"in_progress"}',
       'logs/fractary/plugins/faber/plans/plan-7.json': '{"id":"plan-7"}',
       'plugins/faber/docs/workflow-orchestration-protocol.md': '# Protocol',

@@ -1,11 +1,11 @@
 import type { CriticalArtifact, Definition, State } from '../../machine/index.ts';
 import { redactQuickly } from '../secrets/redact.ts';
-import type { Artifact, Content } from './artifact.ts';
-import { expand } from './resolve-path.ts';
+import type { Artifact, ArtifactContent } from './artifact.ts';
 import { type ArtifactFiles, createArtifactFiles } from './artifact-files.ts';
 import type { Git } from './git-info.ts';
 import { loadContent } from './load-content.ts';
 import { printable } from './printable.ts';
+import { expand } from './resolve-path.ts';
 
 export interface ArtifactRequest {
   definition: Definition;
@@ -46,7 +46,7 @@ export async function loadArtifacts(request: ArtifactRequest): Promise<Artifact[
 async function contentOf(
   entry: CriticalArtifact,
   request: ArtifactRequest & { files: ArtifactFiles },
-): Promise<Content> {
+): Promise<ArtifactContent> {
   const { condition, command } = entry;
   if (condition !== undefined) {
     const { pass, why } = request.condition(condition);

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { CriticalArtifact } from '../../machine/index.ts';
 import { redactSecrets } from '../secrets/redact.ts';
-import { isOwnRunFile, isOwnState, placeProblem } from './allowed-path.ts';
-import type { Content } from './artifact.ts';
-import { type Known, noteWords, originOf } from './resolve-path.ts';
-import { absent, type Failure, type Place } from './open-contained.ts';
+import { isOwnRunFile, isOwnState, pathProblem } from './allowed-path.ts';
+import type { ArtifactContent } from './artifact.ts';
 import type { ArtifactFiles } from './artifact-files.ts';
+import { decodeText, withoutCutEnd } from './decode-text.ts';
 import { type Git, gitInfo } from './git-info.ts';
 import { listDirectory } from './list-directory.ts';
+import { type ContainedPath, doesNotExist, type ReadFailure } from './open-contained.ts';
 import { quoted, sizeText } from './printable.ts';
+import { type ArtifactContext, noteHint, resolveArtifactPath } from './resolve-path.ts';
 import { shortenJson } from './shorten-json.ts';
-import { decodeText, withoutCutEnd } from './decode-text.ts';
 
-export interface Sources extends Known {
+export interface ContentSources extends ArtifactContext {
   root: string;
   worktree: string;
   git: Git;
@@ -25,7 +25,7 @@ const maxJsonCharacters = 8 * 1024;
 const largeBytes = 32 * 1024;
 
 /** What was found for an artifact, before secrets are removed from it. */
-interface Found {
+interface FoundContent {
   text: string;
   /** What the hash is of. */
   hashed: string | Buffer;
@@ -34,17 +34,20 @@ interface Found {
 }
 
 /** What an artifact that is no command holds now. */
-export async function loadContent(entry: CriticalArtifact, sources: Sources): Promise<Content> {
+export async function loadContent(
+  entry: CriticalArtifact,
+  sources: ContentSources,
+): Promise<ArtifactContent> {
   if (entry.type === 'git_info') {
     const text = await gitInfo(sources.git);
-    if (text !== undefined) return shown('git', found(text));
+    if (text !== undefined) return redactedContent('git', found(text));
     return {
       state: 'missing',
       source: 'git',
       why: `'${entry.id}' needs git, which tells nothing of this folder: run git init, or take it out of the workflow.`,
     };
   }
-  const origin = originOf(entry, sources);
+  const origin = resolveArtifactPath(entry, sources);
   if ('why' in origin) {
     const { state, path, why } = origin;
     return { state, why: `'${entry.id}' ${path === undefined ? '' : `(${quoted(path)}) `}${why}.` };
@@ -56,33 +59,33 @@ export async function loadContent(entry: CriticalArtifact, sources: Sources): Pr
   const source = `@${quoted(name).slice(1, -1)}`;
   if ('text' in result && entry.required && result.text.trim() === '')
     return { state: 'missing', source, why: `${quoted(name)} of '${entry.id}' is empty: write it.` };
-  if ('text' in result) return shown(source, result);
-  const advice = result.why === absent ? `: write it, or ${otherPath(entry)}` : '';
+  if ('text' in result) return redactedContent(source, result);
+  const advice = result.why === doesNotExist ? `: write it, or ${otherPathHint(entry)}` : '';
   return { state: result.state, source, why: `${quoted(name)} of '${entry.id}' ${result.why}${advice}.` };
 }
 
-const otherPath = ({ path_from_state: from }: CriticalArtifact): string =>
-  from === undefined ? 'have the workflow name another path' : `note another path ${noteWords(from)}`;
+const otherPathHint = ({ path_from_state: from }: CriticalArtifact): string =>
+  from === undefined ? 'have the workflow name another path' : `note another path ${noteHint(from)}`;
 
 /** `inside` is the file of a folder that stands for it. */
 async function find(
   entry: CriticalArtifact,
   segments: readonly string[],
-  sources: Sources,
-): Promise<(Found | Failure) & { inside?: string }> {
+  sources: ContentSources,
+): Promise<(FoundContent | ReadFailure) & { inside?: string }> {
   const { state, root, worktree, files, projection } = sources;
   const listing = entry.type === 'directory';
   const own = isOwnRunFile(segments, state.run);
   // The run as it is, not as it was when the file was written.
   if (!listing && isOwnState(segments, state.run))
     return foundJson(projection, 'state.json', found(JSON.stringify(projection ?? null, undefined, 2)));
-  const place: Place = {
+  const place: ContainedPath = {
     base: own ? root : worktree,
     segments,
     problem: (parts) =>
       isOwnState(parts, state.run)
         ? "is the run's own state by another name: use its own path"
-        : placeProblem(parts, state.run, listing),
+        : pathProblem(parts, state.run, listing),
   };
   const wrong = place.problem(segments);
   if (wrong !== undefined) return { state: 'refused', why: wrong };
@@ -98,7 +101,11 @@ async function find(
   return { ...(await findText({ ...place, segments: [...segments, inside] }, inside, files)), inside };
 }
 
-async function findText(place: Place, name: string, files: ArtifactFiles): Promise<Found | Failure> {
+async function findText(
+  place: ContainedPath,
+  name: string,
+  files: ArtifactFiles,
+): Promise<FoundContent | ReadFailure> {
   const read = await files.read(place, maxTextBytes);
   if (!('bytes' in read)) return read;
   const { bytes, size } = read;
@@ -121,7 +128,11 @@ async function findText(place: Place, name: string, files: ArtifactFiles): Promi
   };
 }
 
-async function findJson(place: Place, name: string, files: ArtifactFiles): Promise<Found | Failure> {
+async function findJson(
+  place: ContainedPath,
+  name: string,
+  files: ArtifactFiles,
+): Promise<FoundContent | ReadFailure> {
   const read = await files.read(place, maxJsonBytes);
   if (!('bytes' in read)) return read;
   const { bytes, size } = read;
@@ -141,7 +152,7 @@ async function findJson(place: Place, name: string, files: ArtifactFiles): Promi
   return foundJson(value, name, { text, hashed: bytes, bytes: size, warnings: [] });
 }
 
-function foundJson(value: unknown, name: string, whole: Found): Found {
+function foundJson(value: unknown, name: string, whole: FoundContent): FoundContent {
   const short = shortenJson(value, maxJsonCharacters);
   const warnings = short.whole
     ? []
@@ -151,14 +162,17 @@ function foundJson(value: unknown, name: string, whole: Found): Found {
   return { ...whole, text: short.text, warnings };
 }
 
-const found = (text: string, warnings: string[] = []): Found => ({
+const found = (text: string, warnings: string[] = []): FoundContent => ({
   text,
   hashed: text,
   bytes: Buffer.byteLength(text),
   warnings,
 });
 
-async function shown(source: string, { text, hashed, bytes, warnings }: Found): Promise<Content> {
+async function redactedContent(
+  source: string,
+  { text, hashed, bytes, warnings }: FoundContent,
+): Promise<ArtifactContent> {
   const clean = await redactSecrets(text);
   const marks = [...clean.text.matchAll(/\[secret removed: ([\w-]{1,40})\]/g)];
   const rules = new Set(marks.map(([, rule]) => rule));

@@ -3,14 +3,14 @@ import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promis
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 
 /** Where a place of the project is, as its parts below `base`, a directory that the caller trusts. */
-export interface Place {
+export interface ContainedPath {
   base: string;
   segments: readonly string[];
   /** Why nobody may look there; asked again for the place that links lead to. */
   problem(segments: readonly string[]): string | undefined;
 }
 
-export interface Contained {
+export interface OpenedPath {
   handle: FileHandle;
   /** Its real path. */
   path: string;
@@ -19,7 +19,7 @@ export interface Contained {
   size: number;
 }
 
-export interface Failure {
+export interface ReadFailure {
   state: 'missing' | 'refused';
   why: string;
   /** What is there instead of what was asked for. */
@@ -27,10 +27,10 @@ export interface Failure {
 }
 
 /** What mends it depends on who named the path. */
-export const absent = 'does not exist';
+export const doesNotExist = 'does not exist';
 
-const tries = 8;
-const looks = 4;
+const maxTries = 8;
+const checksPerOpen = 4;
 
 /**
  * Opens a file or directory below the base; the caller closes it. A link counts as the place that it leads to, which
@@ -38,13 +38,13 @@ const looks = 4;
  * for a link in between gives nothing. `descriptors` is the folder where the system tells the real path of open files.
  */
 export async function openContained(
-  place: Place,
+  place: ContainedPath,
   kind: 'file' | 'directory',
   descriptors: string | undefined,
-): Promise<Contained | Failure> {
+): Promise<OpenedPath | ReadFailure> {
   const base = await realpath(place.base).catch(() => undefined);
   if (base === undefined) return { state: 'missing', why: 'is in a project folder that is not there' };
-  for (let attempt = 0; attempt < tries; attempt++) {
+  for (let attempt = 0; attempt < maxTries; attempt++) {
     const opened = await tryOpen({ ...place, base }, kind, descriptors);
     if (opened !== 'moved') return opened;
   }
@@ -55,10 +55,10 @@ export async function openContained(
 }
 
 async function tryOpen(
-  { base, segments, problem }: Place,
+  { base, segments, problem }: ContainedPath,
   kind: 'file' | 'directory',
   descriptors: string | undefined,
-): Promise<Contained | Failure | 'moved'> {
+): Promise<OpenedPath | ReadFailure | 'moved'> {
   const asked = join(base, ...segments);
   let path: string;
   try {
@@ -76,11 +76,11 @@ async function tryOpen(
   const wrong = problem(parts);
   if (wrong !== undefined) return { state: 'refused', why: wrong };
 
-  const trail = descriptors === undefined ? await trailOf(base, path) : '';
+  const trail = descriptors === undefined ? await directoryTrail(base, path) : '';
   // Opening a device can do something, so what is there is looked at before.
   const there = await lstat(path, { bigint: true }).catch(() => undefined);
   if (there === undefined || there.isSymbolicLink()) return 'moved';
-  const unfit = unfitness(there, kind);
+  const unfit = kindProblem(there, kind);
   if (unfit) return unfit;
 
   let handle: FileHandle;
@@ -92,17 +92,17 @@ async function tryOpen(
     return { state: 'refused', why: `cannot be opened (${code}): look at its permissions` };
   }
   const stats = await handle.stat({ bigint: true });
-  const opened = unfitness(stats, kind);
+  const opened = kindProblem(stats, kind);
   const inPlace =
     descriptors === undefined
-      ? sameFile(there, stats) && (await staysAt(path, stats, () => trailOf(base, path), trail))
+      ? sameFile(there, stats) && (await isUnmoved(path, stats, () => directoryTrail(base, path), trail))
       : (await readlink(join(descriptors, String(handle.fd))).catch(() => '')) === path;
   if (!opened && inPlace) return { handle, path, trail, size: Number(stats.size) };
   await handle.close();
   return opened ?? 'moved';
 }
 
-async function unreachable(asked: string, error: unknown): Promise<Failure> {
+async function unreachable(asked: string, error: unknown): Promise<ReadFailure> {
   const code = codeOf(error);
   if (code === 'ELOOP')
     return { state: 'refused', why: 'is a circle of symbolic links: put the file itself there' };
@@ -111,10 +111,10 @@ async function unreachable(asked: string, error: unknown): Promise<Failure> {
   const link = (await lstat(asked).catch(() => undefined))?.isSymbolicLink() ?? false;
   return link
     ? { state: 'refused', why: 'is a symbolic link to nothing: put the file itself there' }
-    : { state: 'missing', why: absent };
+    : { state: 'missing', why: doesNotExist };
 }
 
-function unfitness(stats: BigIntStats, kind: 'file' | 'directory'): Failure | undefined {
+function kindProblem(stats: BigIntStats, kind: 'file' | 'directory'): ReadFailure | undefined {
   const found = stats.isFile() ? 'file' : stats.isDirectory() ? 'directory' : undefined;
   if (found === undefined)
     return { state: 'refused', why: 'is no file but a pipe, a socket or a device: name a file' };
@@ -131,13 +131,13 @@ function unfitness(stats: BigIntStats, kind: 'file' | 'directory'): Failure | un
 const sameFile = (a: BigIntStats | undefined, b: BigIntStats): boolean => a?.dev === b.dev && a.ino === b.ino;
 
 /** Looked at several times: a swap that goes back and forth within one tick of the clock is seen by one of them. */
-async function staysAt(
+async function isUnmoved(
   path: string,
   stats: BigIntStats,
   trailNow: () => Promise<string>,
   trail: string,
 ): Promise<boolean> {
-  for (let look = 0; look < looks; look++) {
+  for (let look = 0; look < checksPerOpen; look++) {
     const there = await lstat(path, { bigint: true }).catch(() => undefined);
     if (!sameFile(there, stats) || trail !== (await trailNow())) return false;
     if ((await realpath(path).catch(() => '')) !== path) return false;
@@ -146,7 +146,7 @@ async function staysAt(
 }
 
 /** The directories from the base to the path: a swap in one of them changes its times. */
-async function trailOf(base: string, path: string): Promise<string> {
+async function directoryTrail(base: string, path: string): Promise<string> {
   const marks: string[] = [];
   for (let directory = dirname(path); directory.length >= base.length; directory = dirname(directory)) {
     const stats = await lstat(directory, { bigint: true }).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createTrial, runId, sampleState } from '../../../test/kit/artifact-project.ts';
+import { createArtifactProject, runId, sampleState } from '../../../test/kit/artifact-project.ts';
 
 const ups = [
   '..',
@@ -81,7 +81,7 @@ function traversals(outside: string): string[] {
 
 describe('paths', () => {
   test('[004/2] no way of writing a path leads out of the project', async () => {
-    using trial = createTrial({ 'docs/plan.md': 'inside' });
+    using trial = createArtifactProject({ 'docs/plan.md': 'inside' });
     const paths = traversals(trial.outside);
     expect(new Set(paths).size).toBeGreaterThan(130);
     for (const type of ['markdown', 'json', 'directory', 'skill', 'work_plugin'] as const) {
@@ -107,7 +107,7 @@ describe('paths', () => {
     '{project_root}/docs/plan.md',
     '@{project_root}/docs/./plan.md',
   ])('[004/2] %s is the same file, by path and from the state', async (path) => {
-    using trial = createTrial({ 'docs/plan.md': 'inside' });
+    using trial = createArtifactProject({ 'docs/plan.md': 'inside' });
     const projection = { artifacts: { spec_path: path } };
     for (const entry of [{ path }, { path_from_state: 'artifacts.spec_path' }])
       expect(await trial.content(entry, { projection })).toMatchObject({
@@ -118,7 +118,7 @@ describe('paths', () => {
   });
 
   test('[004/2] {run_id}, {plan_id} and {project_root} are filled in, also in a path that the state holds', async () => {
-    using trial = createTrial({ [`plans/auth-${runId}.md`]: 'the plan' });
+    using trial = createArtifactProject({ [`plans/auth-${runId}.md`]: 'the plan' });
     const path = '{project_root}/plans/{plan_id}-{run_id}.md';
     const state = sampleState({ variables: { plan_id: 'auth' } });
     for (const entry of [{ path }, { path_from_state: 'a.b' }])
@@ -140,7 +140,7 @@ describe('paths', () => {
     '%2e%2e/x',
     '',
   ])('[004/2] a plan id of %j is refused after it was filled in', async (plan_id) => {
-    using trial = createTrial();
+    using trial = createArtifactProject();
     for (const path of ['plans/{plan_id}.md', '{plan_id}', 'plans{plan_id}', '{plan_id}/plan.md']) {
       const content = await trial.content({ path }, { state: sampleState({ variables: { plan_id } }) });
       expect(content.state, path).toBe('refused');
@@ -149,7 +149,7 @@ describe('paths', () => {
   });
 
   test('[004/2] what a value contains is not filled in again', async () => {
-    using trial = createTrial({ 'plans/auth.md': 'the plan', [`plans/${runId}.md`]: 'of the run' });
+    using trial = createArtifactProject({ 'plans/auth.md': 'the plan', [`plans/${runId}.md`]: 'of the run' });
     const definition = { name: 'x', description: '', steps: [], inputs: { name: {} } };
     for (const name of [
       '{plan_id}',
@@ -181,7 +181,7 @@ describe('paths', () => {
   });
 
   test("keys of Object's prototype give nothing and change nothing", async () => {
-    using trial = createTrial({
+    using trial = createArtifactProject({
       'a.json':
         '{"__proto__": {"polluted": "yes"}, "constructor": {"prototype": {"polluted": 1}}, "toString": "text"}',
     });
@@ -211,7 +211,7 @@ describe('paths', () => {
   });
 
   test("git's own files and those of other runs are refused, the run's own are read from the root", async () => {
-    using trial = createTrial({
+    using trial = createArtifactProject({
       '.git/config': 'canary-of-the-outside',
       'packages/a/.GIT/config': 'canary-of-the-outside',
       '.stepfast/runs/other-20261114-aaaaaaaa/state.json': '{"canary": "canary-of-the-outside"}',

@@ -1,6 +1,6 @@
-export type Portable = { segments: readonly string[] } | { why: string };
+export type PortablePath = { segments: readonly string[] } | { why: string };
 
-const longest = 1_000;
+const maxLength = 1_000;
 const rootMark = '{project_root}';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in a path
 const control = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
@@ -10,7 +10,7 @@ const encoded = /%(?:25)*(?:2e|2f|5c|00|7e|c0|e0)/i;
  * The parts of a path from the top of the project; `@`, `{project_root}/` and `./` may stand before it. Only its
  * words are looked at: where it leads is checked when it is opened.
  */
-export function portablePath(path: string): Portable {
+export function portablePath(path: string): PortablePath {
   const bare = fromRoot(path.replace(/^@/, ''));
   const problem = problemOf(bare);
   if (problem !== undefined) return { why: problem };
@@ -33,7 +33,7 @@ const advice = 'write it from the top of the project';
 
 function problemOf(path: string): string | undefined {
   if (path === '') return `is empty: ${advice}`;
-  if (path.length > longest) return `has more than ${longest} characters: ${advice}`;
+  if (path.length > maxLength) return `has more than ${maxLength} characters: ${advice}`;
   if (control.test(path)) return `holds control characters: ${advice}, without them`;
   if (path.includes('\\')) return `holds a backslash: ${advice}, with / between its parts`;
   if (encoded.test(path)) return `holds encoded characters: ${advice}, as it is on disk`;

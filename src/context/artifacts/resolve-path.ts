@@ -7,44 +7,47 @@ import {
 } from '../../machine/index.ts';
 import { partProblem, portablePath } from './portable-path.ts';
 
-export interface Known {
+export interface ArtifactContext {
   definition: Definition;
   state: State;
   /** The object of `state.json`. */
   projection: unknown;
 }
 
-export type Origin =
+export type ResolvedPath =
   | { segments: readonly string[] }
   | { state: 'missing' | 'refused'; path?: string; why: string };
 
 /** The path that an artifact names, filled in and checked word by word. */
-export function originOf({ path, path_from_state: from }: CriticalArtifact, known: Known): Origin {
-  if (path !== undefined) return resolve(path, known, everyName);
+export function resolveArtifactPath(
+  { path, path_from_state: from }: CriticalArtifact,
+  known: ArtifactContext,
+): ResolvedPath {
+  if (path !== undefined) return resolvePath(path, known, lookUpAny);
   if (from === undefined)
     return { state: 'refused', why: 'names no path: give it path, path_from_state or command' };
   const value = valueAt(known.projection, from);
   if (value === undefined)
     return {
       state: 'missing',
-      why: `needs ${from} of state.json, which has no value: note it ${noteWords(from)}`,
+      why: `needs ${from} of state.json, which has no value: note it ${noteHint(from)}`,
     };
   if (typeof value !== 'string' || value === '')
     return { state: 'refused', why: `needs a path in ${from} of state.json, which holds something else` };
-  return resolve(value, known, portableNames);
+  return resolvePath(value, known, lookUpPortable);
 }
 
 /** How a path in `state.json` is set. */
-export const noteWords = (from: string): string =>
+export const noteHint = (from: string): string =>
   `(kind ${from.startsWith('context.') ? 'variable' : 'artefact'}, key ${from.split('.').at(-1)})`;
 
 /** What the run knows is filled in, once; what it does not know stays. */
-export const expand = (text: string, known: Known): string =>
-  expandPlaceholders(text, (name) => (name === 'project_root' ? '.' : everyName(name, known)));
+export const expand = (text: string, known: ArtifactContext): string =>
+  expandPlaceholders(text, (name) => (name === 'project_root' ? '.' : lookUpAny(name, known)));
 
-type Lookup = (name: string, known: Known) => string | undefined;
+type Lookup = (name: string, known: ArtifactContext) => string | undefined;
 
-function resolve(path: string, known: Known, lookup: Lookup): Origin {
+function resolvePath(path: string, known: ArtifactContext, lookup: Lookup): ResolvedPath {
   let problem: string | undefined;
   const expanded = expandPlaceholders(path, (name) => {
     // It means the place, not the text: only the beginning of a path may be it.
@@ -62,18 +65,18 @@ function resolve(path: string, known: Known, lookup: Lookup): Origin {
   return checked;
 }
 
-const everyName: Lookup = (name, { definition, state }) => {
+const lookUpAny: Lookup = (name, { definition, state }) => {
   const dot = name.indexOf('.');
   const [root, part] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)];
   if (root === 'input') return own(definition.inputs, part) && String(own(state.inputs, part) ?? '');
   if (root === 'outputs') return opening(own(state.outputs, part)?.text ?? '');
   if (name === 'summary') return state.summary ?? '';
   if (name === 'iteration') return String(Object.values(state.cursors)[0]?.iteration ?? '');
-  return portableNames(name, { definition, state, projection: undefined });
+  return lookUpPortable(name, { definition, state, projection: undefined });
 };
 
 /** Those that a path in `state.json` may hold. */
-const portableNames: Lookup = (name, { definition, state }) => {
+const lookUpPortable: Lookup = (name, { definition, state }) => {
   if (name === 'run_id') return state.run;
   if (name !== 'plan_id') return undefined;
   return own(state.variables, name) ?? String(own(definition.variables, name) ?? '');

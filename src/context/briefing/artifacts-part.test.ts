@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { begin, building, feature, loaded, sourceOf, standard } from '../../../test/kit/briefing.ts';
 import { Run } from '../../../test/kit/run.ts';
 import { estimateTokens } from '../../machine/index.ts';
-import type { Artifact, Content } from '../artifacts/artifact.ts';
+import type { Artifact, ArtifactContent } from '../artifacts/artifact.ts';
 import { artifactsText } from './artifacts-text.ts';
 import { briefingSection } from './briefing-section.ts';
 import { compileBriefing } from './compile-briefing.ts';
 
 const more = 'workflow_context, section {section}';
 const words = (count: number): string => 'word '.repeat(count);
-const artifact = (id: string, content: Content, parts: Partial<Artifact> = {}): Artifact => ({
+const artifact = (id: string, content: ArtifactContent, parts: Partial<Artifact> = {}): Artifact => ({
   ...loaded(id, ''),
   description: id,
   ...parts,
@@ -41,7 +41,7 @@ describe('what fits', () => {
     for (const { sections } of [plain, guide])
       expect(sections.find(({ name }) => name === 'done')).toMatchObject({ shown: 26, total: 26 });
     expect(guide.inlined).toEqual([]);
-    expect(guide.told).toEqual(['guide']);
+    expect(guide.listed).toEqual(['guide']);
   });
   it('what asks for something comes first', () => {
     const ids = linesOf(
@@ -59,7 +59,7 @@ describe('what fits', () => {
     const about = 'What is to be built, and for whom, and why. '.repeat(5);
     const many = Array.from({ length: 30 }, (_, at) => loaded(`a${at}`, `${at}`, { description: about }));
     for (const tokens of [300, 700, 1500, 3000]) {
-      const { text, inlined, told } = artifactsText(many, more, { tokens });
+      const { text, inlined, listed: told } = artifactsText(many, more, { tokens });
       const [, left = '0'] = /^- (\d+) more: section artifacts$/m.exec(text) ?? [];
       expect(told).toHaveLength(30 - Number(left));
       for (const { id } of many) {
@@ -76,7 +76,7 @@ describe('what fits', () => {
       loaded('huge', words(20_000)),
     ];
     const source = sourceOf(begin(), { artifacts });
-    const { text, inlined, told } = artifactsText(artifacts, more, { tokens: 15_000 });
+    const { text, inlined, listed: told } = artifactsText(artifacts, more, { tokens: 15_000 });
     expect(briefingSection(source, 'artifacts')).toBe(text);
     expect(inlined).toEqual(['small', 'large']);
     expect(told).toEqual(['small', 'large', 'huge']);
@@ -90,12 +90,12 @@ describe('what fits', () => {
 
 describe('the words', () => {
   it('advice is for what is required: an agent obeys', () => {
-    const content: Content = { state: 'missing', source: '@docs/x.md', why };
+    const content: ArtifactContent = { state: 'missing', source: '@docs/x.md', why };
     expect(linesOf(artifact('x', content, { required: false }))).toEqual([
       '- x, @docs/x.md, missing, not required',
     ]);
     expect(linesOf(artifact('x', content))).toEqual([`- x (required), missing: ${why}`]);
-    const unclear: Content = {
+    const unclear: ArtifactContent = {
       state: 'unclear',
       why: 'The condition of x cannot be evaluated: no such method',
     };

@@ -1,16 +1,21 @@
 import { redactQuickly } from '../secrets/redact.ts';
 
 /** No text of an agent, a file or a log is looked at beyond this: what is shown of it is far shorter. */
-export const mostRead = 64 * 1024;
+export const maxCharactersRead = 64 * 1024;
 
 // Terminal colours, control characters, and characters that nobody sees but a model reads.
-const unseen =
+const invisible =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]|\u{e0000}|[\u{e0001}-\u{e007f}]/gu;
 
 /** The text as a person would see it, without secrets; lines stay lines. */
-export function clean(text: string): string {
-  const seen = text.slice(0, mostRead).toWellFormed().replaceAll('\r\n', '\n').replace(unseen, '').trimEnd();
+export function cleanText(text: string): string {
+  const seen = text
+    .slice(0, maxCharactersRead)
+    .toWellFormed()
+    .replaceAll('\r\n', '\n')
+    .replace(invisible, '')
+    .trimEnd();
   return seen.length < shortestSecret ? seen : redactQuickly(seen);
 }
 
@@ -20,10 +25,10 @@ const titles =
   /^[#*_ \t]*(RUN|ACTION REQUIRED|INSTRUCTIONS|DECISIONS AND FEEDBACK|NOT AS IT WAS|DONE|REQUIRED READING|KEY REMINDERS|CONTEXT VARIABLES|QUESTIONS AND ANSWERS|CRITICAL ARTIFACTS|TASKS|KEPT)[:#*_ \t]*$/gm;
 
 /** The same where no line of it can pass for a heading of ours. */
-export const passage = (text: string): string => clean(text).replace(titles, '> $1');
+export const escapeHeadings = (text: string): string => cleanText(text).replace(titles, '> $1');
 
 /** The same in one line, so that it cannot pass for a heading. */
-export const oneLine = (text: string): string => clean(text).replace(/\s+/g, ' ').trim();
+export const oneLine = (text: string): string => cleanText(text).replace(/\s+/g, ' ').trim();
 
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
@@ -40,4 +45,4 @@ export function age(then: number, now: number): string {
   return `${Math.floor(past / day)} days ago`;
 }
 
-export const askFor = (more: string, section: string): string => more.replace('{section}', section);
+export const sectionPointer = (more: string, section: string): string => more.replace('{section}', section);

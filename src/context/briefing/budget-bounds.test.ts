@@ -3,16 +3,16 @@ import { Run } from '../../../test/kit/run.ts';
 import { Dice } from '../../../test/properties/commands.ts';
 import { dense } from '../../../test/properties/texts.ts';
 import { type Definition, leastBriefing } from '../../machine/index.ts';
-import { bounds, workRoom } from './budget-bounds.ts';
-import { compileBriefing } from './compile-briefing.ts';
-import { fits, minus, sum } from './text-size.ts';
 import type { BriefingSource } from './briefing-source.ts';
+import { bounds, workBudget } from './budget-bounds.ts';
+import { compileBriefing } from './compile-briefing.ts';
+import { fits, subtract, sum } from './text-size.ts';
 
 it('the parts that are always whole leave the instructions an opening, within what the machine promises', () => {
   const { status, frame, notes, feedback, furtherFeedback, pivot } = bounds;
   expect(fits(leastBriefing, { tokens: 2500, characters: 9000 })).toBe(true);
-  expect(workRoom).toEqual(minus(leastBriefing, sum(status, frame)));
-  const left = minus(workRoom, sum(notes, feedback, furtherFeedback, pivot));
+  expect(workBudget).toEqual(subtract(leastBriefing, sum(status, frame)));
+  const left = subtract(workBudget, sum(notes, feedback, furtherFeedback, pivot));
   expect(fits({ tokens: 100, characters: 400 }, left)).toBe(true);
 });
 

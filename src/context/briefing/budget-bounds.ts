@@ -1,5 +1,5 @@
 import { leastBriefing } from '../../machine/index.ts';
-import { type Measure, minus, sum } from './text-size.ts';
+import { subtract, sum, type TextSize } from './text-size.ts';
 
 /**
  * What the parts that are always whole may cost, and what the headings and pointers of all others do. Together they
@@ -25,13 +25,13 @@ export const bounds = {
   answers: { tokens: 200, characters: 700 },
   /** The headings of all sections, a pointer in each that is listed, and the sentence that says how to ask. */
   frame: { tokens: 240, characters: 620 },
-} as const satisfies Record<string, Measure>;
+} as const satisfies Record<string, TextSize>;
 
 /** What instructions, answers and notes share: the instructions get what the others leave, up to their own bound. */
-export const workRoom: Measure = minus(leastBriefing, sum(bounds.status, bounds.frame));
+export const workBudget: TextSize = subtract(leastBriefing, sum(bounds.status, bounds.frame));
 
 /** What a listed section may take before every other has had its turn. */
-export const firstRound = {
+export const firstShare = {
   differences: { tokens: 300, characters: 1100 },
   done: { tokens: 350, characters: 1300 },
   reading: { tokens: 250, characters: 900 },
@@ -41,14 +41,14 @@ export const firstRound = {
   artifacts: { tokens: 250, characters: 900 },
   tasks: { tokens: 200, characters: 700 },
   kept: { tokens: 120, characters: 400 },
-} as const satisfies Record<string, Measure>;
+} as const satisfies Record<string, TextSize>;
 
 /** What one item of a list may cost: a cut item ends with `…`, and its section is told in full on demand. */
-export const item: Measure = { tokens: 130, characters: 400 };
+export const maxItem: TextSize = { tokens: 130, characters: 400 };
 /** Quotations inside an item. */
-export const phrase: Measure = { tokens: 60, characters: 200 };
+export const maxPhrase: TextSize = { tokens: 60, characters: 200 };
 /** Titles, names and paths. */
-export const label: Measure = { tokens: 40, characters: 120 };
+export const maxLabel: TextSize = { tokens: 40, characters: 120 };
 
 /** One section on demand. */
-export const onDemand: Measure = { tokens: 15_000, characters: 60_000 };
+export const maxSection: TextSize = { tokens: 15_000, characters: 60_000 };

@@ -12,10 +12,10 @@ import {
 } from '../../../test/kit/briefing.ts';
 import { Run } from '../../../test/kit/run.ts';
 import { adoptedDefinition, type Definition, estimateTokens } from '../../machine/index.ts';
-import { briefingSection } from './briefing-section.ts';
-import { type Briefing, compileBriefing } from './compile-briefing.ts';
 import { briefingJson } from './briefing-json.ts';
+import { briefingSection } from './briefing-section.ts';
 import { sectionNames } from './briefing-source.ts';
+import { type Briefing, compileBriefing } from './compile-briefing.ts';
 
 describe('golden briefings', () => {
   it('a task whose tests failed', async () => {

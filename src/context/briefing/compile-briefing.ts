@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { estimateTokens, formatHandle } from '../../machine/index.ts';
 import { artifactsPart, inlinable } from './artifacts-part.ts';
-import { askFor } from './bounded-text.ts';
+import { sectionPointer } from './bounded-text.ts';
+import type { BriefingPart, ListedPart, PartName, WholePart } from './briefing-part.ts';
+import type { BriefingSource, SectionName } from './briefing-source.ts';
 import { differencesPart } from './differences-part.ts';
 import { donePart } from './done-part.ts';
 import { instructionsPart } from './instructions-part.ts';
-import { costOf, type Measure, minus, sum } from './text-size.ts';
 import { notesPart } from './notes-part.ts';
 import { onDemandPart } from './on-demand-part.ts';
-import type { ListedPart, Part, PartName, WholePart } from './briefing-part.ts';
 import { readingPart } from './reading-part.ts';
 import { questionsPart, remindersPart, variablesPart } from './reminders-part.ts';
-import { createSaid } from './seen-lines.ts';
-import type { BriefingSource, SectionName } from './briefing-source.ts';
-import { fill } from './split-budget.ts';
+import { createSeenLines } from './seen-lines.ts';
+import { splitBudget } from './split-budget.ts';
 import { idPlaceholder, statusParts } from './status-parts.ts';
 import { tasksPart } from './tasks-part.ts';
+import { costOf, subtract, sum, type TextSize } from './text-size.ts';
 
 /** Where a host or a workflow draws the line; absent means no line. */
 export interface Cap {
@@ -38,7 +38,7 @@ export interface Briefing {
   /** The critical artifacts whose text is in it. */
   inlined: string[];
   /** Those that have a line or their text in it. */
-  told: string[];
+  listed: string[];
   text: string;
   markdown: string;
 }
@@ -63,12 +63,12 @@ export interface BriefingSection {
 export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
   const { state, cursor, more } = source;
   const { whole, listed } = partsOf(source);
-  const closing = `Any section in full: ${askFor(more, 'NAME')}.`;
+  const closing = `Any section in full: ${sectionPointer(more, 'NAME')}.`;
   const first = whole.map((part) => ({ part, text: part.text, cost: costOf(part.text), shown: 1, total: 1 }));
   const empty = [...whole, ...listed].map((part) => ({ part, text: '' }));
   const frame = sum(costOf(render(empty, [closing], markdownTitle)), ...first.map(({ cost }) => cost));
   const { tokens = Infinity, characters = Infinity } = cap;
-  const filled = fill(listed, inlinable(source), minus({ tokens, characters }, frame));
+  const filled = splitBudget(listed, inlinable(source), subtract({ tokens, characters }, frame));
   const unnamed = [
     ...first,
     ...filled.map(({ lines, ...rest }) => ({ ...rest, text: lines.join('\n'), total: rest.part.total })),
@@ -89,7 +89,7 @@ export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
     characters: markdown.length,
     sections: shown.map(section),
     inlined: filled.flatMap((each) => each.inlined),
-    told: filled.flatMap((each) => each.told),
+    listed: filled.flatMap((each) => each.listed),
     text: render(shown, last, (title) => title),
     markdown,
   };
@@ -97,7 +97,7 @@ export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
 
 /** All that there is to say, in the order of its weight. */
 function partsOf(source: BriefingSource): { whole: WholePart[]; listed: ListedPart[] } {
-  const said = createSaid();
+  const said = createSeenLines();
   const [run, action] = statusParts(source);
   const notes = notesPart(source, said);
   const instructions = instructionsPart(source, costOf(notes.text), said);
@@ -118,10 +118,10 @@ function partsOf(source: BriefingSource): { whole: WholePart[]; listed: ListedPa
   };
 }
 
-interface Shown {
-  part: Part;
+interface RenderedPart {
+  part: BriefingPart;
   text: string;
-  cost: Measure;
+  cost: TextSize;
   shown: number;
   total: number;
 }
@@ -129,15 +129,15 @@ interface Shown {
 const markdownTitle = (title: string): string => `## ${title}`;
 
 const render = (
-  sections: readonly Pick<Shown, 'part' | 'text'>[],
+  sections: readonly Pick<RenderedPart, 'part' | 'text'>[],
   last: readonly string[],
   title: (text: string) => string,
 ): string => [...sections.map(({ part, text }) => `${title(part.title)}\n${text}`), ...last].join('\n\n');
 
-const named = ({ part, text }: Shown, id: string): string =>
+const named = ({ part, text }: RenderedPart, id: string): string =>
   part.name === 'run' ? text.replace(idPlaceholder, id) : text;
 
-const section = ({ part, text, cost, shown, total }: Shown): BriefingSection => ({
+const section = ({ part, text, cost, shown, total }: RenderedPart): BriefingSection => ({
   name: part.name,
   title: part.title,
   ask: part.ask,

@@ -1,17 +1,17 @@
-import { firstRound, item } from './budget-bounds.ts';
-import { lineWithin } from './text-size.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
+import { firstShare, maxItem } from './budget-bounds.ts';
+import { truncateLine } from './text-size.ts';
 
 /** What an agent must not take for granted: another machine, another commit, files that are missing. */
-export function differencesPart({ differences = [] }: BriefingSource, most = item): ListedPart {
-  const lines = differences.map((difference) => `- ${lineWithin(difference, most)}`);
+export function differencesPart({ differences = [] }: BriefingSource, most = maxItem): ListedPart {
+  const lines = differences.map((difference) => `- ${truncateLine(difference, most)}`);
   return {
     name: 'differences',
     title: 'NOT AS IT WAS',
     ask: 'status',
     total: lines.length,
-    first: firstRound.differences,
+    first: firstShare.differences,
     items: lines,
   };
 }

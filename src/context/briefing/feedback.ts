@@ -1,10 +1,10 @@
 import { ended, opening, type State } from '../../machine/index.ts';
-import { age, askFor, count, oneLine, passage } from './bounded-text.ts';
-import { bounds, phrase } from './budget-bounds.ts';
-import { costOf, firstWithin, fits, least, minus } from './text-size.ts';
-import type { Said } from './seen-lines.ts';
+import { age, count, escapeHeadings, oneLine, sectionPointer } from './bounded-text.ts';
 import type { BriefingSource } from './briefing-source.ts';
-import { createPurse } from './token-budget.ts';
+import { bounds, maxPhrase } from './budget-bounds.ts';
+import type { SeenLines } from './seen-lines.ts';
+import { costOf, fits, smaller, subtract, truncate } from './text-size.ts';
+import { createTokenBudget } from './token-budget.ts';
 
 type Pivot = State['pivots'][number];
 
@@ -28,16 +28,16 @@ export function feedbackIn({ state, cursor }: BriefingSource): Feedback[] {
 }
 
 /** Under their tags, the first whole; after a pivot also what it kept. */
-export function feedbackLines(source: BriefingSource, said: Said): string[] {
+export function feedbackLines(source: BriefingSource, said: SeenLines): string[] {
   const { state, more } = source;
-  const full = `Feedback in full: ${askFor(more, 'notes')}.`;
-  const further = createPurse(minus(bounds.furtherFeedback, costOf(full)));
+  const full = `Feedback in full: ${sectionPointer(more, 'notes')}.`;
+  const further = createTokenBudget(subtract(bounds.furtherFeedback, costOf(full)));
   const [first, ...others] = feedbackIn(source);
   const lines: string[] = [];
   if (first) {
     const line = tagged(first);
     const whole = fits(costOf(line), bounds.feedback);
-    lines.push(...(whole ? [line] : [firstWithin(line, minus(bounds.feedback, costOf(full))), full]));
+    lines.push(...(whole ? [line] : [truncate(line, subtract(bounds.feedback, costOf(full))), full]));
     if (whole) said.add(first.text);
   }
   for (const feedback of others) {
@@ -48,34 +48,35 @@ export function feedbackLines(source: BriefingSource, said: Said): string[] {
     lines.push(...taken);
   }
   if (further.cut() && !lines.includes(full)) lines.push(full);
-  const pivot = pivotHere(state);
+  const pivot = currentPivot(state);
   return pivot ? [...lines, ...pivotLines(source, pivot, said)] : lines;
 }
 
 /** The pivot that led to this step: work done before it may have to be reverted. */
-export function pivotHere(state: State): Pivot | undefined {
+export function currentPivot(state: State): Pivot | undefined {
   const pivot = state.pivots.at(-1);
   return pivot?.to === state.step && !ended(state) ? pivot : undefined;
 }
 
 export const tagged = ({ tag, text }: Feedback): string =>
-  `**[${oneLine(tag)}]:** "${passage(text).replaceAll('\n', '\n  ')}"`;
+  `**[${oneLine(tag)}]:** "${escapeHeadings(text).replaceAll('\n', '\n  ')}"`;
 
 /** What the run went back for: until the step that it went back to is over. */
-function pivotLines({ state, now, more }: BriefingSource, pivot: Pivot, said: Said): string[] {
-  const purse = createPurse(bounds.pivot);
+function pivotLines({ state, now, more }: BriefingSource, pivot: Pivot, said: SeenLines): string[] {
+  const purse = createTokenBudget(bounds.pivot);
   const earlier = state.pivots.length - 1;
-  const before = earlier === 0 ? '' : `; ${count(earlier, 'pivot')} before it: ${askFor(more, 'notes')}`;
+  const before =
+    earlier === 0 ? '' : `; ${count(earlier, 'pivot')} before it: ${sectionPointer(more, 'notes')}`;
   const back = `The run went back from '${oneLine(pivot.from)}' to '${oneLine(pivot.to)}' ${age(pivot.now, now)}${before}.`;
   const lines = purse.take(`Work done before this pivot may have to be reverted. ${back}`);
   const inputs = Object.entries(state.inputs).map(([name, value]) => oneLine(`${name} = ${value}`));
-  if (inputs.length > 0) lines.push(...purse.take(`The story's inputs: ${inputs.join(', ')}`, phrase));
+  if (inputs.length > 0) lines.push(...purse.take(`The story's inputs: ${inputs.join(', ')}`, maxPhrase));
   if (pivot.plan === undefined) return lines;
   const plan = oneLine(opening(pivot.plan));
-  const pointer = ` (in full: ${askFor(more, 'notes')})`;
-  const shown = firstWithin(
+  const pointer = ` (in full: ${sectionPointer(more, 'notes')})`;
+  const shown = truncate(
     plan,
-    minus(least(purse.left(), phrase), costOf(`The original plan: ""${pointer}`)),
+    subtract(smaller(purse.left(), maxPhrase), costOf(`The original plan: ""${pointer}`)),
   );
   if (said.first(shown)) lines.push(`The original plan: "${shown}"${shown === plan ? '' : pointer}`);
   return lines;

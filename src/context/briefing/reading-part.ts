@@ -1,8 +1,8 @@
 import { oneLine } from './bounded-text.ts';
-import { firstRound, item } from './budget-bounds.ts';
-import { firstWithin } from './text-size.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource, ReadingFile } from './briefing-source.ts';
+import { firstShare, maxItem } from './budget-bounds.ts';
+import { truncate } from './text-size.ts';
 
 const states = ['changed', 'unread', 'before', 'missing', 'read'] as const;
 const words: Record<ReadingFile['state'], string> = {
@@ -18,7 +18,7 @@ export function readingPart({ reading }: BriefingSource): ListedPart {
   const byPath = new Map(reading.map((file) => [file.path, file.state]));
   const lines = states.flatMap((state) =>
     [...byPath].flatMap(([path, each]) =>
-      each === state ? [firstWithin(`- ${oneLine(path)} (${words[state]})`, item)] : [],
+      each === state ? [truncate(`- ${oneLine(path)} (${words[state]})`, maxItem)] : [],
     ),
   );
   return {
@@ -26,7 +26,7 @@ export function readingPart({ reading }: BriefingSource): ListedPart {
     title: 'REQUIRED READING',
     ask: 'reading',
     total: lines.length,
-    first: firstRound.reading,
+    first: firstShare.reading,
     items: lines,
   };
 }

@@ -1,14 +1,14 @@
 import { oneLine } from './bounded-text.ts';
 
 /** The lines that a briefing has, so that none is told twice. A line inside another may mean something else. */
-export interface Said {
+export interface SeenLines {
   has(text: string): boolean;
   add(text: string): void;
   /** Adds it, and says whether it is new. */
   first(text: string): boolean;
 }
 
-export function createSaid(): Said {
+export function createSeenLines(): SeenLines {
   const lines = new Set<string>();
   const has = (text: string): boolean => lines.has(oneLine(text));
   const add = (text: string): void => {

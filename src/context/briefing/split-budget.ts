@@ -1,22 +1,22 @@
 import type { Inlinable } from './artifacts-part.ts';
-import { costOf, fits, type Measure, sum } from './text-size.ts';
 import type { ListedPart, PartName } from './briefing-part.ts';
+import { costOf, fits, sum, type TextSize } from './text-size.ts';
 
-export interface Filled {
+export interface FilledPart {
   part: ListedPart;
   lines: string[];
   shown: number;
-  cost: Measure;
+  cost: TextSize;
   /** The artifacts whose text is shown. */
   inlined: string[];
   /** The artifacts that have a line or their text. */
-  told: string[];
+  listed: string[];
 }
 
-interface Step {
+interface Piece {
   part: PartName;
   text: string;
-  cost: Measure;
+  cost: TextSize;
   /** The artifact whose text it is, instead of its line. */
   artifact?: Inlinable;
 }
@@ -26,11 +26,15 @@ interface Step {
  * up to its share, then short artifacts, then what is left of each part, then long artifacts: one that does not fit
  * ends it all. The pointer of a part is paid until all of it is shown.
  */
-export function fill(parts: readonly ListedPart[], artifacts: readonly Inlinable[], room: Measure): Filled[] {
+export function splitBudget(
+  parts: readonly ListedPart[],
+  artifacts: readonly Inlinable[],
+  room: TextSize,
+): FilledPart[] {
   const shown = new Map(parts.map(({ name }) => [name, 0]));
-  const taken: Step[] = [];
+  const taken: Piece[] = [];
   let best = 0;
-  let spent: Measure = { tokens: 0, characters: 0 };
+  let spent: TextSize = { tokens: 0, characters: 0 };
   for (const step of inOrder(parts, artifacts)) {
     spent = sum(spent, step.cost);
     if (!fits(spent, room)) break;
@@ -46,12 +50,12 @@ export function fill(parts: readonly ListedPart[], artifacts: readonly Inlinable
 const history: readonly PartName[] = ['done', 'tasks'];
 
 /** An artifact over this is long. */
-const short: Measure = { tokens: 600, characters: 2400 };
+const short: TextSize = { tokens: 600, characters: 2400 };
 
-function* inOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[]): Generator<Step> {
+function* inOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[]): Generator<Piece> {
   const queues = parts.map((part) => ({ part, queue: createQueue(part) }));
   for (const { part, queue } of queues) {
-    let spent: Measure = { tokens: 0, characters: 0 };
+    let spent: TextSize = { tokens: 0, characters: 0 };
     for (let step = queue.peek(); step; step = queue.peek()) {
       spent = sum(spent, step.cost);
       if (!fits(spent, part.first)) break;
@@ -61,7 +65,7 @@ function* inOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[])
   }
   const long: Inlinable[] = [];
   for (const artifact of artifacts) {
-    const step = artifact.characters < short.characters ? textStep(artifact) : undefined;
+    const step = artifact.characters < short.characters ? artifactPiece(artifact) : undefined;
     if (step && fits(step.cost, short)) yield step;
     else long.push(artifact);
   }
@@ -73,17 +77,17 @@ function* inOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[])
       queue.drop();
     }
   }
-  for (const artifact of long) yield textStep(artifact);
+  for (const artifact of long) yield artifactPiece(artifact);
 }
 
-function textStep(artifact: Inlinable): Step {
+function artifactPiece(artifact: Inlinable): Piece {
   const text = artifact.text();
   return { part: 'artifacts', text, cost: costOf(text), artifact };
 }
 
-function createQueue({ name, items }: ListedPart): { peek(): Step | undefined; drop(): void } {
+function createQueue({ name, items }: ListedPart): { peek(): Piece | undefined; drop(): void } {
   const iterator = items[Symbol.iterator]();
-  let head: { step?: Step } | undefined;
+  let head: { step?: Piece } | undefined;
   return {
     peek() {
       if (!head) {
@@ -98,7 +102,7 @@ function createQueue({ name, items }: ListedPart): { peek(): Step | undefined; d
   };
 }
 
-function filled(part: ListedPart, steps: readonly Step[]): Filled {
+function filled(part: ListedPart, steps: readonly Piece[]): FilledPart {
   const own = steps.filter((step) => step.part === part.name);
   const texts = own.filter((step) => step.artifact !== undefined);
   const items = own.filter((step) => step.artifact === undefined);
@@ -114,11 +118,11 @@ function filled(part: ListedPart, steps: readonly Step[]): Filled {
     shown,
     cost: sum(...[...lines, ...texts].map(({ cost }) => cost), ...pointers.map(costOf)),
     inlined,
-    told: [...named, ...unnamed],
+    listed: [...named, ...unnamed],
   };
 }
 
 export const pointerLine = ({ ask }: ListedPart, left: number): string => `- ${left} more: section ${ask}`;
 
 /** As much as any number of items left. */
-export const pointerCost = (part: ListedPart): Measure => costOf(pointerLine(part, part.total));
+export const pointerCost = (part: ListedPart): TextSize => costOf(pointerLine(part, part.total));

@@ -7,10 +7,10 @@ import {
   wantedTasks,
 } from '../../machine/index.ts';
 import { oneLine } from './bounded-text.ts';
-import { firstRound, item, label } from './budget-bounds.ts';
-import { firstWithin, lineWithin } from './text-size.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
+import { firstShare, maxItem, maxLabel } from './budget-bounds.ts';
+import { truncate, truncateLine } from './text-size.ts';
 
 type TaskList = State['tasks'][string];
 
@@ -27,12 +27,12 @@ export function tasksPart({ definition, state, cursor }: BriefingSource): Listed
     title: 'TASKS',
     ask: 'tasks',
     total: lists.reduce((sum, { open, done }) => sum + 1 + open.length + done.length, 0),
-    first: firstRound.tasks,
+    first: firstShare.tasks,
     items: (function* () {
       for (const { loop, open, done, total } of lists) {
-        yield firstWithin(`- ${oneLine(loop)}: ${done.length} of ${total} done`, item);
+        yield truncate(`- ${oneLine(loop)}: ${done.length} of ${total} done`, maxItem);
         const held = holders(definition, state, loop);
-        const free = current.includes(loop) && placeFree(here, state) ? 'ready' : 'not started';
+        const free = current.includes(loop) && canClaim(here, state) ? 'ready' : 'not started';
         for (const id of open)
           yield taskLine(state.tasks[loop], id, openState(state.tasks[loop], id, held, free));
         for (const id of done) yield taskLine(state.tasks[loop], id, 'done');
@@ -66,7 +66,7 @@ function holders({ steps }: Definition, { cursors }: State, loop: string): Map<s
 }
 
 /** Whether somebody may claim a task now. */
-const placeFree = (step: Step | undefined, { status, budget, cursors }: State): boolean =>
+const canClaim = (step: Step | undefined, { status, budget, cursors }: State): boolean =>
   step?.type === 'loop' &&
   status === 'running' &&
   budget.exhausted === undefined &&
@@ -82,7 +82,7 @@ function openState(
   if (cursor) return heldState(cursor);
   const needs = taskIn(list, id)?.depends_on ?? [];
   const missing = needs.filter((each) => !isSatisfied(taskIn(list, each)));
-  return missing.length === 0 ? free : firstWithin(`waits for ${missing.join(', ')}`, label);
+  return missing.length === 0 ? free : truncate(`waits for ${missing.join(', ')}`, maxLabel);
 }
 
 function heldState({ waiting, lease }: Cursor): string {
@@ -99,4 +99,4 @@ function heldState({ waiting, lease }: Cursor): string {
 }
 
 const taskLine = (list: TaskList | undefined, id: string, state: string): string =>
-  firstWithin(oneLine(`- ${id} (${lineWithin(state, label)}): ${taskIn(list, id)?.title ?? ''}`), item);
+  truncate(oneLine(`- ${id} (${truncateLine(state, maxLabel)}): ${taskIn(list, id)?.title ?? ''}`), maxItem);

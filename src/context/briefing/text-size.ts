@@ -2,41 +2,41 @@ import { estimateTokens, lengthWithin } from '../../machine/index.ts';
 import { oneLine } from './bounded-text.ts';
 
 /** What a text costs, or what there is room for. */
-export interface Measure {
+export interface TextSize {
   tokens: number;
   characters: number;
 }
 
 /** Of a text with the line break after it: the sum is never below the cost of the whole. */
-export const costOf = (text: string): Measure => ({
+export const costOf = (text: string): TextSize => ({
   tokens: estimateTokens(text) + lineBreak,
   characters: text.length + 1,
 });
 
 const lineBreak = 2;
 
-export const sum = (...all: readonly Measure[]): Measure => ({
+export const sum = (...all: readonly TextSize[]): TextSize => ({
   tokens: all.reduce((total, { tokens }) => total + tokens, 0),
   characters: all.reduce((total, { characters }) => total + characters, 0),
 });
 
-export const minus = (one: Measure, other: Measure): Measure => ({
+export const subtract = (one: TextSize, other: TextSize): TextSize => ({
   tokens: Math.max(0, one.tokens - other.tokens),
   characters: Math.max(0, one.characters - other.characters),
 });
 
-export const least = (one: Measure, other: Measure): Measure => ({
+export const smaller = (one: TextSize, other: TextSize): TextSize => ({
   tokens: Math.min(one.tokens, other.tokens),
   characters: Math.min(one.characters, other.characters),
 });
 
-export const fits = (cost: Measure, room: Measure): boolean =>
+export const fits = (cost: TextSize, room: TextSize): boolean =>
   cost.tokens <= room.tokens && cost.characters <= room.characters;
 
 /** The beginning of a text that fits, and `…` where that is not all. */
-export function firstWithin(text: string, room: Measure): string {
+export function truncate(text: string, room: TextSize): string {
   if (text.length < room.characters && fits(costOf(text), room)) return text;
-  const free = minus(room, costOf('…'));
+  const free = subtract(room, costOf('…'));
   const length = lengthWithin(text.slice(0, free.characters), free.tokens);
   return `${text
     .slice(0, length)
@@ -45,13 +45,13 @@ export function firstWithin(text: string, room: Measure): string {
 }
 
 /** A text of any length in one line that fits. */
-export function lineWithin(text: string, room: Measure): string {
+export function truncateLine(text: string, room: TextSize): string {
   const head = text.slice(0, 4 * room.characters);
-  return firstWithin(oneLine(head.length < text.length ? `${head}…` : head), room);
+  return truncate(oneLine(head.length < text.length ? `${head}…` : head), room);
 }
 
 /** The end of a text that fits, from the beginning of a line where that loses little. */
-export function lastWithin(text: string, room: Measure): string {
+export function truncateStart(text: string, room: TextSize): string {
   if (text.length < room.characters && fits(costOf(text), room)) return text;
   const length = longest(Math.min(text.length, room.characters), (size) =>
     fits(costOf(`…${text.slice(text.length - size)}`), room),

@@ -1,12 +1,12 @@
-import { isWordy, type Kind, looksSecret } from './looks-secret.ts';
-import { secretNames } from './secret-names.ts';
 import { joint, type Range, restOf, valueAt, valuesOfCookie, valuesOfList } from './find-values.ts';
+import { isWordy, looksSecret, type ValueKind } from './looks-secret.ts';
+import { secretNames } from './secret-names.ts';
 
 /** From the name to its value: what closes the name, what stands between, what opens the value. */
 const operator =
   // password: string = "…", password?: string = "…", TOKEN := …, "token" => "…", **Password:** …, | token | …, <password>…, setToken("…", token → …
   /\\{0,7}["'`]?[\])*_]{0,4}[ \t]{0,80}(?:\??:[ \t]{0,4}[A-Za-z][\w<>[\]| ]{0,40}[ \t]=(?![=>])|:=|=>|->|→|={1,3}|\?=|\??:|：|\||>|\(|%3[AD])[ \t]{0,80}(?:\*{1,2}|_{1,2}|[|>][+-]?)?[ \t]{0,20}/iy;
-const others = {
+const otherSeparators = {
   // setHeader("x-api-key", "…")
   argument: /\\{0,7}["'`][ \t]{0,4},[ \t]{0,4}(?=\\{0,7}["'`])/y,
   // the token is …, the password for the database is …
@@ -26,8 +26,8 @@ const others = {
   // PASSWORD    … in columns
   column: /(?:\t| {2})[ \t]{0,40}/y,
 } as const;
-type Between = 'operator' | keyof typeof others;
-const betweens = Object.entries({ operator, ...others }) as [Between, RegExp][];
+type Separator = 'operator' | keyof typeof otherSeparators;
+const separators = Object.entries({ operator, ...otherSeparators }) as [Separator, RegExp][];
 
 /** What can follow a name that has a value. */
 const closing = /[\\"'`\])*_ \t:=|>(,?%<\n\r\-→：]/;
@@ -65,7 +65,7 @@ function assigned(text: string, word: string, start: number, end: number): Range
   const before = text.slice(Math.max(0, start - 64), start);
   const flag = byName.test(before);
   const shell = isShellLine(text, start, end);
-  for (const [between, pattern] of betweens) {
+  for (const [between, pattern] of separators) {
     if (between === 'space' && !flag && !/^(?:bearer|basic)$/.test(word) && !bySpaceAlways.test(word))
       continue;
     if (between === 'column' && !/(?:^|\n)[ \t]{0,8}[\w-]{0,40}$/.test(before)) continue;
@@ -83,14 +83,14 @@ function assigned(text: string, word: string, start: number, end: number): Range
   return named.test(before) ? valueBeforeName(text, word, start) : [];
 }
 
-interface Place {
+interface Assignment {
   word: string;
-  between: Between;
+  between: Separator;
   shell: boolean;
   judge(value: string, quoted: boolean): boolean;
 }
 
-function valuesAfter(text: string, from: number, { word, between, shell, judge }: Place): Range[] {
+function valuesAfter(text: string, from: number, { word, between, shell, judge }: Assignment): Range[] {
   if (text.startsWith('[secret removed: ', from)) return [];
   const judged = (range: Range): boolean => judge(text.slice(...range), true);
   if (word.endsWith('cookie') && between !== 'prose') return valuesOfCookie(text, from).filter(judged);
@@ -130,7 +130,7 @@ function valueBeforeName(text: string, word: string, start: number): Range[] {
 }
 
 /** A value that was folded over several lines. */
-function endOfLines(text: string, to: number, between: Between): number {
+function endOfLines(text: string, to: number, between: Separator): number {
   if (between !== 'nextLine') return to;
   const line = /\r?\n[ \t]{1,40}[A-Za-z0-9+/=_.-]{8,200}(?=\r?\n|$)/y;
   let end = to;
@@ -141,7 +141,7 @@ function endOfLines(text: string, to: number, between: Between): number {
 const isPassword =
   /passwor|passwd|pwd|passcode|(?:^|[a-z])pw$|kennwort|mot de passe|contrase|пароль|密|パスワード|비밀번호/;
 
-function kindOf(word: string, place: Pick<Kind, 'strict' | 'shell' | 'numeric'>): Kind {
+function kindOf(word: string, place: Pick<ValueKind, 'strict' | 'shell' | 'numeric'>): ValueKind {
   const thought = isPassword.test(word) || /pass|psk|auth$|pw/.test(word);
   return {
     ...place,

@@ -10,8 +10,8 @@ const restOfValue = /[^\s"'`<>,;|(){}[\]\\]*/y;
 /** Between the pieces of "…" + "…". */
 export const joint = /\\{0,7}["'`][ \t]{0,4}\+\s{0,40}["'`]/g;
 const further = /\\{0,7}["'`][ \t]{0,4}\+\s{0,40}["'`][^"'`\n]{1,300}(?=["'`])/y;
-const longestQuoted = 1_000;
-const mostCookies = 20;
+const maxQuoted = 1_000;
+const maxCookies = 20;
 
 /** The one value that begins here, in quotes, in brackets or bare. */
 export function valueAt(
@@ -61,7 +61,7 @@ export function valuesOfCookie(text: string, from: number): Range[] {
   for (const { 0: match, index } of text.slice(start, end).matchAll(/=[^;\s=]{6,1400}={0,2}/g)) {
     const at = start + index + 1;
     ranges.push([at, at + match.length - 1]);
-    if (ranges.length === mostCookies) break;
+    if (ranges.length === maxCookies) break;
   }
   return ranges;
 }
@@ -90,7 +90,7 @@ export function valuesOfList(text: string, from: number): Range[] | undefined {
 
 /** Where the quote ends: with as many backslashes before it as the one that opened it, or an escaped pair of them. */
 function closeOf(text: string, from: number, slashes: number, quote: string): number | undefined {
-  const limit = Math.min(text.length, from + longestQuoted);
+  const limit = Math.min(text.length, from + maxQuoted);
   for (let at = text.indexOf(quote, from); at >= 0 && at < limit; at = text.indexOf(quote, at + 1)) {
     let count = 0;
     while (at - count > from && text[at - count - 1] === '\\') count++;

@@ -1,5 +1,5 @@
 /** What a name tells of its value. */
-export interface Kind {
+export interface ValueKind {
   /** May be short. */
   password: boolean;
   /** Made of words it is no secret: most secrets are random, what people think up for themselves is not. */
@@ -13,13 +13,13 @@ export interface Kind {
 }
 
 /** So much of a value tells what it is, from either end. */
-const longestLook = 100;
+const maxInspected = 100;
 
 /** Whether a value that has a secret's name is one. */
-export function looksSecret(value: string, kind: Kind): boolean {
+export function looksSecret(value: string, kind: ValueKind): boolean {
   const rest = value.replace(reference, '');
-  if (rest.length <= longestLook) return isSecret(rest, kind);
-  return isSecret(rest.slice(0, longestLook), kind) || isSecret(rest.slice(-longestLook), kind);
+  if (rest.length <= maxInspected) return isSecret(rest, kind);
+  return isSecret(rest.slice(0, maxInspected), kind) || isSecret(rest.slice(-maxInspected), kind);
 }
 
 /** What stands for a value that is somewhere else, or was taken out. */
@@ -55,7 +55,7 @@ const unspeakable = /[bcdfghjklmnpqrstvwxz]{7}/i;
 const code = /^[A-Za-z_$][\w$]{0,80}(?:\??\.[A-Za-z_$][\w$]{0,80}){1,10}$/;
 const usual = /^(?:pass|yourpass|password|passwort|postgres|changeme|required|optional|disabled|enabled)/i;
 
-function isSecret(value: string, kind: Kind): boolean {
+function isSecret(value: string, kind: ValueKind): boolean {
   if (value.length < 6 || placeholder.test(value) || ownName.test(value) || path.test(value)) return false;
   if (words.test(value)) {
     if (kind.shell && kind.password && /^[a-z]{8,40}$/.test(value)) return !usual.test(value);

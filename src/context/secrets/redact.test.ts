@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createCanaries } from '../../../test/kit/canaries.ts';
-import { createSieve } from './trigram-filter.ts';
 import { redactNamed, redactQuickly, redactSecrets, withoutSecrets } from './redact.ts';
 import { secretNames } from './secret-names.ts';
 import { tokenRules } from './token-rules.ts';
+import { createTrigramFilter } from './trigram-filter.ts';
 
 const seen = (text: string, parts: readonly string[]): boolean => parts.some((part) => text.includes(part));
 
@@ -118,7 +118,7 @@ describe('secrets', () => {
   test('the one look that saves most rules never keeps a rule from its secret', () => {
     const kept: string[] = [];
     for (const { text } of createCanaries(2_000, 5)) {
-      const mayHave = createSieve(text);
+      const mayHave = createTrigramFilter(text);
       for (const { name, pattern, hints } of tokenRules)
         if (text.search(pattern) >= 0 && !hints.some(mayHave)) kept.push(`${name}: ${text.slice(0, 80)}`);
     }

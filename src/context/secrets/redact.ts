@@ -1,9 +1,9 @@
 import { assignedSecrets, isNamedSecret } from './assigned-secrets.ts';
 import { isWordy } from './looks-secret.ts';
-import { createSieve } from './trigram-filter.ts';
 import { privateKeys } from './private-keys.ts';
-import { type Finding, secretlintFindings } from './secretlint.ts';
+import { type SecretFinding, secretlintFindings } from './secretlint.ts';
 import { tokenRules } from './token-rules.ts';
+import { createTrigramFilter } from './trigram-filter.ts';
 
 export interface Redacted {
   text: string;
@@ -62,7 +62,7 @@ function redact(text: string): Redacted {
   const found: { rule: string }[] = [];
   const keys = privateKeys(text).map(([from, to]) => ({ rule: 'private-key', from, to }));
   let rest = cut(text, keys);
-  const mayHave = createSieve(rest);
+  const mayHave = createTrigramFilter(rest);
   for (const { name, pattern, hints } of tokenRules) {
     if (!hints.some(mayHave)) continue;
     rest = rest.replaceAll(pattern, (match: string, ...args: unknown[]) => {
@@ -91,7 +91,7 @@ const keptPart = (groups: unknown): string =>
 const mark = (rule: string): string => `[secret removed: ${rule}]`;
 
 /** Ranges that overlap become one. */
-function cut(text: string, ranges: readonly Finding[]): string {
+function cut(text: string, ranges: readonly SecretFinding[]): string {
   let result = '';
   let done = 0;
   for (const { rule, from, to } of ranges.toSorted((a, b) => a.from - b.from || b.to - a.to)) {

@@ -1,6 +1,6 @@
 import type { SecretLintRuleContext, SecretLintSourceCode } from '@secretlint/types';
 
-export interface Finding {
+export interface SecretFinding {
   rule: string;
   from: number;
   to: number;
@@ -10,9 +10,9 @@ export interface Finding {
  * The rules of secretlint's recommended preset over one text. They are called directly: `@secretlint/core` would obey
  * `secretlint-disable` comments in the text, print it where DEBUG is set, and cannot be bundled as an ES module.
  */
-export async function secretlintFindings(text: string): Promise<Finding[]> {
+export async function secretlintFindings(text: string): Promise<SecretFinding[]> {
   const { rules } = await import('@secretlint/secretlint-rule-preset-recommend');
-  const findings: Finding[] = [];
+  const findings: SecretFinding[] = [];
   const source = sourceOf(text);
   for (const { meta, create } of rules) {
     const reads = meta.supportedContentTypes.some((type) => type === 'text' || type === 'all');

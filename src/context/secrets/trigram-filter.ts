@@ -11,7 +11,7 @@ let passes = 0;
  * Tells of many words in one pass over a text which of them it may have; never no to one that it has. Good until the
  * next is made.
  */
-export function createSieve(text: string): (word: string) => boolean {
+export function createTrigramFilter(text: string): (word: string) => boolean {
   if (passes === 0xffff_ffff) seenIn.fill(0);
   passes = (passes % 0xffff_ffff) + 1;
   const pass = passes;

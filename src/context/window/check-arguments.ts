@@ -5,7 +5,7 @@ const roles: readonly string[] = ['system', 'user', 'assistant', 'tool'] satisfi
 
 /** Throws `bad_option`. What no type has checked would fail only at a later call. */
 export function checkOptions(options: unknown): void {
-  const refuse = refusing('bad_option', 'createContextWindow');
+  const refuse = argumentError('bad_option', 'createContextWindow');
   if (!isObject(options)) throw refuse('options', options, '{ systemPrompt }');
   const systemPrompt = field(options, 'systemPrompt');
   if (typeof systemPrompt !== 'string') throw refuse('systemPrompt', systemPrompt, 'a text');
@@ -20,7 +20,7 @@ export function checkOptions(options: unknown): void {
 
 /** Throws `bad_message`, naming the call and the place in what it was given. */
 export function checkMessage(message: unknown, call: string, place?: string): void {
-  const refuse = refusing('bad_message', call);
+  const refuse = argumentError('bad_message', call);
   if (!isObject(message)) throw refuse(place ?? 'message', message, 'a message { role, content }');
   const within = place === undefined ? '' : `${place}.`;
   const role = field(message, 'role');
@@ -34,7 +34,7 @@ export function checkMessage(message: unknown, call: string, place?: string): vo
   if (bad >= 0) throw refuse(`${within}content[${bad}]`, content[bad], 'a part { type, ... }');
 }
 
-const refusing =
+const argumentError =
   (code: string, call: string) =>
   (name: string, given: unknown, wanted: string): StepfastError =>
     new StepfastError(code, `${call}: ${name} is ${shown(given)}: give ${wanted}`);

@@ -9,12 +9,12 @@ import {
   overLimit,
   summaryTooLong,
 } from './compaction.ts';
-import type { Content } from './window-content.ts';
 import { earlierMessage, shorterForms } from './earlier-summary.ts';
 import type { TextMessage, WindowMessage } from './message.ts';
+import type { WindowContent } from './window-content.ts';
 
-export interface Compacting<M extends WindowMessage> {
-  content: Content<M>;
+export interface CompactionContext<M extends WindowMessage> {
+  content: WindowContent<M>;
   count(message: WindowMessage): number;
   countText(text: string): number;
   summarise: ((messages: readonly (M | TextMessage)[]) => Promise<string>) | undefined;
@@ -26,7 +26,7 @@ const keptShare = 0.5;
 const summaryShare = 0.25;
 
 export async function compact<M extends WindowMessage>(
-  compacting: Compacting<M>,
+  compacting: CompactionContext<M>,
   limit: number,
 ): Promise<Compaction> {
   const { content, summarise } = compacting;
@@ -37,7 +37,7 @@ export async function compact<M extends WindowMessage>(
 
   const { clearings } = content;
   const forSummary = summarise ? limit * summaryShare : 0;
-  let dropped = oldest(compacting, limit * keptShare - forSummary - noteCost(compacting, undefined));
+  let dropped = messagesToDrop(compacting, limit * keptShare - forSummary - noteCost(compacting, undefined));
   let summary: string | undefined;
   let state = content.earlier()?.state;
   // Where nothing can go, nothing is awaited: what is appended meanwhile could go without a callback.
@@ -45,7 +45,8 @@ export async function compact<M extends WindowMessage>(
     summary = await summaryOf(compacting, dropped, limit, problems);
     if (content.clearings !== clearings) return { ...result, after: totalOf(compacting) };
     const told = summary ?? content.earlier()?.summary;
-    if (summary === undefined) dropped = oldest(compacting, limit * keptShare - noteCost(compacting, told));
+    if (summary === undefined)
+      dropped = messagesToDrop(compacting, limit * keptShare - noteCost(compacting, told));
     state = await stateFor(compacting, { limit, before, dropped, summary: told }, problems);
     if (content.clearings !== clearings) return { ...result, after: totalOf(compacting) };
   }
@@ -61,31 +62,31 @@ export async function compact<M extends WindowMessage>(
       state,
     });
   }
-  const more = fitInto(compacting, limit);
+  const more = dropUntilFits(compacting, limit);
   const after = totalOf(compacting);
   const shown = content.earlier();
   if (summary !== undefined && more > 0) problems.push(droppedUnsummarised(more));
   if (told !== undefined && shown?.summary === undefined) problems.push(leftOut('summary', limit));
   if (state !== undefined && shown?.state === undefined) problems.push(leftOut('state', limit));
-  if (shown?.untold) problems.push(noticeLeftOut(limit));
+  if (shown?.omitted) problems.push(noticeLeftOut(limit));
   if (after > limit) problems.push(overLimit(after, limit));
   const summarised = summary !== undefined && shown?.summary === summary && more === 0;
   return { ...result, compacted: true, summarised, after, dropped: dropped.length + more };
 }
 
-export function totalOf<M extends WindowMessage>({ content, count }: Compacting<M>): number {
+export function totalOf<M extends WindowMessage>({ content, count }: CompactionContext<M>): number {
   const note = content.earlierMessage();
   return count(content.systemPrompt()) + (note ? count(note) : 0) + sum(content.rest().map(count));
 }
 
 /** Where the last two messages and what belongs to them begin. */
-function mustStay<M extends WindowMessage>(content: Content<M>): number {
+function keptFrom<M extends WindowMessage>(content: WindowContent<M>): number {
   return content.groups().findLast((start) => start <= content.rest().length - 2) ?? 0;
 }
 
 /** What index 1 costs with the last state, however many messages go. */
 function noteCost<M extends WindowMessage>(
-  { content, count }: Compacting<M>,
+  { content, count }: CompactionContext<M>,
   summary: string | undefined,
 ): number {
   const { messages = 0, summarised = 0, state } = content.earlier() ?? {};
@@ -97,12 +98,12 @@ function noteCost<M extends WindowMessage>(
  * The messages that have to go so that this many tokens are left for index 0 and the rest; groups go whole, and the
  * oldest always goes unless it must stay.
  */
-function oldest<M extends WindowMessage>(
-  { content, count }: Compacting<M>,
+function messagesToDrop<M extends WindowMessage>(
+  { content, count }: CompactionContext<M>,
   target: number,
 ): (M | TextMessage)[] {
   const costs = content.rest().map(count);
-  let first = mustStay(content);
+  let first = keptFrom(content);
   let left = target - count(content.systemPrompt()) - sum(costs.slice(first));
   for (const start of content
     .groups()
@@ -116,13 +117,13 @@ function oldest<M extends WindowMessage>(
 }
 
 /** The fullest index 1 that leaves room for what must stay; then the oldest messages go, group by group. */
-function fitInto<M extends WindowMessage>(compacting: Compacting<M>, limit: number): number {
+function dropUntilFits<M extends WindowMessage>(compacting: CompactionContext<M>, limit: number): number {
   const { content, count } = compacting;
-  const tail = content.rest().slice(mustStay(content));
+  const tail = content.rest().slice(keptFrom(content));
   const needed = count(content.systemPrompt()) + sum(tail.map(count));
-  shorten(content, (note) => needed + (note ? count(note) : 0) <= limit);
+  shortenSummary(content, (note) => needed + (note ? count(note) : 0) <= limit);
   let dropped = 0;
-  while (totalOf(compacting) > limit && mustStay(content) > 0) {
+  while (totalOf(compacting) > limit && keptFrom(content) > 0) {
     const group = content.rest().slice(0, content.groups()[1]);
     const { messages = 0, summarised = 0, ...told } = content.earlier() ?? {};
     content.remove(group);
@@ -130,12 +131,12 @@ function fitInto<M extends WindowMessage>(compacting: Compacting<M>, limit: numb
     dropped += group.length;
   }
   // What went away since has to be told too.
-  shorten(content, () => totalOf(compacting) <= limit);
+  shortenSummary(content, () => totalOf(compacting) <= limit);
   return dropped;
 }
 
-function shorten<M extends WindowMessage>(
-  content: Content<M>,
+function shortenSummary<M extends WindowMessage>(
+  content: WindowContent<M>,
   fits: (note: TextMessage | undefined) => boolean,
 ): void {
   const earlier = content.earlier();
@@ -147,7 +148,7 @@ function shorten<M extends WindowMessage>(
 }
 
 async function summaryOf<M extends WindowMessage>(
-  { content, summarise, countText }: Compacting<M>,
+  { content, summarise, countText }: CompactionContext<M>,
   dropped: readonly (M | TextMessage)[],
   limit: number,
   problems: CompactionProblem[],
@@ -169,7 +170,7 @@ async function summaryOf<M extends WindowMessage>(
 }
 
 async function stateFor<M extends WindowMessage>(
-  { onCompacted }: Compacting<M>,
+  { onCompacted }: CompactionContext<M>,
   info: CompactionInfo<M>,
   problems: CompactionProblem[],
 ): Promise<string | undefined> {

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import {
   check,
   checkCompaction,
+  checkEarlierNotice,
   checkSummarised,
-  checkTold,
   countTokens,
   fail,
   type Message,
@@ -276,7 +276,7 @@ async function play(
       const result = await window.compact(limit);
       checkCompaction(window, before, result, limit);
       if (callbacks !== (result.dropped > 0 ? 1 : 0)) fail('the callback was not called once', callbacks);
-      checkTold(window, result, told, summarising);
+      checkEarlierNotice(window, result, told, summarising);
       if (summaryKind !== 'none') checkSummarised(before, window.conversation(), result, summarising);
       // A call that nobody decided on goes with what was said after it.
       if (result.dropped > 0) asked = [];

@@ -1,11 +1,11 @@
 import { StepfastError } from '../../errors.ts';
 import { estimateTokens } from '../../machine/index.ts';
 import { checkMessage, checkOptions } from './check-arguments.ts';
-import { type Compacting, compact, sum } from './compact.ts';
+import { type CompactionContext, compact, sum } from './compact.ts';
 import type { Compaction, CompactionInfo } from './compaction.ts';
-import { createContent } from './window-content.ts';
 import { createMessageCounter } from './count-tokens.ts';
 import type { ContentOf, PlainMessage, Role, TextMessage, WindowMessage } from './message.ts';
+import { createContent } from './window-content.ts';
 
 export interface ContextWindowOptions<M extends WindowMessage = PlainMessage> {
   systemPrompt: string;
@@ -62,7 +62,7 @@ export function createContextWindow<M extends WindowMessage = PlainMessage>(
   const { systemPrompt, summarise, onCompacted, countTokens = estimateTokens, fileTokens = 1600 } = options;
   const content = createContent<M>(systemPrompt);
   const count = createMessageCounter(countTokens, fileTokens);
-  const compacting: Compacting<M> = { content, count, countText: countTokens, summarise, onCompacted };
+  const compacting: CompactionContext<M> = { content, count, countText: countTokens, summarise, onCompacted };
   let last: Promise<unknown> = Promise.resolve();
 
   function conversation(): (M | TextMessage)[] {

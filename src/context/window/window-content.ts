@@ -1,10 +1,10 @@
-import { type Earlier, earlierMessage } from './earlier-summary.ts';
+import { type EarlierSummary, earlierMessage } from './earlier-summary.ts';
 import type { TextMessage, WindowMessage } from './message.ts';
 import { pointerFor, renderSystemPrompt } from './repeated-text.ts';
 import { groupStarts, sendable } from './tool-pairs.ts';
 
 /** What a window holds and how it looks to a provider. Everything is computed anew after a change. */
-export interface Content<M extends WindowMessage> {
+export interface WindowContent<M extends WindowMessage> {
   /** How often it was cleared. */
   readonly clearings: number;
   readonly pins: ReadonlyMap<string, string>;
@@ -18,8 +18,8 @@ export interface Content<M extends WindowMessage> {
   setPrompt(text: string): void;
   pin(key: string, text: string): void;
   unpin(key: string): boolean;
-  earlier(): Earlier | undefined;
-  setEarlier(earlier: Earlier): void;
+  earlier(): EarlierSummary | undefined;
+  setEarlier(earlier: EarlierSummary): void;
   push(messages: readonly M[]): void;
   sync(messages: readonly (M | TextMessage)[]): void;
   /** Messages of `rest`. */
@@ -27,7 +27,7 @@ export interface Content<M extends WindowMessage> {
   clear(): void;
 }
 
-interface View<M extends WindowMessage> {
+interface ProviderView<M extends WindowMessage> {
   systemPrompt: { role: 'system'; content: string };
   note: TextMessage | undefined;
   /** As a provider takes them, before one that index 0 says became a line. */
@@ -36,13 +36,13 @@ interface View<M extends WindowMessage> {
   groups: number[];
 }
 
-export function createContent<M extends WindowMessage>(systemPrompt: string): Content<M> {
+export function createContent<M extends WindowMessage>(systemPrompt: string): WindowContent<M> {
   const pins = new Map<string, string>();
   let prompt = systemPrompt;
   let taken: M[] = [];
-  let earlier: Earlier | undefined;
+  let earlier: EarlierSummary | undefined;
   let clearings = 0;
-  let view: View<M> | undefined;
+  let view: ProviderView<M> | undefined;
 
   // What was taken in and what was handed out, so that `sync` knows it again.
   const seen = new WeakSet<object>();
@@ -53,10 +53,10 @@ export function createContent<M extends WindowMessage>(systemPrompt: string): Co
 
   const originOf = (message: M | TextMessage): object => origins.get(message) ?? message;
 
-  function look(): View<M> {
+  function look(): ProviderView<M> {
     if (view) return view;
     const content = renderSystemPrompt(prompt, pins);
-    const note = earlier && !earlier.untold ? earlierMessage(earlier, content) : undefined;
+    const note = earlier && !earlier.omitted ? earlierMessage(earlier, content) : undefined;
     if (note) written.add(note);
     const sent = sendable(taken, origins);
     const rest = sent.map((message) => {

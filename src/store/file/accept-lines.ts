@@ -1,40 +1,40 @@
 import { StepfastError } from '../../errors.ts';
 import { newerError } from '../journal-version.ts';
 import type { StoredEntry, Version } from '../store.ts';
-import { type FoundLine, genesis, type Parsed, parseLines } from './journal.ts';
+import { genesis, type ParsedLine, parseLines, type ValidLine } from './journal.ts';
 
 /** The last accepted line, and where it stands. */
-export interface Tail extends Version {
+export interface JournalTail extends Version {
   offset: number;
 }
 
-export const emptyTail = (run: string): Tail => ({ seq: 0, hash: genesis(run), offset: 0 });
+export const emptyTail = (run: string): JournalTail => ({ seq: 0, hash: genesis(run), offset: 0 });
 
 /** What a journal, or its end, holds. */
 export interface Chain {
   /** The first valid line of each sequence, in order. */
-  accepted: FoundLine[];
+  accepted: ValidLine[];
   /** Valid, but another line of its sequence was first. */
-  races: FoundLine[];
+  races: ValidLine[];
   /** Belongs to another history of the same run. */
-  forked: FoundLine[];
+  forked: ValidLine[];
   /** Valid, but what came before it is lost. */
-  orphans: FoundLine[];
-  bad: Parsed[];
-  newer: Extract<Parsed, { kind: 'newer' }>[];
+  orphans: ValidLine[];
+  bad: ParsedLine[];
+  newer: Extract<ParsedLine, { kind: 'newer' }>[];
 }
 
 /** The whole journal of a run. */
 export const readChain = (run: string, bytes: Uint8Array): Chain =>
-  follow(parseLines(bytes), { seq: 0, hash: genesis(run) });
+  buildChain(parseLines(bytes), { seq: 0, hash: genesis(run) });
 
 /** The end of a journal from a known line on; undefined where only the whole can tell. */
-export function resumeChain(bytes: Uint8Array, tail: Tail): Chain | undefined {
+export function resumeChain(bytes: Uint8Array, tail: JournalTail): Chain | undefined {
   const lines = parseLines(bytes, tail.offset);
   const first = lines[0];
   if (first?.kind !== 'line' || first.offset !== tail.offset) return undefined;
   if (first.hash !== tail.hash || first.line.seq !== tail.seq) return undefined;
-  const chain = follow(lines, { seq: tail.seq - 1, hash: first.line.prev });
+  const chain = buildChain(lines, { seq: tail.seq - 1, hash: first.line.prev });
   return isSound(chain) ? chain : undefined;
 }
 
@@ -70,7 +70,7 @@ export const corrupt = (run: string, what: string): StepfastError =>
     { data: { run } },
   );
 
-export function tailOf(run: string, chain: Chain): Tail {
+export function tailOf(run: string, chain: Chain): JournalTail {
   const last = chain.accepted.at(-1);
   return last ? { seq: last.line.seq, hash: last.hash, offset: last.offset } : emptyTail(run);
 }
@@ -93,29 +93,29 @@ export interface Branch {
   accepted: boolean;
 }
 
-export const branchesOf = (chain: Chain): Branch[] => histories(chain).map(({ branch }) => branch);
+export const branchesOf = (chain: Chain): Branch[] => branchesWithLines(chain).map(({ branch }) => branch);
 
 /**
  * The lines of a branch from the run's first on; undefined where there is no such branch. Whoever names a lost race
  * means it: clones that share a machine's name look like one.
  */
-export function historyOf(chain: Chain, id: string): FoundLine[] | undefined {
-  const branch = histories(chain).find((each) => each.branch.id === id);
+export function branchLines(chain: Chain, id: string): ValidLine[] | undefined {
+  const branch = branchesWithLines(chain).find((each) => each.branch.id === id);
   if (branch) return branch.lines;
   const race = chain.races.find(({ hash }) => hash.slice(0, idLength) === id);
   return race && [...chain.accepted.filter(({ line }) => line.seq < race.line.seq), race];
 }
 
-export function entryOf({ line, hash }: FoundLine): StoredEntry {
+export function entryOf({ line, hash }: ValidLine): StoredEntry {
   const { v: _v, prev: _prev, machine: _machine, nonce: _nonce, pinned: _pinned, ...entry } = line;
   return { ...entry, hash };
 }
 
-function follow(lines: Parsed[], base: Version): Chain {
+function buildChain(lines: ParsedLine[], base: Version): Chain {
   const chain: Chain = { accepted: [], races: [], forked: [], orphans: [], bad: [], newer: [] };
-  const known = new Map<string, FoundLine>();
+  const known = new Map<string, ValidLine>();
   const parents = new Set<string>();
-  const unaccepted: FoundLine[] = [];
+  const unaccepted: ValidLine[] = [];
   let tail = base;
   for (const found of lines) {
     if (found.kind === 'bad') chain.bad.push(found);
@@ -137,14 +137,14 @@ function follow(lines: Parsed[], base: Version): Chain {
     const alone = !parents.has(found.hash) && !away.has(found.line.prev);
     const lostRace = alone && winner?.line.machine === found.line.machine;
     if (lostRace) chain.races.push(found);
-    else if (hasRoot(found, known, base)) chain.forked.push(found);
+    else if (leadsBackTo(found, known, base)) chain.forked.push(found);
     else chain.orphans.push(found);
   }
   return chain;
 }
 
 /** Its line before, and so on, lead back to where the reading began. */
-function hasRoot(found: FoundLine, known: ReadonlyMap<string, FoundLine>, base: Version): boolean {
+function leadsBackTo(found: ValidLine, known: ReadonlyMap<string, ValidLine>, base: Version): boolean {
   let line = found;
   for (;;) {
     if (line.line.prev === base.hash) return line.line.seq === base.seq + 1;
@@ -154,7 +154,7 @@ function hasRoot(found: FoundLine, known: ReadonlyMap<string, FoundLine>, base: 
   }
 }
 
-function histories(chain: Chain): { branch: Branch; lines: FoundLine[] }[] {
+function branchesWithLines(chain: Chain): { branch: Branch; lines: ValidLine[] }[] {
   if (chain.forked.length === 0) return [];
   const all = [...chain.accepted, ...chain.forked];
   const byHash = new Map(all.map((found) => [found.hash, found]));
@@ -163,8 +163,8 @@ function histories(chain: Chain): { branch: Branch; lines: FoundLine[] }[] {
   // A fork from the middle of the accepted history leaves its tip a tip; one from its end does not exist.
   const tips = all.filter((found) => !parents.has(found.hash) || found === tip);
   const paths = tips.map((last) => {
-    const lines: FoundLine[] = [];
-    for (let line: FoundLine | undefined = last; line; line = byHash.get(line.line.prev)) lines.push(line);
+    const lines: ValidLine[] = [];
+    for (let line: ValidLine | undefined = last; line; line = byHash.get(line.line.prev)) lines.push(line);
     return lines.reverse();
   });
   return paths.map((lines) => {
@@ -172,11 +172,11 @@ function histories(chain: Chain): { branch: Branch; lines: FoundLine[] }[] {
       paths.filter((path) => path !== lines).flatMap((path) => path.map((line) => line.hash)),
     );
     const own = lines.filter((line) => !others.has(line.hash));
-    return { branch: describe(own.length > 0 ? own : lines.slice(-1), lines.at(-1) === tip), lines };
+    return { branch: describeBranch(own.length > 0 ? own : lines.slice(-1), lines.at(-1) === tip), lines };
   });
 }
 
-function describe(own: FoundLine[], accepted: boolean): Branch {
+function describeBranch(own: ValidLine[], accepted: boolean): Branch {
   const [first] = own;
   const last = own.at(-1);
   if (!first || !last) throw new RangeError('a branch has lines');

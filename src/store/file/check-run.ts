@@ -3,11 +3,11 @@ import { digestOf } from '../long-text.ts';
 import type { Pinned } from '../store.ts';
 import { type Branch, branchesOf, type Chain, isSound, readChain } from './accept-lines.ts';
 import type { Files } from './files.ts';
-import type { RunPaths } from './run-paths.ts';
 import { isSetAside } from './replace-journal.ts';
+import type { RunPaths } from './run-paths.ts';
 import { parseStateFile, type Snapshot } from './state-file.ts';
 
-export interface Problem {
+export interface RunProblem {
   kind: 'newer' | 'fork' | 'corrupt' | 'text' | 'workflow' | 'state' | 'torn' | 'race';
   /** Of the journal, from 1. */
   line?: number;
@@ -15,12 +15,12 @@ export interface Problem {
 }
 
 /** What a look at every byte of a run found. */
-export interface Checked {
+export interface RunCheck {
   run: string;
   batches: number;
-  problems: Problem[];
+  problems: RunProblem[];
   /** What a crash or a race leaves behind, and what the next load makes again. */
-  harmless: Problem[];
+  harmless: RunProblem[];
   /** Empty unless the run has more than one history. */
   branches: Branch[];
 }
@@ -30,7 +30,7 @@ export async function checkRun(
   run: string,
   paths: RunPaths,
   pinnedFile: (pinned: Pinned) => Uint8Array,
-): Promise<Checked | undefined> {
+): Promise<RunCheck | undefined> {
   const chain = readChain(run, (await files.read(paths.journal)) ?? new Uint8Array());
   const snapshot = parseStateFile(await files.read(paths.state));
   if (chain.accepted.length === 0 && isSound(chain) && !snapshot) return undefined;
@@ -51,7 +51,7 @@ export async function checkRun(
   };
 }
 
-function chainProblems(chain: Chain): Problem[] {
+function chainProblems(chain: Chain): RunProblem[] {
   return [
     ...chain.newer.map(({ number, version }) => ({
       kind: 'newer' as const,
@@ -71,7 +71,7 @@ function chainProblems(chain: Chain): Problem[] {
   ];
 }
 
-function leftovers(chain: Chain): Problem[] {
+function leftovers(chain: Chain): RunProblem[] {
   return [
     ...chain.bad.map(({ number }) => ({
       kind: 'torn' as const,
@@ -86,8 +86,8 @@ function leftovers(chain: Chain): Problem[] {
   ];
 }
 
-async function textProblems(files: Files, paths: RunPaths, chain: Chain): Promise<Problem[]> {
-  const problems: Problem[] = [];
+async function textProblems(files: Files, paths: RunPaths, chain: Chain): Promise<RunProblem[]> {
+  const problems: RunProblem[] = [];
   const looked = new Set<string>();
   for (const found of chain.accepted) {
     for (const digest of digestsIn(found.line.events)) {
@@ -116,7 +116,7 @@ async function workflowProblems(
   paths: RunPaths,
   chain: Chain,
   pinnedFile: (pinned: Pinned) => Uint8Array,
-): Promise<Problem[]> {
+): Promise<RunProblem[]> {
   const pinned = chain.accepted[0]?.line.pinned;
   const workflow = await files.read(paths.workflow);
   if (!pinned || (workflow && digestOf(workflow) === digestOf(pinnedFile(pinned)))) return [];
@@ -125,7 +125,7 @@ async function workflowProblems(
   return [{ kind: 'workflow', message }];
 }
 
-const unreadableState: Problem = {
+const unreadableState: RunProblem = {
   kind: 'state',
   message: 'state.json is missing or was edited: it is made again from the journal',
 };
@@ -137,7 +137,7 @@ async function lostProblems(
   { root }: RunPaths,
   chain: Chain,
   snapshot: Snapshot | undefined,
-): Promise<Problem[]> {
+): Promise<RunProblem[]> {
   if (
     !isSound(chain) ||
     snapshot?.state.run !== run ||

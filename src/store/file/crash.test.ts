@@ -1,11 +1,11 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
+import type { FileStore } from './file-store.ts';
 import type { Files } from './files.ts';
 import { encodeLine } from './journal.ts';
-import type { FileStore } from './file-store.ts';
-import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 
 const run = 'sample-1-abcd';
 

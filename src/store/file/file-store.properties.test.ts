@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { openStore, temporaryDirectory } from '../../../test/kit/file-store.ts';
 import { storeAnswers, storeCalls } from '../../../test/kit/store-model.ts';
 import { createMemoryStore } from '../memory-store.ts';
-import { openStore, temporaryDirectory } from '../../../test/kit/file-store.ts';
 
 test('the file store and the memory store give the same answers to the same calls', async () => {
   const root = temporaryDirectory();

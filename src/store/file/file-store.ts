@@ -1,17 +1,17 @@
 import { StepfastError } from '../../errors.ts';
 import type { State } from '../../machine/index.ts';
-import { isNamed, isRunId, requireRunId } from '../run-id.ts';
+import { isRunId, matchesRunName, requireRunId } from '../run-id.ts';
 import { infoOf, newestFirst } from '../run-list.ts';
 import type { Entry, Loaded, Pinned, RunInfo, Store, Version } from '../store.ts';
-import { emptyTail, entryOf, isSound, requireSound, type Tail, tailOf } from './accept-lines.ts';
-import { type Checked, checkRun } from './check-run.ts';
+import { emptyTail, entryOf, isSound, type JournalTail, requireSound, tailOf } from './accept-lines.ts';
+import { checkRun, type RunCheck } from './check-run.ts';
 import type { Files } from './files.ts';
-import { encodeLine, type FoundLine, parseLines } from './journal.ts';
+import { encodeLine, parseLines, type ValidLine } from './journal.ts';
 import { withLock } from './lock.ts';
-import { createNodeFiles } from './node-files.ts';
 import { keepText, readText } from './long-text-files.ts';
-import { type Repaired, repairRun } from './repair.ts';
-import { createRunFiles, extend, knownOf, nothing, pinnedFile } from './run-files.ts';
+import { createNodeFiles } from './node-files.ts';
+import { type RepairResult, repairRun } from './repair.ts';
+import { createRunFiles, emptyHeader, encodeWorkflowFile, extendSnapshot, headerOf } from './run-files.ts';
 import { parseStateFile } from './state-file.ts';
 import { makeDirectories } from './write-file.ts';
 
@@ -27,9 +27,9 @@ export interface FileStoreOptions {
 
 export interface FileStore extends Store {
   /** The whole run, line by line and text by text; undefined where there is no such run. */
-  check(run: string): Promise<Checked | undefined>;
+  check(run: string): Promise<RunCheck | undefined>;
   /** Keeps one branch of a fork (`keep`: its id), or what is whole of a damaged journal; the old one stays beside it. */
-  repair(run: string, options?: { keep?: string }): Promise<Repaired>;
+  repair(run: string, options?: { keep?: string }): Promise<RepairResult>;
 }
 
 const writeAttempts = 3;
@@ -39,16 +39,16 @@ const longestPoll = 200;
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { directory, machine, nonce, files = createNodeFiles() } = options;
   const runs = createRunFiles({ directory, files, nonce });
-  const { at, known } = runs;
+  const { at, lastSeen: known } = runs;
   const locked = <T>(run: string, action: () => Promise<T>): Promise<T> =>
     withLock(files, at(run).lock, JSON.stringify({ pid: process.pid, machine, nonce: nonce() }), action);
 
   /** Writes a batch after a known one; its place, where it was the first of its sequence. */
   async function write(
     run: string,
-    tail: Tail,
+    tail: JournalTail,
     entry: Entry & { pinned?: Pinned },
-  ): Promise<FoundLine | 'conflict'> {
+  ): Promise<ValidLine | 'conflict'> {
     const { journal } = at(run);
     const before = await runs.chainFrom(run, tail);
     requireSound(run, before);
@@ -76,7 +76,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   async function appendLine(
     journal: string,
     bytes: Uint8Array,
-    { offset, hash, seq }: Tail,
+    { offset, hash, seq }: JournalTail,
   ): Promise<Error | 'moved' | undefined> {
     const holds = (end: Uint8Array): boolean => {
       const [found] = parseLines(end, offset);
@@ -115,8 +115,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       const written = await write(run, emptyTail(run), first);
       if (written === 'conflict') return undefined;
       await runs.makeNamesDurable(run);
-      const snapshot = extend(nothing(run, pinned), [written], state);
-      known.set(run, knownOf(snapshot));
+      const snapshot = extendSnapshot(emptyHeader(run, pinned), [written], state);
+      known.set(run, headerOf(snapshot));
       await runs.projectAll(run, { definition, hash, snapshot });
       return written;
     });
@@ -131,8 +131,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return locked(run, async () => {
       const written = await write(run, base, entry);
       if (written === 'conflict') return 'conflict';
-      const snapshot = extend(base, [written], state);
-      known.set(run, knownOf(snapshot));
+      const snapshot = extendSnapshot(base, [written], state);
+      known.set(run, headerOf(snapshot));
       await runs.projectState(run, { definition, hash, snapshot });
       return { seq: written.line.seq, hash: written.hash };
     });
@@ -141,7 +141,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   /** One that was cut off in its making may be among them. */
   async function ids(name?: string): Promise<string[]> {
     const found: string[] = [];
-    const isMeant = (run: string): boolean => isRunId(run) && (name === undefined || isNamed(run, name));
+    const isMeant = (run: string): boolean =>
+      isRunId(run) && (name === undefined || matchesRunName(run, name));
     for (const run of (await files.names(directory)).filter(isMeant)) {
       if ((await files.size(at(run).journal)) || (await files.size(at(run).state))) found.push(run);
     }
@@ -247,13 +248,15 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       if (isRunId(run)) await told(`run '${run}'`, () => watch(run, seq, ms));
     },
     async check(run) {
-      return isRunId(run) ? told(`run '${run}'`, () => checkRun(files, run, at(run), pinnedFile)) : undefined;
+      return isRunId(run)
+        ? told(`run '${run}'`, () => checkRun(files, run, at(run), encodeWorkflowFile))
+        : undefined;
     },
     async repair(run, { keep } = {}) {
       requireRunId(run);
       known.delete(run);
       return told(`run '${run}'`, () =>
-        runs.replacing(run, machine, () =>
+        runs.withReplaceLock(run, machine, () =>
           locked(run, () => repairRun(files, run, at(run), { keep, nonce: nonce() })),
         ),
       );

@@ -12,7 +12,7 @@ export interface Files {
    * nothing and answers -1 where the file does not hold: the one that was looked at is the one that is written, also
    * where another takes its name in between.
    */
-  append(path: string, bytes: Uint8Array, only?: Holds): Promise<number>;
+  append(path: string, bytes: Uint8Array, only?: AppendCondition): Promise<number>;
   /** Creates the file with these bytes; EEXIST where it is there. Answers how many were taken. */
   create(path: string, bytes: Uint8Array): Promise<number>;
   /** Makes the file's bytes durable. */
@@ -32,7 +32,7 @@ export interface Files {
 }
 
 /** What a file has to say from an offset on. */
-export interface Holds {
+export interface AppendCondition {
   from: number;
   holds(bytes: Uint8Array): boolean;
 }

@@ -1,11 +1,11 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 import { begin, mustLoad, note, noteCommand, send } from '../../../test/kit/sample-run.ts';
 import { readChain, resumeChain } from './accept-lines.ts';
 import type { Files } from './files.ts';
 import { encodeLine, genesis, parseLines } from './journal.ts';
-import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 
 const run = 'sample-1-abcd';
 

@@ -4,7 +4,7 @@ import type { Entry, Pinned } from '../store.ts';
 import { bufferOf } from './bytes.ts';
 
 /** One batch as it stands in the journal. */
-export interface Line extends Entry {
+export interface JournalLine extends Entry {
   v: number;
   seq: number;
   /** The sum of the line before; of the first one, `genesis` of its run. */
@@ -17,20 +17,20 @@ export interface Line extends Entry {
 }
 
 /** Where a line stands in its file. */
-export interface Placed {
+export interface LinePosition {
   offset: number;
   end: number;
   /** Counted from 1 where the reading began at the file's first byte. */
   number: number;
 }
 
-export type Parsed = Placed &
+export type ParsedLine = LinePosition &
   (
-    | { kind: 'line'; line: Line; hash: string }
+    | { kind: 'line'; line: JournalLine; hash: string }
     | { kind: 'newer'; version: number; hash: string }
     | { kind: 'bad' }
   );
-export type FoundLine = Extract<Parsed, { kind: 'line' }>;
+export type ValidLine = Extract<ParsedLine, { kind: 'line' }>;
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -40,7 +40,10 @@ const sumLength = ',"sum":""}'.length + 32;
 export const genesis = (run: string): string => sum(`stepfast run ${run}`);
 
 /** The bytes of one write: a torn line before it cannot swallow it. */
-export function encodeLine(line: Omit<Line, 'v'>, v = journalVersion): { bytes: Uint8Array; hash: string } {
+export function encodeLine(
+  line: Omit<JournalLine, 'v'>,
+  v = journalVersion,
+): { bytes: Uint8Array; hash: string } {
   const { seq, prev, machine, nonce, now, actor, session, key, fingerprint, reply, pinned, events } = line;
   const who = { machine, nonce, now, actor, session };
   const ordered = { v, seq, prev, ...who, key, fingerprint, reply, pinned, events };
@@ -50,9 +53,9 @@ export function encodeLine(line: Omit<Line, 'v'>, v = journalVersion): { bytes: 
 }
 
 /** Every line that is not blank. One without its newline does not count yet: a power cut may still spoil its end. */
-export function parseLines(bytes: Uint8Array, start = 0): Parsed[] {
+export function parseLines(bytes: Uint8Array, start = 0): ParsedLine[] {
   const buffer = bufferOf(bytes);
-  const lines: Parsed[] = [];
+  const lines: ParsedLine[] = [];
   for (let from = 0, number = 1; from < buffer.length; number += 1) {
     const found = buffer.indexOf(newline, from);
     const end = found < 0 ? buffer.length : found;
@@ -65,9 +68,9 @@ export function parseLines(bytes: Uint8Array, start = 0): Parsed[] {
   return lines;
 }
 
-type Content<T> = T extends Placed ? Omit<T, keyof Placed> : never;
+type WithoutPosition<T> = T extends LinePosition ? Omit<T, keyof LinePosition> : never;
 
-function parseLine(bytes: Buffer): Content<Parsed> {
+function parseLine(bytes: Buffer): WithoutPosition<ParsedLine> {
   const bodyLength = bytes.length - sumLength;
   if (bodyLength <= 0) return { kind: 'bad' };
   const lineSum = sumPattern.exec(bytes.toString('latin1', bodyLength))?.[1];
@@ -78,7 +81,7 @@ function parseLine(bytes: Buffer): Content<Parsed> {
   const line = migrateLine(content);
   if (!line) return { kind: 'newer', version: Number(content.v), hash: lineSum };
   // Its checksum says that a Stepfast wrote it, its version which form it has.
-  return { kind: 'line', line: line as unknown as Line, hash: lineSum };
+  return { kind: 'line', line: line as unknown as JournalLine, hash: lineSum };
 }
 
 function parseJson(text: string): Record<string, unknown> | undefined {

@@ -42,7 +42,7 @@ export async function withExclusive<T>(
     if (!same(now, holder)) since = waited;
     holder = now;
     if (waited > deadline) throw new StepfastError('busy', `${what} is being changed by others. Try again.`);
-    if (holder && waited - since >= longest) await takeAway(files, path, holder, owner);
+    if (holder && waited - since >= longest) await removeStale(files, path, holder, owner);
     else await files.sleep(exclusivePause);
     waited += exclusivePause;
   }
@@ -54,7 +54,7 @@ export async function withExclusive<T>(
 }
 
 /** One of several who wait gets it; what was not meant is put back. */
-async function takeAway(files: Files, path: string, holder: Uint8Array, owner: string): Promise<void> {
+async function removeStale(files: Files, path: string, holder: Uint8Array, owner: string): Promise<void> {
   const taken = `${path}.${hash('sha256', owner, 'hex').slice(0, 12)}.tmp`;
   try {
     await files.rename(path, taken);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { appendOwnFile, writeOwnFile } from './no-follow.ts';
+import { appendNoFollow, writeNoFollow } from './no-follow.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -12,14 +12,14 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 test('a file is made, written anew and appended to', () => {
   const file = join(directory, 'log');
-  appendOwnFile(file, 'a\n');
-  appendOwnFile(file, 'b\n');
+  appendNoFollow(file, 'a\n');
+  appendNoFollow(file, 'b\n');
   expect(readFileSync(file, 'utf8')).toBe('a\nb\n');
-  writeOwnFile(file, 'c');
+  writeNoFollow(file, 'c');
   expect(readFileSync(file, 'utf8')).toBe('c');
 });
 
-test.each([appendOwnFile, writeOwnFile])('a link is not followed (%o)', (write) => {
+test.each([appendNoFollow, writeNoFollow])('a link is not followed (%o)', (write) => {
   const [victim, link, dangling] = ['victim', 'link', 'dangling'].map((name) => join(directory, name));
   writeFileSync(victim ?? '', 'mine');
   symlinkSync(victim ?? '', link ?? '');

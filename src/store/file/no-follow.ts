@@ -4,10 +4,10 @@ import { appendFileSync, closeSync, constants, openSync, writeFileSync } from 'n
 const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_TRUNC, O_WRONLY } = constants;
 
 /** Never through a link: one that comes along with a repository would lead anywhere. */
-export const writeOwnFile = (file: string, text: string): void =>
+export const writeNoFollow = (file: string, text: string): void =>
   opened(file, O_TRUNC, (descriptor) => writeFileSync(descriptor, text));
 
-export const appendOwnFile = (file: string, text: string): void =>
+export const appendNoFollow = (file: string, text: string): void =>
   opened(file, O_APPEND, (descriptor) => appendFileSync(descriptor, text));
 
 function opened(file: string, how: number, write: (descriptor: number) => void): void {

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openStore, temporaryDirectory } from '../../../test/kit/file-store.ts';
 import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
 import { isNetworkFileSystem, mountType } from './network-file-system.ts';
 import { createNodeFiles } from './node-files.ts';
-import { openStore, temporaryDirectory } from '../../../test/kit/file-store.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const text = (read: Uint8Array | undefined): string | undefined => read && Buffer.from(read).toString();

@@ -1,12 +1,12 @@
 import { StepfastError } from '../../errors.ts';
 import type { Version } from '../store.ts';
-import { branchesOf, type Chain, historyOf, readChain, requireSound } from './accept-lines.ts';
+import { branchesOf, branchLines, type Chain, readChain, requireSound } from './accept-lines.ts';
 import type { Files } from './files.ts';
-import type { FoundLine } from './journal.ts';
-import type { RunPaths } from './run-paths.ts';
+import type { ValidLine } from './journal.ts';
 import { replaceJournal } from './replace-journal.ts';
+import type { RunPaths } from './run-paths.ts';
 
-export interface Repaired {
+export interface RepairResult {
   run: string;
   /** The last batch of what was kept. */
   kept: Version;
@@ -22,7 +22,7 @@ export async function repairRun(
   run: string,
   paths: RunPaths,
   { keep, nonce }: { keep: string | undefined; nonce: string },
-): Promise<Repaired> {
+): Promise<RepairResult> {
   const bytes = await files.read(paths.journal);
   const chain = bytes && readChain(run, bytes);
   if (!chain)
@@ -51,10 +51,10 @@ export async function repairRun(
   return { run, kept, dropped, backup };
 }
 
-function linesToKeep(run: string, chain: Chain, keep: string | undefined): FoundLine[] {
+function linesToKeep(run: string, chain: Chain, keep: string | undefined): ValidLine[] {
   if (chain.newer.length > 0) requireSound(run, chain);
   if (keep !== undefined) {
-    const lines = historyOf(chain, keep);
+    const lines = branchLines(chain, keep);
     if (lines) return lines;
     const ids = branchesOf(chain).map(({ id }) => id);
     const there = ids.length === 0 ? 'it has only one history' : `it has ${ids.join(', ')}`;
@@ -67,7 +67,7 @@ function linesToKeep(run: string, chain: Chain, keep: string | undefined): Found
   return chain.accepted;
 }
 
-function droppedLines(chain: Chain, kept: FoundLine[]): Repaired['dropped'] {
+function droppedLines(chain: Chain, kept: ValidLine[]): RepairResult['dropped'] {
   const hashes = new Set(kept.map((found) => found.hash));
   const valid = [...chain.accepted, ...chain.races, ...chain.forked, ...chain.orphans]
     .filter((found) => !hashes.has(found.hash))

@@ -10,11 +10,11 @@ import { writeWhole } from './write-file.ts';
 const asideName = /^journal\.(?:aside-[0-9a-f]{8}(?:-\d+)?|\d+\.bak)\.jsonl$/;
 
 /** What a file system without hard links says. */
-const linkless = ['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EXDEV'];
+const noHardLinkCodes = ['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EXDEV'];
 
 const newline = 0x0a;
 
-interface Replacement {
+interface JournalReplacement {
   run: string;
   /** The journal as it was read. */
   old: Uint8Array;
@@ -33,12 +33,12 @@ interface Replacement {
 export async function replaceJournal(
   files: Files,
   { root, journal }: RunPaths,
-  { run, old, next, nonce, nameOf }: Replacement,
+  { run, old, next, nonce, nameOf }: JournalReplacement,
 ): Promise<string> {
   const temporary = `${journal}.${nonce}.tmp`;
   try {
     // Whoever knows lines by their place in the old file finds none of them: it reads all, and makes the name durable.
-    await writeWhole(files, temporary, Buffer.concat([Buffer.alloc(leading(old), newline), next]));
+    await writeWhole(files, temporary, Buffer.concat([Buffer.alloc(leadingNewlines(old), newline), next]));
     await files.sync(temporary);
     const name = await setAside(files, journal, root, nameOf);
     if ((await files.size(journal)) !== old.length) {
@@ -55,7 +55,7 @@ export async function replaceJournal(
 }
 
 /** `next` begins with a blank line of its own, so it always has one more. */
-function leading(old: Uint8Array): number {
+function leadingNewlines(old: Uint8Array): number {
   const first = old.findIndex((byte) => byte !== newline);
   return first < 0 ? old.length : first;
 }
@@ -69,7 +69,7 @@ async function setAside(
   for (let attempt = 1; ; attempt += 1) {
     const name = nameOf(attempt);
     try {
-      await keep(files, journal, join(root, name));
+      await keepCopy(files, journal, join(root, name));
       await files.syncDirectory(root);
       return name;
     } catch (error) {
@@ -78,11 +78,11 @@ async function setAside(
   }
 }
 
-async function keep(files: Files, journal: string, path: string): Promise<void> {
+async function keepCopy(files: Files, journal: string, path: string): Promise<void> {
   try {
     await files.link(journal, path);
   } catch (error) {
-    if (!linkless.includes(String(codeOf(error)))) throw error;
+    if (!noHardLinkCodes.includes(String(codeOf(error)))) throw error;
     await writeWhole(files, path, (await files.read(journal)) ?? new Uint8Array());
     await files.sync(path);
   }

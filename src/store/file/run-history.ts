@@ -1,29 +1,29 @@
 import { StepfastError } from '../../errors.ts';
 import type { Pinned, StoredEntry } from '../store.ts';
 import { entryOf } from './accept-lines.ts';
-import { type FoundLine, genesis, parseLines } from './journal.ts';
+import { genesis, parseLines, type ValidLine } from './journal.ts';
 
 /** A batch with its bytes, which other machines must keep as they are: every hash hangs on them. */
-export interface CarriedLine extends StoredEntry {
+export interface HistoryLine extends StoredEntry {
   machine: string;
   bytes: Uint8Array;
 }
 
 /** A run's accepted history, and nothing of what races and crashes left. */
-export interface Carried {
+export interface RunHistory {
   run: string;
   pinned: Pinned;
-  lines: CarriedLine[];
+  lines: HistoryLine[];
 }
 
 /** `behind`: theirs goes on where mine ends; `ahead`: mine does; `foreign`: not even the first batch is the same. */
-export type Relation = 'equal' | 'behind' | 'ahead' | 'diverged' | 'foreign';
+export type HistoryRelation = 'equal' | 'behind' | 'ahead' | 'diverged' | 'foreign';
 
 /** How two histories of one run relate; `common` is how many batches both have. */
-export function relate(
+export function compareHistories(
   mine: readonly { hash: string }[],
   theirs: readonly { hash: string }[],
-): { relation: Relation; common: number } {
+): { relation: HistoryRelation; common: number } {
   const shorter = Math.min(mine.length, theirs.length);
   let common = 0;
   // A hash stands for all that came before it, but only where it was checked: every one is compared.
@@ -34,7 +34,7 @@ export function relate(
 }
 
 /** One line a batch: the same bytes on every machine. */
-export const encodeCarried = (lines: readonly CarriedLine[]): Uint8Array =>
+export const encodeHistory = (lines: readonly HistoryLine[]): Uint8Array =>
   Buffer.concat(lines.flatMap(({ bytes }) => [bytes, newline]));
 
 const newline = Buffer.from('\n');
@@ -43,8 +43,8 @@ const newline = Buffer.from('\n');
  * A history that came from elsewhere: nothing in it is taken on trust, and nothing but the accepted lines may be there.
  * Throws `bad_history`.
  */
-export function parseCarried(run: string, bytes: Uint8Array): Carried {
-  const lines: CarriedLine[] = [];
+export function parseHistory(run: string, bytes: Uint8Array): RunHistory {
+  const lines: HistoryLine[] = [];
   let pinned: Pinned | undefined;
   let last = genesis(run);
   for (const found of parseLines(bytes)) {
@@ -56,13 +56,13 @@ export function parseCarried(run: string, bytes: Uint8Array): Carried {
     if (!hasShape(found.line, lines.length)) throw bad(`line ${number} is no batch`);
     pinned ??= found.line.pinned;
     last = found.hash;
-    lines.push(carried(found, bytes));
+    lines.push(historyLine(found, bytes));
   }
   if (!pinned) throw bad('it is empty');
   return { run, pinned, lines };
 }
 
-export const carried = (found: FoundLine, bytes: Uint8Array): CarriedLine => ({
+export const historyLine = (found: ValidLine, bytes: Uint8Array): HistoryLine => ({
   ...entryOf(found),
   machine: found.line.machine,
   bytes: bytes.subarray(found.offset, found.end),

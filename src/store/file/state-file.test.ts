@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 import { begin, mustLoad, note, sampleDefinition } from '../../../test/kit/sample-run.ts';
 import { slug } from '../../machine/index.ts';
 import { stateFileSchema } from '../state-schema.ts';
 import type { Files } from './files.ts';
-import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 
 const run = 'sample-1-abcd';
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Definition, State } from '../../machine/index.ts';
 import { stateFileVersion } from '../journal-version.ts';
 import { projectState } from '../state-projection.ts';
-import type { Tail } from './accept-lines.ts';
+import type { JournalTail } from './accept-lines.ts';
 import { bufferOf } from './bytes.ts';
 
 /** Where a key's batch stands in the journal. */
@@ -13,7 +13,7 @@ export interface KeyUse {
 }
 
 /** Where a load may begin instead of at the journal's first line. */
-export interface Snapshot extends Tail {
+export interface Snapshot extends JournalTail {
   /** The digest of `workflow.json`. */
   pinned: string;
   keys: KeyUse[];

@@ -3,11 +3,17 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
-import { type Carried, encodeCarried, parseCarried, type Relation, relate } from './run-history.ts';
 import type { Files } from './files.ts';
 import { encodeLine, genesis } from './journal.ts';
-import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
+import {
+  compareHistories,
+  encodeHistory,
+  type HistoryRelation,
+  parseHistory,
+  type RunHistory,
+} from './run-history.ts';
 import { createFileTransfer, type FileTransfer } from './transfer.ts';
 
 const run = 'sample-1-abcd';
@@ -21,7 +27,7 @@ const transferOf = (directory: string, files: Files = impatient()): FileTransfer
 interface Machine {
   directory: string;
   say(...texts: string[]): Promise<void>;
-  carried(): Promise<Carried>;
+  carried(): Promise<RunHistory>;
   transfer: FileTransfer;
 }
 
@@ -62,7 +68,7 @@ const journal = ({ directory }: Machine): string[] =>
     .split('\n')
     .filter(Boolean);
 
-test.each<[string, string, string, Relation, number]>([
+test.each<[string, string, string, HistoryRelation, number]>([
   ['the same', 'abc', 'abc', 'equal', 3],
   ['nothing and nothing', '', '', 'equal', 0],
   ['nothing here', '', 'ab', 'behind', 0],
@@ -74,7 +80,7 @@ test.each<[string, string, string, Relation, number]>([
   ['another first batch', 'xbc', 'abc', 'foreign', 0],
 ])('[P6/10] histories relate: %s', (_, mine, theirs, relation, common) => {
   const lines = (text: string): { hash: string }[] => [...text].map((hash) => ({ hash }));
-  expect(relate(lines(mine), lines(theirs))).toEqual({ relation, common });
+  expect(compareHistories(lines(mine), lines(theirs))).toEqual({ relation, common });
 });
 
 test('[P6/10] two histories with a common part relate as their further parts say', () => {
@@ -86,7 +92,7 @@ test('[P6/10] two histories with a common part relate as their further parts say
         ...own.map((each) => ({ hash: `${side} ${each}` })),
       ];
       const [one, other] = [lines('mine', mine), lines('theirs', theirs)];
-      const { relation, common } = relate(one, other);
+      const { relation, common } = compareHistories(one, other);
       expect(common).toBe(both.length);
       const apart = both.length === 0 ? 'foreign' : 'diverged';
       const expected =
@@ -99,7 +105,7 @@ test('[P6/10] two histories with a common part relate as their further parts say
               : 'equal';
       expect(relation).toBe(expected);
       const back = { equal: 'equal', ahead: 'behind', behind: 'ahead', [apart]: apart }[relation];
-      expect(relate(other, one)).toEqual({ relation: back, common });
+      expect(compareHistories(other, one)).toEqual({ relation: back, common });
     }),
   );
 });
@@ -112,11 +118,11 @@ describe('a history that travels', () => {
     const loser = { ...JSON.parse(second), nonce: 'late' };
     const { bytes } = encodeLine(loser);
     writeFileSync(file, `${readFileSync(file, 'utf8')}${Buffer.from(bytes)}torn`);
-    const sent = Buffer.from(encodeCarried((await a.carried()).lines)).toString();
+    const sent = Buffer.from(encodeHistory((await a.carried()).lines)).toString();
     expect(sent.split('\n').filter(Boolean)).toEqual([first, second, journal(a)[2]]);
-    const received = parseCarried(run, Buffer.from(sent));
+    const received = parseHistory(run, Buffer.from(sent));
     expect(received.lines.map(({ hash }) => hash)).toEqual((await a.carried()).lines.map(({ hash }) => hash));
-    expect(Buffer.from(encodeCarried(received.lines)).toString()).toBe(sent);
+    expect(Buffer.from(encodeHistory(received.lines)).toString()).toBe(sent);
   });
 
   test('makes the run where it is not, with its texts, and nothing else', async () => {
@@ -157,7 +163,7 @@ describe('a history that travels', () => {
     await b.say('on b');
     const before = journal(b);
     await expect(b.transfer.receive(theirs, none)).rejects.toMatchObject({ code: 'busy' });
-    await expect(b.transfer.exchange(theirs, none, 'another tail')).rejects.toMatchObject({ code: 'busy' });
+    await expect(b.transfer.replace(theirs, none, 'another tail')).rejects.toMatchObject({ code: 'busy' });
     expect(journal(b)).toEqual(before);
   });
 
@@ -168,7 +174,7 @@ describe('a history that travels', () => {
     await b.say('on b');
     const old = journal(b);
     const tail = (await b.carried()).lines.at(-1)?.hash ?? '';
-    const aside = await b.transfer.exchange(await a.carried(), none, tail);
+    const aside = await b.transfer.replace(await a.carried(), none, tail);
     expect(journal(b)).toEqual(journal(a));
     const kept = join(b.directory, run, aside);
     expect(readFileSync(kept, 'utf8').split('\n').filter(Boolean)).toEqual(old);
@@ -186,7 +192,7 @@ describe('a history that travels', () => {
       await b.say(...said);
       const old = journal(b);
       const tail = (await b.carried()).lines.at(-1)?.hash ?? '';
-      const aside = await b.transfer.exchange(await a.carried(), none, tail);
+      const aside = await b.transfer.replace(await a.carried(), none, tail);
       const kept = readFileSync(join(b.directory, run, aside));
       writeFileSync(join(b.directory, run, 'journal.jsonl'), kept, { flag: 'a' });
       await openStore(b.directory).repair(run, { keep: tail.slice(0, 8) });
@@ -243,7 +249,7 @@ describe('while others work', () => {
     const state = join(b.directory, run, 'state.json');
     await loads(b.directory);
     const stale = readFileSync(state);
-    await b.transfer.exchange(theirs, none, tail);
+    await b.transfer.replace(theirs, none, tail);
     writeFileSync(state, stale);
     expect((await openStore(b.directory).check(run))?.problems).toEqual([]);
     expect((await mustLoad(openStore(b.directory), run)).version.hash).toBe(theirs.lines.at(-1)?.hash);
@@ -268,7 +274,7 @@ describe('while others work', () => {
 
   test('a state.json whose batch is nowhere is damage, whatever was set aside', async () => {
     const { b, theirs, tail } = await parted();
-    await b.transfer.exchange(theirs, none, tail);
+    await b.transfer.replace(theirs, none, tail);
     await b.say('goes on');
     const file = join(b.directory, run, 'journal.jsonl');
     writeFileSync(file, `\n${journal(b).slice(0, -1).join('\n')}\n`);
@@ -281,7 +287,7 @@ describe('while others work', () => {
       b.directory,
       meanwhile('rename', 'journal.jsonl', () => b.say('accepted and answered')),
     );
-    const aside = await late.exchange(theirs, none, tail);
+    const aside = await late.replace(theirs, none, tail);
     expect(readFileSync(join(b.directory, run, aside), 'utf8')).toContain('accepted and answered');
     expect(journal(b).join()).not.toContain('accepted and answered');
     expect((await mustLoad(openStore(b.directory), run)).version.hash).toBe(theirs.lines.at(-1)?.hash);
@@ -293,7 +299,7 @@ describe('while others work', () => {
       b.directory,
       meanwhile('size', 'journal.jsonl', () => b.say('accepted')),
     );
-    await expect(late.exchange(theirs, none, tail)).rejects.toMatchObject({ code: 'busy' });
+    await expect(late.replace(theirs, none, tail)).rejects.toMatchObject({ code: 'busy' });
     expect(journal(b).join()).toContain('accepted');
     expect(readdirSync(join(b.directory, run)).filter((name) => /aside|tmp/.test(name))).toEqual([]);
   });
@@ -307,7 +313,7 @@ describe('while others work', () => {
       files: {
         ...files,
         append: async (path, bytes, only) => {
-          exchanged ??= b.transfer.exchange(theirs, none, tail);
+          exchanged ??= b.transfer.replace(theirs, none, tail);
           await exchanged;
           return files.append(path, bytes, only);
         },
@@ -360,7 +366,7 @@ describe('while others work', () => {
     writeFileSync(state, stale);
     let exchanged: Promise<unknown> | undefined;
     const sync = async (): Promise<void> => {
-      exchanged ??= b.transfer.exchange(theirs, none, newest);
+      exchanged ??= b.transfer.replace(theirs, none, newest);
       await exchanged;
     };
     const loaded = await mustLoad(openStore(b.directory, { files: { ...impatient(), sync } }), run);
@@ -403,7 +409,7 @@ describe('while others work', () => {
     const link = async (): Promise<never> => {
       throw Object.assign(new Error('not here'), { code: 'EPERM' });
     };
-    const aside = await transferOf(b.directory, { ...impatient(), link }).exchange(theirs, none, tail);
+    const aside = await transferOf(b.directory, { ...impatient(), link }).replace(theirs, none, tail);
     expect(
       readFileSync(join(b.directory, run, aside), 'utf8')
         .split('\n')
@@ -418,7 +424,7 @@ describe('while others work', () => {
     const sleep = async (ms: number): Promise<void> => {
       slept += ms;
     };
-    await transferOf(b.directory, { ...impatient(), sleep }).exchange(theirs, none, tail);
+    await transferOf(b.directory, { ...impatient(), sleep }).replace(theirs, none, tail);
     expect(slept).toBeGreaterThan(10_000);
     expect(slept).toBeLessThan(20_000);
     expect(readdirSync(join(b.directory, run)).filter((name) => name.includes('lock'))).toEqual([]);
@@ -477,7 +483,7 @@ test.each<[string, (lines: string[]) => string[], string]>([
     .map((line) => `${line}\n`)
     .join('');
   const id = name === 'is another run' ? 'sample-1-efgh' : run;
-  expect(() => parseCarried(id, Buffer.from(text))).toThrow(words);
+  expect(() => parseHistory(id, Buffer.from(text))).toThrow(words);
 });
 
 const begins = { seq: 1, prev: genesis(run), machine: 'm', nonce: 'n', now: 1, events: [] };
@@ -542,7 +548,7 @@ test.each(['made', 'continued', 'exchanged'] as const)(
       const old = await transferOf(directory).read(run);
       const tail = old?.lines.at(-1)?.hash ?? '';
       const act = (transfer: FileTransfer): Promise<unknown> =>
-        how === 'exchanged' ? transfer.exchange(theirs, texts, tail) : transfer.receive(theirs, texts);
+        how === 'exchanged' ? transfer.replace(theirs, texts, tail) : transfer.receive(theirs, texts);
       const crashed = await act(transferOf(directory, dying(at))).then(
         () => false,
         () => true,
@@ -555,7 +561,7 @@ test.each(['made', 'continued', 'exchanged'] as const)(
       crashes += 1;
       const hashes = seen?.lines.map(({ hash }) => hash) ?? [];
       const isOld = hashes.join() === (old?.lines ?? []).map(({ hash }) => hash).join();
-      const isTheirs = relate(
+      const isTheirs = compareHistories(
         hashes.map((hash) => ({ hash })),
         theirs.lines,
       ).relation;

@@ -3,23 +3,23 @@ import { StepfastError } from '../../errors.ts';
 import { digestHex, digestOf } from '../long-text.ts';
 import { requireRunId } from '../run-id.ts';
 import { corrupt, idLength, readChain, requireSound } from './accept-lines.ts';
-import { type Carried, type CarriedLine, carried, relate } from './run-history.ts';
+import type { FileStoreOptions } from './file-store.ts';
 import type { Files } from './files.ts';
 import { withLock } from './lock.ts';
 import { createNodeFiles } from './node-files.ts';
-import { pathsOf, type RunPaths } from './run-paths.ts';
 import { replaceJournal } from './replace-journal.ts';
 import { createRunFiles } from './run-files.ts';
-import type { FileStoreOptions } from './file-store.ts';
+import { compareHistories, type HistoryLine, historyLine, type RunHistory } from './run-history.ts';
+import { pathsOf, type RunPaths } from './run-paths.ts';
 import { makeDirectories, replaceFile, writeWhole } from './write-file.ts';
 
 /** By their digest. */
-export type Texts = ReadonlyMap<string, Uint8Array>;
+export type TextsByDigest = ReadonlyMap<string, Uint8Array>;
 
 /** Runs of the file store as they leave this machine and come from others. Throws what a store throws. */
 export interface FileTransfer {
   /** The accepted history, all of it verified and durable; undefined where there is no such run. */
-  read(run: string): Promise<Carried | undefined>;
+  read(run: string): Promise<RunHistory | undefined>;
   /** Long texts, each with its digest checked. */
   texts(run: string, digests: readonly string[]): Promise<Map<string, Uint8Array>>;
   /**
@@ -27,12 +27,12 @@ export interface FileTransfer {
    * there or nothing. A run that has it all stays as it is. Throws `busy` where the run here has moved meanwhile,
    * `store_forked` where it moved at the last moment: both histories are in the journal then.
    */
-  receive(theirs: Carried, texts: Texts): Promise<void>;
+  receive(theirs: RunHistory, texts: TextsByDigest): Promise<void>;
   /**
    * Puts another history in place of the one that ends with `tail`; answers the name of the file that keeps the old one,
    * with whatever was accepted until the last moment.
    */
-  exchange(theirs: Carried, texts: Texts, tail: string): Promise<string>;
+  replace(theirs: RunHistory, texts: TextsByDigest, tail: string): Promise<string>;
 }
 
 const newline = Buffer.from('\n');
@@ -44,7 +44,7 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
   const locked = <T>(run: string, action: () => Promise<T>): Promise<T> =>
     withLock(files, at(run).lock, JSON.stringify({ pid: process.pid, machine, nonce: nonce() }), action);
 
-  async function read(run: string): Promise<Carried | undefined> {
+  async function read(run: string): Promise<RunHistory | undefined> {
     const opened = await runs.open(run);
     if (!opened) return undefined;
     const { hash, definition } = opened;
@@ -64,12 +64,12 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     return found;
   }
 
-  async function receive(theirs: Carried, kept: Texts): Promise<void> {
+  async function receive(theirs: RunHistory, kept: TextsByDigest): Promise<void> {
     const { run } = theirs;
     const there = (await files.names(at(run).root)).length > 0;
-    if (there || !(await created(theirs, kept))) {
+    if (there || !(await createRun(theirs, kept))) {
       await keepTexts(run, kept);
-      await runs.replacing(run, machine, () => locked(run, () => goOn(theirs)));
+      await runs.withReplaceLock(run, machine, () => locked(run, () => extendHistory(theirs)));
     }
     await runs.open(run);
   }
@@ -78,7 +78,7 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
    * Made beside the others under a name that is no run's, then renamed: nobody sees half of it. False where another
    * one made it first; what others still have under way is of no use then.
    */
-  async function created({ run, lines }: Carried, kept: Texts): Promise<boolean> {
+  async function createRun({ run, lines }: RunHistory, kept: TextsByDigest): Promise<boolean> {
     const staged = pathsOf(directory, `.${run}.${nonce()}.incoming`);
     await makeDirectories(files, directory);
     try {
@@ -107,13 +107,13 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
    * for its place, or won one against a batch of this machine, would be a fork for good. It is one only where a batch
    * was accepted here after the last look.
    */
-  async function goOn({ run, lines: theirs }: Carried): Promise<void> {
+  async function extendHistory({ run, lines: theirs }: RunHistory): Promise<void> {
     const paths = at(run);
     const old = (await files.read(paths.journal)) ?? new Uint8Array();
     const mine = linesIn(run, old);
-    const { relation, common } = relate(mine, theirs);
+    const { relation, common } = compareHistories(mine, theirs);
     if (relation === 'equal' || relation === 'ahead') return;
-    if (relation !== 'behind') throw moved(run);
+    if (relation !== 'behind') throw changedMeanwhile(run);
     const next = Buffer.concat([newline, old, journalOf(theirs.slice(common))]);
     const aside = await replaced(run, old, next);
     const late = linesIn(run, (await files.read(join(paths.root, aside))) ?? old).slice(mine.length);
@@ -121,19 +121,19 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     await files.append(paths.journal, journalOf(late));
     await files.sync(paths.journal);
     requireSound(run, await runs.journal(run));
-    throw moved(run);
+    throw changedMeanwhile(run);
   }
 
-  async function exchange(theirs: Carried, kept: Texts, tail: string): Promise<string> {
+  async function exchange(theirs: RunHistory, kept: TextsByDigest, tail: string): Promise<string> {
     const { run } = theirs;
     await keepTexts(run, kept);
     const exchanged = async (): Promise<string> => {
       const old = (await files.read(at(run).journal)) ?? new Uint8Array();
-      if (linesIn(run, old).at(-1)?.hash !== tail) throw moved(run);
+      if (linesIn(run, old).at(-1)?.hash !== tail) throw changedMeanwhile(run);
       return replaced(run, old, journalOf(theirs.lines));
     };
-    const aside = await runs.replacing(run, machine, () => locked(run, exchanged));
-    runs.known.delete(run);
+    const aside = await runs.withReplaceLock(run, machine, () => locked(run, exchanged));
+    runs.lastSeen.delete(run);
     await runs.open(run);
     return aside;
   }
@@ -146,7 +146,7 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     return replaceJournal(files, at(run), { run, old, next, nonce: nonce(), nameOf });
   }
 
-  async function keepTexts(run: string, kept: Texts): Promise<void> {
+  async function keepTexts(run: string, kept: TextsByDigest): Promise<void> {
     const paths = at(run);
     if (kept.size > 0) await makeDirectories(files, paths.outputs);
     for (const [digest, bytes] of kept) {
@@ -174,14 +174,14 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     read: (run) => told(run, () => read(run)),
     texts: (run, digests) => told(run, () => texts(run, digests)),
     receive: (theirs, kept) => told(theirs.run, () => receive(theirs, kept)),
-    exchange: (theirs, kept, tail) => told(theirs.run, () => exchange(theirs, kept, tail)),
+    replace: (theirs, kept, tail) => told(theirs.run, () => exchange(theirs, kept, tail)),
   };
 }
 
-function linesIn(run: string, bytes: Uint8Array): CarriedLine[] {
+function linesIn(run: string, bytes: Uint8Array): HistoryLine[] {
   const chain = readChain(run, bytes);
   requireSound(run, chain);
-  return chain.accepted.map((found) => carried(found, bytes));
+  return chain.accepted.map((found) => historyLine(found, bytes));
 }
 
 function textFile(paths: RunPaths, digest: string): string {
@@ -190,7 +190,7 @@ function textFile(paths: RunPaths, digest: string): string {
   return join(paths.outputs, `${hex}.txt`);
 }
 
-const journalOf = (lines: readonly CarriedLine[]): Uint8Array =>
+const journalOf = (lines: readonly HistoryLine[]): Uint8Array =>
   Buffer.concat(lines.flatMap(({ bytes }) => [newline, bytes, newline]));
 
 async function writeDurably(files: Files, path: string, bytes: Uint8Array): Promise<void> {
@@ -198,5 +198,5 @@ async function writeDurably(files: Files, path: string, bytes: Uint8Array): Prom
   await files.sync(path);
 }
 
-const moved = (run: string): StepfastError =>
+const changedMeanwhile = (run: string): StepfastError =>
   new StepfastError('busy', `${run} was changed by others meanwhile. Try again.`);

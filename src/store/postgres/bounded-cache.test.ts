@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createBounded } from './bounded-cache.ts';
+import { createBoundedCache } from './bounded-cache.ts';
 
 const of = (seq: number, size: number) => ({ seq, size });
 
 test('what was used last is kept, as far as there is room', () => {
-  const bounded = createBounded<{ seq: number; size: number }>(100);
+  const bounded = createBoundedCache<{ seq: number; size: number }>(100);
   bounded.set(1, 'a', of(1, 40));
   bounded.set(1, 'b', of(1, 40));
   expect(bounded.get(1, 'a')).toEqual(of(1, 40));
@@ -18,7 +18,7 @@ test('what was used last is kept, as far as there is room', () => {
 });
 
 test('what is larger than all room is not kept, and leaves room for others', () => {
-  const bounded = createBounded(100);
+  const bounded = createBoundedCache(100);
   bounded.set(1, 'huge', of(1, 101));
   expect(bounded.get(1, 'huge')).toBeUndefined();
   bounded.set(1, 'a', of(1, 100));
@@ -26,7 +26,7 @@ test('what is larger than all room is not kept, and leaves room for others', () 
 });
 
 test('what another project has under the name is another thing', () => {
-  const bounded = createBounded(100);
+  const bounded = createBoundedCache(100);
   bounded.set(1, 'a', of(1, 10));
   expect(bounded.get(2, 'a')).toBeUndefined();
   bounded.forget(2, 'a');

@@ -1,12 +1,12 @@
 /** What a server remembers, by project and name: as much as fits, what was used last. */
-export interface Bounded<V extends { size: number }> {
+export interface BoundedCache<V extends { size: number }> {
   get(project: number, name: string): V | undefined;
   has(project: number, name: string): boolean;
   set(project: number, name: string, value: V): void;
   forget(project: number, name: string): void;
 }
 
-export function createBounded<V extends { size: number }>(most: number): Bounded<V> {
+export function createBoundedCache<V extends { size: number }>(most: number): BoundedCache<V> {
   const known = new Map<string, V>();
   let size = 0;
 

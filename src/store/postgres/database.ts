@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { isBusy, isHarmless, isPassing, unsure } from './postgres-errors.ts';
+import { isBusy, isTransient, keepsConnection, outcomeUnknown } from './postgres-errors.ts';
 
 /** Prepared once a connection, under its name. */
 export interface Statement {
@@ -69,7 +69,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       client.release();
       return rows;
     } catch (error) {
-      client.release(!isHarmless(error));
+      client.release(!keepsConnection(error));
       throw error;
     }
   }
@@ -82,8 +82,8 @@ export function createDatabase(options: DatabaseOptions): Database {
         try {
           return await once(statement, values);
         } catch (error) {
-          if (closed || !isPassing(error) || Date.now() + pause > deadline)
-            throw lost && isBusy(error) ? unsure(error) : error;
+          if (closed || !isTransient(error) || Date.now() + pause > deadline)
+            throw lost && isBusy(error) ? outcomeUnknown(error) : error;
           lost = true;
           await sleep(pause);
         }

@@ -1,11 +1,11 @@
 import type { Definition } from '../../machine/index.ts';
-import { createBounded } from './bounded-cache.ts';
+import { createBoundedCache } from './bounded-cache.ts';
 import type { Query } from './database.ts';
-import { ownCopy } from './frozen-copy.ts';
+import { frozenCopy } from './frozen-copy.ts';
 import { statements } from './statements.ts';
 
 /** A definition never changes under its hash, so its text is read once. */
-export interface Definitions {
+export interface DefinitionCache {
   /** Those that the database does not have are not in the answer. */
   texts(query: Query, project: number, hashes: Iterable<string>): Promise<ReadonlyMap<string, string>>;
   has(project: number, hash: string): boolean;
@@ -17,10 +17,10 @@ export interface Definitions {
 }
 
 /** Of texts; what was parsed takes about as much again. */
-const mostCharacters = 32 * 1024 * 1024;
+const maxCharacters = 32 * 1024 * 1024;
 
-export function createDefinitions(): Definitions {
-  const known = createBounded<{ text: string; size: number; parsed?: Definition }>(mostCharacters);
+export function createDefinitionCache(): DefinitionCache {
+  const known = createBoundedCache<{ text: string; size: number; parsed?: Definition }>(maxCharacters);
 
   function add(project: number, hash: string, text: string): void {
     if (!known.has(project, hash)) known.set(project, hash, { text, size: text.length });
@@ -51,7 +51,7 @@ export function createDefinitions(): Definitions {
   function shared(project: number, hash: string): Definition | undefined {
     const entry = known.get(project, hash);
     if (!entry) return undefined;
-    entry.parsed ??= ownCopy(JSON.parse(entry.text) as Definition);
+    entry.parsed ??= frozenCopy(JSON.parse(entry.text) as Definition);
     return entry.parsed;
   }
 }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { ownCopy } from './frozen-copy.ts';
+import { frozenCopy } from './frozen-copy.ts';
 
 test('a copy is the same as JSON would make it, frozen all through', () => {
   const value = {
@@ -10,7 +10,7 @@ test('a copy is the same as JSON would make it, frozen all through', () => {
     left: undefined,
     ...JSON.parse('{"__proto__": {"own": true}}'),
   };
-  const copy = ownCopy(value);
+  const copy = frozenCopy(value);
   expect(copy).toStrictEqual(JSON.parse(JSON.stringify(value)));
   expect(Object.keys(copy)).toEqual(Object.keys(JSON.parse(JSON.stringify(value))));
   const frozen = (part: unknown): boolean =>
@@ -20,8 +20,8 @@ test('a copy is the same as JSON would make it, frozen all through', () => {
 });
 
 test('what is a copy already is taken as it is', () => {
-  const copy = ownCopy({ shared: { deep: [1] } });
-  expect(ownCopy({ ...copy, more: 1 }).shared).toBe(copy.shared);
+  const copy = frozenCopy({ shared: { deep: [1] } });
+  expect(frozenCopy({ ...copy, more: 1 }).shared).toBe(copy.shared);
 });
 
 test('what a string was cut out of is not kept alive', () => {
@@ -33,7 +33,7 @@ test('what a string was cut out of is not kept alive', () => {
   };
   const before = heap();
   const kept = Array.from({ length: 100 }, (_, n) =>
-    ownCopy({ opening: `${n} ${'x'.repeat(500_000)}`.slice(0, 300) }),
+    frozenCopy({ opening: `${n} ${'x'.repeat(500_000)}`.slice(0, 300) }),
   );
   expect(heap() - before).toBeLessThan(10e6);
   expect(kept).toHaveLength(100);

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { StepfastError } from '../../errors.ts';
 import { appRole } from './database.ts';
-import { isForbidden, told } from './postgres-errors.ts';
-import type { Migration } from './migrations/migration.ts';
 import { months } from './migrations/0003-months.ts';
 import { migrations } from './migrations/list.ts';
+import type { Migration } from './migrations/migration.ts';
 import { asOwner } from './owner-connection.ts';
+import { isForbidden, toStepfastError } from './postgres-errors.ts';
 
-export interface Migrated {
+export interface MigrationResult {
   /** Names of those that were applied now. */
   applied: string[];
   /** The database came from another cluster, so the numbers of its transactions were renewed. */
@@ -20,16 +20,19 @@ const lockKey = 7_837_365_201;
 const patience = 120_000;
 
 /** Makes or renews the schema as its owner. Any number of processes may call it at once. */
-export async function migrate(url: string, known: readonly Migration[] = migrations): Promise<Migrated> {
+export async function migrate(
+  url: string,
+  known: readonly Migration[] = migrations,
+): Promise<MigrationResult> {
   return asOwner(url, async (client) => {
     try {
       await client.query(`set lock_timeout = ${patience}; set statement_timeout = 0`);
       await client.query('select pg_advisory_lock($1)', [lockKey]);
-      await prepare(client);
+      await prepareSchema(client);
       refuseNewer(await generationOf(client));
       const applied = await applyAll(client, known);
-      const renewed = await renewNumbers(client);
-      await giveGrants(client, known);
+      const renewed = await resetTransactionNumbers(client);
+      await applyGrants(client, known);
       if (known.includes(months)) await client.query('select stepfast.make_months_1(3)');
       return { applied, renewed };
     } catch (error) {
@@ -74,13 +77,13 @@ export async function requireSchema(
         'the database was restored into another PostgreSQL: run `stepfast migrate` first',
       );
   } catch (error) {
-    throw told('the schema', error);
+    throw toStepfastError('the schema', error);
   }
 }
 
 const clusterQuery = 'select system_identifier::text as cluster from pg_control_system()';
 
-async function prepare(client: pg.Client): Promise<void> {
+async function prepareSchema(client: pg.Client): Promise<void> {
   await prepareRole(client);
   await client.query(`
     create schema if not exists stepfast;
@@ -158,14 +161,14 @@ async function applyAll(client: pg.Client, known: readonly Migration[]): Promise
  * Cursors of streams are numbers of transactions. Another cluster counts from its own beginning: batches that it has
  * not reached yet would be told a second time when it does, so all old ones become older than everything.
  */
-async function renewNumbers(client: pg.Client): Promise<boolean> {
+async function resetTransactionNumbers(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ other: boolean }>(
     `select m.cluster <> c.cluster as other from stepfast.meta m, (${clusterQuery}) c`,
   );
   if (rows[0]?.other !== true) return false;
   return inTransaction(client, async () => {
     await client.query('lock table stepfast.events in access exclusive mode');
-    const ahead = await isAhead(client);
+    const ahead = await hasFutureTransactions(client);
     if (ahead)
       await client.query(`
         alter table stepfast.events drop column tx;
@@ -178,7 +181,7 @@ async function renewNumbers(client: pg.Client): Promise<boolean> {
 }
 
 /** Row security binds the owner too, so it asks for one project after another. */
-async function isAhead(client: pg.Client): Promise<boolean> {
+async function hasFutureTransactions(client: pg.Client): Promise<boolean> {
   const projects = await client.query<{ id: number }>('select id from stepfast.projects');
   for (const { id } of projects.rows) {
     await client.query(`select set_config('stepfast.project', $1, true)`, [String(id)]);
@@ -191,7 +194,7 @@ async function isAhead(client: pg.Client): Promise<boolean> {
   return false;
 }
 
-async function giveGrants(client: pg.Client, known: readonly Migration[]): Promise<void> {
+async function applyGrants(client: pg.Client, known: readonly Migration[]): Promise<void> {
   const { rows } = await client.query<{ given: boolean }>(
     `select has_schema_privilege('${appRole}', 'stepfast', 'usage') as given`,
   );

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createExclusive } from './named-mutex.ts';
+import { createNamedMutex } from './named-mutex.ts';
 
 test('one name is worked on by one at a time, in the order of asking, and another name beside it', async () => {
-  const exclusive = createExclusive(60_000);
+  const exclusive = createNamedMutex(60_000);
   const order: string[] = [];
   let release = (): void => {};
   const held = new Promise<void>((resolve) => {
@@ -21,7 +21,7 @@ test('one name is worked on by one at a time, in the order of asking, and anothe
 });
 
 test('the next one comes in after one that failed', async () => {
-  const exclusive = createExclusive(60_000);
+  const exclusive = createNamedMutex(60_000);
   const failing = exclusive('a', async () => {
     throw new RangeError('on purpose');
   });
@@ -31,7 +31,7 @@ test('the next one comes in after one that failed', async () => {
 });
 
 test('who has waited too long goes while the first is still at it, and the next ones still wait for that', async () => {
-  const exclusive = createExclusive(20);
+  const exclusive = createNamedMutex(20);
   const order: string[] = [];
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const first = exclusive('a', async () => {
@@ -47,7 +47,7 @@ test('who has waited too long goes while the first is still at it, and the next 
 });
 
 test('who has waited too long is sent away without having done anything', async () => {
-  const exclusive = createExclusive(1);
+  const exclusive = createNamedMutex(1);
   let done = false;
   const slow = exclusive('a', () => new Promise((resolve) => setTimeout(resolve, 30)));
   const late = exclusive('a', async () => {

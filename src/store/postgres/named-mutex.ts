@@ -1,7 +1,7 @@
 import { StepfastError } from '../../errors.ts';
 
 /** One at a time for each name, first come, first served: a hot run takes one connection of a process, not all. */
-export function createExclusive(wait: number): <T>(name: string, action: () => Promise<T>) => Promise<T> {
+export function createNamedMutex(wait: number): <T>(name: string, action: () => Promise<T>) => Promise<T> {
   const lines = new Map<string, Promise<void>>();
   return async (name, action) => {
     const before = lines.get(name);
@@ -13,7 +13,7 @@ export function createExclusive(wait: number): <T>(name: string, action: () => P
       if (lines.get(name) === line) lines.delete(name);
     });
     try {
-      if (before) await within(before, wait, name);
+      if (before) await withinMs(before, wait, name);
       return await action();
     } finally {
       leave();
@@ -21,7 +21,7 @@ export function createExclusive(wait: number): <T>(name: string, action: () => P
   };
 }
 
-async function within(turn: Promise<void>, ms: number, name: string): Promise<void> {
+async function withinMs(turn: Promise<void>, ms: number, name: string): Promise<void> {
   const { promise: over, reject } = Promise.withResolvers<never>();
   const tooLong = new StepfastError('store_busy', `${name}: too many calls wait for this run: try again`);
   const timer = setTimeout(() => reject(tooLong), ms);

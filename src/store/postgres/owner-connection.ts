@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { told } from './postgres-errors.ts';
+import { toStepfastError } from './postgres-errors.ts';
 
 const connectLimit = 15_000;
 
@@ -16,7 +16,7 @@ export async function asOwner<T>(url: string, action: (client: pg.Client) => Pro
     await client.connect();
     return await action(client);
   } catch (error) {
-    throw told('the database', error);
+    throw toStepfastError('the database', error);
   } finally {
     await client.end().catch(() => {});
   }

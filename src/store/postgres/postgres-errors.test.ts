@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StepfastError } from '../../errors.ts';
-import { isHarmless, isPassing, lacksMonth, told } from './postgres-errors.ts';
+import { isMissingMonth, isTransient, keepsConnection, toStepfastError } from './postgres-errors.ts';
 
 const failure = (message: string, code?: string): Error =>
   Object.assign(new Error(message), code === undefined ? {} : { code });
@@ -14,8 +14,8 @@ test.each([
   [failure('connection failure', '08006')],
   [failure('deadlock detected', '40P01')],
 ])('%s may be tried again', (error) => {
-  expect(isPassing(error)).toBe(true);
-  expect(isHarmless(error)).toBe(false);
+  expect(isTransient(error)).toBe(true);
+  expect(keepsConnection(error)).toBe(false);
 });
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   [failure('timeout exceeded when trying to connect')],
   [new StepfastError('store_corrupt', 'x')],
 ])('%s is not tried again', (error) => {
-  expect(isPassing(error)).toBe(false);
+  expect(isTransient(error)).toBe(false);
 });
 
 test.each([
@@ -38,7 +38,7 @@ test.each([
   ['schema_old', failure('role "stepfast_app" does not exist', '22023')],
   ['store_corrupt', new SyntaxError('Unexpected token')],
 ])('it is told as %s: %s', (code, error) => {
-  expect(told("run 'x'", error)).toMatchObject({
+  expect(toStepfastError("run 'x'", error)).toMatchObject({
     code,
     cause: error,
     message: expect.stringContaining("run 'x'"),
@@ -47,10 +47,10 @@ test.each([
 
 test('what was told already stays as it is', () => {
   const error = new StepfastError('no_run', 'x');
-  expect(told('y', error)).toBe(error);
+  expect(toStepfastError('y', error)).toBe(error);
 });
 
 test('a month that is missing is known by its message', () => {
-  expect(lacksMonth(failure('no partition of relation "events" found for row', '23514'))).toBe(true);
-  expect(lacksMonth(failure('violates check constraint', '23514'))).toBe(false);
+  expect(isMissingMonth(failure('no partition of relation "events" found for row', '23514'))).toBe(true);
+  expect(isMissingMonth(failure('violates check constraint', '23514'))).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { StepfastError } from '../../errors.ts';
 
 /** What PostgreSQL or the way to it says when nothing is wrong with the call: it may come again. */
-const passing = new Set([
+const transientCodes = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
   '25006', // read_only_sql_transaction: a standby that is about to be promoted
@@ -19,9 +19,9 @@ const passing = new Set([
   'EPIPE',
   'ETIMEDOUT',
 ]);
-const missing = new Set(['3F000', '42P01', '42883', '42703', '42704', '22023']);
-const poolIsDry = 'timeout exceeded when trying to connect';
-const lost =
+const missingObjectCodes = new Set(['3F000', '42P01', '42883', '42703', '42704', '22023']);
+const poolTimeoutMessage = 'timeout exceeded when trying to connect';
+const connectionLost =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired)/;
 
 const codeOf = (error: unknown): string =>
@@ -33,32 +33,32 @@ const messageOf = (error: unknown): string => {
 };
 
 /** The connection, not the call, has failed. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof StepfastError) return false;
   const code = codeOf(error);
-  return passing.has(code) || code.startsWith('08') || lost.test(messageOf(error));
+  return transientCodes.has(code) || code.startsWith('08') || connectionLost.test(messageOf(error));
 }
 
 /** A connection that said this can be used again. */
-export const isHarmless = (error: unknown): boolean => /^(22|23|42|P0)/.test(codeOf(error));
+export const keepsConnection = (error: unknown): boolean => /^(22|23|42|P0)/.test(codeOf(error));
 
 /** The month that a run begins in has no table yet. */
-export const lacksMonth = (error: unknown): boolean =>
+export const isMissingMonth = (error: unknown): boolean =>
   codeOf(error) === '23514' && messageOf(error).includes('no partition of relation');
 
 /** It was not begun, since others were at it. */
 export const isBusy = (error: unknown): boolean =>
-  messageOf(error) === poolIsDry || codeOf(error) === '55P03';
+  messageOf(error) === poolTimeoutMessage || codeOf(error) === '55P03';
 
 /** That a later try was not begun says nothing of the one before it, whose connection was lost. */
-export const unsure = (error: unknown): Error =>
+export const outcomeUnknown = (error: unknown): Error =>
   new Error(`a connection was lost, and then: ${messageOf(error)}`, { cause: error });
 
 /** The role lacks a privilege. */
 export const isForbidden = (error: unknown): boolean => codeOf(error) === '42501';
 
 /** As one error that tells what to do. */
-export function told(what: string, error: unknown): StepfastError {
+export function toStepfastError(what: string, error: unknown): StepfastError {
   if (error instanceof StepfastError) return error;
   const code = codeOf(error);
   const why = messageOf(error);
@@ -74,7 +74,7 @@ export function told(what: string, error: unknown): StepfastError {
       `${what}: nothing was done, since too many calls wait for PostgreSQL: try again`,
       options,
     );
-  if (missing.has(code))
+  if (missingObjectCodes.has(code))
     return new StepfastError('schema_old', `${what}: ${why}: run \`stepfast migrate\` first`, options);
   if (isForbidden(error))
     return new StepfastError('store_failed', `${what}: PostgreSQL does not allow it (${why})`, options);
@@ -85,10 +85,10 @@ export function told(what: string, error: unknown): StepfastError {
   );
 }
 
-export async function telling<T>(what: string, action: () => Promise<T>): Promise<T> {
+export async function wrapErrors<T>(what: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    throw told(what, error);
+    throw toStepfastError(what, error);
   }
 }

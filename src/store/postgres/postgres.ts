@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from '../store.ts';
 import { createDatabase, type DatabaseOptions, type Query } from './database.ts';
-import { createDefinitions } from './definition-cache.ts';
-import { telling, told } from './postgres-errors.ts';
+import { createDefinitionCache } from './definition-cache.ts';
 import { requireSchema } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
-import { createExclusive } from './named-mutex.ts';
-import { createPages, type PageRequest, type RunPage } from './run-pages.ts';
+import { createNamedMutex } from './named-mutex.ts';
+import { toStepfastError, wrapErrors } from './postgres-errors.ts';
+import { createProjectStore } from './project-store.ts';
 import type { ProjectRecord } from './projects.ts';
-import { createRecents } from './recent-runs.ts';
+import { readTail, type TailPage } from './read-tail.ts';
+import { createRecentRuns } from './recent-runs.ts';
+import { createRunPages, type PageRequest, type RunPage } from './run-pages.ts';
 import { createProjectSessions, type ProjectSessions } from './sessions.ts';
 import { statements } from './statements.ts';
-import { createProjectStore } from './project-store.ts';
-import { readTail, type Tail } from './read-tail.ts';
-import { createWakes, type WakeListener } from './wake-channel.ts';
+import { createWakeChannel, type WakeListener } from './wake-channel.ts';
 import { createWatchers } from './watchers.ts';
 
 /** A token as servers know it. */
@@ -34,7 +34,7 @@ export interface Postgres {
   page(project: number, request: PageRequest): Promise<RunPage>;
   sessions(project: number): ProjectSessions;
   /** Batches after the cursor; without one only where the stream stands now. */
-  tail(project: number, after: string | undefined, limit: number): Promise<Tail>;
+  tail(project: number, after: string | undefined, limit: number): Promise<TailPage>;
   /** Also called every few seconds though nothing happened; answers how to stop listening. */
   onWake(listener: WakeListener): () => void;
   /** By the SHA-256 of the whole token, in hex; what is revoked is not found. */
@@ -57,12 +57,12 @@ export function createPostgres(options: DatabaseOptions): Postgres {
   const { url, onError = () => {}, limit = 15_000 } = options;
   const database = createDatabase(options);
   const { query } = database;
-  const definitions = createDefinitions();
-  const pages = createPages(definitions);
-  const recents = createRecents();
-  const wakes = createWakes({ url, onError });
+  const definitions = createDefinitionCache();
+  const pages = createRunPages(definitions);
+  const recents = createRecentRuns();
+  const wakes = createWakeChannel({ url, onError });
   const watchers = createWatchers(query, wakes);
-  const exclusive = createExclusive(Math.min(limit, longestLineMs));
+  const exclusive = createNamedMutex(Math.min(limit, longestLineMs));
   const process = randomBytes(6).toString('base64url');
   let made = 0;
   const nonce = (): string => {
@@ -105,34 +105,38 @@ export function createPostgres(options: DatabaseOptions): Postgres {
         if (after.length > 0) recents.forget(project, run);
         return result;
       } catch (error) {
-        throw own?.error === error ? error : told(`run '${run}'`, error);
+        throw own?.error === error ? error : toStepfastError(`run '${run}'`, error);
       }
     }
   }
 
   return {
     store,
-    page: (project, request) => telling('the runs', () => pages.page(query, project, request)),
+    page: (project, request) => wrapErrors('the runs', () => pages.page(query, project, request)),
     sessions(project) {
       const { join, runsOf, definitions: used } = createProjectSessions(query, pages, project);
       return {
-        join: (...args) => telling('the session', () => join(...args)),
-        runsOf: (...args) => telling('the runs', () => runsOf(...args)),
-        definitions: (...args) => telling('the workflows', () => used(...args)),
+        join: (...args) => wrapErrors('the session', () => join(...args)),
+        runsOf: (...args) => wrapErrors('the runs', () => runsOf(...args)),
+        definitions: (...args) => wrapErrors('the workflows', () => used(...args)),
       };
     },
-    tail: (project, after, most) => telling('the stream', () => readTail(query, project, after, most)),
+    tail: (project, after, most) => wrapErrors('the stream', () => readTail(query, project, after, most)),
     onWake: wakes.on,
-    findToken: (hash) => telling('the token', () => findToken(query, hash)),
+    findToken: (hash) => wrapErrors('the token', () => findToken(query, hash)),
     projectNamed: (name) =>
-      telling('the project', async () => {
+      wrapErrors('the project', async () => {
         const [[id] = []] = await query(statements.projectNamed, [name.replaceAll('\0', '')]);
         return typeof id === 'number' ? { id, name } : undefined;
       }),
     projectIds: () =>
-      telling('the projects', async () => (await query(statements.projectIds, [])).map(([id]) => Number(id))),
+      wrapErrors('the projects', async () =>
+        (await query(statements.projectIds, [])).map(([id]) => Number(id)),
+      ),
     makeMonths: () =>
-      telling('the months', async () => Number((await query(statements.makeMonths, [monthsAhead]))[0]?.[0])),
+      wrapErrors('the months', async () =>
+        Number((await query(statements.makeMonths, [monthsAhead]))[0]?.[0]),
+      ),
     ready: () => requireSchema(database.read, migrations),
     counts: database.counts,
     async close() {

@@ -1,7 +1,7 @@
 import { StepfastError } from '../../errors.ts';
 import { type Definition, ended, replay, type State } from '../../machine/index.ts';
-import { describeText, digestHex } from '../long-text.ts';
 import { newerError, stateFileVersion } from '../journal-version.ts';
+import { describeText, digestHex } from '../long-text.ts';
 import { isRunId, requireRunId } from '../run-id.ts';
 import type { Entry, Loaded, Pinned, RunInfo, Store, StoredEntry, Version } from '../store.ts';
 import {
@@ -14,20 +14,20 @@ import {
   keyDigest,
 } from './batch.ts';
 import type { Query } from './database.ts';
-import type { Definitions } from './definition-cache.ts';
-import { lacksMonth, telling } from './postgres-errors.ts';
-import { ownCopy } from './frozen-copy.ts';
-import type { Pages } from './run-pages.ts';
-import type { Recent, Recents } from './recent-runs.ts';
+import type { DefinitionCache } from './definition-cache.ts';
+import { frozenCopy } from './frozen-copy.ts';
+import { isMissingMonth, wrapErrors } from './postgres-errors.ts';
+import type { RecentRun, RecentRuns } from './recent-runs.ts';
+import type { RunPages } from './run-pages.ts';
 import { statements } from './statements.ts';
 
 export interface StoreParts {
   project: number;
   query: Query;
-  definitions: Definitions;
-  pages: Pages;
+  definitions: DefinitionCache;
+  pages: RunPages;
   /** Not within a transaction, which may come to nothing. */
-  recents?: Recents;
+  recents?: RecentRuns;
   nonce(): string;
   /** A batch was written; durable, unless `query` is a transaction's. */
   moved(run: string, seq: number): void;
@@ -37,7 +37,7 @@ export interface StoreParts {
 
 const listPage = 50;
 /** Every call reads and writes all of it. */
-const mostStateBytes = 4 * 2 ** 20;
+const maxStateBytes = 4 * 2 ** 20;
 const monthsAhead = 3;
 
 /** The runs of one project. */
@@ -52,10 +52,10 @@ export function createProjectStore(parts: StoreParts): Store {
       project,
       run,
       pinned.hash,
-      plain(pinned.definition.name),
+      withoutNul(pinned.definition.name),
       full ? source : null,
-      ...written(batch, entry.key),
-      ...columns(state, text, state.createdAt),
+      ...batchColumns(batch, entry.key),
+      ...stateColumns(state, text, state.createdAt),
     ];
     const first = await query(statements.create, values(!definitions.has(project, pinned.hash)));
     const said = first[0]?.[0] === 'body' ? await query(statements.create, values(true)) : first;
@@ -65,7 +65,7 @@ export function createProjectStore(parts: StoreParts): Store {
   }
 
   /** Servers make the months ahead of time; where none has for long, whoever needs one does. */
-  async function createInTime(
+  async function createWithMonth(
     run: string,
     pinned: Pinned,
     entry: Entry,
@@ -74,7 +74,7 @@ export function createProjectStore(parts: StoreParts): Store {
     try {
       return await create(run, pinned, entry, state);
     } catch (error) {
-      if (!lacksMonth(error)) throw error;
+      if (!isMissingMonth(error)) throw error;
       await query(statements.makeMonths, [monthsAhead]);
       return create(run, pinned, entry, state);
     }
@@ -121,8 +121,8 @@ export function createProjectStore(parts: StoreParts): Store {
       run,
       batch.seq,
       version.hash,
-      ...written(batch, entry.key),
-      ...columns(state, text),
+      ...batchColumns(batch, entry.key),
+      ...stateColumns(state, text),
     ];
     const [row] = await query(statements.append, values);
     const [done, now] = row ?? [];
@@ -153,9 +153,9 @@ export function createProjectStore(parts: StoreParts): Store {
   }
 
   /** Hardly anybody writes to a run that has ended. */
-  function remember(run: string, recent: Recent): void {
+  function remember(run: string, recent: RecentRun): void {
     if (ended(recent.state)) recents?.forget(project, run);
-    else recents?.set(project, run, { ...recent, state: ownCopy(recent.state) });
+    else recents?.set(project, run, { ...recent, state: frozenCopy(recent.state) });
   }
 
   function recent(run: string): Loaded | undefined {
@@ -205,33 +205,33 @@ export function createProjectStore(parts: StoreParts): Store {
   const store: Store = {
     async create(run, pinned, entry, state) {
       requireRunId(run);
-      return telling(of(run), () => createInTime(run, pinned, entry, state));
+      return wrapErrors(of(run), () => createWithMonth(run, pinned, entry, state));
     },
     async load(run, key) {
-      return isRunId(run) ? telling(of(run), () => load(run, key)) : undefined;
+      return isRunId(run) ? wrapErrors(of(run), () => load(run, key)) : undefined;
     },
     recent,
-    append: (loaded, entry, state) => telling(of(loaded.run), () => append(loaded, entry, state)),
+    append: (loaded, entry, state) => wrapErrors(of(loaded.run), () => append(loaded, entry, state)),
     async entries(run, after = 0) {
-      return isRunId(run) ? telling(of(run), async () => (await entries(run)).slice(after)) : [];
+      return isRunId(run) ? wrapErrors(of(run), async () => (await entries(run)).slice(after)) : [];
     },
-    ids: (name) => telling('the runs', () => ids(name)),
-    list: () => telling('the runs', list),
+    ids: (name) => wrapErrors('the runs', () => ids(name)),
+    list: () => wrapErrors('the runs', list),
     async remove(run) {
       if (!isRunId(run)) return;
-      await telling(of(run), () => query(statements.remove, [project, run]));
+      await wrapErrors(of(run), () => query(statements.remove, [project, run]));
       recents?.forget(project, run);
       moved(run, Number.POSITIVE_INFINITY);
     },
     async keep(run, text) {
       requireRunId(run);
       const { bytes, kept } = describeText(text);
-      await telling(of(run), () => query(statements.keep, [project, run, kept.digest, bytes]));
+      await wrapErrors(of(run), () => query(statements.keep, [project, run, kept.digest, bytes]));
       return kept;
     },
     async text(run, digest) {
       if (!isRunId(run) || digestHex(digest) === undefined) return undefined;
-      const [[body] = []] = await telling(of(run), () => query(statements.text, [project, run, digest]));
+      const [[body] = []] = await wrapErrors(of(run), () => query(statements.text, [project, run, digest]));
       return Buffer.isBuffer(body) ? body.toString('utf8') : undefined;
     },
     async watch(run, seq, ms) {
@@ -241,14 +241,14 @@ export function createProjectStore(parts: StoreParts): Store {
   return locked ? { ...store, locked } : store;
 }
 
-const written = ({ hash, body, answered }: Batch, key: string | undefined): unknown[] => [
+const batchColumns = ({ hash, body, answered }: Batch, key: string | undefined): unknown[] => [
   hash,
   body,
   key === undefined ? null : keyDigest(key),
   answered,
 ];
 
-function columns(state: State, text: string, created?: number): unknown[] {
+function stateColumns(state: State, text: string, created?: number): unknown[] {
   const times = created === undefined ? [state.updatedAt] : [created, state.updatedAt];
   return [state.status, !ended(state), ...times.map(Math.trunc), stateFileVersion, text];
 }
@@ -256,16 +256,16 @@ function columns(state: State, text: string, created?: number): unknown[] {
 function stateText(run: string, state: State): string {
   const text = JSON.stringify(state);
   // To end it is always allowed.
-  if (!ended(state) && Buffer.byteLength(text) > mostStateBytes) throw tooLarge(run);
+  if (!ended(state) && Buffer.byteLength(text) > maxStateBytes) throw tooLarge(run);
   return text;
 }
 
 const tooLarge = (run: string): StepfastError =>
   new StepfastError(
     'state_too_large',
-    `run '${run}' remembers all it can (${mostStateBytes / 2 ** 20} MB), so nothing was done: cancel it, and start another run for what is left`,
+    `run '${run}' remembers all it can (${maxStateBytes / 2 ** 20} MB), so nothing was done: cancel it, and start another run for what is left`,
     { data: { run } },
   );
 
 /** A column of text takes no NUL. */
-const plain = (text: string): string => text.replaceAll('\0', '');
+const withoutNul = (text: string): string => text.replaceAll('\0', '');

@@ -1,5 +1,5 @@
 import type { Query } from './database.ts';
-import { mostBytes } from './run-pages.ts';
+import { maxPageBytes } from './run-pages.ts';
 import { statements } from './statements.ts';
 
 /** One batch of one run, as a stream tells it. */
@@ -12,7 +12,7 @@ export interface TailRow {
   batch: string;
 }
 
-export interface Tail {
+export interface TailPage {
   rows: TailRow[];
   /** Where the stream goes on after all of them. */
   cursor: string;
@@ -32,9 +32,9 @@ export async function readTail(
   project: number,
   after: string | undefined,
   limit: number,
-): Promise<Tail> {
+): Promise<TailPage> {
   const given = after === undefined || !/^\d{1,18}$/.test(after) ? undefined : after;
-  const [head, ...rows] = await query(statements.tail, [project, given ?? null, limit, mostBytes]);
+  const [head, ...rows] = await query(statements.tail, [project, given ?? null, limit, maxPageBytes]);
   const fromFuture = given !== undefined && BigInt(given) > BigInt(String(head?.[0] ?? 0));
   if (given === undefined || fromFuture) {
     const cursor = String(rows[0]?.[0] ?? '0');
@@ -49,6 +49,6 @@ export async function readTail(
     }),
   );
   const bytes = told.reduce((sum, { batch }) => sum + Buffer.byteLength(batch), 0);
-  const more = told.length >= limit || bytes >= mostBytes;
+  const more = told.length >= limit || bytes >= maxPageBytes;
   return { rows: told, cursor: told.at(-1)?.cursor ?? given, ...(more ? { more } : {}) };
 }

@@ -1,9 +1,9 @@
 import type { State } from '../../machine/index.ts';
 import type { Version } from '../store.ts';
-import { type Bounded, createBounded } from './bounded-cache.ts';
+import { type BoundedCache, createBoundedCache } from './bounded-cache.ts';
 
 /** A run as this process last saw it. Others move runs as well: it is good for a guess that the database checks. */
-export interface Recent {
+export interface RecentRun {
   version: Version;
   /** The hash of its definition. */
   definition: string;
@@ -13,8 +13,8 @@ export interface Recent {
   size: number;
 }
 
-export type Recents = Bounded<Recent>;
+export type RecentRuns = BoundedCache<RecentRun>;
 
-const mostCharacters = 64 * 1024 * 1024;
+const maxCharacters = 64 * 1024 * 1024;
 
-export const createRecents = (): Recents => createBounded(mostCharacters);
+export const createRecentRuns = (): RecentRuns => createBoundedCache(maxCharacters);

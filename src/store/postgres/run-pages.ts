@@ -1,7 +1,7 @@
 import { newerError, stateFileVersion } from '../journal-version.ts';
 import type { RunInfo } from '../store.ts';
 import type { Query } from './database.ts';
-import type { Definitions } from './definition-cache.ts';
+import type { DefinitionCache } from './definition-cache.ts';
 import { statements } from './statements.ts';
 
 export interface PageRequest {
@@ -17,7 +17,7 @@ export interface RunPage {
   next?: string;
 }
 
-export interface Pages {
+export interface RunPages {
   /** Newest first. A run that began meanwhile is on no later page. */
   page(query: Query, project: number, request: PageRequest): Promise<RunPage>;
   /** Of rows as the schema's functions give runs. */
@@ -25,20 +25,20 @@ export interface Pages {
 }
 
 /** About as much is read at once, however many rows are asked for. */
-export const mostBytes = 16 * 2 ** 20;
+export const maxPageBytes = 16 * 2 ** 20;
 
 const newest = String(2n ** 63n - 1n);
 
-export function createPages(definitions: Definitions): Pages {
+export function createRunPages(definitions: DefinitionCache): RunPages {
   return {
     infos,
     async page(query, project, { live, after, limit }) {
       const [, ms, run] = /^(-?\d{1,18})_([a-z0-9-]{1,128})$/.exec(after ?? '') ?? [];
       const from = [ms ?? newest, run ?? ''];
-      const rows = await query(statements.page, [project, live ?? null, ...from, limit, mostBytes]);
+      const rows = await query(statements.page, [project, live ?? null, ...from, limit, maxPageBytes]);
       const runs = await infos(query, project, rows);
       const bytes = rows.reduce((sum, [, , , , state]) => sum + Buffer.byteLength(String(state)), 0);
-      const last = rows.length === limit || bytes >= mostBytes ? rows.at(-1) : undefined;
+      const last = rows.length === limit || bytes >= maxPageBytes ? rows.at(-1) : undefined;
       return last ? { runs, next: `${last[2]}_${last[0]}` } : { runs };
     },
   };
@@ -48,7 +48,7 @@ export function createPages(definitions: Definitions): Pages {
     const texts = await definitions.texts(query, project, hashes);
     return rows.map(([id, definition, , format, state]) => {
       const hash = String(definition);
-      return infoOf(String(id), Number(format), String(state), () => {
+      return rowInfo(String(id), Number(format), String(state), () => {
         const text = texts.get(hash);
         return text === undefined ? undefined : definitions.keeps(project, hash, text);
       });
@@ -56,7 +56,7 @@ export function createPages(definitions: Definitions): Pages {
   }
 }
 
-function infoOf(run: string, format: number, state: string, keeps: () => boolean | undefined): RunInfo {
+function rowInfo(run: string, format: number, state: string, keeps: () => boolean | undefined): RunInfo {
   if (format > stateFileVersion) return { run, problem: newerError(run, format).message };
   const keep = keeps();
   return { run, state: JSON.parse(state), ...(keep === undefined ? {} : { keep }) };

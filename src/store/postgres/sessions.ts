@@ -1,7 +1,7 @@
 import type { Definition } from '../../machine/index.ts';
 import type { RunInfo } from '../store.ts';
 import type { Query } from './database.ts';
-import type { Pages } from './run-pages.ts';
+import type { RunPages } from './run-pages.ts';
 import { statements } from './statements.ts';
 
 /** What is asked by those who have no tree. */
@@ -14,7 +14,7 @@ export interface ProjectSessions {
   definitions(limit: number, name?: string): Promise<Definition[]>;
 }
 
-export function createProjectSessions(query: Query, pages: Pages, project: number): ProjectSessions {
+export function createProjectSessions(query: Query, pages: RunPages, project: number): ProjectSessions {
   return {
     async join(session, run, now) {
       // Such a name can be nobody's who asks for it.

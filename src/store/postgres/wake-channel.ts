@@ -7,7 +7,7 @@ export type Wake = 'runs' | 'tokens';
 export type WakeListener = (wake: Wake, projects?: ReadonlySet<number>) => void;
 
 /** One connection of its own, which hears the other servers and tells them. */
-export interface Wakes {
+export interface WakeChannel {
   /** After a commit, never inside it. Many at once are told as one. */
   send(project: number): void;
   /** Also called every few seconds though nothing was heard; answers how to stop listening. */
@@ -15,7 +15,7 @@ export interface Wakes {
   close(): Promise<void>;
 }
 
-export interface WakesOptions {
+export interface WakeChannelOptions {
   url: string;
   onError(error: Error): void;
   poll?: number;
@@ -27,7 +27,7 @@ const longestPayload = 7000;
 const longestPause = 2000;
 const answerLimit = 10_000;
 
-export function createWakes({ url, onError, poll = 2000 }: WakesOptions): Wakes {
+export function createWakeChannel({ url, onError, poll = 2000 }: WakeChannelOptions): WakeChannel {
   const listeners = new Set<WakeListener>();
   const moved = new Set<number>();
   const closing = new AbortController();
@@ -40,7 +40,7 @@ export function createWakes({ url, onError, poll = 2000 }: WakesOptions): Wakes 
   function begin(): void {
     if (working || closing.signal.aborted) return;
     working = keepConnected();
-    polling = setInterval(() => tell('runs'), poll);
+    polling = setInterval(() => notifyListeners('runs'), poll);
     polling.unref();
   }
 
@@ -81,14 +81,14 @@ export function createWakes({ url, onError, poll = 2000 }: WakesOptions): Wakes 
     try {
       await Promise.race([connecting, end]);
       if (closing.signal.aborted) return;
-      opened.on('notification', ({ payload }) => heard(payload ?? ''));
+      opened.on('notification', ({ payload }) => receive(payload ?? ''));
       // What it commits is only that somebody was woken.
       await opened.query(`set synchronous_commit = off; listen ${channel}`);
       client = opened;
       connected();
       // Whatever was said meanwhile was not heard.
-      tell('runs');
-      tell('tokens');
+      notifyListeners('runs');
+      notifyListeners('tokens');
       flush();
       await end;
     } finally {
@@ -97,13 +97,13 @@ export function createWakes({ url, onError, poll = 2000 }: WakesOptions): Wakes 
     }
   }
 
-  function heard(payload: string): void {
-    if (payload === 'tokens') return tell('tokens');
+  function receive(payload: string): void {
+    if (payload === 'tokens') return notifyListeners('tokens');
     const projects = payload.split(',').filter(Boolean).map(Number);
-    tell('runs', projects.length > 0 ? new Set(projects) : undefined);
+    notifyListeners('runs', projects.length > 0 ? new Set(projects) : undefined);
   }
 
-  function tell(wake: Wake, projects?: ReadonlySet<number>): void {
+  function notifyListeners(wake: Wake, projects?: ReadonlySet<number>): void {
     for (const listener of listeners) listener(wake, projects);
   }
 

@@ -1,6 +1,6 @@
 import type { Query } from './database.ts';
 import { statements } from './statements.ts';
-import type { Wakes } from './wake-channel.ts';
+import type { WakeChannel } from './wake-channel.ts';
 
 /** Who waits for a run to move. However many there are, one question a project is under way. */
 export interface Watchers {
@@ -16,14 +16,14 @@ interface Watcher {
   wake(): void;
 }
 
-interface Watched {
+interface WatchedProject {
   runs: Map<string, Set<Watcher>>;
   asking: boolean;
   again: boolean;
 }
 
-export function createWatchers(query: Query, wakes: Wakes): Watchers {
-  const projects = new Map<number, Watched>();
+export function createWatchers(query: Query, wakes: WakeChannel): Watchers {
+  const projects = new Map<number, WatchedProject>();
   let listening = false;
   let closed = false;
 

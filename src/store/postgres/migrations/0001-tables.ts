@@ -1,4 +1,4 @@
-import { isolated, type Migration } from './migration.ts';
+import { isolateByProject, type Migration } from './migration.ts';
 
 /**
  * State and batches are JSON as text: jsonb knows no \u0000. A run's row is small and rewritten in place (storage main,
@@ -22,7 +22,7 @@ export const tables: Migration = {
       body text not null,
       primary key (project, hash)
     );
-    ${isolated('definitions')}
+    ${isolateByProject('definitions')}
 
     create table stepfast.runs (
       project int not null,
@@ -45,7 +45,7 @@ export const tables: Migration = {
     create index runs_live on stepfast.runs (project, created_ms desc, run) where live;
     create index runs_by_end on stepfast.runs (project, backwards);
     create index runs_by_month on stepfast.runs (project, began);
-    ${isolated('runs')}
+    ${isolateByProject('runs')}
 
     create table stepfast.events (
       project int not null,
@@ -60,7 +60,7 @@ export const tables: Migration = {
       primary key (project, run, seq, began)
     ) partition by range (began);
     create index events_by_tx on stepfast.events (project, tx);
-    ${isolated('events')}
+    ${isolateByProject('events')}
 
     -- Callers' keys, apart from the events: to look through a partitioned table locks all its partitions. Those of a
     -- run lie together, so that a write touches few pages.
@@ -71,7 +71,7 @@ export const tables: Migration = {
       seq int not null,
       primary key (project, run, key)
     );
-    ${isolated('keys')}
+    ${isolateByProject('keys')}
 
     create table stepfast.texts (
       project int not null,
@@ -81,7 +81,7 @@ export const tables: Migration = {
       at timestamptz not null default now(),
       primary key (project, run, digest)
     );
-    ${isolated('texts')}
+    ${isolateByProject('texts')}
 
     do $$ begin
       alter table stepfast.runs alter column state set compression lz4;

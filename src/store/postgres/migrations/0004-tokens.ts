@@ -1,4 +1,4 @@
-import { isolated, type Migration } from './migration.ts';
+import { isolateByProject, type Migration } from './migration.ts';
 
 const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 
@@ -19,7 +19,7 @@ export const tokens: Migration = {
       revoked_at timestamptz
     );
     create index tokens_by_project on stepfast.tokens (project, created_at);
-    ${isolated('tokens')}
+    ${isolateByProject('tokens')}
     create policy presented on stepfast.tokens for select
       using (hash = nullif(current_setting('stepfast.token', true), ''));
 

@@ -1,4 +1,4 @@
-import { isolated, type Migration } from './migration.ts';
+import { isolateByProject, type Migration } from './migration.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const within = `perform set_config('stepfast.project', p_project::text, true);`;
@@ -17,7 +17,7 @@ export const sessions: Migration = {
       foreign key (project, run) references stepfast.runs on delete cascade
     );
     create index session_runs_by_session on stepfast.session_runs (project, session, at_ms desc);
-    ${isolated('session_runs')}
+    ${isolateByProject('session_runs')}
     create index runs_by_definition on stepfast.runs (project, definition, created_ms desc);
 
     create function stepfast.join_session_1(p_project int, p_run text, p_session text, p_ms bigint)

@@ -1,4 +1,4 @@
-import { isolated, type Migration } from './migration.ts';
+import { isolateByProject, type Migration } from './migration.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
@@ -22,13 +22,13 @@ export const jobs: Migration = {
       disabled_at timestamptz,
       primary key (project, id)
     );
-    ${isolated('webhooks')}
+    ${isolateByProject('webhooks')}
 
     create table stepfast.dispatch (
       project int primary key references stepfast.projects on delete cascade,
       tx bigint not null
     );
-    ${isolated('dispatch')}
+    ${isolateByProject('dispatch')}
 
     -- epoch is null while nobody has it; until is then the time from which it may be taken
     create table stepfast.work (
@@ -42,7 +42,7 @@ export const jobs: Migration = {
     );
     create index work_by_time on stepfast.work (project, until);
     create sequence stepfast.work_epoch;
-    ${isolated('work')}
+    ${isolateByProject('work')}
 
     create index runs_ended on stepfast.runs (project, definition) where not live;
 

@@ -12,7 +12,7 @@ export interface Migration {
 }
 
 /** Forced row security with the one policy that every table with a `project` has. */
-export const isolated = (table: string): string => `
+export const isolateByProject = (table: string): string => `
   alter table stepfast.${table} enable row level security;
   alter table stepfast.${table} force row level security;
   create policy project on stepfast.${table}
