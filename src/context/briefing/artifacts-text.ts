@@ -6,8 +6,8 @@ import { maxSection } from './budget-bounds.ts';
 import { splitBudget } from './split-budget.ts';
 
 /**
- * Critical artifacts alone, within a number of estimated tokens: `inlined` are those whose text is in it, `told` also
- * those that have only a line.
+ * The critical artifacts section within a token limit. `inlined` are the ids with their full text, `listed` also the
+ * ids with only a line.
  */
 export function artifactsText(
   artifacts: readonly Artifact[],
@@ -19,16 +19,16 @@ export function artifactsText(
   if (part.total === 0) return { text: '', inlined: [], listed: [] };
   const closing =
     cap.tokens < maxSection.tokens
-      ? `More of it: ${sectionPointer(more, 'artifacts')}.`
-      : 'What is not shown is in the files that are named: a section holds about 15,000 tokens.';
+      ? `More: ${sectionPointer(more, 'artifacts')}.`
+      : 'A section holds about 15,000 tokens; read the named files for the rest.';
   const room = {
     tokens: cap.tokens - estimateTokens(`${part.title}\n\n${closing}`) - 4,
     characters: maxSection.characters - part.title.length - closing.length - 2,
   };
   const [filled] = splitBudget([part], inlinable(source), room);
-  const { lines = [], inlined = [], listed: told = [], shown = 0 } = filled ?? {};
+  const { lines = [], inlined = [], listed = [], shown = 0 } = filled ?? {};
   const whole =
     shown === part.total &&
     artifacts.every(({ id, content }) => content.state !== 'loaded' || inlined.includes(id));
-  return { text: [part.title, ...lines, ...(whole ? [] : [closing])].join('\n'), inlined, listed: told };
+  return { text: [part.title, ...lines, ...(whole ? [] : [closing])].join('\n'), inlined, listed };
 }

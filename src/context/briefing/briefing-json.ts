@@ -1,6 +1,6 @@
 import type { Briefing } from './compile-briefing.ts';
 
-/** A briefing without its texts in one piece. */
+/** A briefing without its rendered texts. */
 type BriefingJson = Pick<Briefing, 'id' | 'run' | 'at' | 'tokens' | 'characters' | 'sections'>;
 
 export function briefingJson({ id, run, at, tokens, characters, sections }: Briefing): BriefingJson {

@@ -1,11 +1,11 @@
 import type { SectionName } from './briefing-source.ts';
 import type { TextSize } from './text-size.ts';
 
-/** A section of a briefing, before anything is known of the budget. */
+/** A section of a briefing before the budget is split. */
 export interface BriefingPart {
   name: PartName;
   title: string;
-  /** What tells it in full. */
+  /** The section that shows it in full on demand. */
   ask: SectionName;
 }
 
@@ -24,17 +24,17 @@ export type PartName =
   | 'tasks'
   | 'kept';
 
-/** Always shown, as it is. */
+/** Always shown in full. */
 export interface WholePart extends BriefingPart {
   text: string;
 }
 
-/** Shown as far as the budget goes. Items are made when they are asked for, so that a long history costs nothing. */
+/** Shown as far as the budget allows. Items are produced lazily, so that a long history costs nothing. */
 export interface ListedPart extends BriefingPart {
   total: number;
   items: Iterable<string>;
-  /** Of the items, where each stands for an artifact. */
+  /** Artifact ids, one per item. */
   ids?: readonly string[];
-  /** What it may take before every other part has had its turn. */
+  /** How much it may take before every other part has been served. */
   first: TextSize;
 }

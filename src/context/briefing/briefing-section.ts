@@ -15,12 +15,12 @@ import { statusParts, unlimitedStatus } from './status-parts.ts';
 import { tasksPart } from './tasks-part.ts';
 import { costOf, fits, subtract, sum, type TextSize, truncate } from './text-size.ts';
 
-/** More of them than fit. */
-const most = 5000;
-const long: TextSize = { tokens: 2000, characters: 8000 };
-const status: TextSize = { tokens: 12_000, characters: 48_000 };
+/** More items than any section can hold. */
+const maxItems = 5000;
+const maxLongItem: TextSize = { tokens: 2000, characters: 8000 };
+const maxStatus: TextSize = { tokens: 12_000, characters: 48_000 };
 
-/** One section in full, as far as a host takes a text whole; it says so where that is not all. */
+/** One section in full, up to the size that hosts accept in one piece. A truncated section says so. */
 export function briefingSection(
   source: BriefingSource,
   name: SectionName,
@@ -42,30 +42,30 @@ interface Block {
 
 const sections: Record<Exclude<SectionName, 'artifacts'>, (source: BriefingSource) => Block[]> = {
   status: (source) => [
-    ...statusParts(source, unlimitedStatus(status)).map(({ title, text }) => ({ title, lines: [text] })),
-    block('NOT AS IT WAS', differencesPart(source, long).items),
+    ...statusParts(source, unlimitedStatus(maxStatus)).map(({ title, text }) => ({ title, lines: [text] })),
+    block('ENVIRONMENT CHANGES', differencesPart(source, maxLongItem).items),
   ],
   instructions: (source) => [block('INSTRUCTIONS', [instructionsIn(source)])],
   notes: (source) => {
-    const said = createSeenLines();
+    const seen = createSeenLines();
     return [
       block('FEEDBACK', feedback(source)),
-      block('NOTES', noteLines(source, maxSection, said)),
-      block('KEY REMINDERS', remindersPart(source, said, long).items),
-      block('CONTEXT VARIABLES', variablesPart(source, { most: long, all: true }).items),
-      block('QUESTIONS AND ANSWERS', questionsPart(source, { quote: long, all: true }).items),
+      block('NOTES', noteLines(source, maxSection, seen)),
+      block('KEY REMINDERS', remindersPart(source, seen, maxLongItem).items),
+      block('CONTEXT VARIABLES', variablesPart(source, { most: maxLongItem, all: true }).items),
+      block('QUESTIONS AND ANSWERS', questionsPart(source, { quote: maxLongItem, all: true }).items),
     ];
   },
-  done: (source) => [block('DONE', donePart(source, createSeenLines(), most).items)],
+  done: (source) => [block('DONE', donePart(source, createSeenLines(), maxItems).items)],
   reading: (source) => [block('REQUIRED READING', readingPart(source).items)],
   tasks: (source) => [block('TASKS', tasksPart(source).items)],
   todo: ({ state, todo }) => [block('TO-DO LIST', [escapeHeadings(todo ?? opening(state.todo ?? ''))])],
   outputs: (source) => [
-    ...newestOutputs(source.state, most).map(([key, { text }]) =>
+    ...newestOutputs(source.state, maxItems).map(([key, { text }]) =>
       block(`OUTPUT ${oneLine(key)}`, [escapeHeadings(source.outputs?.[key] ?? opening(text))]),
     ),
     block(
-      'ARTEFACTS',
+      'ARTIFACTS',
       source.state.artefacts.map((path) => truncate(`- ${oneLine(path)}`, maxItem)),
     ),
   ],
@@ -76,7 +76,7 @@ const block = (title: string, lines: Iterable<string>): Block => ({
   lines: [...lines].filter((line) => line !== ''),
 });
 
-/** All that reviewers said, the newest first, with what each pivot kept. */
+/** All review feedback, newest first, with the plan that each pivot replaced. */
 function feedback(source: BriefingSource): string[] {
   const { pivots } = source.state;
   const last = pivots.at(-1)?.feedback;
@@ -88,12 +88,12 @@ function feedback(source: BriefingSource): string[] {
       .flatMap(({ tag, feedback: text, from, to, plan }) => [
         tagged({ tag, text }),
         `The run went back from '${oneLine(from)}' to '${oneLine(to)}'.`,
-        ...(plan === undefined ? [] : [`The plan before it:\n${escapeHeadings(opening(plan))}`]),
+        ...(plan === undefined ? [] : [`The plan before that pivot:\n${escapeHeadings(opening(plan))}`]),
       ]),
   ];
 }
 
-const cut = 'The text ends here: a section holds about 15,000 tokens.';
+const cut = 'Truncated: a section holds about 15,000 tokens.';
 
 function within(blocks: readonly Block[], room: TextSize): string {
   const free = subtract(room, costOf(`\n${cut}`));
@@ -104,7 +104,7 @@ function within(blocks: readonly Block[], room: TextSize): string {
       const text = index === 0 ? `${parts.length === 0 ? '' : '\n'}${title}\n${line}` : line;
       const next = sum(spent, costOf(text));
       if (!fits(next, free)) {
-        // A text that stands alone is cut; a line of many is left out.
+        // A block with a single text is truncated; a block of many lines drops the line.
         const rest = lines.length === 1 ? [truncate(text, subtract(free, spent))] : [];
         return [...parts, ...rest, `\n${cut}`].join('\n');
       }

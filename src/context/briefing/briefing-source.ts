@@ -1,31 +1,31 @@
 import type { Cursor, Definition, State } from '../../machine/index.ts';
 import type { Artifact } from '../artifacts/artifact.ts';
 
-/** Everything that a briefing is made of, as plain data. */
+/** The input of the briefing compiler, as plain data. */
 export interface BriefingSource {
   definition: Definition;
   state: State;
-  /** The position that is briefed; none where several agents share a loop, or nothing is open. */
+  /** The position to brief; absent if several agents share a loop or no position is open. */
   cursor?: Cursor;
-  /** Who is briefed. */
+  /** The session to brief. */
   session?: string;
-  /** For placeholders that the machine cannot know, such as `project_root`. */
+  /** Values of placeholders that the machine does not know, such as `project_root`. */
   values: Record<string, string>;
   /** Milliseconds since the epoch. */
   now: number;
-  /** The hash of the tree as it is now, where somebody looked. */
+  /** The current hash of the tree, if it was computed. */
   tree?: string;
-  /** Where the files of the position's task are, where that is not the session's own directory. */
+  /** The worktree of the position's task, if it is not the session's own directory. */
   worktree?: string;
-  /** The next action, in the words of whoever asks. */
+  /** The next action, worded for the reader. */
   next: string;
-  /** How a section is asked for, in the same words: `workflow_context, section {section}`. */
+  /** How the reader requests a section: `workflow_context, section {section}`. */
   more: string;
-  /** Sentences about what is not here as it was where the run was worked on last. */
+  /** Sentences about differences from where the run was last worked on. */
   differences?: readonly string[];
   reading: readonly ReadingFile[];
   artifacts: readonly Artifact[];
-  /** Whole texts for the sections that are told on demand; the openings of the state stand in for them. */
+  /** Full texts for sections on demand; without them the sections show the openings in the state. */
   todo?: string;
   outputs?: Readonly<Record<string, string>>;
 }
@@ -33,11 +33,10 @@ export interface BriefingSource {
 export interface ReadingFile {
   /** With its `@`. */
   path: string;
-  /** `before`: by a context that has been emptied since. */
+  /** `before`: read by a context that has been cleared since. */
   state: 'read' | 'before' | 'unread' | 'changed' | 'missing';
 }
 
-/** What a section is asked for by. */
 export const sectionNames = [
   'status',
   'instructions',

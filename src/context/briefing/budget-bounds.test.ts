@@ -8,7 +8,7 @@ import { bounds, workBudget } from './budget-bounds.ts';
 import { compileBriefing } from './compile-briefing.ts';
 import { fits, subtract, sum } from './text-size.ts';
 
-it('the parts that are always whole leave the instructions an opening, within what the machine promises', () => {
+it('the fixed parts leave room for the beginning of the instructions within leastBriefing', () => {
   const { status, frame, notes, feedback, furtherFeedback, pivot } = bounds;
   expect(fits(leastBriefing, { tokens: 2500, characters: 9000 })).toBe(true);
   expect(workBudget).toEqual(subtract(leastBriefing, sum(status, frame)));
@@ -16,7 +16,7 @@ it('the parts that are always whole leave the instructions an opening, within wh
   expect(fits({ tokens: 100, characters: 400 }, left)).toBe(true);
 });
 
-/** Everything at once, as long and as dense as it gets. */
+/** The worst case: every part at its maximum length and token density. */
 function worst(word: (most: number) => string): BriefingSource {
   const long = (most: number): string => {
     let text = '';
@@ -96,11 +96,11 @@ it.each([
   ['hashes', () => dense(new Dice(3), 64)],
   ['ideographs', () => '步骤失败将等待人工审核'],
   ['blanks', () => 'x                                '],
-])('everything at once in %s is within the least budget', (_, word) => {
+])('the worst case in %s is within leastBriefing', (_, word) => {
   const source = worst(word);
   const { tokens, characters, sections } = compileBriefing(source, leastBriefing);
   expect(tokens).toBeLessThanOrEqual(leastBriefing.tokens);
   expect(characters).toBeLessThanOrEqual(leastBriefing.characters);
   expect(sections.find(({ name }) => name === 'notes')?.text).not.toContain('more: ');
-  expect(sections.find(({ name }) => name === 'instructions')?.text).toContain('This is the opening of');
+  expect(sections.find(({ name }) => name === 'instructions')?.text).toContain('Truncated from');
 });

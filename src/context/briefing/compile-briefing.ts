@@ -17,27 +17,27 @@ import { idPlaceholder, statusParts } from './status-parts.ts';
 import { tasksPart } from './tasks-part.ts';
 import { costOf, subtract, sum, type TextSize } from './text-size.ts';
 
-/** Where a host or a workflow draws the line; absent means no line. */
+/** The size limit of a host or workflow; absent means unlimited. */
 export interface Cap {
   /** Estimated. */
   tokens?: number;
   characters?: number;
 }
 
-/** What an agent is told. Plain data; `text` and `markdown` are within the cap. */
+/** A compiled briefing. `text` and `markdown` are within the cap. */
 export interface Briefing {
-  /** `b-` and eight characters of a hash over everything else. */
+  /** `b-` and eight characters of a hash of the content. */
   id: string;
   run: string;
   /** The handle of the position. */
   at?: string;
-  /** Estimated, of the markdown form, which is the larger one. */
+  /** Estimated from the markdown form, which is larger than the text form. */
   tokens: number;
   characters: number;
   sections: BriefingSection[];
-  /** The critical artifacts whose text is in it. */
+  /** Ids of the critical artifacts whose text is included. */
   inlined: string[];
-  /** Those that have a line or their text in it. */
+  /** Ids of the critical artifacts that are included as a line or as text. */
   listed: string[];
   text: string;
   markdown: string;
@@ -46,19 +46,19 @@ export interface Briefing {
 export interface BriefingSection {
   name: PartName;
   title: string;
-  /** The section that tells it in full on demand. */
+  /** The section that shows it in full on demand. */
   ask: SectionName;
   text: string;
   tokens: number;
   characters: number;
-  /** Of its items; a section that is always whole is one. */
+  /** Number of items; a section that is never shortened counts as one. */
   shown: number;
   total: number;
 }
 
 /**
- * Same source and cap, same bytes. Never fails: with a cap below `leastBriefing` what must be whole is whole all the
- * same, and the cost tells.
+ * Compiles a briefing: the same source and cap give the same bytes. Never fails: with a cap below `leastBriefing` the
+ * required parts stay whole and `tokens` exceeds the cap.
  */
 export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
   const { state, cursor, more } = source;
@@ -69,17 +69,17 @@ export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
   const frame = sum(costOf(render(empty, [closing], markdownTitle)), ...first.map(({ cost }) => cost));
   const { tokens = Infinity, characters = Infinity } = cap;
   const filled = splitBudget(listed, inlinable(source), subtract({ tokens, characters }, frame));
-  const unnamed = [
+  const withoutId = [
     ...first,
     ...filled.map(({ lines, ...rest }) => ({ ...rest, text: lines.join('\n'), total: rest.part.total })),
   ];
-  const last = unnamed.some(
+  const last = withoutId.some(
     ({ part, text, shown, total }) => shown < total || part.name === 'artifacts' || text.includes('…'),
   )
     ? [closing]
     : [];
-  const id = idOf(render(unnamed, last, markdownTitle));
-  const shown = unnamed.map((each) => ({ ...each, text: named(each, id) }));
+  const id = idOf(render(withoutId, last, markdownTitle));
+  const shown = withoutId.map((each) => ({ ...each, text: withId(each, id) }));
   const markdown = render(shown, last, markdownTitle);
   return {
     id,
@@ -95,17 +95,17 @@ export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
   };
 }
 
-/** All that there is to say, in the order of its weight. */
+/** All parts, most important first. */
 function partsOf(source: BriefingSource): { whole: WholePart[]; listed: ListedPart[] } {
-  const said = createSeenLines();
+  const seen = createSeenLines();
   const [run, action] = statusParts(source);
-  const notes = notesPart(source, said);
-  const instructions = instructionsPart(source, costOf(notes.text), said);
+  const notes = notesPart(source, seen);
+  const instructions = instructionsPart(source, costOf(notes.text), seen);
   const listed = [
     differencesPart(source),
-    donePart(source, said),
+    donePart(source, seen),
     readingPart(source),
-    remindersPart(source, said),
+    remindersPart(source, seen),
     variablesPart(source),
     questionsPart(source),
     artifactsPart(source),
@@ -134,7 +134,7 @@ const render = (
   title: (text: string) => string,
 ): string => [...sections.map(({ part, text }) => `${title(part.title)}\n${text}`), ...last].join('\n\n');
 
-const named = ({ part, text }: RenderedPart, id: string): string =>
+const withId = ({ part, text }: RenderedPart, id: string): string =>
   part.name === 'run' ? text.replace(idPlaceholder, id) : text;
 
 const section = ({ part, text, cost, shown, total }: RenderedPart): BriefingSection => ({

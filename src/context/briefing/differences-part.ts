@@ -3,12 +3,12 @@ import type { BriefingSource } from './briefing-source.ts';
 import { firstShare, maxItem } from './budget-bounds.ts';
 import { truncateLine } from './text-size.ts';
 
-/** What an agent must not take for granted: another machine, another commit, files that are missing. */
+/** Differences from where the run was last worked on: another machine, another commit, missing files. */
 export function differencesPart({ differences = [] }: BriefingSource, most = maxItem): ListedPart {
   const lines = differences.map((difference) => `- ${truncateLine(difference, most)}`);
   return {
     name: 'differences',
-    title: 'NOT AS IT WAS',
+    title: 'ENVIRONMENT CHANGES',
     ask: 'status',
     total: lines.length,
     first: firstShare.differences,

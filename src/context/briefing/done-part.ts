@@ -6,14 +6,14 @@ import { firstShare, maxItem, maxLabel, maxPhrase } from './budget-bounds.ts';
 import type { SeenLines } from './seen-lines.ts';
 import { truncate, truncateLine } from './text-size.ts';
 
-/** More of them no budget shows. */
+/** No budget shows more than these. */
 const maxOutputs = 100;
 const maxFailed = 50;
 const maxGates = 3;
 const hashDigits = 8;
 
-/** What was lost first, then what is done, the newest first: each with its evidence and its age. */
-export function donePart(source: BriefingSource, said: SeenLines, most = maxOutputs): ListedPart {
+/** Failed tasks first, then outputs, newest first, each with its evidence and age. */
+export function donePart(source: BriefingSource, seen: SeenLines, most = maxOutputs): ListedPart {
   const { failed, count } = failedTasks(source.state, most === maxOutputs ? maxFailed : most);
   return {
     name: 'done',
@@ -24,7 +24,7 @@ export function donePart(source: BriefingSource, said: SeenLines, most = maxOutp
     items: (function* () {
       yield* failed;
       for (const [key, output] of newestOutputs(source.state, most))
-        yield doneLine(source, key, output, said);
+        yield doneLine(source, key, output, seen);
     })(),
   };
 }
@@ -44,7 +44,7 @@ function failedTasks({ tasks }: State, most: number): { failed: string[]; count:
   return { failed, count };
 }
 
-/** In one pass: what is older is thrown away as the list grows. */
+/** One pass over all outputs; drops older ones while collecting, so that memory stays bounded. */
 export function newestOutputs({ outputs }: State, most: number): [key: string, output: Output][] {
   let kept: { at: number; key: string; output: Output }[] = [];
   const newest = () =>
@@ -57,15 +57,15 @@ export function newestOutputs({ outputs }: State, most: number): [key: string, o
   return newest().map(({ key, output }) => [key, output]);
 }
 
-function doneLine(source: BriefingSource, key: string, output: Output, said: SeenLines): string {
+function doneLine(source: BriefingSource, key: string, output: Output, seen: SeenLines): string {
   const facts = [
     evidence(source, output),
     ...(output.reviewed === undefined ? [] : [`approved by ${short(output.reviewed)}`]),
     age(output.now, source.now),
   ];
   const words = truncateLine(opening(output.text), maxPhrase);
-  const told = words !== '' && said.first(words) ? `: ${words}` : '';
-  return truncate(`- ${oneLine(key)} (${facts.join('; ')})${told}`, maxItem);
+  const quote = words !== '' && seen.first(words) ? `: ${words}` : '';
+  return truncate(`- ${oneLine(key)} (${facts.join('; ')})${quote}`, maxItem);
 }
 
 function evidence({ tree }: BriefingSource, output: Output): string {
@@ -79,7 +79,7 @@ function evidence({ tree }: BriefingSource, output: Output): string {
 }
 
 function onTree(then: string | undefined, now: string | undefined): string {
-  if (then === undefined || now === undefined) return 'on a tree that is unknown now';
+  if (then === undefined || now === undefined) return 'on an unknown tree';
   if (then === now) return 'on this tree';
   return `on another tree (${oneLine(then.replace(/^[a-z]+:/, '')).slice(0, hashDigits)})`;
 }

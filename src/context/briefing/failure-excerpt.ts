@@ -6,7 +6,7 @@ const before = 1;
 const after = 2;
 const smallest: TextSize = { tokens: 20, characters: 40 };
 
-/** What an output says of a failure: the lines around what failed, else its end; nothing where there is no room. */
+/** The lines around failures, or the end of the output if none match; empty if there is no room. */
 export function failureExcerpt(output: string, room: TextSize): string {
   const text = escapeHeadings(output);
   if (fits(costOf(text), room)) return text;
@@ -14,7 +14,7 @@ export function failureExcerpt(output: string, room: TextSize): string {
   return truncateStart(failureLines(text), room);
 }
 
-/** The lines around what failed, else the whole text. */
+/** The lines around failures, or the whole text if none match. */
 export function failureLines(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const kept = new Set<number>();

@@ -13,7 +13,7 @@ interface Feedback {
   text: string;
 }
 
-/** What stands open comes first: an escalation, then what a reviewer said of this visit, then the last pivot. */
+/** Most urgent first: an escalation, then the review of this visit, then the last pivot. */
 export function feedbackIn({ state, cursor }: BriefingSource): Feedback[] {
   const waiting = cursor?.waiting;
   const escalated = waiting?.kind === 'review' ? waiting.escalated : undefined;
@@ -27,10 +27,10 @@ export function feedbackIn({ state, cursor }: BriefingSource): Feedback[] {
   return all.flatMap(({ tag, text }) => (text === undefined || text === '' ? [] : [{ tag, text }]));
 }
 
-/** Under their tags, the first whole; after a pivot also what it kept. */
-export function feedbackLines(source: BriefingSource, said: SeenLines): string[] {
+/** Feedback under its tags; only the first is shown in full. After a pivot also its inputs and the replaced plan. */
+export function feedbackLines(source: BriefingSource, seen: SeenLines): string[] {
   const { state, more } = source;
-  const full = `Feedback in full: ${sectionPointer(more, 'notes')}.`;
+  const full = `Full feedback: ${sectionPointer(more, 'notes')}.`;
   const further = createTokenBudget(subtract(bounds.furtherFeedback, costOf(full)));
   const [first, ...others] = feedbackIn(source);
   const lines: string[] = [];
@@ -38,21 +38,21 @@ export function feedbackLines(source: BriefingSource, said: SeenLines): string[]
     const line = tagged(first);
     const whole = fits(costOf(line), bounds.feedback);
     lines.push(...(whole ? [line] : [truncate(line, subtract(bounds.feedback, costOf(full))), full]));
-    if (whole) said.add(first.text);
+    if (whole) seen.add(first.text);
   }
   for (const feedback of others) {
-    if (said.has(feedback.text)) continue;
+    if (seen.has(feedback.text)) continue;
     const line = tagged(feedback);
     const taken = further.take(line);
-    if (taken[0] === line) said.add(feedback.text);
+    if (taken[0] === line) seen.add(feedback.text);
     lines.push(...taken);
   }
   if (further.cut() && !lines.includes(full)) lines.push(full);
   const pivot = currentPivot(state);
-  return pivot ? [...lines, ...pivotLines(source, pivot, said)] : lines;
+  return pivot ? [...lines, ...pivotLines(source, pivot, seen)] : lines;
 }
 
-/** The pivot that led to this step: work done before it may have to be reverted. */
+/** The pivot that led to the current step. */
 export function currentPivot(state: State): Pivot | undefined {
   const pivot = state.pivots.at(-1);
   return pivot?.to === state.step && !ended(state) ? pivot : undefined;
@@ -61,23 +61,22 @@ export function currentPivot(state: State): Pivot | undefined {
 export const tagged = ({ tag, text }: Feedback): string =>
   `**[${oneLine(tag)}]:** "${escapeHeadings(text).replaceAll('\n', '\n  ')}"`;
 
-/** What the run went back for: until the step that it went back to is over. */
-function pivotLines({ state, now, more }: BriefingSource, pivot: Pivot, said: SeenLines): string[] {
-  const purse = createTokenBudget(bounds.pivot);
+function pivotLines({ state, now, more }: BriefingSource, pivot: Pivot, seen: SeenLines): string[] {
+  const budget = createTokenBudget(bounds.pivot);
   const earlier = state.pivots.length - 1;
   const before =
     earlier === 0 ? '' : `; ${count(earlier, 'pivot')} before it: ${sectionPointer(more, 'notes')}`;
   const back = `The run went back from '${oneLine(pivot.from)}' to '${oneLine(pivot.to)}' ${age(pivot.now, now)}${before}.`;
-  const lines = purse.take(`Work done before this pivot may have to be reverted. ${back}`);
+  const lines = budget.take(`Work done before this pivot may need to be reverted. ${back}`);
   const inputs = Object.entries(state.inputs).map(([name, value]) => oneLine(`${name} = ${value}`));
-  if (inputs.length > 0) lines.push(...purse.take(`The story's inputs: ${inputs.join(', ')}`, maxPhrase));
+  if (inputs.length > 0) lines.push(...budget.take(`Story inputs: ${inputs.join(', ')}`, maxPhrase));
   if (pivot.plan === undefined) return lines;
   const plan = oneLine(opening(pivot.plan));
   const pointer = ` (in full: ${sectionPointer(more, 'notes')})`;
   const shown = truncate(
     plan,
-    subtract(smaller(purse.left(), maxPhrase), costOf(`The original plan: ""${pointer}`)),
+    subtract(smaller(budget.left(), maxPhrase), costOf(`The original plan: ""${pointer}`)),
   );
-  if (said.first(shown)) lines.push(`The original plan: "${shown}"${shown === plan ? '' : pointer}`);
+  if (seen.first(shown)) lines.push(`The original plan: "${shown}"${shown === plan ? '' : pointer}`);
   return lines;
 }

@@ -6,16 +6,16 @@ import { bounds, maxPhrase, workBudget } from './budget-bounds.ts';
 import type { SeenLines } from './seen-lines.ts';
 import { costOf, fits, smaller, subtract, type TextSize, truncate } from './text-size.ts';
 
-/** What the position asks for, and what it was told when it last asked. `beside` is what the notes cost. */
-export function instructionsPart(source: BriefingSource, beside: TextSize, said: SeenLines): WholePart {
-  const room = subtract(workBudget, beside);
+/** The instructions and the last answer to a question of this position. `notes` is the size of the notes part. */
+export function instructionsPart(source: BriefingSource, notes: TextSize, seen: SeenLines): WholePart {
+  const room = subtract(workBudget, notes);
   const answer = answerLine(
     source,
     smaller(bounds.answers, { ...room, tokens: Math.floor(room.tokens / 2) }),
   );
   const left = answer === '' ? room : subtract(room, costOf(answer));
   const text = withinRoom(instructionsIn(source), smaller(left, bounds.instructions), source.more);
-  said.add(text);
+  seen.add(text);
   return {
     name: 'instructions',
     title: 'INSTRUCTIONS',
@@ -24,21 +24,21 @@ export function instructionsPart(source: BriefingSource, beside: TextSize, said:
   };
 }
 
-/** Whole, as far as the machine lets the position know them. */
+/** The full instructions, or a placeholder while the machine withholds them until a context reset. */
 export function instructionsIn({ definition, state, cursor, values, session }: BriefingSource): string {
   if (!cursor) return '';
   const text = escapeHeadings(instructionsFor(definition, state, cursor, values, session));
-  if (text === '') return cursor.boundary ? 'They are told when the fresh context has been seen.' : '';
+  if (text === '') return cursor.boundary ? 'Shown once the fresh context is confirmed.' : '';
   return text;
 }
 
 function withinRoom(text: string, room: TextSize, more: string): string {
   if (fits(costOf(text), room)) return text;
-  const pointer = `This is the opening of ${text.length} characters; in full: ${sectionPointer(more, 'instructions')}.`;
+  const pointer = `Truncated from ${text.length} characters; in full: ${sectionPointer(more, 'instructions')}.`;
   return `${truncate(text, subtract(room, costOf(pointer)))}\n${pointer}`;
 }
 
-/** The last answer that this position was given. */
+/** The last answered question of this position. */
 export function lastAnswer(state: State, cursor: Cursor | undefined): State['questions'][number] | undefined {
   if (!cursor) return undefined;
   return state.questions.findLast(
@@ -53,7 +53,7 @@ function answerLine({ state, cursor, more }: BriefingSource, room: TextSize): st
     oneLine(found.text),
     smaller(maxPhrase, { ...room, tokens: Math.floor(room.tokens / 3) }),
   );
-  const line = `This position asked: "${question}" It was answered: "${oneLine(found.answer ?? '')}"`;
+  const line = `Question asked here: "${question}" Answer: "${oneLine(found.answer ?? '')}"`;
   if (fits(costOf(line), room)) return line;
   const pointer = ` (in full: ${sectionPointer(more, 'notes')})`;
   return `${truncate(line, subtract(room, costOf(pointer)))}${pointer}`;

@@ -13,7 +13,7 @@ const words: Record<ReadingFile['state'], string> = {
   read: 'read',
 };
 
-/** What is still to be read comes first. */
+/** Files that still have to be read come first. */
 export function readingPart({ reading }: BriefingSource): ListedPart {
   const byPath = new Map(reading.map((file) => [file.path, file.state]));
   const lines = states.flatMap((state) =>

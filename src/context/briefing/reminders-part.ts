@@ -9,16 +9,16 @@ import { lastAnswer } from './instructions-part.ts';
 import type { SeenLines } from './seen-lines.ts';
 import { truncate, truncateLine } from './text-size.ts';
 
-/** The workflow's reminders and those noted since; what the briefing says elsewhere is left out. */
+/** The workflow's reminders and those noted since, without lines that the briefing already has. */
 export function remindersPart(
   { definition, state }: BriefingSource,
-  said: SeenLines,
+  seen: SeenLines,
   most = maxItem,
 ): ListedPart {
   const noted = state.notes.filter(({ kind }) => kind === 'reminder').map(({ text }) => text);
   const lines = [...(definition.key_reminders ?? []), ...noted]
     .map(oneLine)
-    .filter((line) => line !== '' && said.first(line))
+    .filter((line) => line !== '' && seen.first(line))
     .map((line) => truncate(`- ${line}`, most));
   return {
     name: 'reminders',
@@ -30,7 +30,7 @@ export function remindersPart(
   };
 }
 
-/** After a pivot the inputs stand with the story. */
+/** After a pivot the feedback part shows the inputs instead. */
 export function variablesPart(
   { definition, state }: BriefingSource,
   { most = maxItem, all = false } = {},
@@ -54,7 +54,7 @@ export function variablesPart(
   };
 }
 
-/** Open ones first, then the newest; the answer that this position was given stands with its instructions. */
+/** Open questions first, then the newest. The instructions part shows the answer to this position's own question. */
 export function questionsPart(source: BriefingSource, { quote = maxPhrase, all = false } = {}): ListedPart {
   const { state, cursor } = source;
   const here = lastAnswer(state, cursor)?.id;

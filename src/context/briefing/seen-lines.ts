@@ -1,10 +1,10 @@
 import { oneLine } from './bounded-text.ts';
 
-/** The lines that a briefing has, so that none is told twice. A line inside another may mean something else. */
+/** The lines that a briefing already has, so that none is repeated. Compares whole lines: a substring may mean something else. */
 export interface SeenLines {
   has(text: string): boolean;
   add(text: string): void;
-  /** Adds it, and says whether it is new. */
+  /** Adds the text; true if it is new. */
   first(text: string): boolean;
 }
 

@@ -7,27 +7,27 @@ import { failureExcerpt } from './failure-excerpt.ts';
 import { costOf, fits, smaller, subtract, type TextSize, truncateLine } from './text-size.ts';
 import { createTokenBudget } from './token-budget.ts';
 
-/** As costly as any id, so that the id can be filled in when everything else is known. */
+/** As large as any id. The id is a hash of the text, so it is filled in last. */
 export const idPlaceholder = 'b-7q7q7q7q';
 
 const maxName: TextSize = { tokens: 30, characters: 100 };
-/** What says that more was known. */
+/** Room for the pointer to the full status. */
 const pointerRoom: TextSize = { tokens: 25, characters: 100 };
 
 interface StatusLimits {
   room: TextSize;
   identity: TextSize;
-  /** For one circumstance. */
+  /** One sentence about the position. */
   detail: TextSize;
   next: TextSize;
   path: TextSize;
   /** Titles and names. */
   name: TextSize;
-  /** How many that failed are told. */
+  /** Number of failed gates shown. */
   gates: number;
-  /** How many names a list has. */
+  /** Number of names in a list. */
   listed: number;
-  /** Whether it is part of a briefing, which has an id, and a section that tells more. */
+  /** Part of a briefing, which has an id and can point to the status section. */
   inBriefing: boolean;
 }
 
@@ -43,7 +43,7 @@ const briefingLimits: StatusLimits = {
   inBriefing: true,
 };
 
-/** For the section alone: everything, as far as a section holds it. */
+/** Limits of the section on demand: everything that fits the section. */
 export function unlimitedStatus(room: TextSize): StatusLimits {
   const all = Infinity;
   return {
@@ -59,37 +59,37 @@ export function unlimitedStatus(room: TextSize): StatusLimits {
   };
 }
 
-/** Which run, where it stands, and what comes next. */
+/** RUN and ACTION REQUIRED. */
 export function statusParts(source: BriefingSource, most = briefingLimits): [WholePart, WholePart] {
   const { definition, state, cursor, values, session } = source;
   const status = statusOf(definition, state, { cursor, values, session });
-  const purse = createTokenBudget(subtract(most.room, pointerRoom));
+  const budget = createTokenBudget(subtract(most.room, pointerRoom));
   const shownGates = (status.failed_gates ?? []).slice(0, most.gates);
   const hidden = (status.failed_gates?.length ?? 0) - shownGates.length;
-  // Paid in the order of what must not be lost: the handle and the path of its files are needed whole.
-  const who = purse.take(identity(source, most), most.identity);
+  // Most important first: the handle and the path are useless if truncated.
+  const identityLine = budget.take(identity(source, most), most.identity);
   const handle = status.at ?? '';
   const nextText = escapeHeadings(source.next);
   const needsHandle = handle !== '' && !nextText.includes(handle);
-  const at = purse.take(needsHandle ? `The handle of this position is ${handle}.` : '');
-  // Where the files are is told at least by its pointer.
+  const at = budget.take(needsHandle ? `Handle: ${handle}` : '');
+  // Reserves room for at least the pointer to the path.
   const kept = source.worktree === undefined ? zero : costOf(filesPointer(source));
-  const next = purse.take(nextText, smaller(most.next, subtract(purse.left(), kept)));
-  const files = purse.take(filesLine(source, smaller(purse.left(), most.path)));
-  const signal = purse.take(arrivalLine(source, status), bounds.signal);
-  const place = purse.take(where(source, status, most), most.detail);
-  const agent = status.agent === null ? '' : `The position is for the agent '${short(status.agent, most)}'.`;
-  const belongs = purse.take(agent, most.detail);
-  const facts = conditionLines(status, cursor, most).flatMap((line) => purse.take(line, most.detail));
-  const failed = failedGates(shownGates, purse.left(), most);
-  const cut = purse.cut() || failed.shortened || hidden > 0;
-  const more = cut && most.inBriefing ? [`More of this: ${sectionPointer(source.more, 'status')}.`] : [];
+  const next = budget.take(nextText, smaller(most.next, subtract(budget.left(), kept)));
+  const files = budget.take(filesLine(source, smaller(budget.left(), most.path)));
+  const signal = budget.take(arrivalLine(source, status), bounds.signal);
+  const position = budget.take(where(source, status, most), most.detail);
+  const agent = status.agent === null ? '' : `This position is for the agent '${short(status.agent, most)}'.`;
+  const agentLine = budget.take(agent, most.detail);
+  const facts = conditionLines(status, cursor, most).flatMap((line) => budget.take(line, most.detail));
+  const failed = failedGates(shownGates, budget.left(), most);
+  const cut = budget.cut() || failed.shortened || hidden > 0;
+  const more = cut && most.inBriefing ? [`More: ${sectionPointer(source.more, 'status')}.`] : [];
   return [
     {
       name: 'run',
       title: 'RUN',
       ask: 'status',
-      text: [...who, ...place, ...at, ...files, ...belongs].join('\n'),
+      text: [...identityLine, ...position, ...at, ...files, ...agentLine].join('\n'),
     },
     {
       name: 'action',
@@ -108,7 +108,7 @@ function identity({ state }: BriefingSource, most: StatusLimits): string {
   return most.inBriefing ? `Briefing ${idPlaceholder} of run ${run}` : `Run ${run}`;
 }
 
-/** A run that was adopted tells the phase of what it was adopted from. */
+/** An adopted run shows the phase of the workflow that it was adopted from. */
 function phaseIn(
   { state }: BriefingSource,
   { phase }: Status,
@@ -128,18 +128,18 @@ function where(source: BriefingSource, status: Status, most: StatusLimits): stri
     ...(ralphIteration === undefined ? [] : [`iteration ${ralphIteration}/${ralphTotal}`]),
   ];
   const why = status.reason === undefined ? '' : ` (${short(status.reason, most)})`;
-  return `It is ${status.status}${why}: ${parts.join(', ')}.`;
+  return `Status: ${status.status}${why}, ${parts.join(', ')}.`;
 }
 
-/** Half a path is none. */
+/** A truncated path is useless, so a pointer replaces it. */
 function filesLine({ worktree, more }: BriefingSource, room: TextSize): string {
   if (worktree === undefined) return '';
-  const line = `The files of its task are in ${oneLine(worktree)}`;
+  const line = `Task files: ${oneLine(worktree)}`;
   return fits(costOf(line), room) ? line : filesPointer({ more });
 }
 
 const filesPointer = ({ more }: Pick<BriefingSource, 'more'>): string =>
-  `Where the files of its task are: ${sectionPointer(more, 'status')}.`;
+  `Path of the task files: ${sectionPointer(more, 'status')}.`;
 
 const zero: TextSize = { tokens: 0, characters: 0 };
 
@@ -148,30 +148,30 @@ function conditionLines(status: Status, cursor: Cursor | undefined, most: Status
   return [
     ...(contextAction === undefined
       ? []
-      : [`The position opens with ${contextAction}: a fresh context was asked for and has not been seen.`]),
+      : [`This position starts with ${contextAction}: a fresh context was requested but not confirmed yet.`]),
     ...(waiting ? [waitingLine(waiting, most), ...reviewLines(cursor, most)] : []),
     ...(checking ? [checkingLine(cursor)] : []),
-    ...(last_failure === undefined ? [] : [`The visit before failed: ${oneLine(last_failure)}`]),
+    ...(last_failure === undefined ? [] : [`The previous visit failed: ${oneLine(last_failure)}`]),
     ...(unstable_files ? [`The gates kept changing ${listed(unstable_files, most)}.`] : []),
     ...(held.length === 0
       ? []
       : [
           `Held: ${listed(
-            held.map(({ task, holder }) => `${task} by ${holder ?? 'nobody'}`),
+            held.map(({ task, holder }) => (holder === undefined ? task : `${task} by ${holder}`)),
             most,
           )}.`,
         ]),
-    ...(ready.length === 0 ? [] : [`Ready to be claimed: ${listed(ready, most)}.`]),
+    ...(ready.length === 0 ? [] : [`Ready to claim: ${listed(ready, most)}.`]),
   ];
 }
 
-/** Whoever forgot what it said can say it again. */
+/** Repeats the output, so that an agent that lost its context can send it again. */
 function checkingLine(cursor: Cursor | undefined): string {
-  const said = cursor?.checking ? oneLine(opening(cursor.checking.output)) : '';
-  return `Its gates are running.${said === '' ? '' : ` Said: ${said}`}`;
+  const output = cursor?.checking ? oneLine(opening(cursor.checking.output)) : '';
+  return `Its gates are running.${output === '' ? '' : ` Output: ${output}`}`;
 }
 
-/** What was said on escalation stands whole among the feedback. */
+/** Drops the escalation text: the feedback part shows it in full. */
 function waitingLine(
   { for: what, by, what: why }: NonNullable<Status['waiting']>,
   most: StatusLimits,
@@ -180,25 +180,25 @@ function waitingLine(
   const handedOn = what === 'review' || what === 'budget';
   const [reason = ''] = handedOn ? oneLine(why).split(/[,;] escalated: /, 1) : [oneLine(why)];
   const escalated = reason === oneLine(why) ? '' : ', escalated';
-  return `It waits for ${waitsFor[what]} by ${whom}${escalated}${what === 'review' ? '.' : `: ${reason}`}`;
+  return `Waiting for ${waitNames[what]} by ${whom}${escalated}${what === 'review' ? '.' : `: ${reason}`}`;
 }
 
-/** What its agent said; the gates have passed. */
+/** The output under review; its gates have passed. */
 function reviewLines(cursor: Cursor | undefined, most: StatusLimits): string[] {
   if (cursor?.waiting?.kind !== 'review' || cursor.output === undefined) return [];
   const gates = cursor.receipts?.filter(({ pass }) => pass).map(({ what }) => `'${short(what, most)}'`) ?? [];
   const passed = gates.length === 0 ? 'unverified' : `passed ${listed(gates, most)}`;
-  return [`The instructions were carried out (${passed}): ${oneLine(opening(cursor.output))}`];
+  return [`Work done (${passed}): ${oneLine(opening(cursor.output))}`];
 }
 
-const waitsFor = {
+const waitNames = {
   review: 'a review',
   question: 'an answer',
   blocked: 'a decision',
   budget: 'a budget review',
 } as const;
 
-/** What is left of the room goes to the outputs, in equal shares. */
+/** The outputs share the remaining room equally. */
 function failedGates(
   receipts: readonly Receipt[],
   room: TextSize,
@@ -210,12 +210,12 @@ function failedGates(
     const code = exit === undefined ? '' : ` with exit ${exit}`;
     const head = `The gate '${short(what, names)}' failed${code}.`;
     const share = receipts.length - index;
-    const free = subtract(left, costOf(`${head} ${says}`));
+    const free = subtract(left, costOf(`${head} ${outputLabel}`));
     const most = { tokens: Math.floor(free.tokens / share), characters: Math.floor(free.characters / share) };
     const whole = quoted(tail);
     const output = failureExcerpt(whole, most);
     shortened ||= output !== whole;
-    const text = output === '' ? head : `${head} ${says}\n${output}`;
+    const text = output === '' ? head : `${head} ${outputLabel}\n${output}`;
     if (!fits(costOf(text), left)) return [];
     left = subtract(left, costOf(text));
     return [text];
@@ -223,17 +223,17 @@ function failedGates(
   return { texts, shortened: shortened || texts.length < receipts.length };
 }
 
-const says = 'Its output says:';
+const outputLabel = 'Output:';
 
-/** So that no line of an output passes for one of ours. */
+/** Quotes every line, so that no output line looks like an instruction. */
 const quoted = (output: string): string => cleanText(output).replace(/^(?=.*\S)/gm, '> ');
 
-/** Seed 002's line, told as what others look for. */
+/** The confirmation line that seed 002 requires. */
 function arrivalLine(source: BriefingSource, status: Status): string {
   if (status.status !== 'running' && status.status !== 'waiting') return '';
   const { current, total } = phaseIn(source, status);
   const name = truncateLine(source.state.workflow, maxName);
-  return `A reply with this line shows that it arrived: ✅ Workflow restored: ${name}, Phase ${current}/${total}`;
+  return `A reply with this line confirms receipt: ✅ Workflow restored: ${name}, Phase ${current}/${total}`;
 }
 
 const listed = (items: readonly string[], most: StatusLimits): string => {

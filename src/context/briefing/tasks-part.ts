@@ -14,7 +14,7 @@ import { truncate, truncateLine } from './text-size.ts';
 
 type TaskList = State['tasks'][string];
 
-/** Tasks of the loops, this step's first: what is open, then what is done. Failed ones stand among what is done. */
+/** Tasks of all loops, this step's loop first: open, then done. The DONE part shows failed tasks. */
 export function tasksPart({ definition, state, cursor }: BriefingSource): ListedPart {
   const here = definition.steps.find(({ id }) => id === state.step);
   const names = Object.keys(state.tasks);
@@ -41,7 +41,7 @@ export function tasksPart({ definition, state, cursor }: BriefingSource): Listed
   };
 }
 
-/** The position's own task is told with the position. */
+/** Leaves out the position's own task, which the RUN part shows. */
 function split(loop: string, list: TaskList | undefined, own: string | undefined) {
   const open: string[] = [];
   const done: string[] = [];
@@ -65,7 +65,7 @@ function holders({ steps }: Definition, { cursors }: State, loop: string): Map<s
   );
 }
 
-/** Whether somebody may claim a task now. */
+/** Whether a task can be claimed now. */
 const canClaim = (step: Step | undefined, { status, budget, cursors }: State): boolean =>
   step?.type === 'loop' &&
   status === 'running' &&
@@ -82,19 +82,19 @@ function openState(
   if (cursor) return heldState(cursor);
   const needs = taskIn(list, id)?.depends_on ?? [];
   const missing = needs.filter((each) => !isSatisfied(taskIn(list, each)));
-  return missing.length === 0 ? free : truncate(`waits for ${missing.join(', ')}`, maxLabel);
+  return missing.length === 0 ? free : truncate(`waiting for ${missing.join(', ')}`, maxLabel);
 }
 
 function heldState({ waiting, lease }: Cursor): string {
   switch (waiting?.kind) {
     case 'review':
-      return `waits for a review by ${waiting.by === 'human' ? 'a person' : `'${waiting.by}'`}`;
+      return `waiting for a review by ${waiting.by === 'human' ? 'a person' : `'${waiting.by}'`}`;
     case 'question':
-      return 'waits for an answer';
+      return 'waiting for an answer';
     case 'blocked':
-      return 'is stuck and waits for a person';
+      return 'blocked, waiting for a person';
     default:
-      return lease ? `held by ${oneLine(lease.holder)}` : 'under way';
+      return lease ? `held by ${oneLine(lease.holder)}` : 'in progress';
   }
 }
 

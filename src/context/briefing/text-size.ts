@@ -1,13 +1,13 @@
 import { estimateTokens, lengthWithin } from '../../machine/index.ts';
 import { oneLine } from './bounded-text.ts';
 
-/** What a text costs, or what there is room for. */
+/** The size of a text, or the room for one. */
 export interface TextSize {
   tokens: number;
   characters: number;
 }
 
-/** Of a text with the line break after it: the sum is never below the cost of the whole. */
+/** Includes the line break after the text, so that the sum over lines is never below the size of the whole. */
 export const costOf = (text: string): TextSize => ({
   tokens: estimateTokens(text) + lineBreak,
   characters: text.length + 1,
@@ -33,7 +33,7 @@ export const smaller = (one: TextSize, other: TextSize): TextSize => ({
 export const fits = (cost: TextSize, room: TextSize): boolean =>
   cost.tokens <= room.tokens && cost.characters <= room.characters;
 
-/** The beginning of a text that fits, and `…` where that is not all. */
+/** Shortens a text from the end; a shortened text ends with `…`. */
 export function truncate(text: string, room: TextSize): string {
   if (text.length < room.characters && fits(costOf(text), room)) return text;
   const free = subtract(room, costOf('…'));
@@ -44,13 +44,13 @@ export function truncate(text: string, room: TextSize): string {
     .trimEnd()}…`;
 }
 
-/** A text of any length in one line that fits. */
+/** Joins a text's lines and shortens the result. */
 export function truncateLine(text: string, room: TextSize): string {
   const head = text.slice(0, 4 * room.characters);
   return truncate(oneLine(head.length < text.length ? `${head}…` : head), room);
 }
 
-/** The end of a text that fits, from the beginning of a line where that loses little. */
+/** Shortens a text from the start, at a line start if that drops less than half. */
 export function truncateStart(text: string, room: TextSize): string {
   if (text.length < room.characters && fits(costOf(text), room)) return text;
   const length = longest(Math.min(text.length, room.characters), (size) =>

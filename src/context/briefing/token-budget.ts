@@ -1,15 +1,15 @@
 import { costOf, fits, smaller, subtract, type TextSize, truncate } from './text-size.ts';
 
-/** A room that texts are paid from, in the order in which they are taken. */
+/** Room that texts are taken from, first come, first served. */
 export interface TokenBudget {
-  /** The text, its beginning, or nothing where not even that fits. */
+  /** The text, its beginning, or nothing if not even that fits. */
   take(text: string, most?: TextSize): string[];
   left(): TextSize;
-  /** Something was cut or left out. */
+  /** Whether any text was shortened or left out. */
   cut(): boolean;
 }
 
-/** Less than this says nothing. */
+/** A shorter beginning carries no information. */
 const smallest: TextSize = { tokens: 8, characters: 24 };
 
 export function createTokenBudget(room: TextSize): TokenBudget {

@@ -52,10 +52,10 @@ export interface Gathering extends Telling {
   section?: SectionName | undefined;
 }
 
-/** What an agent was told of critical artifacts. */
+/** The critical artifacts that an agent was given. */
 export interface Given {
   artifacts: readonly Artifact[];
-  /** The ids of those that it was told of. */
+  /** Ids of the artifacts given as a line or as text. */
   listed: readonly string[];
   /** The ids of those whose text it was shown. */
   inlined: readonly string[];
