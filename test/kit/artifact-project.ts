@@ -6,15 +6,15 @@ import type { Artifact, ArtifactContent } from '../../src/context/artifacts/arti
 import { type ArtifactRequest, loadArtifacts } from '../../src/context/artifacts/load-artifacts.ts';
 import { type CriticalArtifact, type State, settle } from '../../src/machine/index.ts';
 
-/** A project and, beside it, a place that nothing may be read from: for tests. */
+/** A project next to a directory that artifacts must never be read from. */
 export interface ArtifactProject {
   root: string;
   outside: string;
-  /** What is only outside. */
+  /** Text that exists only outside the project. */
   canary: string;
   write(files: Record<string, string | Buffer>): void;
   load(entries: CriticalArtifact[], request?: Partial<ArtifactRequest>): Promise<Artifact[]>;
-  /** Of one artifact with these keys; markdown unless it says otherwise. */
+  /** Loads one artifact with these keys; the default type is markdown. */
   content(entry: Partial<CriticalArtifact>, request?: Partial<ArtifactRequest>): Promise<ArtifactContent>;
   [Symbol.dispose](): void;
 }
@@ -66,7 +66,7 @@ export function createArtifactProject(files: Record<string, string | Buffer> = {
   };
 }
 
-/** A run that has just begun, with these parts of it changed. */
+/** The state of a new run, with changes. */
 export function sampleState(changes: Partial<State> = {}): State {
   const definition = {
     name: 'feature',

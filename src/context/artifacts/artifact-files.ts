@@ -10,7 +10,7 @@ import {
 } from './open-contained.ts';
 
 export interface ReadBytes {
-  /** From the beginning, `maxBytes` at most. */
+  /** The first bytes, at most `maxBytes`. */
   bytes: Buffer;
   size: number;
 }
@@ -22,29 +22,29 @@ export interface DirectoryEntry {
 }
 
 export interface DirectoryListing {
-  /** In no order. */
+  /** Unsorted. */
   entries: DirectoryEntry[];
-  /** There are more than were read. */
+  /** Whether the directory has more entries. */
   more: boolean;
 }
 
-/** All that artifacts need of a disk. Nothing of a place outside the base is ever returned. */
+/** File access for artifacts. Never returns anything from outside the base. */
 export interface ArtifactFiles {
-  read(place: ContainedPath, maxBytes: number): Promise<ReadBytes | ReadFailure>;
-  list(place: ContainedPath, maxEntries: number): Promise<DirectoryListing | ReadFailure>;
+  read(target: ContainedPath, maxBytes: number): Promise<ReadBytes | ReadFailure>;
+  list(target: ContainedPath, maxEntries: number): Promise<DirectoryListing | ReadFailure>;
 }
 
-/** `descriptors`: see `openContained`; where the system has none, everything is looked at twice. */
+/** `descriptors`: see `openContained`. Without them every directory is checked again after reading. */
 export function createArtifactFiles(descriptors = '/proc/self/fd'): ArtifactFiles {
-  const told = existsSync(descriptors) ? descriptors : undefined;
+  const available = existsSync(descriptors) ? descriptors : undefined;
   return {
-    read: (place, maxBytes) => withOpened(place, 'file', told, (opened) => bytesOf(opened, maxBytes)),
-    list: (place, maxEntries) =>
-      withOpened(place, 'directory', told, async ({ handle, path, trail }) => {
-        // By the descriptor, so that a directory put in its place is not the one that is listed.
-        if (told !== undefined) return entriesOf(join(told, String(handle.fd)), maxEntries);
+    read: (target, maxBytes) => withOpened(target, 'file', available, (opened) => bytesOf(opened, maxBytes)),
+    list: (target, maxEntries) =>
+      withOpened(target, 'directory', available, async ({ handle, path, trail }) => {
+        // Through the descriptor, so that a directory swapped in meanwhile is not listed.
+        if (available !== undefined) return entriesOf(join(available, String(handle.fd)), maxEntries);
         const listed = await entriesOf(path, maxEntries);
-        const unmoved = await withOpened(place, 'directory', told, async (again) =>
+        const unmoved = await withOpened(target, 'directory', available, async (again) =>
           again.path === path && again.trail === trail ? undefined : moved,
         );
         return unmoved ?? listed;
@@ -52,20 +52,20 @@ export function createArtifactFiles(descriptors = '/proc/self/fd'): ArtifactFile
   };
 }
 
-const moved: ReadFailure = { state: 'refused', why: 'was replaced while it was read: ask again' };
+const moved: ReadFailure = { state: 'refused', why: 'was replaced while it was read: try again' };
 
 async function withOpened<T>(
-  place: ContainedPath,
+  target: ContainedPath,
   kind: 'file' | 'directory',
   descriptors: string | undefined,
   use: (opened: OpenedPath) => Promise<T>,
 ): Promise<T | ReadFailure> {
-  const opened = await openContained(place, kind, descriptors);
+  const opened = await openContained(target, kind, descriptors);
   if (!('handle' in opened)) return opened;
   try {
     return await use(opened);
   } catch (error) {
-    return { state: 'refused', why: `cannot be read (${codeOf(error)}): ask again` };
+    return { state: 'refused', why: `cannot be read (${codeOf(error)}): try again` };
   } finally {
     await opened.handle.close();
   }

@@ -1,4 +1,4 @@
-/** Bytes as text; undefined for what is no UTF-8 text. A character that `whole: false` cuts in two is left out. */
+/** Decodes UTF-8; undefined if the bytes are not UTF-8 text. With `whole: false` a partial last character is dropped. */
 export function decodeText(bytes: Buffer, whole: boolean): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
@@ -8,7 +8,7 @@ export function decodeText(bytes: Buffer, whole: boolean): string | undefined {
   }
 }
 
-/** Without the line, or the word, that a cut may have left in two: half of a secret would not be known as one. */
+/** Drops the last line or word, which may be cut: the redaction rules would not recognize half a secret. */
 export function withoutCutEnd(text: string): string {
   const line = text.lastIndexOf('\n');
   if (line > text.length / 2) return text.slice(0, line + 1);

@@ -24,16 +24,16 @@ const maxJsonBytes = 2 * 1024 * 1024;
 const maxJsonCharacters = 8 * 1024;
 const largeBytes = 32 * 1024;
 
-/** What was found for an artifact, before secrets are removed from it. */
+/** An artifact's content before redaction. */
 interface FoundContent {
   text: string;
-  /** What the hash is of. */
+  /** The input of the hash. */
   hashed: string | Buffer;
   bytes: number;
   warnings: string[];
 }
 
-/** What an artifact that is no command holds now. */
+/** Loads an artifact that is not a slash command. */
 export async function loadContent(
   entry: CriticalArtifact,
   sources: ContentSources,
@@ -44,7 +44,7 @@ export async function loadContent(
     return {
       state: 'missing',
       source: 'git',
-      why: `'${entry.id}' needs git, which tells nothing of this folder: run git init, or take it out of the workflow.`,
+      why: `'${entry.id}' needs a git repository: run git init, or remove the artifact from the workflow.`,
     };
   }
   const origin = resolveArtifactPath(entry, sources);
@@ -67,7 +67,7 @@ export async function loadContent(
 const otherPathHint = ({ path_from_state: from }: CriticalArtifact): string =>
   from === undefined ? 'have the workflow name another path' : `note another path ${noteHint(from)}`;
 
-/** `inside` is the file of a folder that stands for it. */
+/** `inside` is the file that represents a directory. */
 async function find(
   entry: CriticalArtifact,
   segments: readonly string[],
@@ -76,45 +76,47 @@ async function find(
   const { state, root, worktree, files, projection } = sources;
   const listing = entry.type === 'directory';
   const own = isOwnRunFile(segments, state.run);
-  // The run as it is, not as it was when the file was written.
+  // The current projection: the file on disk may be older.
   if (!listing && isOwnState(segments, state.run))
     return foundJson(projection, 'state.json', found(JSON.stringify(projection ?? null, undefined, 2)));
-  const place: ContainedPath = {
+  const target: ContainedPath = {
     base: own ? root : worktree,
     segments,
     problem: (parts) =>
       isOwnState(parts, state.run)
-        ? "is the run's own state by another name: use its own path"
+        ? "is the run's own state through another path: use its own path"
         : pathProblem(parts, state.run, listing),
   };
-  const wrong = place.problem(segments);
+  const wrong = target.problem(segments);
   if (wrong !== undefined) return { state: 'refused', why: wrong };
   if (listing) {
-    const list = await listDirectory(files, place);
-    return 'text' in list ? found(list.text, list.whole ? [] : ['Not all of the directory is listed']) : list;
+    const list = await listDirectory(files, target);
+    return 'text' in list
+      ? found(list.text, list.whole ? [] : ['The directory listing is incomplete'])
+      : list;
   }
   const name = segments.at(-1) ?? '';
-  if (entry.type === 'json') return findJson(place, name, files);
-  const text = await findText(place, name, files);
+  if (entry.type === 'json') return findJson(target, name, files);
+  const text = await findText(target, name, files);
   if (entry.type !== 'skill' || !('found' in text)) return text;
   const inside = 'SKILL.md';
-  return { ...(await findText({ ...place, segments: [...segments, inside] }, inside, files)), inside };
+  return { ...(await findText({ ...target, segments: [...segments, inside] }, inside, files)), inside };
 }
 
 async function findText(
-  place: ContainedPath,
+  target: ContainedPath,
   name: string,
   files: ArtifactFiles,
 ): Promise<FoundContent | ReadFailure> {
-  const read = await files.read(place, maxTextBytes);
+  const read = await files.read(target, maxTextBytes);
   if (!('bytes' in read)) return read;
   const { bytes, size } = read;
   const whole = bytes.length >= size;
   const text = decodeText(bytes, whole);
-  if (text === undefined) return { state: 'refused', why: 'is no UTF-8 text: name a text file' };
+  if (text === undefined) return { state: 'refused', why: 'is not UTF-8 text: name a text file' };
   if (whole) {
     const warnings =
-      size > largeBytes ? [`${quoted(name)} has ${sizeText(size)}, which is large for a briefing`] : [];
+      size > largeBytes ? [`${quoted(name)} is ${sizeText(size)}, which is large for a briefing`] : [];
     return { text, hashed: bytes, bytes: size, warnings };
   }
   const opening = withoutCutEnd(text);
@@ -123,31 +125,31 @@ async function findText(
     hashed: bytes,
     bytes: size,
     warnings: [
-      `${quoted(name)} has ${sizeText(size)}: ${sizeText(Buffer.byteLength(opening))} of it are shown`,
+      `${quoted(name)} is ${sizeText(size)}, of which ${sizeText(Buffer.byteLength(opening))} are shown`,
     ],
   };
 }
 
 async function findJson(
-  place: ContainedPath,
+  target: ContainedPath,
   name: string,
   files: ArtifactFiles,
 ): Promise<FoundContent | ReadFailure> {
-  const read = await files.read(place, maxJsonBytes);
+  const read = await files.read(target, maxJsonBytes);
   if (!('bytes' in read)) return read;
   const { bytes, size } = read;
   if (bytes.length < size)
     return {
       state: 'refused',
-      why: `has ${sizeText(size)}, and at most ${sizeText(maxJsonBytes)} of JSON are read: name a smaller file`,
+      why: `is ${sizeText(size)}, larger than the limit of ${sizeText(maxJsonBytes)}: name a smaller file`,
     };
   const text = decodeText(bytes, true);
-  if (text === undefined) return { state: 'refused', why: 'is no UTF-8 text: name a JSON file' };
+  if (text === undefined) return { state: 'refused', why: 'is not UTF-8 text: name a JSON file' };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { state: 'refused', why: 'is no valid JSON: mend it, or use the type markdown' };
+    return { state: 'refused', why: 'is not valid JSON: fix it, or use the type markdown' };
   }
   return foundJson(value, name, { text, hashed: bytes, bytes: size, warnings: [] });
 }
@@ -157,7 +159,7 @@ function foundJson(value: unknown, name: string, whole: FoundContent): FoundCont
   const warnings = short.whole
     ? []
     : [
-        `${quoted(name)} has ${sizeText(whole.bytes)}: ${sizeText(Buffer.byteLength(short.text))} of it are shown`,
+        `${quoted(name)} is ${sizeText(whole.bytes)}, of which ${sizeText(Buffer.byteLength(short.text))} are shown`,
       ];
   return { ...whole, text: short.text, warnings };
 }

@@ -2,19 +2,19 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 
-/** Where a place of the project is, as its parts below `base`, a directory that the caller trusts. */
+/** A path below `base`, a directory that the caller trusts. */
 export interface ContainedPath {
   base: string;
   segments: readonly string[];
-  /** Why nobody may look there; asked again for the place that links lead to. */
+  /** Why the path must not be read. Called again with the path that links resolve to. */
   problem(segments: readonly string[]): string | undefined;
 }
 
 export interface OpenedPath {
   handle: FileHandle;
-  /** Its real path. */
+  /** The real path. */
   path: string;
-  /** Tells whether a folder on the way was changed since; empty where `descriptors` tell. */
+  /** Identifies the parent directories, to detect a later swap; empty if `descriptors` are available. */
   trail: string;
   size: number;
 }
@@ -22,35 +22,35 @@ export interface OpenedPath {
 export interface ReadFailure {
   state: 'missing' | 'refused';
   why: string;
-  /** What is there instead of what was asked for. */
+  /** What the path is instead. */
   found?: 'file' | 'directory';
 }
 
-/** What mends it depends on who named the path. */
+/** The fix depends on where the path comes from, so the caller adds it. */
 export const doesNotExist = 'does not exist';
 
 const maxTries = 8;
 const checksPerOpen = 4;
 
 /**
- * Opens a file or directory below the base; the caller closes it. A link counts as the place that it leads to, which
- * must be below the base too. What was opened is compared with that place afterwards, so that a folder which was swapped
- * for a link in between gives nothing. `descriptors` is the folder where the system tells the real path of open files.
+ * Opens a file or directory below the base; the caller closes it. Links are followed only to targets below the base.
+ * The opened file is compared with the resolved path afterwards, so that a directory swapped for a link in between is
+ * detected. `descriptors` is the directory where the system reports the real paths of open files.
  */
 export async function openContained(
-  place: ContainedPath,
+  target: ContainedPath,
   kind: 'file' | 'directory',
   descriptors: string | undefined,
 ): Promise<OpenedPath | ReadFailure> {
-  const base = await realpath(place.base).catch(() => undefined);
-  if (base === undefined) return { state: 'missing', why: 'is in a project folder that is not there' };
+  const base = await realpath(target.base).catch(() => undefined);
+  if (base === undefined) return { state: 'missing', why: 'is in a project directory that does not exist' };
   for (let attempt = 0; attempt < maxTries; attempt++) {
-    const opened = await tryOpen({ ...place, base }, kind, descriptors);
+    const opened = await tryOpen({ ...target, base }, kind, descriptors);
     if (opened !== 'moved') return opened;
   }
   return {
     state: 'refused',
-    why: 'was moved or replaced while it was opened: ask again when nothing changes it',
+    why: 'was moved or replaced while it was opened: try again',
   };
 }
 
@@ -71,17 +71,17 @@ async function tryOpen(
   if (parts[0] === '..' || isAbsolute(inner))
     return {
       state: 'refused',
-      why: 'leads out of the project by a symbolic link: put the file itself there',
+      why: 'leaves the project through a symbolic link: replace the link with the file',
     };
   const wrong = problem(parts);
   if (wrong !== undefined) return { state: 'refused', why: wrong };
 
   const trail = descriptors === undefined ? await directoryTrail(base, path) : '';
-  // Opening a device can do something, so what is there is looked at before.
+  // Checked before opening: opening a device can have side effects.
   const there = await lstat(path, { bigint: true }).catch(() => undefined);
   if (there === undefined || there.isSymbolicLink()) return 'moved';
-  const unfit = kindProblem(there, kind);
-  if (unfit) return unfit;
+  const problemBefore = kindProblem(there, kind);
+  if (problemBefore) return problemBefore;
 
   let handle: FileHandle;
   try {
@@ -89,7 +89,7 @@ async function tryOpen(
   } catch (error) {
     const code = codeOf(error);
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'].includes(code)) return 'moved';
-    return { state: 'refused', why: `cannot be opened (${code}): look at its permissions` };
+    return { state: 'refused', why: `cannot be opened (${code}): check its permissions` };
   }
   const stats = await handle.stat({ bigint: true });
   const opened = kindProblem(stats, kind);
@@ -105,39 +105,38 @@ async function tryOpen(
 async function unreachable(asked: string, error: unknown): Promise<ReadFailure> {
   const code = codeOf(error);
   if (code === 'ELOOP')
-    return { state: 'refused', why: 'is a circle of symbolic links: put the file itself there' };
+    return { state: 'refused', why: 'is a symbolic link loop: replace the link with the file' };
   if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ENAMETOOLONG')
-    return { state: 'refused', why: `cannot be reached (${code}): look at the permissions of its folders` };
+    return { state: 'refused', why: `cannot be reached (${code}): check the permissions of its directories` };
   const link = (await lstat(asked).catch(() => undefined))?.isSymbolicLink() ?? false;
   return link
-    ? { state: 'refused', why: 'is a symbolic link to nothing: put the file itself there' }
+    ? { state: 'refused', why: 'is a dangling symbolic link: replace the link with the file' }
     : { state: 'missing', why: doesNotExist };
 }
 
 function kindProblem(stats: BigIntStats, kind: 'file' | 'directory'): ReadFailure | undefined {
   const found = stats.isFile() ? 'file' : stats.isDirectory() ? 'directory' : undefined;
-  if (found === undefined)
-    return { state: 'refused', why: 'is no file but a pipe, a socket or a device: name a file' };
+  if (found === undefined) return { state: 'refused', why: 'is a pipe, a socket or a device: name a file' };
   if (found !== kind) return { state: 'refused', why: `is a ${found}: name a ${kind}`, found };
-  // The other name may be anywhere, and nothing tells where.
+  // The other name may be outside the project, and there is no way to find it.
   if (kind === 'file' && stats.nlink > 1n)
     return {
       state: 'refused',
-      why: 'has another name by a hard link, perhaps outside the project: copy the file',
+      why: 'has another hard link, possibly outside the project: copy the file',
     };
   return undefined;
 }
 
 const sameFile = (a: BigIntStats | undefined, b: BigIntStats): boolean => a?.dev === b.dev && a.ino === b.ino;
 
-/** Looked at several times: a swap that goes back and forth within one tick of the clock is seen by one of them. */
+/** Checks several times, to catch a swap back and forth within one clock tick. */
 async function isUnmoved(
   path: string,
   stats: BigIntStats,
   trailNow: () => Promise<string>,
   trail: string,
 ): Promise<boolean> {
-  for (let look = 0; look < checksPerOpen; look++) {
+  for (let check = 0; check < checksPerOpen; check++) {
     const there = await lstat(path, { bigint: true }).catch(() => undefined);
     if (!sameFile(there, stats) || trail !== (await trailNow())) return false;
     if ((await realpath(path).catch(() => '')) !== path) return false;
@@ -145,7 +144,7 @@ async function isUnmoved(
   return true;
 }
 
-/** The directories from the base to the path: a swap in one of them changes its times. */
+/** Identifies the directories from the base to the path: a swap changes the times of one of them. */
 async function directoryTrail(base: string, path: string): Promise<string> {
   const marks: string[] = [];
   for (let directory = dirname(path); directory.length >= base.length; directory = dirname(directory)) {

@@ -1,6 +1,6 @@
 import { redactQuickly } from '../secrets/redact.ts';
 
-/** On one line, without control characters. */
+/** Replaces control characters and line breaks. */
 export const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced
   text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');

@@ -10,7 +10,7 @@ import { partProblem, portablePath } from './portable-path.ts';
 export interface ArtifactContext {
   definition: Definition;
   state: State;
-  /** The object of `state.json`. */
+  /** The content of `state.json`. */
   projection: unknown;
 }
 
@@ -18,41 +18,41 @@ export type ResolvedPath =
   | { segments: readonly string[] }
   | { state: 'missing' | 'refused'; path?: string; why: string };
 
-/** The path that an artifact names, filled in and checked word by word. */
+/** Fills in the placeholders of an artifact's path and checks every value and segment. */
 export function resolveArtifactPath(
   { path, path_from_state: from }: CriticalArtifact,
-  known: ArtifactContext,
+  context: ArtifactContext,
 ): ResolvedPath {
-  if (path !== undefined) return resolvePath(path, known, lookUpAny);
+  if (path !== undefined) return resolvePath(path, context, lookUpAny);
   if (from === undefined)
-    return { state: 'refused', why: 'names no path: give it path, path_from_state or command' };
-  const value = valueAt(known.projection, from);
+    return { state: 'refused', why: 'has no path: set path, path_from_state or command' };
+  const value = valueAt(context.projection, from);
   if (value === undefined)
     return {
       state: 'missing',
-      why: `needs ${from} of state.json, which has no value: note it ${noteHint(from)}`,
+      why: `needs ${from} of state.json, which is not set: note it ${noteHint(from)}`,
     };
   if (typeof value !== 'string' || value === '')
-    return { state: 'refused', why: `needs a path in ${from} of state.json, which holds something else` };
-  return resolvePath(value, known, lookUpPortable);
+    return { state: 'refused', why: `needs ${from} of state.json to be a path, which it is not` };
+  return resolvePath(value, context, lookUpPortable);
 }
 
-/** How a path in `state.json` is set. */
+/** The note that sets a path in `state.json`. */
 export const noteHint = (from: string): string =>
   `(kind ${from.startsWith('context.') ? 'variable' : 'artefact'}, key ${from.split('.').at(-1)})`;
 
-/** What the run knows is filled in, once; what it does not know stays. */
-export const expand = (text: string, known: ArtifactContext): string =>
-  expandPlaceholders(text, (name) => (name === 'project_root' ? '.' : lookUpAny(name, known)));
+/** Fills in context placeholders once; unknown ones stay as they are. */
+export const expand = (text: string, context: ArtifactContext): string =>
+  expandPlaceholders(text, (name) => (name === 'project_root' ? '.' : lookUpAny(name, context)));
 
-type Lookup = (name: string, known: ArtifactContext) => string | undefined;
+type Lookup = (name: string, context: ArtifactContext) => string | undefined;
 
-function resolvePath(path: string, known: ArtifactContext, lookup: Lookup): ResolvedPath {
+function resolvePath(path: string, context: ArtifactContext, lookup: Lookup): ResolvedPath {
   let problem: string | undefined;
   const expanded = expandPlaceholders(path, (name) => {
-    // It means the place, not the text: only the beginning of a path may be it.
+    // Kept as a marker: it is only valid at the start of a path.
     if (name === 'project_root') return '{project_root}';
-    const value = lookup(name, known);
+    const value = lookup(name, context);
     if (value !== undefined) {
       const wrong = partProblem(value);
       if (wrong !== undefined) problem ??= `{${name}} ${wrong}`;
@@ -75,7 +75,7 @@ const lookUpAny: Lookup = (name, { definition, state }) => {
   return lookUpPortable(name, { definition, state, projection: undefined });
 };
 
-/** Those that a path in `state.json` may hold. */
+/** Placeholders that are allowed in a path from `state.json`. */
 const lookUpPortable: Lookup = (name, { definition, state }) => {
   if (name === 'run_id') return state.run;
   if (name !== 'plan_id') return undefined;

@@ -5,11 +5,11 @@ interface JsonLimits {
   text: number;
   items: number;
   depth: number;
-  /** Characters that are left; below 0 nothing more is printed. */
+  /** Remaining characters; printing stops below 0. */
   room: number;
 }
 
-/** From everything to almost nothing; the first that fits is taken. */
+/** From everything to almost nothing; the first step that fits is used. */
 const steps: readonly Omit<JsonLimits, 'room'>[] = [
   { text: 8_000, items: 100_000, depth: 32 },
   { text: 2_000, items: 60, depth: 10 },
@@ -24,8 +24,8 @@ const steps: readonly Omit<JsonLimits, 'room'>[] = [
 const maxStringRead = 16_000;
 
 /**
- * The value printed with two spaces, shortened until it has at most `maxCharacters`. Every cut says how much is left
- * out. Strings are without the secrets that the quick rules know.
+ * Prints the value with two spaces of indentation, shortened to at most `maxCharacters`. Every cut says how much is
+ * missing. Strings are redacted with the quick rules.
  */
 export function shortenJson(value: unknown, maxCharacters: number): { text: string; whole: boolean } {
   for (const step of steps) {
@@ -70,7 +70,7 @@ function printScalar(value: unknown, key: string, limit: number): string {
     : (JSON.stringify(value) ?? 'null');
 }
 
-/** Secrets go before the cut: half of one would not be known as one. */
+/** Redacts before cutting: the rules would not recognize half a secret. */
 function shortText(text: string, key: string, limit: number): string {
   const safe = redactValue(
     text.length > maxStringRead ? withoutCutEnd(text.slice(0, maxStringRead)) : text,
@@ -82,7 +82,7 @@ function shortText(text: string, key: string, limit: number): string {
   return `${kept}… ${count(text.length - kept.length)} more characters`;
 }
 
-/** By itself, and as the value of its key, which may tell that it is a secret. */
+/** Redacts the value alone and next to its key, which may reveal that the value is a secret. */
 function redactValue(text: string, key: string): string {
   const clean = redactQuickly(text);
   if (key === '') return clean;
@@ -93,4 +93,4 @@ function redactValue(text: string, key: string): string {
     : '[secret removed: value]';
 }
 
-const count = (number: number): string => number.toLocaleString('en-GB');
+const count = (number: number): string => number.toLocaleString('en-US');

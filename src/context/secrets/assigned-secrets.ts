@@ -2,7 +2,7 @@ import { joint, type Range, restOf, valueAt, valuesOfCookie, valuesOfList } from
 import { isWordy, looksSecret, type ValueKind } from './looks-secret.ts';
 import { secretNames } from './secret-names.ts';
 
-/** From the name to its value: what closes the name, what stands between, what opens the value. */
+/** Matches what is between a name and its value: closing quotes, operator, opening of the value. */
 const operator =
   // password: string = "…", password?: string = "…", TOKEN := …, "token" => "…", **Password:** …, | token | …, <password>…, setToken("…", token → …
   /\\{0,7}["'`]?[\])*_]{0,4}[ \t]{0,80}(?:\??:[ \t]{0,4}[A-Za-z][\w<>[\]| ]{0,40}[ \t]=(?![=>])|:=|=>|->|→|={1,3}|\?=|\??:|：|\||>|\(|%3[AD])[ \t]{0,80}(?:\*{1,2}|_{1,2}|[|>][+-]?)?[ \t]{0,20}/iy;
@@ -14,7 +14,7 @@ const otherSeparators = {
     /["'`]?[ \t]{1,4}(?:(?:for|of)[ \t](?:[\w.-]{1,20}[ \t]){1,4}(?=is|was))?(?:is|was|are|of|to|as)[ \t]{1,4}(?:set to[ \t]{1,4}|now[ \t]{1,4})?/y,
   // password: >-  and the value on the next line
   nextLine: /["']?[ \t]{0,4}:[ \t]{0,4}(?:[|>][+-]?\d?)?[ \t]{0,4}\r?\n(?:[ \t]{0,40}\r?\n)?[ \t]{0,40}/y,
-  // name: TOKEN, value: …   and   key="TOKEN" value="…", maybe with a type or a comment between
+  // name: TOKEN, value: …   and   key="TOKEN" value="…", maybe with a type or a comment in between
   sibling:
     /\\{0,7}["']?[ \t]{0,4}(?:,|\s)\s{0,60}(?:#[^\n]{0,80}\n\s{0,40}|\\?["']?type\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?\w{1,20}\\?["']?,?\s{0,40})?\\{0,7}["']?(?:default_?)?value\\{0,7}["']?[ \t]{0,4}[:=][ \t]{0,4}/iy,
   // variable "token" { default = "…"
@@ -29,7 +29,7 @@ const otherSeparators = {
 type Separator = 'operator' | keyof typeof otherSeparators;
 const separators = Object.entries({ operator, ...otherSeparators }) as [Separator, RegExp][];
 
-/** What can follow a name that has a value. */
+/** Characters that can follow a name with a value. */
 const closing = /[\\"'`\])*_ \t:=|>(,?%<\n\r\-→：]/;
 const byName = /(?:^|[\s"'`])--?[a-z0-9_-]{0,40}$|(?:^|\s)(?:ENV|setx|set -\w{1,4})[ \t]{1,4}\w{0,40}$/i;
 const bySpaceAlways = /^(?:requirepass|masterauth|bindpw)$/;
@@ -40,7 +40,7 @@ const named = /(?:name|key|id)\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?[\w.-]{0,6
 const phrase = /[a-z]{2,12}(?: [a-z]{2,12}){3,23}/y;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Ranges of values that are assigned to a secret name and look like one. */
+/** Ranges of values that are assigned to a secret name and look like a secret. */
 export function assignedSecrets(text: string): Range[] {
   const ranges: Range[] = [];
   let done = 0;
@@ -53,7 +53,7 @@ export function assignedSecrets(text: string): Range[] {
   return ranges;
 }
 
-/** Whether a value would be taken for a secret if it had this name. */
+/** Whether a value with this name is a secret. */
 export function isNamedSecret(name: string, value: string): boolean {
   const last = [...secretNames(name)].at(-1);
   if (last?.end !== name.length) return false;
@@ -65,19 +65,19 @@ function assigned(text: string, word: string, start: number, end: number): Range
   const before = text.slice(Math.max(0, start - 64), start);
   const flag = byName.test(before);
   const shell = isShellLine(text, start, end);
-  for (const [between, pattern] of separators) {
-    if (between === 'space' && !flag && !/^(?:bearer|basic)$/.test(word) && !bySpaceAlways.test(word))
+  for (const [separator, pattern] of separators) {
+    if (separator === 'space' && !flag && !/^(?:bearer|basic)$/.test(word) && !bySpaceAlways.test(word))
       continue;
-    if (between === 'column' && !/(?:^|\n)[ \t]{0,8}[\w-]{0,40}$/.test(before)) continue;
+    if (separator === 'column' && !/(?:^|\n)[ \t]{0,8}[\w-]{0,40}$/.test(before)) continue;
     const from = after(pattern, text, end);
     if (from === undefined) continue;
     const numeric = /[A-Za-z]_$/.test(before);
     const judge = (value: string, quoted: boolean): boolean =>
       looksSecret(
         value,
-        kindOf(between === 'prose' ? 'token' : word, { strict: quoted || flag || shell, shell, numeric }),
+        kindOf(separator === 'prose' ? 'token' : word, { strict: quoted || flag || shell, shell, numeric }),
       ) && !isHarmless(word, value);
-    const found = valuesAfter(text, from, { word, between, shell, judge });
+    const found = valuesAfter(text, from, { word, separator, shell, judge });
     if (found.length > 0) return found;
   }
   return named.test(before) ? valueBeforeName(text, word, start) : [];
@@ -85,20 +85,20 @@ function assigned(text: string, word: string, start: number, end: number): Range
 
 interface Assignment {
   word: string;
-  between: Separator;
+  separator: Separator;
   shell: boolean;
   judge(value: string, quoted: boolean): boolean;
 }
 
-function valuesAfter(text: string, from: number, { word, between, shell, judge }: Assignment): Range[] {
+function valuesAfter(text: string, from: number, { word, separator, shell, judge }: Assignment): Range[] {
   if (text.startsWith('[secret removed: ', from)) return [];
   const judged = (range: Range): boolean => judge(text.slice(...range), true);
-  if (word.endsWith('cookie') && between !== 'prose') return valuesOfCookie(text, from).filter(judged);
-  if (between === 'operator' || between === 'nextLine') {
+  if (word.endsWith('cookie') && separator !== 'prose') return valuesOfCookie(text, from).filter(judged);
+  if (separator === 'operator' || separator === 'nextLine') {
     const list = valuesOfList(text, from);
     if (list) return list.filter(([a, b]) => judge(text.slice(a, b), text[b] === '"' || text[b] === "'"));
   }
-  if (/^(?:passphrase|mnemonic|seed.?phrase)$/.test(word) && between === 'operator') {
+  if (/^(?:passphrase|mnemonic|seed.?phrase)$/.test(word) && separator === 'operator') {
     const at = from + (/["'`]/.test(text.charAt(from)) ? 1 : 0);
     const to = after(phrase, text, at);
     const count = to === undefined ? 0 : text.slice(at, to).split(' ').length;
@@ -107,15 +107,15 @@ function valuesAfter(text: string, from: number, { word, between, shell, judge }
   const value = valueAt(text, from, { shell, person: /^cred/.test(word) });
   if (!value) return [];
   const [at, to] = value.range;
-  if (between === 'column' || between === 'nextLine') {
-    // Alone on its line, else it is the beginning of a sentence.
+  if (separator === 'column' || separator === 'nextLine') {
+    // Only if the value is alone on its line; otherwise it is the start of a sentence.
     if (!/^["'`]?[ \t]{0,8}(?:\r?\n|$)/.test(text.slice(to, to + 12))) return [];
   }
   if (value.bracketed && isWordy(text.slice(at, to))) return [];
-  const said = text.slice(at, to);
-  if (word === 'basic' && between === 'space' && !isBasicAuth(said)) return [];
-  return judge(said.replaceAll(joint, ''), value.quoted)
-    ? [[at, endOfLines(text, value.quoted ? to : restOf(text, to), between)]]
+  const candidate = text.slice(at, to);
+  if (word === 'basic' && separator === 'space' && !isBasicAuth(candidate)) return [];
+  return judge(candidate.replaceAll(joint, ''), value.quoted)
+    ? [[at, endOfLines(text, value.quoted ? to : restOf(text, to), separator)]]
     : [];
 }
 
@@ -129,9 +129,9 @@ function valueBeforeName(text: string, word: string, start: number): Range[] {
   return [[at, at + value.length]];
 }
 
-/** A value that was folded over several lines. */
-function endOfLines(text: string, to: number, between: Separator): number {
-  if (between !== 'nextLine') return to;
+/** The end of a value that is folded over several lines. */
+function endOfLines(text: string, to: number, separator: Separator): number {
+  if (separator !== 'nextLine') return to;
   const line = /\r?\n[ \t]{1,40}[A-Za-z0-9+/=_.-]{8,200}(?=\r?\n|$)/y;
   let end = to;
   for (let next = after(line, text, end); next !== undefined; next = after(line, text, end)) end = next;
@@ -141,25 +141,25 @@ function endOfLines(text: string, to: number, between: Separator): number {
 const isPassword =
   /passwor|passwd|pwd|passcode|(?:^|[a-z])pw$|kennwort|mot de passe|contrase|пароль|密|パスワード|비밀번호/;
 
-function kindOf(word: string, place: Pick<ValueKind, 'strict' | 'shell' | 'numeric'>): ValueKind {
-  const thought = isPassword.test(word) || /pass|psk|auth$|pw/.test(word);
+function kindOf(word: string, context: Pick<ValueKind, 'strict' | 'shell' | 'numeric'>): ValueKind {
+  const chosenByPerson = isPassword.test(word) || /pass|psk|auth$|pw/.test(word);
   return {
-    ...place,
-    password: thought || word.includes('secret'),
-    random: !thought,
-    // `pass: 1234567` counts tests.
-    numeric: isPassword.test(word) || (place.numeric && word === 'pass'),
+    ...context,
+    password: chosenByPerson || word.includes('secret'),
+    random: !chosenByPerson,
+    // `pass: 1234567` is a test count.
+    numeric: isPassword.test(word) || (context.numeric && word === 'pass'),
   };
 }
 
-/** Agents' hosts name their sessions so, `PWD` is a folder, and `pass` is said of tests. */
+/** Session ids of hosts are UUIDs, `PWD` is a directory, and `pass` may be a test count. */
 function isHarmless(word: string, value: string): boolean {
   if (/sess(?:ion)?[_-]?id/.test(word)) return uuid.test(value);
   if (word === 'pwd') return /^(?:[/~]|[A-Z]:)/.test(value);
   return word === 'pass' && /^\d{1,6}(?:[-/:]|$)/.test(value);
 }
 
-/** The header of user and password: base64 with a colon in it. */
+/** Basic authentication: base64 of text with a colon. */
 const isBasicAuth = (value: string): boolean =>
   /^[A-Za-z0-9+/_-]{8,}={0,2}$/.test(value) && Buffer.from(value, 'base64').includes(58);
 

@@ -13,7 +13,7 @@ const further = /\\{0,7}["'`][ \t]{0,4}\+\s{0,40}["'`][^"'`\n]{1,300}(?=["'`])/y
 const maxQuoted = 1_000;
 const maxCookies = 20;
 
-/** The one value that begins here, in quotes, in brackets or bare. */
+/** The value at this position: quoted, in brackets or bare. */
 export function valueAt(
   text: string,
   from: number,
@@ -35,24 +35,24 @@ export function valueAt(
   const shell = options.shell && !opened && inside === undefined;
   const to = after(shell ? shellValue : bareValue, text, at);
   if (to === undefined) return undefined;
-  // A call, a member or a key, not a value.
+  // A call, an index or a key, not a value.
   if (text[to] === '(' || (text[to] === '[' && !opened)) return undefined;
   if (inside !== undefined && text[to - 1] === ':') return undefined;
-  const said = text.slice(at, to);
+  const value = text.slice(at, to);
   if (shell)
     return {
-      range: [at, at + said.replace(/[)\]}>,;:.!?]{1,20}$/, '').length],
+      range: [at, at + value.replace(/[)\]}>,;:.!?]{1,20}$/, '').length],
       quoted: false,
       bracketed: false,
     };
-  const stop = to - (/[.:!?]$/.test(said) ? 1 : 0);
+  const stop = to - (/[.:!?]$/.test(value) ? 1 : 0);
   return { range: [at, stop], quoted: opened !== null, bracketed: inside !== undefined };
 }
 
-/** Where a value ends that is longer than what is looked at. */
+/** The end of a value that is longer than the inspected part. */
 export const restOf = (text: string, to: number): number => after(restOfValue, text, to) ?? to;
 
-/** The values of `a=…; b=…`, to the end of the line or of the text in quotes. */
+/** The values of `a=…; b=…` up to the end of the line or quote. */
 export function valuesOfCookie(text: string, from: number): Range[] {
   const start = from + (/["'`]/.test(text.charAt(from)) ? 1 : 0);
   const line = /[^\r\n"'`]{0,1500}/y;
@@ -69,7 +69,7 @@ export function valuesOfCookie(text: string, from: number): Range[] {
 const inline = /\s{0,40},?\s{0,40}(["'`]?)([^\s"'`,[\]{}]{1,500})\1(?=\s{0,40}[,\]])/y;
 const dashed = /(?:^|\r?\n)?[ \t]{0,40}-[ \t]{1,4}(["']?)([^\s"'`,[\]{}]{1,500})\1[ \t]{0,8}(?=\r?\n|$)/y;
 
-/** The values of `[a, b]` or of lines that begin with a dash; undefined where none begins here. */
+/** The values of `[a, b]` or of lines with a dash; undefined if no list starts here. */
 export function valuesOfList(text: string, from: number): Range[] | undefined {
   const listed = text[from] === '[' && text[from + 1] !== '[';
   if (!listed && text[from] !== '-') return undefined;
@@ -88,7 +88,7 @@ export function valuesOfList(text: string, from: number): Range[] | undefined {
   return ranges.length === 0 ? undefined : ranges;
 }
 
-/** Where the quote ends: with as many backslashes before it as the one that opened it, or an escaped pair of them. */
+/** The closing quote: preceded by as many backslashes as the opening one, or by an even number if that has none. */
 function closeOf(text: string, from: number, slashes: number, quote: string): number | undefined {
   const limit = Math.min(text.length, from + maxQuoted);
   for (let at = text.indexOf(quote, from); at >= 0 && at < limit; at = text.indexOf(quote, at + 1)) {
@@ -99,7 +99,7 @@ function closeOf(text: string, from: number, slashes: number, quote: string): nu
   return undefined;
 }
 
-/** "…" + "…" */
+/** Skips the concatenated pieces of "…" + "…". */
 function afterPieces(text: string, close: number): number {
   let end = close;
   for (let next = after(further, text, end); next !== undefined; next = after(further, text, end)) end = next;

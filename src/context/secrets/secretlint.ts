@@ -7,8 +7,8 @@ export interface SecretFinding {
 }
 
 /**
- * The rules of secretlint's recommended preset over one text. They are called directly: `@secretlint/core` would obey
- * `secretlint-disable` comments in the text, print it where DEBUG is set, and cannot be bundled as an ES module.
+ * Runs secretlint's recommended rules on a text. They are called directly: `@secretlint/core` obeys
+ * `secretlint-disable` comments, prints the text if DEBUG is set, and cannot be bundled as an ES module.
  */
 export async function secretlintFindings(text: string): Promise<SecretFinding[]> {
   const { rules } = await import('@secretlint/secretlint-rule-preset-recommend');
@@ -28,7 +28,7 @@ export async function secretlintFindings(text: string): Promise<SecretFinding[]>
   return findings;
 }
 
-/** A text without a file: no name and no extension that a rule would open one for. */
+/** A text without a file name or extension, so that no rule opens a file. */
 function sourceOf(text: string): SecretLintSourceCode {
   const nowhere = { line: 1, column: 0 };
   return {

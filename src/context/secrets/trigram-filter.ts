@@ -1,15 +1,15 @@
-/** Five bits of each of three characters; upper and lower case have the same. */
+/** Five bits of each character, so that upper and lower case are equal. */
 export const trigramSpace = 1 << 15;
 export const trigram = (a: number, b: number, c: number): number =>
   ((a & 31) << 10) | ((b & 31) << 5) | (c & 31);
 
-/** Which pass over a text saw each trigram last: making room anew would cost more than a short text does. */
+/** The last pass that saw each trigram. Reused: a new array would cost more than scanning a short text. */
 const seenIn = new Uint32Array(trigramSpace);
 let passes = 0;
 
 /**
- * Tells of many words in one pass over a text which of them it may have; never no to one that it has. Good until the
- * next is made.
+ * Scans a text once; the result answers whether the text may contain a word. Never false for a contained word. Valid
+ * until the next call.
  */
 export function createTrigramFilter(text: string): (word: string) => boolean {
   if (passes === 0xffff_ffff) seenIn.fill(0);

@@ -1,19 +1,19 @@
 import type { TextMessage } from './message.ts';
 import { isRepeated } from './repeated-text.ts';
 
-/** What stands at index 1 for the messages that compactions took away. */
+/** Index 1: replaces the messages that compactions dropped. */
 export interface EarlierSummary {
   messages: number;
-  /** How many of them the summary is of. */
+  /** How many of them the summary covers. */
   summarised: number;
   summary?: string | undefined;
-  /** What the owner of the loop re-injected after the last compaction. */
+  /** The state that the application re-injected after the last compaction. */
   state?: string | undefined;
-  /** There was no room for any of it. The number is kept for the next compaction. */
+  /** Nothing of it fits. The counts are kept for the next compaction. */
   omitted?: true;
 }
 
-/** A `user` message, since some providers take no conversation that begins with another role. */
+/** A `user` message, because some providers require it at the start of a conversation. */
 export function earlierMessage(
   { messages, summarised, summary, state }: EarlierSummary,
   systemPrompt: string,
@@ -28,7 +28,7 @@ export function earlierMessage(
   return { role: 'user', content: parts.filter((part) => part !== undefined).join('\n\n') };
 }
 
-/** From the fullest to none. State comes before summary: it is what the next action depends on. */
+/** From the full form to none. Keeps the state longer than the summary: the next action depends on it. */
 export function shorterForms(earlier: EarlierSummary): EarlierSummary[] {
   if (earlier.omitted) return [earlier];
   const { messages, summarised, summary, state } = earlier;

@@ -1,17 +1,17 @@
 import { plainText, type TextMessage, type WindowMessage } from './message.ts';
 
-/** A shorter pinned entry may stand in a text by chance: `no` does. */
+/** A shorter pinned entry, such as `no`, may occur in a text by chance. */
 const minPinLength = 12;
-/** A shorter message is dialogue, and hardly dearer than the line that would stand for it. */
+/** A shorter message is dialogue and hardly larger than the pointer that would replace it. */
 const minMessageLength = 80;
 
-/** Index 0: the prompt, then the pinned entries under their keys, each only where its text does not stand there yet. */
+/** Index 0: the prompt, then the pinned entries under their keys, without entries whose text is already there. */
 export function renderSystemPrompt(prompt: string, pins: ReadonlyMap<string, string>): string {
   const texts = [...pins.values()].map((text) => text.trim());
   const entries = [...pins].filter((_, index) => {
     const text = texts[index] ?? '';
     if (containsText(text, prompt, minPinLength)) return false;
-    // Of equal ones the first is said.
+    // The first of equal entries stays.
     return !texts.some(
       (other, at) =>
         (other.length > text.length || (other === text && at < index)) &&
@@ -21,10 +21,7 @@ export function renderSystemPrompt(prompt: string, pins: ReadonlyMap<string, str
   return [prompt, ...entries.map(([key, text]) => `**[${key}]:** ${text}`)].filter(Boolean).join('\n\n');
 }
 
-/**
- * The line that stands for what the owner of the loop says although index 0 says it; undefined for everything else.
- * Never for the words of a model or a tool.
- */
+/** The line that replaces a user or system message whose text is in index 0; undefined for every other message. */
 export function pointerFor(message: WindowMessage, systemPrompt: string): TextMessage | undefined {
   if (message.role !== 'user' && message.role !== 'system') return undefined;
   const text = plainText(message);
@@ -36,7 +33,7 @@ export function pointerFor(message: WindowMessage, systemPrompt: string): TextMe
 export const isRepeated = (text: string, systemPrompt: string): boolean =>
   containsText(text, systemPrompt, minMessageLength);
 
-/** Word for word, and not as a part of longer words. */
+/** Verbatim and at word boundaries. */
 function containsText(text: string, whole: string, shortest: number): boolean {
   const sought = text.trim();
   if (sought.length < shortest) return false;

@@ -3,17 +3,17 @@ import type { TextMessage, WindowMessage } from './message.ts';
 import { pointerFor, renderSystemPrompt } from './repeated-text.ts';
 import { groupStarts, sendable } from './tool-pairs.ts';
 
-/** What a window holds and how it looks to a provider. Everything is computed anew after a change. */
+/** The content of a window and its form for a provider, which is recomputed after a change. */
 export interface WindowContent<M extends WindowMessage> {
-  /** How often it was cleared. */
+  /** Number of calls of `clear`. */
   readonly clearings: number;
   readonly pins: ReadonlyMap<string, string>;
   systemPrompt(): { role: 'system'; content: string };
-  /** Index 1, once messages went away. */
+  /** Index 1; undefined before the first messages are dropped. */
   earlierMessage(): TextMessage | undefined;
-  /** The conversation without that. */
+  /** The conversation without index 1. */
   rest(): readonly (M | TextMessage)[];
-  /** Indices of `rest` where it may be cut. */
+  /** Indices of `rest` where the conversation may be cut. */
   groups(): readonly number[];
   setPrompt(text: string): void;
   pin(key: string, text: string): void;
@@ -30,7 +30,7 @@ export interface WindowContent<M extends WindowMessage> {
 interface ProviderView<M extends WindowMessage> {
   systemPrompt: { role: 'system'; content: string };
   note: TextMessage | undefined;
-  /** As a provider takes them, before one that index 0 says became a line. */
+  /** Valid for a provider; repeated messages are not replaced by pointers yet. */
   sent: M[];
   rest: (M | TextMessage)[];
   groups: number[];
@@ -39,16 +39,16 @@ interface ProviderView<M extends WindowMessage> {
 export function createContent<M extends WindowMessage>(systemPrompt: string): WindowContent<M> {
   const pins = new Map<string, string>();
   let prompt = systemPrompt;
-  let taken: M[] = [];
+  let added: M[] = [];
   let earlier: EarlierSummary | undefined;
   let clearings = 0;
   let view: ProviderView<M> | undefined;
 
-  // What was taken in and what was handed out, so that `sync` knows it again.
+  // Messages that were added and handed out, so that `sync` recognizes them.
   const seen = new WeakSet<object>();
   const written = new WeakSet<object>();
   const origins = new WeakMap<object, M>();
-  /** What stood in a list of the loop. */
+  /** Messages that the loop passed to `sync`. */
   const shared = new WeakSet<object>();
 
   const originOf = (message: M | TextMessage): object => origins.get(message) ?? message;
@@ -58,7 +58,7 @@ export function createContent<M extends WindowMessage>(systemPrompt: string): Wi
     const content = renderSystemPrompt(prompt, pins);
     const note = earlier && !earlier.omitted ? earlierMessage(earlier, content) : undefined;
     if (note) written.add(note);
-    const sent = sendable(taken, origins);
+    const sent = sendable(added, origins);
     const rest = sent.map((message) => {
       const pointer = pointerFor(message, content);
       if (pointer) origins.set(pointer, origins.get(message) ?? message);
@@ -68,7 +68,7 @@ export function createContent<M extends WindowMessage>(systemPrompt: string): Wi
     return view;
   }
 
-  /** Every change goes through here. */
+  /** Every change goes through here, to invalidate the view. */
   function change(make: () => void): void {
     make();
     view = undefined;
@@ -76,18 +76,18 @@ export function createContent<M extends WindowMessage>(systemPrompt: string): Wi
 
   const insert = (at: number, messages: readonly M[]): void =>
     change(() => {
-      const added = messages.map((each) => {
-        // Said again, so that one of them can go without the other.
+      const inserted = messages.map((each) => {
+        // A copy of a repeated message, so that each can be dropped on its own.
         const message = seen.has(each) ? { ...each } : each;
         seen.add(message);
         return message;
       });
-      taken.splice(at, 0, ...added);
+      added.splice(at, 0, ...inserted);
     });
 
   const clear = (): void =>
     change(() => {
-      taken = [];
+      added = [];
       earlier = undefined;
       clearings += 1;
     });
@@ -116,24 +116,24 @@ export function createContent<M extends WindowMessage>(systemPrompt: string): Wi
       change(() => {
         earlier = next;
       }),
-    push: (messages) => insert(taken.length, messages),
+    push: (messages) => insert(added.length, messages),
     sync(messages) {
       const fresh = messages.filter((each) => !written.has(each) && !origins.has(each) && !seen.has(each));
       if (fresh.length > 0 && fresh.length === messages.length) clear();
       for (const each of messages) shared.add(originOf(each));
-      // What the loop did not have yet was said while it worked.
-      const at = taken.findLastIndex((message) => shared.has(originOf(message))) + 1;
-      // The window wrote none of them, so they are the loop's own.
+      // Messages that the loop does not have yet were added while it worked, so they follow.
+      const at = added.findLastIndex((message) => shared.has(originOf(message))) + 1;
+      // The window wrote none of these, so they have the loop's type.
       insert(at, fresh as M[]);
     },
     remove(messages) {
       const gone = new Set(messages.map(originOf));
       const sent = new Map(look().sent.map((message) => [originOf(message), message]));
-      const last = taken.findLastIndex((message) => gone.has(originOf(message)));
+      const last = added.findLastIndex((message) => gone.has(originOf(message)));
       change(() => {
-        taken = taken.flatMap((message, at) => {
+        added = added.flatMap((message, at) => {
           if (gone.has(originOf(message))) return [];
-          // What no provider would take goes with what stood around it, and does not come back.
+          // Parts that no provider accepts are dropped for good together with their neighbors.
           return at > last ? message : (sent.get(originOf(message)) ?? []);
         });
       });
