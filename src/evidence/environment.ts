@@ -1,6 +1,6 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Would turn git away from the worktree that it is run in. */
+/** Variables that point git to another repository or index. */
 const gitRedirectVariables = new Set([
   'GIT_ALTERNATE_OBJECT_DIRECTORIES',
   'GIT_ATTR_SOURCE',
@@ -27,7 +27,7 @@ const gitRedirectVariables = new Set([
   'GIT_WORK_TREE',
 ]);
 
-/** Set by agent programs for the commands they run; programs behave otherwise when they see them. */
+/** Variables that hosts set for their commands; programs change their behavior when they see them. */
 const agentVariables = new Set([
   'AGENT',
   'AI_AGENT',
@@ -53,7 +53,7 @@ const agentVariables = new Set([
   'OPENCODE',
 ]);
 
-/** What a gate's command sees of `base`: all but the marks of agents and git's redirects. */
+/** The environment of a gate's command: `base` without agent variables and git redirects. */
 export function commandEnvironment(base: Environment): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(base)) {
@@ -66,7 +66,7 @@ export function commandEnvironment(base: Environment): Record<string, string> {
 const gitSettings =
   /^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|EXEC_PATH|CEILING_DIRECTORIES)$/;
 
-/** For git run by Stepfast itself: the user's settings, none of the caller's redirects. */
+/** The environment of Stepfast's own git calls: keeps the user's settings, drops redirects. */
 export function gitEnvironment(base: Environment, own: Record<string, string> = {}): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(base)) {

@@ -3,12 +3,11 @@ import { createReadStream } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, realpath, rename, writeFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { StepfastError } from '../errors.ts';
-import { stepfastFiles } from './excluded-files.ts';
 import { createMatcher } from './path-matcher.ts';
-import type { TreeHasher } from './tree-hasher.ts';
+import { stepfastFiles, type TreeHasher } from './tree-hasher.ts';
 
 const maxMs = 2000;
-/** A file may change again without a later mtime for this long. */
+/** A file changed within this time may change again without a new mtime, so its hash is not cached. */
 const racyMs = 2000;
 
 const ignored = [
@@ -25,15 +24,15 @@ const ignored = [
   '.DS_Store',
 ];
 
-/** path → size, mtime and content hash */
+/** Path to size, mtime and content hash. */
 type HashCache = Record<string, [size: number, mtimeMs: number, hash: string]>;
 
-/** Hashes of the files below a directory that no git looks after. */
+/** Hashes the files of a directory that is not in a git repository. */
 export async function openFileHasher(options: {
   worktree: string;
   exclude: readonly string[];
   boundMs: number;
-  cacheDirectory?: string;
+  cacheDirectory?: string | undefined;
   maxFiles?: number;
 }): Promise<TreeHasher> {
   const { maxFiles = 20_000 } = options;
@@ -43,13 +42,13 @@ export async function openFileHasher(options: {
   const manifests = new Map<string, Map<string, string>>();
   const cache =
     options.cacheDirectory && join(options.cacheDirectory, `files-${digest(root).slice(0, 16)}.json`);
-  let writeCache: HashCache | undefined;
+  let cached: HashCache | undefined;
 
   async function manifest(): Promise<Map<string, string>> {
     const started = Date.now();
     const bound = Math.min(maxMs, options.boundMs);
-    writeCache ??= await readCache(cache);
-    const known = writeCache;
+    cached ??= await readCache(cache);
+    const before = cached;
     const found: Map<string, string> = new Map();
     const fresh: HashCache = {};
     const check = (): void => {
@@ -61,7 +60,7 @@ export async function openFileHasher(options: {
       check();
       const file = join(root, path);
       const { size, mtimeMs, mode } = await lstat(file);
-      const old = Object.hasOwn(known, path) ? known[path] : undefined;
+      const old = Object.hasOwn(before, path) ? before[path] : undefined;
       const hash = old?.[0] === size && old[1] === mtimeMs ? old[2] : await contentHash(file, size, bound);
       if (mtimeMs < started - racyMs) fresh[path] = [size, mtimeMs, hash];
       found.set(path, `${mode & 0o100 ? 'x' : '-'}${hash}`);
@@ -80,8 +79,8 @@ export async function openFileHasher(options: {
     };
     await walk('');
     check();
-    if (cache && changedCache(known, fresh)) await remember(cache, fresh);
-    writeCache = fresh;
+    if (cache && cacheChanged(before, fresh)) await writeCache(cache, fresh);
+    cached = fresh;
     return found;
   }
 
@@ -120,11 +119,11 @@ async function contentHash(file: string, size: number, ms: number): Promise<stri
   return hash.digest('hex');
 }
 
-const changedCache = (before: HashCache, after: HashCache): boolean =>
+const cacheChanged = (before: HashCache, after: HashCache): boolean =>
   Object.keys(before).length !== Object.keys(after).length ||
   Object.entries(after).some(([path, [, , hash]]) => before[path]?.[2] !== hash);
 
-/** A cache that cannot be read is empty. */
+/** An unreadable cache counts as empty. */
 async function readCache(file: string | undefined): Promise<HashCache> {
   if (file === undefined) return {};
   try {
@@ -135,8 +134,8 @@ async function readCache(file: string | undefined): Promise<HashCache> {
   }
 }
 
-/** A cache that cannot be written costs time only. */
-async function remember(file: string, files: HashCache): Promise<void> {
+/** A failed write only costs time. */
+async function writeCache(file: string, files: HashCache): Promise<void> {
   const temporary = `${file}.${process.pid}`;
   try {
     await mkdir(join(file, '..'), { recursive: true });

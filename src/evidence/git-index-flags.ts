@@ -1,7 +1,7 @@
 export interface IndexFlags {
-  /** It has submodules or other repositories. */
+  /** The index has submodules or nested repositories. */
   gitlinks: boolean;
-  /** It has entries that git was told not to look at: assume-unchanged or skip-worktree. */
+  /** The index has assume-unchanged or skip-worktree entries. */
   hidden: boolean;
 }
 
@@ -11,7 +11,7 @@ const extended = 0x4000;
 const skipWorktree = 0x4000;
 const nameMask = 0xfff;
 
-/** Reads git's index (versions 2 to 4); what it cannot read may have either. */
+/** Reads git's index (versions 2 to 4). Both flags are true if it cannot be read. */
 export function indexFlags(index: Buffer, hashBytes: number): IndexFlags {
   try {
     return scan(index, hashBytes);
@@ -46,7 +46,7 @@ function scan(index: Buffer, hashBytes: number): IndexFlags {
       at = start + ((last - start + 8) & ~7);
     }
   }
-  // a split index has the rest of its entries in another file
+  // A split index has more entries in another file.
   if (index.toString('latin1', at, at + 4) === 'link') return { gitlinks: true, hidden: true };
   return flags;
 }

@@ -3,10 +3,9 @@ import { mkdir, readFile, realpath, rm, stat, utimes, writeFile } from 'node:fs/
 import { delimiter, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { StepfastError } from '../errors.ts';
 import { gitEnvironment } from './environment.ts';
-import { stepfastFiles } from './excluded-files.ts';
 import { type GitResult, git } from './git.ts';
 import { indexFlags } from './git-index-flags.ts';
-import type { TreeHasher } from './tree-hasher.ts';
+import { stepfastFiles, type TreeHasher } from './tree-hasher.ts';
 
 interface Repository {
   top: string;
@@ -15,17 +14,16 @@ interface Repository {
   hashBytes: number;
 }
 
-/** What a hash was made of. */
+/** What a hash was computed from. */
 interface HashedTree {
   tree: string;
-  /** Submodules with changes of their own, and repositories without a commit. */
+  /** Submodules with uncommitted changes, and nested repositories without a commit. */
   dirty: string[];
 }
 
 /**
- * Hashes of the files in a git worktree, made on a copy of its index with objects in `directory`: nothing is written
- * to the repository. undefined where git does not look after `worktree`; throws `tree_unknown` where it should and
- * cannot.
+ * Hashes the files of a git worktree. Works on a copy of the index with objects in `directory`, so that nothing is
+ * written to the repository. undefined if `worktree` is not in a repository; throws `tree_unknown` if git fails.
  */
 export async function openGitHasher(options: {
   worktree: string;
@@ -46,18 +44,18 @@ export async function openGitHasher(options: {
   });
   const notCovered = [...stepfastFiles, ...stepfastFiles.map((path) => join(top, path)), ...options.exclude];
   const excluded = [...new Set(notCovered.flatMap((path) => pathIn(top, worktree, path) ?? []))];
-  const made = new Map<string, HashedTree>();
+  const hashed = new Map<string, HashedTree>();
   let copied = '';
   let gitlinks = false;
   let sparse = false;
   let deadline = 0;
 
   const run = (args: readonly string[], input?: string | Buffer): Promise<GitResult> =>
-    git(args, { cwd: top, env, deadline, ...(input === undefined ? {} : { input }) });
+    git(args, { cwd: top, env, deadline, input });
   const must = async (args: readonly string[], input?: string | Buffer): Promise<Buffer> =>
     requireSuccess(await run(args, input), boundMs).stdout;
 
-  /** A copy of the index keeps what git knows of unchanged files; taken again only when the index has changed. */
+  /** The copy keeps git's stat cache of unchanged files; it is renewed only when the index changes. */
   async function copyIndex(): Promise<void> {
     await rm(`${copy}.lock`, { force: true });
     const found = await stat(repository?.index ?? '', { bigint: true }).catch(() => undefined);
@@ -69,7 +67,7 @@ export async function openGitHasher(options: {
     } else {
       const content = await readFile(repository.index);
       await writeFile(copy, content);
-      // files as new as the index are compared by content; a copy that looked newer would hide a quick edit
+      // Git compares files as new as the index by content; a newer copy would hide a quick edit.
       const mtime = Number(found.mtimeNs / 1_000_000n - 1n) / 1000;
       await utimes(copy, mtime, mtime);
       const flags = indexFlags(content, hashBytes);
@@ -79,7 +77,7 @@ export async function openGitHasher(options: {
     copied = version;
   }
 
-  /** Entries that git was told not to look at count too, but for those that a sparse checkout leaves out. */
+  /** Entries with assume-unchanged or skip-worktree count too, except those outside a sparse checkout. */
   async function unhideEntries(): Promise<void> {
     const setting = await run(['config', '--type=bool', 'core.sparseCheckout']);
     sparse = setting.stdout.toString().trim() === 'true';
@@ -100,16 +98,16 @@ export async function openGitHasher(options: {
       return `:(top,glob)${inside}`;
     });
 
-  /** Repositories without a commit, which git cannot add. */
+  /** Adds all files; returns nested repositories without a commit, which git cannot add. */
   async function add(scope: readonly string[]): Promise<string[]> {
     const args = ['add', '-A', '--ignore-errors', ...(sparse ? ['--sparse'] : []), '--'];
     const result = await run([...args, ...scope, ...outside]);
     if (result.stderr.includes('embedded git repository')) gitlinks = true;
     if (result.code === 0) return [];
-    // a path that is not there, or is ignored, is an error to git
+    // Git fails for a missing or ignored path.
     if (!scope.includes(everything)) return add([everything]);
     const errors = result.stderr.split('\n').filter((line) => /^(?:error|fatal): /.test(line));
-    // so is leaving out what is ignored anyway, although all else was added
+    // Git also fails for excluded paths that are ignored, although it added everything else.
     if (result.code === 1 && errors.length === 0) return [];
     const empty = errors.flatMap((line) => /^error: '(.+)' does not have a commit/.exec(line)?.[1] ?? []);
     if (result.code !== 1 || empty.length === 0 || empty.length < errors.length)
@@ -160,7 +158,7 @@ export async function openGitHasher(options: {
         : createHash('sha1')
             .update([tree, ...dirty].join('\0'))
             .digest('hex');
-    made.set(`git:${id}`, { tree, dirty });
+    hashed.set(`git:${id}`, { tree, dirty });
     return `git:${id}`;
   }
 
@@ -171,7 +169,7 @@ export async function openGitHasher(options: {
       await copyIndex();
       const parts = covers.every((paths) => paths !== undefined);
       const scope = parts ? scopeOf(covers.flatMap((paths) => paths ?? [])) : [everything];
-      // excluded files are not added, so both may look at the copy at once
+      // Excluded files are not added, so both commands may use the copy at once.
       const listing = run(['ls-files', '-z', '--', ...excluded.map((path) => `:(top,glob)${path}`)]);
       const empty = await add(scope);
       const tracked = requireSuccess(await listing, boundMs).stdout;
@@ -183,7 +181,7 @@ export async function openGitHasher(options: {
     },
 
     async changed(before, after) {
-      const [a, b] = [made.get(before), made.get(after)];
+      const [a, b] = [hashed.get(before), hashed.get(after)];
       if (!a || !b) return [];
       deadline = performance.now() + boundMs;
       const names = await must(['diff-tree', '-r', '-z', '--name-only', '--no-renames', a.tree, b.tree]);
@@ -207,16 +205,16 @@ async function locate(worktree: string, boundMs: number): Promise<Repository | u
     .replace(/\n$/, '')
     .split('\n');
   if (top === undefined || index === undefined || objects === undefined || rest.length > 0) {
-    throw treeUnknown('git told nothing of use about the worktree');
+    throw treeUnknown('git did not report the paths of the repository');
   }
   const root = await realpath(top);
-  // a folder that the repository around it ignores is not in its tree
+  // A directory that the surrounding repository ignores is not part of its tree.
   if (root !== worktree && (await git(['check-ignore', '-q', '.'], options)).code === 0) return undefined;
   const hashBytes = format === 'sha256' ? 32 : 20;
   return { top: root, index: resolve(worktree, index), objects: resolve(worktree, objects), hashBytes };
 }
 
-/** From the top of the repository, with slashes; undefined when it is not inside. */
+/** The path from the top of the repository, with slashes; undefined if it is outside. */
 function pathIn(top: string, worktree: string, path: string): string | undefined {
   const inside = relative(top, resolve(worktree, path));
   if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return undefined;
@@ -230,7 +228,7 @@ function requireSuccess(result: GitResult, boundMs: number): GitResult {
   if (result.failure === 'late')
     throw treeUnknown(`reading the worktree took longer than ${boundMs / 1000} s`);
   if (result.code === 0) return result;
-  const [reason = `git ended with ${result.code}`] = result.stderr
+  const [reason = `git exited with ${result.code}`] = result.stderr
     .split('\n')
     .filter((line) => /^(?:error|fatal): /.test(line));
   throw treeUnknown(reason.replace(/^(?:error|fatal): /, 'git: '));
