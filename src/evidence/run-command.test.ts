@@ -25,20 +25,20 @@ const run = (
 
 const pidIn = (name: string): number => Number(readFileSync(join(base, name), 'utf8'));
 
-/** False also for one that is dead and not yet reaped. */
+/** False for zombies too. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch (error) {
-    // without /proc: it answered the signal
+    // Without /proc the signal decides.
     return (
       error instanceof Error && 'syscall' in error && error.syscall === 'open' && process.platform !== 'linux'
     );
   }
 }
 
-/** With a longer time-out where the machine was too busy for the command to come as far as it must. */
+/** Retries with a longer timeout if the machine was too busy for the command to get far enough. */
 async function withEnoughTime<Result>(
   attempt: (timeoutMs: number) => Promise<Result>,
   reached: (result: Result) => boolean,
@@ -129,7 +129,7 @@ describe('processes of a command', () => {
 
   test('output shortly after the end of the command is kept', async () => {
     const tails: string[] = [];
-    // On a busy machine it may come too late.
+    // The output may come too late on a busy machine.
     for (let tries = 0; tries < 20 && !tails.includes('soon\nlate\n'); tries += 1)
       tails.push((await run('(sleep 0.05; echo late) & echo soon')).tail);
     expect(tails).toContain('soon\nlate\n');

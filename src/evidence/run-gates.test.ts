@@ -35,7 +35,7 @@ function worktree(): string {
   return root;
 }
 
-/** A command that also notes that it ran. */
+/** A command that records each of its runs. */
 const noted = (name: string, command = 'true'): string => `echo ${name} >> calls; ${command}`;
 const calls = (root: string): string[] =>
   existsSync(join(root, 'calls')) ? readFileSync(join(root, 'calls'), 'utf8').trim().split('\n') : [];

@@ -60,7 +60,7 @@ const hashOf = async (
   return tree.hash ?? `unknown: ${tree.unknown}`;
 };
 
-/** Every file below, with size and mtime; git renews the mtime of objects that it would write again. */
+/** Every file below, with size and mtime: git updates the mtime of objects that it would write again. */
 function listing(root: string): string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) => {
     const path = join(entry.parentPath, entry.name);
@@ -320,7 +320,7 @@ describe('a tree in git', () => {
     const pid = join(base, 'filter-pid');
     git(root, 'config', 'filter.slow.clean', `sh -c 'echo $$ > "${pid}"; sleep 600; cat'`);
     put(root, 'x.slow');
-    // On a busy machine git may come to the filter late.
+    // Git may reach the filter late on a busy machine.
     for (let boundMs = 700; !existsSync(pid) && boundMs < 60_000; boundMs *= 3)
       expect(await treeOf({ worktree: root, boundMs })).toEqual({
         unknown: `reading the worktree took longer than ${boundMs / 1000} s`,
@@ -457,7 +457,7 @@ describe('a tree without git', () => {
   });
 });
 
-/** False for one that is dead and not yet reaped. */
+/** False for zombies too. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,18 +1,18 @@
 import { StepfastError } from '../errors.ts';
 
 /**
- * The versions of what is written, and the one place where older ones become the present one. The envelope of a line
- * (`v` first, `sum` last, over the bytes before it) is for ever: only so can a newer line be told from a damaged one.
+ * The versions of the stored formats, and the migrations from older ones. The envelope of a line (`v` first, `sum` last,
+ * over the bytes before it) never changes: otherwise a newer line would look like a damaged one.
  */
 export const journalVersion = 1;
 export const stateFileVersion = 2;
 
 type Migration = (old: Record<string, unknown>) => Record<string, unknown>;
 
-/** From the version that is the key to the next one. */
+/** Each migration leads from the version in its key to the next one. */
 const lineMigrations: Readonly<Record<number, Migration>> = {};
 
-/** A line's content in the present form; undefined where a newer Stepfast made it. */
+/** Migrates a line to the current version; undefined if a newer Stepfast wrote it. */
 export function migrateLine(
   line: Record<string, unknown>,
   { to = journalVersion, migrations = lineMigrations } = {},
@@ -30,6 +30,6 @@ export function migrateLine(
 export const newerError = (run: string, version: number): StepfastError =>
   new StepfastError(
     'store_newer',
-    `run '${run}' was made by a newer Stepfast (format ${version}, this one knows ${journalVersion}): update Stepfast`,
+    `run '${run}' was written by a newer Stepfast (format ${version}, supported: ${journalVersion}): update Stepfast`,
     { data: { run, version, known: journalVersion } },
   );

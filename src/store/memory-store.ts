@@ -18,7 +18,7 @@ interface MemoryRun {
   watchers: Set<() => void>;
 }
 
-/** Everything as JSON text, so that it is what a file would give back and nobody shares it. */
+/** Keeps everything as JSON text, so that results equal those of a file and share no objects. */
 export function createMemoryStore(): Store {
   const runs = new Map<string, MemoryRun>();
   const texts = new Map<string, Map<string, string>>();

@@ -34,7 +34,7 @@ const artifactInContext = z
   })
   .describe('An artifact that the agent has in context.');
 
-/** The file `state.json` of a run. Only types of this file are used at run time: zod is not loaded there. */
+/** The schema of `state.json`. Run-time code imports only its types, so that zod is not loaded. */
 export const stateFileSchema = z.strictObject({
   run_id: z.string().describe('The id of the run.'),
   workflow_id: z.string().describe('The name that starts the workflow.'),
@@ -85,7 +85,7 @@ export const stateFileSchema = z.strictObject({
     .describe('A checksum: a file that was edited by hand is ignored and written anew.'),
 });
 
-/** What people and tools read. */
+/** The part of `state.json` for people and tools. */
 export type StateProjection = Omit<z.infer<typeof stateFileSchema>, 'snapshot' | 'sum'>;
 
 /** JSON Schema draft-07 of `state.json`. */

@@ -7,19 +7,19 @@ import { createFileStore, type FileStore } from '../../src/store/file/file-store
 import type { Files } from '../../src/store/file/files.ts';
 import { createNodeFiles } from '../../src/store/file/node-files.ts';
 
-/** A directory that is gone after the test. */
+/** A directory that is removed after the test. */
 export function temporaryDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'stepfast-store-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-/** Without syncs: nobody pulls the plug in a unit test. */
+/** Without syncs, which unit tests do not need. */
 export function unsyncedFiles(): Files {
   return { ...createNodeFiles(), sync: async () => {}, syncDirectory: async () => {} };
 }
 
-/** A store of its own over the directory, as another process would have. */
+/** A separate store over the directory, as in another process. */
 export function openStore(
   directory: string,
   { files = unsyncedFiles(), machine = 'here' }: { files?: Files; machine?: string } = {},

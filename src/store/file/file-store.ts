@@ -1,4 +1,3 @@
-import { StepfastError } from '../../errors.ts';
 import type { State } from '../../machine/index.ts';
 import { isRunId, matchesRunName, requireRunId } from '../run-id.ts';
 import { infoOf, newestFirst } from '../run-list.ts';
@@ -13,22 +12,23 @@ import { createNodeFiles } from './node-files.ts';
 import { type RepairResult, repairRun } from './repair.ts';
 import { createRunFiles, emptyHeader, encodeWorkflowFile, extendSnapshot, headerOf } from './run-files.ts';
 import { parseStateFile } from './state-file.ts';
+import { wrapFileErrors } from './wrap-file-errors.ts';
 import { makeDirectories } from './write-file.ts';
 
 export interface FileStoreOptions {
-  /** `<project>/.stepfast/runs`; made with its parents when the first run begins. */
+  /** `<project>/.stepfast/runs`; created with its parents when the first run starts. */
   directory: string;
   files?: Files;
-  /** Tells this machine from others that may write the same run. */
+  /** Identifies this machine among others that may write the same run. */
   machine: string;
-  /** Random letters and digits, never the same twice. */
+  /** Returns a unique string of letters and digits. */
   nonce: () => string;
 }
 
 export interface FileStore extends Store {
-  /** The whole run, line by line and text by text; undefined where there is no such run. */
+  /** Verifies the whole run; undefined if there is no such run. */
   check(run: string): Promise<RunCheck | undefined>;
-  /** Keeps one branch of a fork (`keep`: its id), or what is whole of a damaged journal; the old one stays beside it. */
+  /** Keeps one branch of a fork (`keep`: its id), or the intact batches of a damaged journal, and a backup of the old journal. */
   repair(run: string, options?: { keep?: string }): Promise<RepairResult>;
 }
 
@@ -39,11 +39,11 @@ const longestPoll = 200;
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { directory, machine, nonce, files = createNodeFiles() } = options;
   const runs = createRunFiles({ directory, files, nonce });
-  const { at, lastSeen: known } = runs;
+  const { at, lastSeen } = runs;
   const locked = <T>(run: string, action: () => Promise<T>): Promise<T> =>
     withLock(files, at(run).lock, JSON.stringify({ pid: process.pid, machine, nonce: nonce() }), action);
 
-  /** Writes a batch after a known one; its place, where it was the first of its sequence. */
+  /** Writes a batch after a known one; `conflict` if another batch was first. */
   async function write(
     run: string,
     tail: JournalTail,
@@ -53,7 +53,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     const before = await runs.chainFrom(run, tail);
     requireSound(run, before);
     const found = tailOf(run, before);
-    // At another place it stands in another file, whose name may not be durable yet.
+    // At another offset it is in another file, whose name may not be durable yet.
     if (found.hash !== tail.hash || found.offset !== tail.offset) return 'conflict';
     const line = { ...entry, seq: tail.seq + 1, prev: tail.hash, machine, nonce: nonce() };
     const { bytes, hash } = encodeLine(line);
@@ -70,8 +70,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   }
 
   /**
-   * What a short write leaves is a bad line, so the whole is written again. `moved`: another journal took the place of
-   * the one with the line before; in that one it would be a line of nowhere.
+   * A short write leaves a bad line, so the whole line is written again. `moved`: the journal was replaced, so the line
+   * would have no predecessor.
    */
   async function appendLine(
     journal: string,
@@ -91,7 +91,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         return error instanceof Error ? error : new Error(String(error));
       }
     }
-    return new Error(`${journal}: the line cannot be written in one piece`);
+    return new Error(`${journal}: the line could not be written in one piece`);
   }
 
   async function load(run: string, key?: string): Promise<Loaded | undefined> {
@@ -116,7 +116,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       if (written === 'conflict') return undefined;
       await runs.makeNamesDurable(run);
       const snapshot = extendSnapshot(emptyHeader(run, pinned), [written], state);
-      known.set(run, headerOf(snapshot));
+      lastSeen.set(run, headerOf(snapshot));
       await runs.projectAll(run, { definition, hash, snapshot });
       return written;
     });
@@ -125,25 +125,25 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
   async function append(loaded: Loaded, entry: Entry, state: State): Promise<Version | 'conflict'> {
     const { run, version, definition, hash } = loaded;
-    if (known.get(run)?.hash !== version.hash) await runs.open(run);
-    const base = known.get(run);
+    if (lastSeen.get(run)?.hash !== version.hash) await runs.open(run);
+    const base = lastSeen.get(run);
     if (base?.hash !== version.hash) return 'conflict';
     return locked(run, async () => {
       const written = await write(run, base, entry);
       if (written === 'conflict') return 'conflict';
       const snapshot = extendSnapshot(base, [written], state);
-      known.set(run, headerOf(snapshot));
+      lastSeen.set(run, headerOf(snapshot));
       await runs.projectState(run, { definition, hash, snapshot });
       return { seq: written.line.seq, hash: written.hash };
     });
   }
 
-  /** One that was cut off in its making may be among them. */
+  /** May include a run whose creation was interrupted. */
   async function ids(name?: string): Promise<string[]> {
     const found: string[] = [];
-    const isMeant = (run: string): boolean =>
+    const matches = (run: string): boolean =>
       isRunId(run) && (name === undefined || matchesRunName(run, name));
-    for (const run of (await files.names(directory)).filter(isMeant)) {
+    for (const run of (await files.names(directory)).filter(matches)) {
       if ((await files.size(at(run).journal)) || (await files.size(at(run).state))) found.push(run);
     }
     return found;
@@ -169,7 +169,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       const size = await files.size(journal);
       if (size === undefined) return;
       if (size !== seen) {
-        const chain = await runs.chainFrom(run, known.get(run) ?? emptyTail(run));
+        const chain = await runs.chainFrom(run, lastSeen.get(run) ?? emptyTail(run));
         if (tailOf(run, chain).seq > seq) return;
         seen = size;
       }
@@ -180,10 +180,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     }
   }
 
-  /** The journal goes first, alone: without it there is no run. */
+  /** Removes the state and the journal first: without them there is no run, even after a crash. */
   async function remove(run: string): Promise<void> {
     const paths = at(run);
-    known.delete(run);
+    lastSeen.delete(run);
     if ((await files.size(paths.journal)) !== undefined) {
       await locked(run, async () => {
         await files.remove(paths.state);
@@ -197,65 +197,53 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     await files.syncDirectory(directory);
   }
 
-  /** Whatever the file system says becomes one error that tells what to do. */
-  async function told<T>(what: string, action: () => Promise<T>): Promise<T> {
-    try {
-      return await action();
-    } catch (error) {
-      if (error instanceof StepfastError) throw error;
-      const why = error instanceof Error ? error.message : String(error);
-      throw new StepfastError(
-        'store_failed',
-        `${what} could not be read or written (${why}): mend that, then send the same call again`,
-        { cause: error },
-      );
-    }
-  }
-
   return {
     async create(run, pinned, entry, state) {
       requireRunId(run);
-      return told(`run '${run}'`, () => create(run, pinned, entry, state));
+      return wrapFileErrors(`run '${run}'`, () => create(run, pinned, entry, state));
     },
     async load(run, key) {
-      return isRunId(run) ? told(`run '${run}'`, () => load(run, key)) : undefined;
+      return isRunId(run) ? wrapFileErrors(`run '${run}'`, () => load(run, key)) : undefined;
     },
-    append: (loaded, entry, state) => told(`run '${loaded.run}'`, () => append(loaded, entry, state)),
+    append: (loaded, entry, state) =>
+      wrapFileErrors(`run '${loaded.run}'`, () => append(loaded, entry, state)),
     async entries(run, after = 0) {
       if (!isRunId(run)) return [];
-      return told(`run '${run}'`, async () => {
+      return wrapFileErrors(`run '${run}'`, async () => {
         const chain = await runs.journal(run);
         requireSound(run, chain);
-        // What it tells must be durable, as what `open` tells is.
-        if (chain.accepted.length > 0 && known.get(run)?.hash !== tailOf(run, chain).hash)
+        // Makes the entries durable before returning them.
+        if (chain.accepted.length > 0 && lastSeen.get(run)?.hash !== tailOf(run, chain).hash)
           await runs.open(run);
         return chain.accepted.slice(after).map(entryOf);
       });
     },
-    ids: (name) => told(directory, () => ids(name)),
-    list: () => told(directory, list),
+    ids: (name) => wrapFileErrors(directory, () => ids(name)),
+    list: () => wrapFileErrors(directory, list),
     async remove(run) {
-      if (isRunId(run)) await told(`run '${run}'`, () => remove(run));
+      if (isRunId(run)) await wrapFileErrors(`run '${run}'`, () => remove(run));
     },
     async keep(run, text) {
       requireRunId(run);
-      return told(`run '${run}'`, () => keepText(files, at(run), text, nonce()));
+      return wrapFileErrors(`run '${run}'`, () => keepText(files, at(run), text, nonce()));
     },
     async text(run, digest) {
-      return isRunId(run) ? told(`run '${run}'`, () => readText(files, run, at(run), digest)) : undefined;
+      return isRunId(run)
+        ? wrapFileErrors(`run '${run}'`, () => readText(files, run, at(run), digest))
+        : undefined;
     },
     async watch(run, seq, ms) {
-      if (isRunId(run)) await told(`run '${run}'`, () => watch(run, seq, ms));
+      if (isRunId(run)) await wrapFileErrors(`run '${run}'`, () => watch(run, seq, ms));
     },
     async check(run) {
       return isRunId(run)
-        ? told(`run '${run}'`, () => checkRun(files, run, at(run), encodeWorkflowFile))
+        ? wrapFileErrors(`run '${run}'`, () => checkRun(files, run, at(run), encodeWorkflowFile))
         : undefined;
     },
     async repair(run, { keep } = {}) {
       requireRunId(run);
-      known.delete(run);
-      return told(`run '${run}'`, () =>
+      lastSeen.delete(run);
+      return wrapFileErrors(`run '${run}'`, () =>
         runs.withReplaceLock(run, machine, () =>
           locked(run, () => repairRun(files, run, at(run), { keep, nonce: nonce() })),
         ),

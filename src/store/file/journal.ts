@@ -3,24 +3,24 @@ import { journalVersion, migrateLine } from '../journal-version.ts';
 import type { Entry, Pinned } from '../store.ts';
 import { bufferOf } from './bytes.ts';
 
-/** One batch as it stands in the journal. */
+/** One batch in the journal. */
 export interface JournalLine extends Entry {
   v: number;
   seq: number;
-  /** The sum of the line before; of the first one, `genesis` of its run. */
+  /** The checksum of the line before; `genesis` of the run for the first line. */
   prev: string;
   machine: string;
-  /** Two writers never write the same bytes. */
+  /** Makes the bytes of every write unique. */
   nonce: string;
   /** In the first line only. */
   pinned?: Pinned;
 }
 
-/** Where a line stands in its file. */
+/** The position of a line in its file. */
 export interface LinePosition {
   offset: number;
   end: number;
-  /** Counted from 1 where the reading began at the file's first byte. */
+  /** Starts at 1 at the first byte that was read. */
   number: number;
 }
 
@@ -39,7 +39,7 @@ const sumLength = ',"sum":""}'.length + 32;
 
 export const genesis = (run: string): string => sum(`stepfast run ${run}`);
 
-/** The bytes of one write: a torn line before it cannot swallow it. */
+/** The bytes of one write. The leading newline separates it from a torn line. */
 export function encodeLine(
   line: Omit<JournalLine, 'v'>,
   v = journalVersion,
@@ -52,7 +52,7 @@ export function encodeLine(
   return { bytes: Buffer.from(`\n${body},"sum":"${lineSum}"}\n`), hash: lineSum };
 }
 
-/** Every line that is not blank. One without its newline does not count yet: a power cut may still spoil its end. */
+/** All non-blank lines. A line without its newline is bad: a power cut may still damage its end. */
 export function parseLines(bytes: Uint8Array, start = 0): ParsedLine[] {
   const buffer = bufferOf(bytes);
   const lines: ParsedLine[] = [];
@@ -60,9 +60,9 @@ export function parseLines(bytes: Uint8Array, start = 0): ParsedLine[] {
     const found = buffer.indexOf(newline, from);
     const end = found < 0 ? buffer.length : found;
     const last = buffer[end - 1] === carriageReturn ? end - 1 : end;
-    const placed = { offset: start + from, end: start + last, number };
+    const position = { offset: start + from, end: start + last, number };
     if (last > from)
-      lines.push({ ...placed, ...(found < 0 ? { kind: 'bad' } : parseLine(buffer.subarray(from, last))) });
+      lines.push({ ...position, ...(found < 0 ? { kind: 'bad' } : parseLine(buffer.subarray(from, last))) });
     from = end + 1;
   }
   return lines;
@@ -80,7 +80,7 @@ function parseLine(bytes: Buffer): WithoutPosition<ParsedLine> {
   if (!content) return { kind: 'bad' };
   const line = migrateLine(content);
   if (!line) return { kind: 'newer', version: Number(content.v), hash: lineSum };
-  // Its checksum says that a Stepfast wrote it, its version which form it has.
+  // The checksum shows that Stepfast wrote it, and the version defines its shape.
   return { kind: 'line', line: line as unknown as JournalLine, hash: lineSum };
 }
 

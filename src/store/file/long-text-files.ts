@@ -7,12 +7,12 @@ import type { Files } from './files.ts';
 import type { RunPaths } from './run-paths.ts';
 import { makeDirectories, replaceFile } from './write-file.ts';
 
-const pathOf = (paths: RunPaths, digest: string): string | undefined => {
+export const textPath = (paths: RunPaths, digest: string): string | undefined => {
   const hex = digestHex(digest);
   return hex === undefined ? undefined : join(paths.outputs, `${hex}.txt`);
 };
 
-/** Durable when it answers, also where an earlier writer was cut off before it was. */
+/** The text is durable on return, even if an earlier writer crashed before its sync. */
 export async function keepText(
   files: Files,
   paths: RunPaths,
@@ -20,7 +20,7 @@ export async function keepText(
   nonce: string,
 ): Promise<LongText> {
   const { bytes, kept } = describeText(text);
-  const path = pathOf(paths, kept.digest) ?? '';
+  const path = textPath(paths, kept.digest) ?? '';
   await makeDirectories(files, paths.outputs);
   const there = await files.read(path);
   if (there && digestOf(there) === kept.digest) await files.syncDirectory(paths.outputs);
@@ -30,16 +30,16 @@ export async function keepText(
   return kept;
 }
 
-/** undefined where it is not there; damaged text is an error. */
+/** undefined if the text does not exist; a damaged text is an error. */
 export async function readText(
   files: Files,
   run: string,
   paths: RunPaths,
   digest: string,
 ): Promise<string | undefined> {
-  const path = pathOf(paths, digest);
+  const path = textPath(paths, digest);
   const bytes = path === undefined ? undefined : await files.read(path);
   if (!bytes) return undefined;
-  if (digestOf(bytes) !== digest) throw corrupt(run, `the text ${path} is not what was kept`);
+  if (digestOf(bytes) !== digest) throw corrupt(run, `the text ${path} does not match its digest`);
   return bufferOf(bytes).toString('utf8');
 }

@@ -19,7 +19,7 @@ const fuseType = 0x65735546;
 const networkFuse =
   /^fuse\.(?:sshfs|rclone|s3fs|gcsfuse|goofys|blobfuse2?|glusterfs|ceph|davfs|curlftpfs|mount-s3|juicefs)/;
 
-/** Whether an append from two machines may be torn there. Only Linux tells; elsewhere false. */
+/** Whether the path is on a network file system, where concurrent appends may be torn. Always false outside Linux. */
 export function isNetworkFileSystem(
   path: string,
   { platform = process.platform, type = statfsType } = {},
@@ -30,10 +30,10 @@ export function isNetworkFileSystem(
   return networkFuse.test(mountType(readFileSync('/proc/self/mountinfo', 'utf8'), realpathSync(path)) ?? '');
 }
 
-/** Some systems give the number with its sign. */
+/** Some systems return a signed number. */
 const statfsType = (path: string): number => statfsSync(path).type >>> 0;
 
-/** The type of the last and deepest mount that holds the path. */
+/** The file system type of the deepest mount that contains the path. */
 export function mountType(mountinfo: string, path: string): string | undefined {
   let best: { point: string; type: string | undefined } | undefined;
   for (const line of mountinfo.split('\n')) {

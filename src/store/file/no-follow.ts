@@ -1,9 +1,9 @@
 import { appendFileSync, closeSync, constants, openSync, writeFileSync } from 'node:fs';
 
-/** Windows has no such flag, and links there need a right of their own. */
+/** Windows has no O_NOFOLLOW; creating links there needs a privilege. */
 const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_TRUNC, O_WRONLY } = constants;
 
-/** Never through a link: one that comes along with a repository would lead anywhere. */
+/** Does not follow a symbolic link: a link in a cloned repository could point anywhere. */
 export const writeNoFollow = (file: string, text: string): void =>
   opened(file, O_TRUNC, (descriptor) => writeFileSync(descriptor, text));
 

@@ -8,15 +8,15 @@ import type { RunPaths } from './run-paths.ts';
 
 export interface RepairResult {
   run: string;
-  /** The last batch of what was kept. */
+  /** The last batch of the new journal. */
   kept: Version;
   /** Lines of the old journal that are not in the new one. */
   dropped: { line: number; seq?: number; machine?: string; now?: number; what: string[] }[];
-  /** The old journal; absent where the journal needed no repair. */
+  /** The name of the old journal; absent if nothing was dropped. */
   backup?: string;
 }
 
-/** The journal is the old one or the new one, wherever this is cut off. */
+/** Crash-safe: the journal is always the complete old or new one. */
 export async function repairRun(
   files: Files,
   run: string,
@@ -26,16 +26,16 @@ export async function repairRun(
   const bytes = await files.read(paths.journal);
   const chain = bytes && readChain(run, bytes);
   if (!chain)
-    throw new StepfastError('no_run', `there is no run '${run}': stepfast runs --all shows what there is`);
+    throw new StepfastError('no_run', `there is no run '${run}': stepfast runs --all lists all runs`);
   const lines = linesToKeep(run, chain, keep);
   const last = lines.at(-1);
   if (!last) {
-    const message = `nothing of run '${run}' is whole, its first line is lost: remove it with stepfast clean ${run}`;
+    const message = `run '${run}' cannot be repaired, its first line is lost: remove it with stepfast clean ${run}`;
     throw new StepfastError('store_corrupt', message, { data: { run } });
   }
   const kept = { seq: last.line.seq, hash: last.hash };
   const dropped = droppedLines(chain, lines);
-  // What it names may be nowhere; one that a reader makes of the old journal now is told by the backup.
+  // state.json may refer to a dropped batch. If a reader writes it again now, `isSetAside` finds its batch in the backup.
   await files.remove(paths.state);
   await files.syncDirectory(paths.root);
   if (dropped.length === 0) return { run, kept, dropped };
@@ -62,7 +62,7 @@ function linesToKeep(run: string, chain: Chain, keep: string | undefined): Valid
       data: { run, keep, ids },
     });
   }
-  // Nobody but a person chooses between histories.
+  // Only a person chooses between histories.
   if (chain.forked.length > 0) requireSound(run, chain);
   return chain.accepted;
 }

@@ -22,35 +22,35 @@ import { pathsOf, type RunPaths } from './run-paths.ts';
 import { encodeStateFile, type KeyUse, parseStateFile, type Snapshot } from './state-file.ts';
 import { replaceFile } from './write-file.ts';
 
-/** A run as it was read. */
+/** A run after reading. */
 export interface OpenedRun extends Pinned {
   snapshot: Snapshot;
 }
 
-/** What is known of a run's last batch without its state. */
+/** A snapshot without the state. */
 export type SnapshotHeader = Omit<Snapshot, 'state'>;
 
-/** Who still holds a run's journal then was cut off. */
+/** A replace lock held longer than this was left by a crash. */
 const replacingMs = 15_000;
 
-/** The files of runs as they are read, and what is made from the journal beside it. */
+/** Reads the files of runs and writes the projections of the journal. */
 export interface RunFiles {
   at(run: string): RunPaths;
-  /** The whole journal; empty where there is none. */
+  /** The whole journal; empty if it does not exist. */
   journal(run: string): Promise<Chain>;
-  /** The end of the journal from a known line on, or all of it. */
+  /** The end of the journal, starting with a known line, or the whole journal. */
   chainFrom(run: string, tail: JournalTail): Promise<Chain>;
-  /** Everything in it is durable; undefined where there is no such run. */
+  /** Opens a run and makes it durable; undefined if there is no such run. */
   open(run: string): Promise<OpenedRun | undefined>;
-  /** What a key was used for and answered before. */
+  /** The earlier use of a key. */
   repeated(run: string, key: string, keys: KeyUse[]): Promise<Repeated | undefined>;
-  /** The names of a run and of what is above it outlast a power cut. */
+  /** Syncs the directories of a run and its parents. */
   makeNamesDurable(run: string): Promise<void>;
-  /** Writes `state.json`. It can be made again, so this fails nobody's call. */
+  /** Writes `state.json`. Never fails, because the file can be recreated. */
   projectState(run: string, opened: OpenedRun): Promise<void>;
-  /** `workflow.json` too. */
+  /** Writes `state.json` and `workflow.json`. */
   projectAll(run: string, opened: OpenedRun): Promise<void>;
-  /** The journal is put in the place of another by one process at a time; `busy` where the wait is in vain. */
+  /** Lets one process at a time replace the journal; throws `busy` after waiting. */
   withReplaceLock<T>(run: string, machine: string, action: () => Promise<T>): Promise<T>;
   /** The last durable batch that this process saw. */
   lastSeen: Map<string, SnapshotHeader>;
@@ -65,7 +65,7 @@ export function createRunFiles({
   files: Files;
   nonce: () => string;
 }): RunFiles {
-  const known = new Map<string, SnapshotHeader>();
+  const lastSeen = new Map<string, SnapshotHeader>();
   let parentsDurable = false;
   const at = (run: string): RunPaths => pathsOf(directory, run);
 
@@ -88,17 +88,17 @@ export function createRunFiles({
     const opened = (snapshot && (await openFrom(run, snapshot))) ?? (await openWhole(run, snapshot));
     if (opened === 'moved') return open(run);
     if (opened !== 'lost') return remember(run, opened);
-    // Unless the run was removed, repaired or exchanged meanwhile.
+    // The run may have been removed, repaired or replaced meanwhile.
     const now = await files.read(at(run).state);
     if (!now || !bytes || bufferOf(now).compare(bytes) !== 0) return open(run);
     if (!snapshot || !(await isSetAside(files, at(run).root, snapshot)))
-      throw corrupt(run, `its journal no longer has batch ${snapshot?.seq}, which state.json names`);
-    const anew = await openWhole(run, undefined);
-    return typeof anew === 'string' ? open(run) : remember(run, anew);
+      throw corrupt(run, `its journal no longer has batch ${snapshot?.seq}, which state.json refers to`);
+    const reopened = await openWhole(run, undefined);
+    return typeof reopened === 'string' ? open(run) : remember(run, reopened);
   }
 
   function remember(run: string, opened: OpenedRun | undefined): OpenedRun | undefined {
-    if (opened) known.set(run, headerOf(opened.snapshot));
+    if (opened) lastSeen.set(run, headerOf(opened.snapshot));
     return opened;
   }
 
@@ -108,12 +108,12 @@ export function createRunFiles({
     const end = await files.read(at(run).journal, snapshot.offset);
     const chain = end && resumeChain(end, snapshot);
     if (!chain) return undefined;
-    // Its digest says that it is what `pinnedFile` wrote.
+    // The digest shows that `encodeWorkflowFile` wrote it.
     const { hash, definition } = JSON.parse(bufferOf(workflow).toString('utf8')) as Pinned;
     const later = chain.accepted.slice(1);
     if (later.length === 0) return { hash, definition, snapshot };
     const tail = tailOf(run, chain);
-    if (known.get(run)?.hash !== tail.hash) {
+    if (lastSeen.get(run)?.hash !== tail.hash) {
       await files.sync(at(run).journal);
       if (!(await isInJournal(run, tail))) return undefined;
     }
@@ -123,7 +123,7 @@ export function createRunFiles({
     return opened;
   }
 
-  /** `lost`: a snapshot is written after its batch was durable, so the journal must have a batch that one names. */
+  /** `lost`: the journal lacks the snapshot's batch, which was durable before the snapshot was written. */
   async function openWhole(
     run: string,
     snapshot: Snapshot | undefined,
@@ -148,7 +148,7 @@ export function createRunFiles({
     return opened;
   }
 
-  /** What was made durable is the file that was read: another may have taken its name. */
+  /** Whether the synced file is the one that was read: another file may have replaced it. */
   async function isInJournal(run: string, tail: JournalTail): Promise<boolean> {
     const end = await files.read(at(run).journal, tail.offset);
     const [found] = end ? parseLines(end, tail.offset) : [];
@@ -184,7 +184,7 @@ export function createRunFiles({
     try {
       await replaceFile(files, { path, temporary: `${path}.${nonce()}.tmp`, durable: false }, encode());
     } catch {
-      // The next reader makes it again.
+      // The next reader recreates it.
     }
   }
 
@@ -196,13 +196,13 @@ export function createRunFiles({
     if (use) {
       const [found] = parseLines(bytes, use.offset);
       if (found?.kind === 'line' && found.line.key === key) return repeatedIn(found.line);
-      // Another journal took its place meanwhile, or it is damaged.
+      // The journal was replaced meanwhile, or it is damaged.
       const again = await open(run);
       const moved = again?.snapshot.keys.find((each) => each.key === key);
       if (again && moved?.offset !== use.offset) return repeated(run, key, again.snapshot.keys);
       throw corrupt(run, `batch ${use.seq} of its journal cannot be read`);
     }
-    // Without the bytes of the key nothing needs to be parsed, and a new key is the rule.
+    // Most keys are new, so a search for the bytes of the key avoids parsing.
     if (!bufferOf(bytes).includes(`,"key":${JSON.stringify(key)},`)) return undefined;
     const found = readChain(run, bytes).accepted.findLast(({ line }) => line.key === key);
     return found && repeatedIn(found.line);
@@ -218,33 +218,29 @@ export function createRunFiles({
     projectState,
     projectAll,
     withReplaceLock,
-    lastSeen: known,
+    lastSeen,
   };
 }
 
-/** The same bytes for the same definition, so that a digest tells a swapped file. */
+/** Deterministic, so that the digest detects a swapped file. */
 export const encodeWorkflowFile = ({ hash, definition }: Pinned): Uint8Array =>
   Buffer.from(`${JSON.stringify({ hash, definition }, null, 2)}\n`);
 
-/** A run before its first batch. */
+/** The header before the first batch. */
 export const emptyHeader = (run: string, pinned: Pinned): SnapshotHeader => ({
   ...emptyTail(run),
   pinned: digestOf(encodeWorkflowFile(pinned)),
   keys: [],
 });
 
-export const headerOf = ({ state: _, ...known }: Snapshot): SnapshotHeader => known;
+export const headerOf = ({ state: _, ...header }: Snapshot): SnapshotHeader => header;
 
 const eventsOf = (lines: ValidLine[]) => lines.flatMap((found) => found.line.events);
 
-/** What is known after further batches. */
+/** The snapshot after further batches. */
 export function extendSnapshot(base: SnapshotHeader, lines: ValidLine[], state: State): Snapshot {
   const last = lines.at(-1);
-  const uses = lines.map(({ line: { key, seq }, offset }) => ({
-    ...(key === undefined ? {} : { key }),
-    seq,
-    offset,
-  }));
+  const uses = lines.map(({ line: { key, seq }, offset }) => ({ key, seq, offset }));
   return {
     seq: last?.line.seq ?? base.seq,
     hash: last?.hash ?? base.hash,

@@ -3,62 +3,59 @@ import type { Pinned, StoredEntry } from '../store.ts';
 import { entryOf } from './accept-lines.ts';
 import { genesis, parseLines, type ValidLine } from './journal.ts';
 
-/** A batch with its bytes, which other machines must keep as they are: every hash hangs on them. */
+/** A batch with its original bytes. Other machines must keep them unchanged, because the hashes cover them. */
 export interface HistoryLine extends StoredEntry {
   machine: string;
   bytes: Uint8Array;
 }
 
-/** A run's accepted history, and nothing of what races and crashes left. */
+/** A run's accepted history, without lost races and torn lines. */
 export interface RunHistory {
   run: string;
   pinned: Pinned;
   lines: HistoryLine[];
 }
 
-/** `behind`: theirs goes on where mine ends; `ahead`: mine does; `foreign`: not even the first batch is the same. */
+/** `behind`: theirs continues mine; `ahead`: mine continues theirs; `foreign`: even the first batch differs. */
 export type HistoryRelation = 'equal' | 'behind' | 'ahead' | 'diverged' | 'foreign';
 
-/** How two histories of one run relate; `common` is how many batches both have. */
+/** Compares two histories of a run; `common` is the number of shared batches. */
 export function compareHistories(
   mine: readonly { hash: string }[],
   theirs: readonly { hash: string }[],
 ): { relation: HistoryRelation; common: number } {
   const shorter = Math.min(mine.length, theirs.length);
   let common = 0;
-  // A hash stands for all that came before it, but only where it was checked: every one is compared.
+  // The last common hash would be enough only if both chains were verified, so every hash is compared.
   while (common < shorter && mine[common]?.hash === theirs[common]?.hash) common += 1;
   if (common < shorter) return { relation: common === 0 ? 'foreign' : 'diverged', common };
   if (mine.length === theirs.length) return { relation: 'equal', common };
   return { relation: mine.length < theirs.length ? 'behind' : 'ahead', common };
 }
 
-/** One line a batch: the same bytes on every machine. */
+/** One line per batch: the same bytes on every machine. */
 export const encodeHistory = (lines: readonly HistoryLine[]): Uint8Array =>
   Buffer.concat(lines.flatMap(({ bytes }) => [bytes, newline]));
 
 const newline = Buffer.from('\n');
 
-/**
- * A history that came from elsewhere: nothing in it is taken on trust, and nothing but the accepted lines may be there.
- * Throws `bad_history`.
- */
+/** Parses an untrusted history, which must consist of accepted lines only. Throws `bad_history`. */
 export function parseHistory(run: string, bytes: Uint8Array): RunHistory {
   const lines: HistoryLine[] = [];
   let pinned: Pinned | undefined;
   let last = genesis(run);
   for (const found of parseLines(bytes)) {
     const { number } = found;
-    if (found.kind === 'newer') throw bad(`line ${number} was made by a newer Stepfast: update Stepfast`);
-    if (found.kind === 'bad') throw bad(`line ${number} is not whole`);
+    if (found.kind === 'newer') throw bad(`line ${number} was written by a newer Stepfast: update Stepfast`);
+    if (found.kind === 'bad') throw bad(`line ${number} is incomplete`);
     if (found.line.seq !== lines.length + 1 || found.line.prev !== last)
-      throw bad(`line ${number} does not follow on the one before`);
-    if (!hasShape(found.line, lines.length)) throw bad(`line ${number} is no batch`);
+      throw bad(`line ${number} does not continue the line before it`);
+    if (!hasShape(found.line, lines.length)) throw bad(`line ${number} is not a batch`);
     pinned ??= found.line.pinned;
     last = found.hash;
     lines.push(historyLine(found, bytes));
   }
-  if (!pinned) throw bad('it is empty');
+  if (!pinned) throw bad('the history is empty');
   return { run, pinned, lines };
 }
 
@@ -70,7 +67,7 @@ export const historyLine = (found: ValidLine, bytes: Uint8Array): HistoryLine =>
 
 const bad = (why: string): StepfastError => new StepfastError('bad_history', why);
 
-/** A checksum is easily made: what a line says of itself is looked at. */
+/** A valid checksum proves nothing about an untrusted line, so its fields are checked. */
 function hasShape(line: unknown, index: number): boolean {
   if (!isObject(line)) return false;
   const { v, machine, nonce, pinned } = line;
@@ -83,7 +80,7 @@ function hasShape(line: unknown, index: number): boolean {
   );
 }
 
-/** Has the parts of a batch; its events are known only by their type then. */
+/** Whether the value has the fields of a batch. Of events only the type is checked. */
 export function isBatch(entry: unknown): boolean {
   if (!isObject(entry)) return false;
   const { now, actor, session, key, fingerprint, reply, events } = entry;
@@ -100,12 +97,12 @@ export function isBatch(entry: unknown): boolean {
   );
 }
 
-/** Every date until then can be shown. */
+/** Later times are refused, so that every time can be formatted. */
 const latest = Date.UTC(2126, 0);
 
 const isWord = (value: unknown): boolean => typeof value === 'string' && value.length <= 1000;
 
-/** What whoever repeats a key is answered: a refusal or a status, as far as every reader looks into it. */
+/** A stored reply: a refusal or a status, checked as far as readers use it. */
 function isReply(reply: unknown): boolean {
   if (!isObject(reply)) return false;
   const texts = (...names: string[]): boolean => names.every((name) => typeof reply[name] === 'string');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** Where the parts of a run are. */
+/** The files of a run. */
 export function pathsOf(directory: string, run: string) {
   const root = join(directory, run);
   return {

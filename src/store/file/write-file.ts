@@ -1,17 +1,17 @@
 import { dirname } from 'node:path';
 import { codeOf, type Files } from './files.ts';
 
-/** Creates a file with all of the bytes, however few the system takes at once. */
+/** Creates a file with all bytes, in as many writes as needed. */
 export async function writeWhole(files: Files, path: string, bytes: Uint8Array): Promise<void> {
   let taken = await files.create(path, bytes);
   while (taken < bytes.length) {
     const more = await files.append(path, bytes.subarray(taken));
-    if (more === 0) throw new Error(`${path}: nothing more can be written`);
+    if (more === 0) throw new Error(`${path}: no more bytes can be written`);
     taken += more;
   }
 }
 
-/** Other processes see the old file or the new one; `durable` makes the bytes and the name outlast a power cut. */
+/** Replaces a file atomically; `durable` syncs the bytes and the name. */
 export async function replaceFile(
   files: Files,
   { path, temporary, durable }: { path: string; temporary: string; durable: boolean },
@@ -28,7 +28,7 @@ export async function replaceFile(
   }
 }
 
-/** Makes what is missing of a path, each name durable. */
+/** Creates missing directories and syncs each name. */
 export async function makeDirectories(files: Files, path: string): Promise<void> {
   try {
     await files.makeDirectory(path);
