@@ -5,7 +5,7 @@ import { openStore, temporaryDirectory } from '../../../test/kit/file-store.ts';
 import { storeAnswers, storeCalls } from '../../../test/kit/store-model.ts';
 import { createMemoryStore } from '../memory-store.ts';
 
-test('the file store and the memory store give the same answers to the same calls', async () => {
+test('the file store and the memory store return the same results for the same calls', async () => {
   const root = temporaryDirectory();
   let count = 0;
   await fc.assert(

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test('a file is made, written anew and appended to', () => {
+test('a file is created, rewritten and appended to', () => {
   const file = join(directory, 'log');
   appendNoFollow(file, 'a\n');
   appendNoFollow(file, 'b\n');

@@ -46,16 +46,17 @@ export function parseHistory(run: string, bytes: Uint8Array): RunHistory {
   let last = genesis(run);
   for (const found of parseLines(bytes)) {
     const { number } = found;
-    if (found.kind === 'newer') throw bad(`line ${number} was written by a newer Stepfast: update Stepfast`);
-    if (found.kind === 'bad') throw bad(`line ${number} is incomplete`);
+    if (found.kind === 'newer')
+      throw bad('newer', `line ${number} was written by a newer Stepfast: update Stepfast`, number);
+    if (found.kind === 'bad') throw bad('incomplete', `line ${number} is incomplete`, number);
     if (found.line.seq !== lines.length + 1 || found.line.prev !== last)
-      throw bad(`line ${number} does not continue the line before it`);
-    if (!hasShape(found.line, lines.length)) throw bad(`line ${number} is not a batch`);
+      throw bad('order', `line ${number} does not continue the line before it`, number);
+    if (!hasShape(found.line, lines.length)) throw bad('shape', `line ${number} is not a batch`, number);
     pinned ??= found.line.pinned;
     last = found.hash;
     lines.push(historyLine(found, bytes));
   }
-  if (!pinned) throw bad('the history is empty');
+  if (!pinned) throw bad('empty', 'the history is empty');
   return { run, pinned, lines };
 }
 
@@ -65,7 +66,8 @@ export const historyLine = (found: ValidLine, bytes: Uint8Array): HistoryLine =>
   bytes: bytes.subarray(found.offset, found.end),
 });
 
-const bad = (why: string): StepfastError => new StepfastError('bad_history', why);
+const bad = (problem: string, message: string, line?: number): StepfastError =>
+  new StepfastError('bad_history', message, { data: { problem, line } });
 
 /** A valid checksum proves nothing about an untrusted line, so its fields are checked. */
 function hasShape(line: unknown, index: number): boolean {

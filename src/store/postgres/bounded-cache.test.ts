@@ -3,7 +3,7 @@ import { createBoundedCache } from './bounded-cache.ts';
 
 const of = (seq: number, size: number) => ({ seq, size });
 
-test('what was used last is kept, as far as there is room', () => {
+test('the most recently used entries are kept', () => {
   const bounded = createBoundedCache<{ seq: number; size: number }>(100);
   bounded.set(1, 'a', of(1, 40));
   bounded.set(1, 'b', of(1, 40));
@@ -17,7 +17,7 @@ test('what was used last is kept, as far as there is room', () => {
   expect(['a', 'c', 'd'].map((name) => bounded.get(1, name)?.seq)).toEqual([2, 1, 1]);
 });
 
-test('what is larger than all room is not kept, and leaves room for others', () => {
+test('an entry larger than the cache is not kept and leaves room for others', () => {
   const bounded = createBoundedCache(100);
   bounded.set(1, 'huge', of(1, 101));
   expect(bounded.get(1, 'huge')).toBeUndefined();
@@ -25,7 +25,7 @@ test('what is larger than all room is not kept, and leaves room for others', () 
   expect(bounded.get(1, 'a')).toBeDefined();
 });
 
-test('what another project has under the name is another thing', () => {
+test('the same name in another project is a different entry', () => {
   const bounded = createBoundedCache(100);
   bounded.set(1, 'a', of(1, 10));
   expect(bounded.get(2, 'a')).toBeUndefined();

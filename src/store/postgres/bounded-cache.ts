@@ -1,4 +1,4 @@
-/** What a server remembers, by project and name: as much as fits, what was used last. */
+/** A least-recently-used cache by project and name, bounded by the sum of the sizes. */
 export interface BoundedCache<V extends { size: number }> {
   get(project: number, name: string): V | undefined;
   has(project: number, name: string): boolean;
@@ -6,42 +6,42 @@ export interface BoundedCache<V extends { size: number }> {
   forget(project: number, name: string): void;
 }
 
-export function createBoundedCache<V extends { size: number }>(most: number): BoundedCache<V> {
-  const known = new Map<string, V>();
+export function createBoundedCache<V extends { size: number }>(maxSize: number): BoundedCache<V> {
+  const entries = new Map<string, V>();
   let size = 0;
 
   function take(name: string): V | undefined {
-    const value = known.get(name);
+    const value = entries.get(name);
     if (!value) return undefined;
-    known.delete(name);
+    entries.delete(name);
     size -= value.size;
     return value;
   }
 
   function put(name: string, value: V): void {
-    known.set(name, value);
+    entries.set(name, value);
     size += value.size;
-    for (const oldest of known.keys()) {
-      if (size <= most) return;
+    for (const oldest of entries.keys()) {
+      if (size <= maxSize) return;
       take(oldest);
     }
   }
 
   return {
     get(project, name) {
-      const value = take(nameOf(project, name));
-      if (value) put(nameOf(project, name), value);
+      const value = take(keyOf(project, name));
+      if (value) put(keyOf(project, name), value);
       return value;
     },
-    has: (project, name) => known.has(nameOf(project, name)),
+    has: (project, name) => entries.has(keyOf(project, name)),
     set(project, name, value) {
-      take(nameOf(project, name));
-      put(nameOf(project, name), value);
+      take(keyOf(project, name));
+      put(keyOf(project, name), value);
     },
     forget(project, name) {
-      take(nameOf(project, name));
+      take(keyOf(project, name));
     },
   };
 }
 
-const nameOf = (project: number, name: string): string => `${project} ${name}`;
+const keyOf = (project: number, name: string): string => `${project} ${name}`;

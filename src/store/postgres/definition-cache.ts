@@ -4,26 +4,26 @@ import type { Query } from './database.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { statements } from './statements.ts';
 
-/** A definition never changes under its hash, so its text is read once. */
+/** Caches definitions by hash: a hash never changes its definition. */
 export interface DefinitionCache {
-  /** Those that the database does not have are not in the answer. */
+  /** Definitions that the database lacks are missing in the result. */
   texts(query: Query, project: number, hashes: Iterable<string>): Promise<ReadonlyMap<string, string>>;
   has(project: number, hash: string): boolean;
   add(project: number, hash: string, text: string): void;
-  /** One object for everybody, frozen; undefined where its text is not known here. */
+  /** One frozen object for all callers; undefined if its text is not cached. */
   shared(project: number, hash: string): Definition | undefined;
-  /** Whether its workflow keeps a run that has ended. */
+  /** Whether the workflow keeps ended runs. */
   keeps(project: number, hash: string, text: string): boolean | undefined;
 }
 
-/** Of texts; what was parsed takes about as much again. */
+/** Limit of the texts; parsed definitions take about as much again. */
 const maxCharacters = 32 * 1024 * 1024;
 
 export function createDefinitionCache(): DefinitionCache {
-  const known = createBoundedCache<{ text: string; size: number; parsed?: Definition }>(maxCharacters);
+  const cache = createBoundedCache<{ text: string; size: number; parsed?: Definition }>(maxCharacters);
 
   function add(project: number, hash: string, text: string): void {
-    if (!known.has(project, hash)) known.set(project, hash, { text, size: text.length });
+    if (!cache.has(project, hash)) cache.set(project, hash, { text, size: text.length });
   }
 
   return {
@@ -31,7 +31,7 @@ export function createDefinitionCache(): DefinitionCache {
       const found = new Map<string, string>();
       const unknown = new Set<string>();
       for (const hash of hashes) {
-        const text = known.get(project, hash)?.text;
+        const text = cache.get(project, hash)?.text;
         if (text === undefined) unknown.add(hash);
         else found.set(hash, text);
       }
@@ -42,14 +42,14 @@ export function createDefinitionCache(): DefinitionCache {
       }
       return found;
     },
-    has: known.has,
+    has: cache.has,
     add,
     shared,
     keeps: (project, hash, text) => (shared(project, hash) ?? (JSON.parse(text) as Definition)).keep,
   };
 
   function shared(project: number, hash: string): Definition | undefined {
-    const entry = known.get(project, hash);
+    const entry = cache.get(project, hash);
     if (!entry) return undefined;
     entry.parsed ??= frozenCopy(JSON.parse(entry.text) as Definition);
     return entry.parsed;

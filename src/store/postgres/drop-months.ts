@@ -1,8 +1,8 @@
 import { asOwner } from './owner-connection.ts';
 
 /**
- * Forgets the months whose runs have all ended before the time (milliseconds since the epoch), with their histories,
- * keys and texts; the months that went, oldest first. A run that goes on, or ended later, keeps its whole month.
+ * Drops the months whose runs all ended before the time (milliseconds since the epoch), with their batches, keys and
+ * texts; returns them oldest first. A run that is active or ended later keeps its whole month.
  */
 export async function dropMonths(url: string, before: number): Promise<string[]> {
   return asOwner(url, async (client) => {

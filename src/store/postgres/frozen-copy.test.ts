@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { frozenCopy } from './frozen-copy.ts';
 
-test('a copy is the same as JSON would make it, frozen all through', () => {
+test('a copy equals a JSON copy and is deeply frozen', () => {
   const value = {
     text: 'a lone \ud800 surrogate and a \u0000',
     list: [1, null, { deep: ['x'] }],
@@ -19,12 +19,12 @@ test('a copy is the same as JSON would make it, frozen all through', () => {
   expect(Object.isFrozen(value.list)).toBe(false);
 });
 
-test('what is a copy already is taken as it is', () => {
+test('a frozen value is reused', () => {
   const copy = frozenCopy({ shared: { deep: [1] } });
   expect(frozenCopy({ ...copy, more: 1 }).shared).toBe(copy.shared);
 });
 
-test('what a string was cut out of is not kept alive', () => {
+test('the source of a sliced string is not retained', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');
   const heap = (): number => {

@@ -8,18 +8,18 @@ import { asOwner } from './owner-connection.ts';
 import { isForbidden, toStepfastError } from './postgres-errors.ts';
 
 export interface MigrationResult {
-  /** Names of those that were applied now. */
+  /** Names of the migrations applied by this call. */
   applied: string[];
-  /** The database came from another cluster, so the numbers of its transactions were renewed. */
+  /** Whether transaction numbers were reset, because the database comes from another cluster. */
   renewed: boolean;
 }
 
-/** Raised by a migration that servers of before cannot work with. */
+/** Increased by a migration that older servers cannot work with. */
 export const generation = 1;
 const lockKey = 7_837_365_201;
 const patience = 120_000;
 
-/** Makes or renews the schema as its owner. Any number of processes may call it at once. */
+/** Creates or updates the schema as its owner. Safe to call from several processes at once. */
 export async function migrate(
   url: string,
   known: readonly Migration[] = migrations,
@@ -40,14 +40,14 @@ export async function migrate(
       const why = error instanceof Error ? error.message : String(error);
       throw new StepfastError(
         'migration_failed',
-        `the schema could not be migrated (${why}): what was applied before stays, mend the cause and run it again`,
+        `the schema could not be migrated (${why}): earlier migrations stay applied; fix the cause and run it again`,
         { cause: error },
       );
     }
   });
 }
 
-/** Throws where servers of this version cannot work on the schema. `query` needs no rights but to read. */
+/** Throws if servers of this version cannot work with the schema. `query` only needs to read. */
 export async function requireSchema(
   query: (sql: string) => Promise<readonly Record<string, unknown>[]>,
   known: readonly Migration[] = migrations,
@@ -59,7 +59,7 @@ export async function requireSchema(
     if (role?.name !== appRole || role.free === true)
       throw new StepfastError(
         'schema_unsafe',
-        `connections work as ${role?.name}, not as the plain role ${appRole}, so projects would not be kept apart: connect without a pooler that forgets \`set role\``,
+        `connections use the role ${role?.name} instead of ${appRole}, so projects would not be isolated: connect without a pooler that drops \`set role\``,
       );
     const [meta] = await query('select generation, cluster from stepfast.meta');
     refuseNewer(Number(meta?.generation));
@@ -100,12 +100,12 @@ async function prepareSchema(client: pg.Client): Promise<void> {
 }
 
 /**
- * Since PostgreSQL 16 an owner that is no superuser is made an administrator of the roles that it creates, which counts
- * as membership but does not allow `set role`: that takes a grant of its own.
+ * Since PostgreSQL 16 an owner without superuser rights becomes an administrator of the roles that it creates. That counts
+ * as membership but does not allow `set role`, which needs a separate grant.
  */
 async function prepareRole(client: pg.Client): Promise<void> {
   try {
-    // Roles belong to the whole cluster: another database's migration may create this one at the same moment.
+    // Roles belong to the whole cluster: the migration of another database may create this one concurrently.
     await client.query(`
       do $$ begin
         if not exists (select from pg_roles where rolname = '${appRole}') then create role ${appRole} nologin; end if;
@@ -123,7 +123,7 @@ async function prepareRole(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ me: string }>('select quote_ident(current_user) as me');
     throw new StepfastError(
       'migration_failed',
-      `${rows[0]?.me} may not create the role ${appRole} or grant it to itself: an administrator of the database runs \`create role ${appRole} nologin\` unless there is one, and \`grant ${appRole} to ${rows[0]?.me}\``,
+      `${rows[0]?.me} may not create the role ${appRole} or grant it to itself: ask a database administrator to run \`create role ${appRole} nologin\` if the role is missing, and \`grant ${appRole} to ${rows[0]?.me}\``,
       { cause },
     );
   }
@@ -138,7 +138,7 @@ function refuseNewer(found: number): void {
   if (found <= generation) return;
   throw new StepfastError(
     'schema_newer',
-    `the database was made by a newer Stepfast (generation ${found}, this one knows ${generation}): update Stepfast`,
+    `the database was migrated by a newer Stepfast (generation ${found}, supported: ${generation}): update Stepfast`,
   );
 }
 
@@ -158,8 +158,8 @@ async function applyAll(client: pg.Client, known: readonly Migration[]): Promise
 }
 
 /**
- * Cursors of streams are numbers of transactions. Another cluster counts from its own beginning: batches that it has
- * not reached yet would be told a second time when it does, so all old ones become older than everything.
+ * Stream cursors are transaction numbers, which another cluster counts from its own start. Batches with numbers that it
+ * has not reached yet would be streamed again later, so all existing batches get the number 0.
  */
 async function resetTransactionNumbers(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ other: boolean }>(
@@ -180,7 +180,7 @@ async function resetTransactionNumbers(client: pg.Client): Promise<boolean> {
   });
 }
 
-/** Row security binds the owner too, so it asks for one project after another. */
+/** Row level security applies to the owner too, so it queries one project after another. */
 async function hasFutureTransactions(client: pg.Client): Promise<boolean> {
   const projects = await client.query<{ id: number }>('select id from stepfast.projects');
   for (const { id } of projects.rows) {

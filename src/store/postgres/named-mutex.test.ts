@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createNamedMutex } from './named-mutex.ts';
 
-test('one name is worked on by one at a time, in the order of asking, and another name beside it', async () => {
+test('actions of one name run one at a time in order, and other names run in parallel', async () => {
   const exclusive = createNamedMutex(60_000);
   const order: string[] = [];
   let release = (): void => {};
@@ -20,7 +20,7 @@ test('one name is worked on by one at a time, in the order of asking, and anothe
   expect(order).toEqual(['beside', 'first', 'second', 'third']);
 });
 
-test('the next one comes in after one that failed', async () => {
+test('a failed action lets the next one run', async () => {
   const exclusive = createNamedMutex(60_000);
   const failing = exclusive('a', async () => {
     throw new RangeError('on purpose');
@@ -30,7 +30,7 @@ test('the next one comes in after one that failed', async () => {
   expect(await next).toBe('in');
 });
 
-test('who has waited too long goes while the first is still at it, and the next ones still wait for that', async () => {
+test('a timed-out caller leaves while the first action runs, and later callers still wait for it', async () => {
   const exclusive = createNamedMutex(20);
   const order: string[] = [];
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -46,7 +46,7 @@ test('who has waited too long goes while the first is still at it, and the next 
   expect(order[0]).toBe('first');
 });
 
-test('who has waited too long is sent away without having done anything', async () => {
+test('a timed-out caller never runs its action', async () => {
   const exclusive = createNamedMutex(1);
   let done = false;
   const slow = exclusive('a', () => new Promise((resolve) => setTimeout(resolve, 30)));

@@ -1,16 +1,16 @@
 import { StepfastError } from '../../errors.ts';
 
-/** One at a time for each name, first come, first served: a hot run takes one connection of a process, not all. */
+/** One action at a time per name, in order, so that a busy run takes one connection of a process instead of all. */
 export function createNamedMutex(wait: number): <T>(name: string, action: () => Promise<T>) => Promise<T> {
-  const lines = new Map<string, Promise<void>>();
+  const queues = new Map<string, Promise<void>>();
   return async (name, action) => {
-    const before = lines.get(name);
+    const before = queues.get(name);
     const { promise: left, resolve: leave } = Promise.withResolvers<void>();
-    // Whoever leaves early does not let the next one in before those who came first.
-    const line = before ? before.then(() => left) : left;
-    lines.set(name, line);
-    void line.then(() => {
-      if (lines.get(name) === line) lines.delete(name);
+    // A caller that gives up must not let the next one overtake earlier callers.
+    const queue = before ? before.then(() => left) : left;
+    queues.set(name, queue);
+    void queue.then(() => {
+      if (queues.get(name) === queue) queues.delete(name);
     });
     try {
       if (before) await withinMs(before, wait, name);
@@ -23,7 +23,10 @@ export function createNamedMutex(wait: number): <T>(name: string, action: () => 
 
 async function withinMs(turn: Promise<void>, ms: number, name: string): Promise<void> {
   const { promise: over, reject } = Promise.withResolvers<never>();
-  const tooLong = new StepfastError('store_busy', `${name}: too many calls wait for this run: try again`);
+  const tooLong = new StepfastError(
+    'store_busy',
+    `${name}: too many calls are waiting for this run: try again`,
+  );
   const timer = setTimeout(() => reject(tooLong), ms);
   await Promise.race([turn, over]).finally(() => clearTimeout(timer));
 }

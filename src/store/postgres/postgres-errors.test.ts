@@ -13,7 +13,7 @@ test.each([
   [failure('Client has encountered a connection error and is not queryable')],
   [failure('connection failure', '08006')],
   [failure('deadlock detected', '40P01')],
-])('%s may be tried again', (error) => {
+])('%s is transient', (error) => {
   expect(isTransient(error)).toBe(true);
   expect(keepsConnection(error)).toBe(false);
 });
@@ -24,7 +24,7 @@ test.each([
   [failure('duplicate key', '23505')],
   [failure('timeout exceeded when trying to connect')],
   [new StepfastError('store_corrupt', 'x')],
-])('%s is not tried again', (error) => {
+])('%s is not transient', (error) => {
   expect(isTransient(error)).toBe(false);
 });
 
@@ -37,7 +37,7 @@ test.each([
   ['schema_old', failure('relation "stepfast.runs" does not exist', '42P01')],
   ['schema_old', failure('role "stepfast_app" does not exist', '22023')],
   ['store_corrupt', new SyntaxError('Unexpected token')],
-])('it is told as %s: %s', (code, error) => {
+])('becomes %s: %s', (code, error) => {
   expect(toStepfastError("run 'x'", error)).toMatchObject({
     code,
     cause: error,
@@ -45,12 +45,12 @@ test.each([
   });
 });
 
-test('what was told already stays as it is', () => {
+test('a StepfastError stays as it is', () => {
   const error = new StepfastError('no_run', 'x');
   expect(toStepfastError('y', error)).toBe(error);
 });
 
-test('a month that is missing is known by its message', () => {
+test('a missing month is recognized by its message', () => {
   expect(isMissingMonth(failure('no partition of relation "events" found for row', '23514'))).toBe(true);
   expect(isMissingMonth(failure('violates check constraint', '23514'))).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { StepfastError } from '../../errors.ts';
 
-/** What PostgreSQL or the way to it says when nothing is wrong with the call: it may come again. */
+/** Errors of PostgreSQL or the connection that a retry may solve. */
 const transientCodes = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
@@ -32,32 +32,32 @@ const messageOf = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error);
 };
 
-/** The connection, not the call, has failed. */
+/** Whether the connection failed rather than the call. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof StepfastError) return false;
   const code = codeOf(error);
   return transientCodes.has(code) || code.startsWith('08') || connectionLost.test(messageOf(error));
 }
 
-/** A connection that said this can be used again. */
+/** Whether the connection is still usable after this error. */
 export const keepsConnection = (error: unknown): boolean => /^(22|23|42|P0)/.test(codeOf(error));
 
-/** The month that a run begins in has no table yet. */
+/** Whether the table of the run's month is missing. */
 export const isMissingMonth = (error: unknown): boolean =>
   codeOf(error) === '23514' && messageOf(error).includes('no partition of relation');
 
-/** It was not begun, since others were at it. */
+/** Whether the call did not start because of other calls. */
 export const isBusy = (error: unknown): boolean =>
   messageOf(error) === poolTimeoutMessage || codeOf(error) === '55P03';
 
-/** That a later try was not begun says nothing of the one before it, whose connection was lost. */
+/** A retry that did not start says nothing about the first try, whose connection was lost. */
 export const outcomeUnknown = (error: unknown): Error =>
-  new Error(`a connection was lost, and then: ${messageOf(error)}`, { cause: error });
+  new Error(`the connection was lost, and the retry failed: ${messageOf(error)}`, { cause: error });
 
-/** The role lacks a privilege. */
+/** Whether the role lacks a privilege. */
 export const isForbidden = (error: unknown): boolean => codeOf(error) === '42501';
 
-/** As one error that tells what to do. */
+/** Turns any error into a StepfastError that says what to do. */
 export function toStepfastError(what: string, error: unknown): StepfastError {
   if (error instanceof StepfastError) return error;
   const code = codeOf(error);
@@ -71,7 +71,7 @@ export function toStepfastError(what: string, error: unknown): StepfastError {
   if (isBusy(error))
     return new StepfastError(
       'store_busy',
-      `${what}: nothing was done, since too many calls wait for PostgreSQL: try again`,
+      `${what}: nothing was done, because too many calls are waiting for PostgreSQL: try again`,
       options,
     );
   if (missingObjectCodes.has(code))

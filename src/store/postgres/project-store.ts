@@ -26,17 +26,17 @@ export interface StoreParts {
   query: Query;
   definitions: DefinitionCache;
   pages: RunPages;
-  /** Not within a transaction, which may come to nothing. */
-  recents?: RecentRuns;
+  /** Absent within a transaction, which may be rolled back. */
+  recents?: RecentRuns | undefined;
   nonce(): string;
-  /** A batch was written; durable, unless `query` is a transaction's. */
+  /** Called after a batch was written; it is durable unless `query` belongs to a transaction. */
   moved(run: string, seq: number): void;
   watch(run: string, seq: number, ms: number): Promise<void>;
   locked?<T>(run: string, action: (store: Store) => Promise<T>): Promise<T>;
 }
 
 const listPage = 50;
-/** Every call reads and writes all of it. */
+/** Limited, because every call reads and writes the whole state. */
 const maxStateBytes = 4 * 2 ** 20;
 const monthsAhead = 3;
 
@@ -58,13 +58,13 @@ export function createProjectStore(parts: StoreParts): Store {
       ...stateColumns(state, text, state.createdAt),
     ];
     const first = await query(statements.create, values(!definitions.has(project, pinned.hash)));
-    const said = first[0]?.[0] === 'body' ? await query(statements.create, values(true)) : first;
-    if (said[0]?.[0] === 'taken') return 'taken';
+    const result = first[0]?.[0] === 'body' ? await query(statements.create, values(true)) : first;
+    if (result[0]?.[0] === 'taken') return 'taken';
     definitions.add(project, pinned.hash, source);
     return accepted(run, batch, pinned.hash, state, text.length);
   }
 
-  /** Servers make the months ahead of time; where none has for long, whoever needs one does. */
+  /** Servers create partitions ahead of time; if none did, this call creates them. */
   async function createWithMonth(
     run: string,
     pinned: Pinned,
@@ -152,7 +152,7 @@ export function createProjectStore(parts: StoreParts): Store {
     return version;
   }
 
-  /** Hardly anybody writes to a run that has ended. */
+  /** Ended runs are not cached, because they rarely change. */
   function remember(run: string, recent: RecentRun): void {
     if (ended(recent.state)) recents?.forget(project, run);
     else recents?.set(project, run, { ...recent, state: frozenCopy(recent.state) });
@@ -182,7 +182,7 @@ export function createProjectStore(parts: StoreParts): Store {
   async function ids(name?: string): Promise<string[]> {
     if (name !== undefined && !isRunId(name)) return [];
     const end = name === undefined ? null : [...name].reverse().join('');
-    // All that begin with the reversed name and a hyphen: `.` is the character after it.
+    // The range of ids that start with the reversed name and a hyphen: `.` follows the hyphen in ASCII.
     const range = end === null ? [null, null] : [`${end}-`, `${end}.`];
     const rows = await query(statements.ids, [project, name ?? null, ...range]);
     return rows.map(([run]) => String(run));
@@ -191,10 +191,7 @@ export function createProjectStore(parts: StoreParts): Store {
   async function list(): Promise<RunInfo[]> {
     const infos: RunInfo[] = [];
     for (let after: string | undefined; ; ) {
-      const { runs, next } = await pages.page(query, project, {
-        limit: listPage,
-        ...(after === undefined ? {} : { after }),
-      });
+      const { runs, next } = await pages.page(query, project, { limit: listPage, after });
       infos.push(...runs);
       if (next === undefined) return infos;
       after = next;
@@ -255,7 +252,7 @@ function stateColumns(state: State, text: string, created?: number): unknown[] {
 
 function stateText(run: string, state: State): string {
   const text = JSON.stringify(state);
-  // To end it is always allowed.
+  // Ending a run is always allowed.
   if (!ended(state) && Buffer.byteLength(text) > maxStateBytes) throw tooLarge(run);
   return text;
 }
@@ -263,9 +260,9 @@ function stateText(run: string, state: State): string {
 const tooLarge = (run: string): StepfastError =>
   new StepfastError(
     'state_too_large',
-    `run '${run}' remembers all it can (${maxStateBytes / 2 ** 20} MB), so nothing was done: cancel it, and start another run for what is left`,
+    `the state of run '${run}' exceeds ${maxStateBytes / 2 ** 20} MB, so nothing was done: cancel it, and start another run for the remaining work`,
     { data: { run } },
   );
 
-/** A column of text takes no NUL. */
+/** A text column cannot store NUL. */
 const withoutNul = (text: string): string => text.replaceAll('\0', '');

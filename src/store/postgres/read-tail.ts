@@ -2,30 +2,30 @@ import type { Query } from './database.ts';
 import { maxPageBytes } from './run-pages.ts';
 import { statements } from './statements.ts';
 
-/** One batch of one run, as a stream tells it. */
+/** One batch of a stream. */
 export interface TailRow {
-  /** Where the stream goes on after it. */
+  /** The cursor after this row. */
   cursor: string;
   run: string;
   seq: number;
-  /** The batch as JSON text, without key and reply. */
+  /** JSON without key and reply. */
   batch: string;
 }
 
 export interface TailPage {
   rows: TailRow[];
-  /** Where the stream goes on after all of them. */
+  /** The cursor after all rows. */
   cursor: string;
-  /** What follows is read at once: this was all that is read at a time. */
+  /** More rows are available now. */
   more?: true;
-  /** The cursor that was given is none of this database: it is from the future. */
+  /** The given cursor is invalid or ahead of this database. */
   reset?: true;
 }
 
 /**
- * The batches of a project in the order of their transactions' numbers; of those, only numbers below which none is
- * under way, so that one that commits late is never skipped. A cursor is always the number of a transaction that was
- * seen committed: numbers that were given out and lost in a crash are given out again.
+ * Reads the batches of a project in the order of their transaction numbers, up to the oldest transaction in progress, so
+ * that a late commit is never skipped. A cursor is always the number of a committed transaction, because numbers lost in
+ * a crash are assigned again.
  */
 export async function readTail(
   query: Query,
@@ -40,7 +40,7 @@ export async function readTail(
     const cursor = String(rows[0]?.[0] ?? '0');
     return { rows: [], cursor, ...(after === undefined ? {} : { reset: true }) };
   }
-  const told = rows.map(
+  const batches = rows.map(
     ([tx, run, seq, batch]): TailRow => ({
       cursor: String(tx),
       run: String(run),
@@ -48,7 +48,7 @@ export async function readTail(
       batch: String(batch),
     }),
   );
-  const bytes = told.reduce((sum, { batch }) => sum + Buffer.byteLength(batch), 0);
-  const more = told.length >= limit || bytes >= maxPageBytes;
-  return { rows: told, cursor: told.at(-1)?.cursor ?? given, ...(more ? { more } : {}) };
+  const bytes = batches.reduce((sum, { batch }) => sum + Buffer.byteLength(batch), 0);
+  const more = batches.length >= limit || bytes >= maxPageBytes;
+  return { rows: batches, cursor: batches.at(-1)?.cursor ?? given, ...(more ? { more } : {}) };
 }

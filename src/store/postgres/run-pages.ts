@@ -5,10 +5,10 @@ import type { DefinitionCache } from './definition-cache.ts';
 import { statements } from './statements.ts';
 
 export interface PageRequest {
-  /** Only those under way, or only those that have ended. */
+  /** true: only active runs; false: only ended runs. */
   live?: boolean;
-  /** The `next` of the page before. */
-  after?: string;
+  /** The `next` of the previous page. */
+  after?: string | undefined;
   limit: number;
 }
 
@@ -18,13 +18,13 @@ export interface RunPage {
 }
 
 export interface RunPages {
-  /** Newest first. A run that began meanwhile is on no later page. */
+  /** Newest first. Runs started after the first page are not on later pages. */
   page(query: Query, project: number, request: PageRequest): Promise<RunPage>;
-  /** Of rows as the schema's functions give runs. */
+  /** Converts rows of the schema's functions. */
   infos(query: Query, project: number, rows: Awaited<ReturnType<Query>>): Promise<RunInfo[]>;
 }
 
-/** About as much is read at once, however many rows are asked for. */
+/** The approximate limit of one read, whatever number of rows is requested. */
 export const maxPageBytes = 16 * 2 ** 20;
 
 const newest = String(2n ** 63n - 1n);
@@ -58,6 +58,5 @@ export function createRunPages(definitions: DefinitionCache): RunPages {
 
 function rowInfo(run: string, format: number, state: string, keeps: () => boolean | undefined): RunInfo {
   if (format > stateFileVersion) return { run, problem: newerError(run, format).message };
-  const keep = keeps();
-  return { run, state: JSON.parse(state), ...(keep === undefined ? {} : { keep }) };
+  return { run, state: JSON.parse(state), keep: keeps() };
 }

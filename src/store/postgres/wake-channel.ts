@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-/** A batch was committed somewhere, or a token was made or revoked. */
+/** `runs`: a batch was committed; `tokens`: a token was created or revoked. */
 export type Wake = 'runs' | 'tokens';
-/** Without projects: any may be meant. */
+/** Without `projects` any project may have changed. */
 export type WakeListener = (wake: Wake, projects?: ReadonlySet<number>) => void;
 
-/** One connection of its own, which hears the other servers and tells them. */
+/** Notifies other servers and receives their notifications, on a separate connection. */
 export interface WakeChannel {
-  /** After a commit, never inside it. Many at once are told as one. */
+  /** Call it after a commit, never inside the transaction. Several calls are sent as one notification. */
   send(project: number): void;
-  /** Also called every few seconds though nothing was heard; answers how to stop listening. */
+  /** Also calls the listener every few seconds; returns a function that unsubscribes. */
   on(listener: WakeListener): () => void;
   close(): Promise<void>;
 }
@@ -22,9 +22,9 @@ export interface WakeChannelOptions {
 }
 
 export const channel = 'stepfast';
-const gather = 20;
-const longestPayload = 7000;
-const longestPause = 2000;
+const batchMs = 20;
+const maxPayload = 7000;
+const maxPause = 2000;
 const answerLimit = 10_000;
 
 export function createWakeChannel({ url, onError, poll = 2000 }: WakeChannelOptions): WakeChannel {
@@ -45,7 +45,7 @@ export function createWakeChannel({ url, onError, poll = 2000 }: WakeChannelOpti
   }
 
   async function keepConnected(): Promise<void> {
-    for (let pause = 50; !closing.signal.aborted; pause = Math.min(2 * pause, longestPause)) {
+    for (let pause = 50; !closing.signal.aborted; pause = Math.min(2 * pause, maxPause)) {
       try {
         await listenOnce(() => {
           pause = 50;
@@ -58,7 +58,7 @@ export function createWakeChannel({ url, onError, poll = 2000 }: WakeChannelOpti
     }
   }
 
-  /** Ends when the connection does. */
+  /** Resolves when the connection ends. */
   async function listenOnce(connected: () => void): Promise<void> {
     const opened = new pg.Client({
       connectionString: url,
@@ -67,7 +67,7 @@ export function createWakeChannel({ url, onError, poll = 2000 }: WakeChannelOpti
       connectionTimeoutMillis: answerLimit,
       query_timeout: answerLimit,
     });
-    // A client that is ended while it connects never says so.
+    // A client that is ended while it connects emits no event.
     let stop = (): void => {};
     const end = new Promise<void>((resolve, reject) => {
       opened.on('error', reject);
@@ -82,11 +82,11 @@ export function createWakeChannel({ url, onError, poll = 2000 }: WakeChannelOpti
       await Promise.race([connecting, end]);
       if (closing.signal.aborted) return;
       opened.on('notification', ({ payload }) => receive(payload ?? ''));
-      // What it commits is only that somebody was woken.
+      // Notifications need no durability.
       await opened.query(`set synchronous_commit = off; listen ${channel}`);
       client = opened;
       connected();
-      // Whatever was said meanwhile was not heard.
+      // Notifications sent while disconnected were missed.
       notifyListeners('runs');
       notifyListeners('tokens');
       flush();
@@ -117,15 +117,15 @@ export function createWakeChannel({ url, onError, poll = 2000 }: WakeChannelOpti
       moved.clear();
       sending = true;
       try {
-        await open.query(`select pg_notify($1, $2)`, [channel, list.length > longestPayload ? '' : list]);
+        await open.query(`select pg_notify($1, $2)`, [channel, list.length > maxPayload ? '' : list]);
       } catch (error) {
-        // Everybody looks every few seconds in any case.
+        // Every server polls every few seconds anyway.
         onError(error instanceof Error ? error : new Error(String(error)));
       } finally {
         sending = false;
         flush();
       }
-    }, gather);
+    }, batchMs);
   }
 
   return {

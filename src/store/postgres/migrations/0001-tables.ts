@@ -1,9 +1,10 @@
-import { isolateByProject, type Migration } from './migration.ts';
+import type { Migration } from './migration.ts';
+import { isolateByProject } from './project-isolation.ts';
 
 /**
- * State and batches are JSON as text: jsonb knows no \u0000. A run's row is small and rewritten in place (storage main,
- * room in the page, no index on what changes); its batches all lie in the month that it began in. Row security lets no
- * index be used by a function of a column: what is looked for is a column of its own.
+ * State and batches are JSON as text, because jsonb does not support \u0000. A run's row is small and updated in place
+ * (storage main, free space in the page, no index on changing columns); its batches are in the partition of the month
+ * that it started in. Under row level security no index on an expression is used, so every searched value is a column.
  */
 export const tables: Migration = {
   id: 1,

@@ -1,9 +1,10 @@
-import { isolateByProject, type Migration } from './migration.ts';
+import type { Migration } from './migration.ts';
+import { isolateByProject } from './project-isolation.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const within = `perform set_config('stepfast.project', p_project::text, true);`;
 
-/** What is asked by those who have no tree: the runs of a session, and the workflows that a project has used. */
+/** For clients without a worktree: the runs of a session and the workflows of a project. */
 export const sessions: Migration = {
   id: 5,
   name: 'sessions',

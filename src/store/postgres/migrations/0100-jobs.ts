@@ -1,10 +1,11 @@
-import { isolateByProject, type Migration } from './migration.ts';
+import type { Migration } from './migration.ts';
+import { isolateByProject } from './project-isolation.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 const within = `perform set_config('stepfast.project', v_project::text, true);`;
 
-/** Whom a project tells what happens, how far it has told, and the runs that wait for a worker. */
+/** Webhooks, their delivery positions, and the runs that wait for a worker. */
 export const jobs: Migration = {
   id: 100,
   name: 'jobs',
