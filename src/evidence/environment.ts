@@ -55,12 +55,7 @@ const agentVariables = new Set([
 
 /** The environment of a gate's command: `base` without agent variables and git redirects. */
 export function commandEnvironment(base: Environment): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(base)) {
-    if (value !== undefined && !gitRedirectVariables.has(name) && !agentVariables.has(name))
-      env[name] = value;
-  }
-  return env;
+  return pick(base, (name) => !gitRedirectVariables.has(name) && !agentVariables.has(name));
 }
 
 const gitSettings =
@@ -68,16 +63,18 @@ const gitSettings =
 
 /** The environment of Stepfast's own git calls: keeps the user's settings, drops redirects. */
 export function gitEnvironment(base: Environment, own: Record<string, string> = {}): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(base)) {
-    if (value !== undefined && (!name.startsWith('GIT_') || gitSettings.test(name))) env[name] = value;
-  }
   return {
-    ...env,
+    ...pick(base, (name) => !name.startsWith('GIT_') || gitSettings.test(name)),
     LC_ALL: 'C',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
     ...own,
   };
+}
+
+function pick(base: Environment, keep: (name: string) => boolean): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(base)) if (value !== undefined && keep(name)) env[name] = value;
+  return env;
 }

@@ -2,7 +2,7 @@ import type { Artifact, ArtifactContent } from '../artifacts/artifact.ts';
 import { cleanText, maxCharactersRead, oneLine } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
-import { firstShare, maxItem, maxLabel, maxPhrase } from './budget-bounds.ts';
+import { maxItem, maxLabel, maxPhrase } from './budget-bounds.ts';
 import { truncate, truncateLine } from './text-size.ts';
 
 export type ArtifactSource = Pick<BriefingSource, 'artifacts' | 'reading'>;
@@ -20,10 +20,7 @@ export function artifactsPart(source: ArtifactSource): ListedPart {
   const lines = artifacts.map((artifact) => artifactLine(source, artifact));
   return {
     name: 'artifacts',
-    title: 'CRITICAL ARTIFACTS',
-    ask: 'artifacts',
     total: lines.length,
-    first: firstShare.artifacts,
     items: lines,
     ids: artifacts.map(({ id }) => id),
   };

@@ -2,6 +2,7 @@ import { estimateTokens } from '../../machine/index.ts';
 import type { Artifact } from '../artifacts/artifact.ts';
 import { artifactsPart, inlinable } from './artifacts-part.ts';
 import { sectionPointer } from './bounded-text.ts';
+import { partInfo } from './briefing-part.ts';
 import { maxSection } from './budget-bounds.ts';
 import { splitBudget } from './split-budget.ts';
 
@@ -16,19 +17,20 @@ export function artifactsText(
 ): { text: string; inlined: readonly string[]; listed: readonly string[] } {
   const source = { artifacts, reading: [] };
   const part = artifactsPart(source);
+  const { title } = partInfo.artifacts;
   if (part.total === 0) return { text: '', inlined: [], listed: [] };
   const closing =
     cap.tokens < maxSection.tokens
       ? `More: ${sectionPointer(more, 'artifacts')}.`
       : 'A section holds about 15,000 tokens; read the named files for the rest.';
   const room = {
-    tokens: cap.tokens - estimateTokens(`${part.title}\n\n${closing}`) - 4,
-    characters: maxSection.characters - part.title.length - closing.length - 2,
+    tokens: cap.tokens - estimateTokens(`${title}\n\n${closing}`) - 4,
+    characters: maxSection.characters - title.length - closing.length - 2,
   };
   const [filled] = splitBudget([part], inlinable(source), room);
   const { lines = [], inlined = [], listed = [], shown = 0 } = filled ?? {};
   const whole =
     shown === part.total &&
     artifacts.every(({ id, content }) => content.state !== 'loaded' || inlined.includes(id));
-  return { text: [part.title, ...lines, ...(whole ? [] : [closing])].join('\n'), inlined, listed };
+  return { text: [title, ...lines, ...(whole ? [] : [closing])].join('\n'), inlined, listed };
 }

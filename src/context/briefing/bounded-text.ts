@@ -1,4 +1,5 @@
 import { redactQuickly } from '../secrets/redact.ts';
+import { partInfo } from './briefing-part.ts';
 
 /** Text beyond this length is ignored: briefings show far less of any agent output, file or log. */
 export const maxCharactersRead = 64 * 1024;
@@ -21,8 +22,8 @@ export function cleanText(text: string): string {
 
 const minSecretLength = 8;
 
-const headings =
-  /^[#*_ \t]*(RUN|ACTION REQUIRED|INSTRUCTIONS|DECISIONS AND FEEDBACK|ENVIRONMENT CHANGES|DONE|REQUIRED READING|KEY REMINDERS|CONTEXT VARIABLES|QUESTIONS AND ANSWERS|CRITICAL ARTIFACTS|TASKS|SAVED)[:#*_ \t]*$/gm;
+const titles = Object.values(partInfo).map(({ title }) => title);
+const headings = new RegExp(`^[#*_ \\t]*(${titles.join('|')})[:#*_ \\t]*$`, 'gm');
 
 /** Cleans the text and quotes lines that look like a briefing heading. */
 export const escapeHeadings = (text: string): string => cleanText(text).replace(headings, '> $1');

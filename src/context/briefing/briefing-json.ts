@@ -4,5 +4,5 @@ import type { Briefing } from './compile-briefing.ts';
 type BriefingJson = Pick<Briefing, 'id' | 'run' | 'at' | 'tokens' | 'characters' | 'sections'>;
 
 export function briefingJson({ id, run, at, tokens, characters, sections }: Briefing): BriefingJson {
-  return { id, run, ...(at === undefined ? {} : { at }), tokens, characters, sections };
+  return { id, run, at, tokens, characters, sections };
 }

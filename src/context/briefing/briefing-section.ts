@@ -1,6 +1,7 @@
 import { opening } from '../../machine/index.ts';
 import { artifactsText } from './artifacts-text.ts';
 import { escapeHeadings, oneLine } from './bounded-text.ts';
+import { partInfo } from './briefing-part.ts';
 import type { BriefingSource, SectionName } from './briefing-source.ts';
 import { maxItem, maxSection } from './budget-bounds.ts';
 import { differencesPart } from './differences-part.ts';
@@ -42,7 +43,9 @@ interface Block {
 
 const sections: Record<Exclude<SectionName, 'artifacts'>, (source: BriefingSource) => Block[]> = {
   status: (source) => [
-    ...statusParts(source, unlimitedStatus(maxStatus)).map(({ title, text }) => ({ title, lines: [text] })),
+    ...statusParts(source, unlimitedStatus(maxStatus)).map(({ name, text }) =>
+      block(partInfo[name].title, [text]),
+    ),
     block('ENVIRONMENT CHANGES', differencesPart(source, maxLongItem).items),
   ],
   instructions: (source) => [block('INSTRUCTIONS', [instructionsIn(source)])],

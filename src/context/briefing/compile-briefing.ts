@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { estimateTokens, formatHandle } from '../../machine/index.ts';
 import { artifactsPart, inlinable } from './artifacts-part.ts';
 import { sectionPointer } from './bounded-text.ts';
-import type { BriefingPart, ListedPart, PartName, WholePart } from './briefing-part.ts';
+import {
+  type BriefingPart,
+  type ListedPart,
+  type PartName,
+  partInfo,
+  type WholePart,
+} from './briefing-part.ts';
 import type { BriefingSource, SectionName } from './briefing-source.ts';
 import { differencesPart } from './differences-part.ts';
 import { donePart } from './done-part.ts';
@@ -30,7 +36,7 @@ export interface Briefing {
   id: string;
   run: string;
   /** The handle of the position. */
-  at?: string;
+  at?: string | undefined;
   /** Estimated from the markdown form, which is larger than the text form. */
   tokens: number;
   characters: number;
@@ -84,7 +90,7 @@ export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
   return {
     id,
     run: state.run,
-    ...(cursor ? { at: formatHandle(state.run, cursor.path, cursor.visit) } : {}),
+    at: cursor && formatHandle(state.run, cursor.path, cursor.visit),
     tokens: estimateTokens(markdown),
     characters: markdown.length,
     sections: shown.map(section),
@@ -132,15 +138,15 @@ const render = (
   sections: readonly Pick<RenderedPart, 'part' | 'text'>[],
   last: readonly string[],
   title: (text: string) => string,
-): string => [...sections.map(({ part, text }) => `${title(part.title)}\n${text}`), ...last].join('\n\n');
+): string =>
+  [...sections.map(({ part, text }) => `${title(partInfo[part.name].title)}\n${text}`), ...last].join('\n\n');
 
 const withId = ({ part, text }: RenderedPart, id: string): string =>
   part.name === 'run' ? text.replace(idPlaceholder, id) : text;
 
 const section = ({ part, text, cost, shown, total }: RenderedPart): BriefingSection => ({
   name: part.name,
-  title: part.title,
-  ask: part.ask,
+  ...partInfo[part.name],
   text,
   tokens: cost.tokens,
   characters: text.length,

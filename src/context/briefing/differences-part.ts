@@ -1,6 +1,6 @@
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
-import { firstShare, maxItem } from './budget-bounds.ts';
+import { maxItem } from './budget-bounds.ts';
 import { truncateLine } from './text-size.ts';
 
 /** Differences from where the run was last worked on: another machine, another commit, missing files. */
@@ -8,10 +8,7 @@ export function differencesPart({ differences = [] }: BriefingSource, most = max
   const lines = differences.map((difference) => `- ${truncateLine(difference, most)}`);
   return {
     name: 'differences',
-    title: 'ENVIRONMENT CHANGES',
-    ask: 'status',
     total: lines.length,
-    first: firstShare.differences,
     items: lines,
   };
 }

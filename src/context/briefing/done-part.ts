@@ -2,7 +2,7 @@ import { type Output, opening, type State } from '../../machine/index.ts';
 import { age, oneLine } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
-import { firstShare, maxItem, maxLabel, maxPhrase } from './budget-bounds.ts';
+import { maxItem, maxLabel, maxPhrase } from './budget-bounds.ts';
 import type { SeenLines } from './seen-lines.ts';
 import { truncate, truncateLine } from './text-size.ts';
 
@@ -17,10 +17,7 @@ export function donePart(source: BriefingSource, seen: SeenLines, most = maxOutp
   const { failed, count } = failedTasks(source.state, most === maxOutputs ? maxFailed : most);
   return {
     name: 'done',
-    title: 'DONE',
-    ask: 'done',
     total: count + Object.keys(source.state.outputs).length,
-    first: firstShare.done,
     items: (function* () {
       yield* failed;
       for (const [key, output] of newestOutputs(source.state, most))

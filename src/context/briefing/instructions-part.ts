@@ -18,8 +18,6 @@ export function instructionsPart(source: BriefingSource, notes: TextSize, seen: 
   seen.add(text);
   return {
     name: 'instructions',
-    title: 'INSTRUCTIONS',
-    ask: 'instructions',
     text: [text, answer].filter((part) => part !== '').join('\n'),
   };
 }

@@ -12,7 +12,7 @@ const lasting: readonly NoteKind[] = ['decision', 'rejection', 'correction'];
 /** Decisions, rejections, corrections and review feedback, verbatim. */
 export function notesPart(source: BriefingSource, seen: SeenLines): WholePart {
   const text = [...feedbackLines(source, seen), ...noteLines(source, bounds.notes, seen)].join('\n');
-  return { name: 'notes', title: 'DECISIONS AND FEEDBACK', ask: 'notes', text };
+  return { name: 'notes', text };
 }
 
 /** Notes with the same text become one line with all their names. */

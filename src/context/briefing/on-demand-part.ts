@@ -2,7 +2,7 @@ import { opening } from '../../machine/index.ts';
 import { count, oneLine, sectionPointer } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
-import { firstShare, maxItem } from './budget-bounds.ts';
+import { maxItem } from './budget-bounds.ts';
 import { truncate } from './text-size.ts';
 
 /** Points to the to-do list and full outputs, and names the files that the run produced. */
@@ -16,10 +16,7 @@ export function onDemandPart({ state, more, todo }: BriefingSource): ListedPart 
   const artifacts = new Set(state.artefacts.map(oneLine));
   return {
     name: 'kept',
-    title: 'SAVED',
-    ask: 'outputs',
     total: lines.length + artifacts.size,
-    first: firstShare.kept,
     items: (function* () {
       yield* lines;
       for (const path of artifacts) yield truncate(`- artifact ${path}`, maxItem);

@@ -1,7 +1,7 @@
 import { oneLine } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource, ReadingFile } from './briefing-source.ts';
-import { firstShare, maxItem } from './budget-bounds.ts';
+import { maxItem } from './budget-bounds.ts';
 import { truncate } from './text-size.ts';
 
 const states = ['changed', 'unread', 'before', 'missing', 'read'] as const;
@@ -23,10 +23,7 @@ export function readingPart({ reading }: BriefingSource): ListedPart {
   );
   return {
     name: 'reading',
-    title: 'REQUIRED READING',
-    ask: 'reading',
     total: lines.length,
-    first: firstShare.reading,
     items: lines,
   };
 }

@@ -3,7 +3,7 @@ import { redactNamed } from '../secrets/redact.ts';
 import { oneLine } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
-import { firstShare, maxItem, maxPhrase } from './budget-bounds.ts';
+import { maxItem, maxPhrase } from './budget-bounds.ts';
 import { currentPivot } from './feedback.ts';
 import { lastAnswer } from './instructions-part.ts';
 import type { SeenLines } from './seen-lines.ts';
@@ -22,10 +22,7 @@ export function remindersPart(
     .map((line) => truncate(`- ${line}`, most));
   return {
     name: 'reminders',
-    title: 'KEY REMINDERS',
-    ask: 'notes',
     total: lines.length,
-    first: firstShare.reminders,
     items: lines,
   };
 }
@@ -43,10 +40,7 @@ export function variablesPart(
   ];
   return {
     name: 'variables',
-    title: 'CONTEXT VARIABLES',
-    ask: 'notes',
     total: named.length,
-    first: firstShare.variables,
     items: (function* () {
       for (const [name, value] of named)
         yield truncate(`- ${oneLine(name)}: ${oneLine(redactNamed(name, String(value)))}`, most);
@@ -64,10 +58,7 @@ export function questionsPart(source: BriefingSource, { quote = maxPhrase, all =
   const answered = asked.filter(({ answer }) => answer !== undefined);
   return {
     name: 'questions',
-    title: 'QUESTIONS AND ANSWERS',
-    ask: 'notes',
     total: asked.length,
-    first: firstShare.questions,
     items: (function* () {
       for (const { at, text, answer } of [...open, ...answered]) {
         const question = truncateLine(text, quote);

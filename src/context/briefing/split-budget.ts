@@ -1,5 +1,6 @@
 import type { Inlinable } from './artifacts-part.ts';
-import type { ListedPart, PartName } from './briefing-part.ts';
+import { type ListedPart, partInfo } from './briefing-part.ts';
+import { firstShare } from './budget-bounds.ts';
 import { costOf, fits, sum, type TextSize } from './text-size.ts';
 
 export interface FilledPart {
@@ -14,7 +15,7 @@ export interface FilledPart {
 }
 
 interface Piece {
-  part: PartName;
+  part: ListedPart['name'];
   text: string;
   cost: TextSize;
   /** Set if the piece is an artifact's text. */
@@ -48,7 +49,7 @@ export function splitBudget(
 }
 
 /** These grow with the run, so beyond their share they come after what was recorded deliberately. */
-const history: readonly PartName[] = ['done', 'tasks'];
+const history: readonly ListedPart['name'][] = ['done', 'tasks'];
 
 /** An artifact above this size is long. */
 const maxShortArtifact: TextSize = { tokens: 600, characters: 2400 };
@@ -59,7 +60,7 @@ function* piecesInOrder(parts: readonly ListedPart[], artifacts: readonly Inlina
     let spent: TextSize = { tokens: 0, characters: 0 };
     for (let piece = queue.peek(); piece; piece = queue.peek()) {
       spent = sum(spent, piece.cost);
-      if (!fits(spent, part.first)) break;
+      if (!fits(spent, firstShare[part.name])) break;
       yield piece;
       queue.drop();
     }
@@ -123,7 +124,8 @@ function filled(part: ListedPart, pieces: readonly Piece[]): FilledPart {
   };
 }
 
-export const pointerLine = ({ ask }: ListedPart, left: number): string => `- ${left} more: section ${ask}`;
+export const pointerLine = ({ name }: ListedPart, left: number): string =>
+  `- ${left} more: section ${partInfo[name].ask}`;
 
 /** An upper bound for any number of remaining items. */
 export const pointerCost = (part: ListedPart): TextSize => costOf(pointerLine(part, part.total));

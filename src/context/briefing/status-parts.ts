@@ -45,18 +45,8 @@ const briefingLimits: StatusLimits = {
 
 /** Limits of the section on demand: everything that fits the section. */
 export function unlimitedStatus(room: TextSize): StatusLimits {
-  const all = Infinity;
-  return {
-    room,
-    identity: room,
-    detail: room,
-    next: room,
-    path: room,
-    name: room,
-    gates: all,
-    listed: all,
-    inBriefing: false,
-  };
+  const sizes = { room, identity: room, detail: room, next: room, path: room, name: room };
+  return { ...sizes, gates: Infinity, listed: Infinity, inBriefing: false };
 }
 
 /** RUN and ACTION REQUIRED. */
@@ -87,14 +77,10 @@ export function statusParts(source: BriefingSource, most = briefingLimits): [Who
   return [
     {
       name: 'run',
-      title: 'RUN',
-      ask: 'status',
       text: [...identityLine, ...position, ...at, ...files, ...agentLine].join('\n'),
     },
     {
       name: 'action',
-      title: 'ACTION REQUIRED',
-      ask: 'status',
       text: [...next, ...facts, ...failed.texts, ...more, ...signal].join('\n'),
     },
   ];

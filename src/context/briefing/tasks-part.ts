@@ -9,7 +9,7 @@ import {
 import { oneLine } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
-import { firstShare, maxItem, maxLabel } from './budget-bounds.ts';
+import { maxItem, maxLabel } from './budget-bounds.ts';
 import { truncate, truncateLine } from './text-size.ts';
 
 type TaskList = State['tasks'][string];
@@ -24,10 +24,7 @@ export function tasksPart({ definition, state, cursor }: BriefingSource): Listed
   );
   return {
     name: 'tasks',
-    title: 'TASKS',
-    ask: 'tasks',
     total: lists.reduce((sum, { open, done }) => sum + 1 + open.length + done.length, 0),
-    first: firstShare.tasks,
     items: (function* () {
       for (const { loop, open, done, total } of lists) {
         yield truncate(`- ${oneLine(loop)}: ${done.length} of ${total} done`, maxItem);
