@@ -9,7 +9,7 @@ export {
   briefingSection,
   type Cap,
   compileBriefing,
-  linesThatTell,
+  failureLines,
   type SectionName,
   sectionNames,
 } from './briefing/index.ts';

@@ -1,4 +1,4 @@
-/** `stepfast/context`: for people who own their loop. Nothing here reads files or needs another package. */
+/** `stepfast/context`: context management for custom agent loops. Reads no files and needs no other package. */
 export { estimateTokens } from '../machine/index.ts';
 export {
   type Compaction,

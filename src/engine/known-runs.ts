@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunId, writeOwnFile } from '../store/index.ts';
+import { isRunId, writeNoFollow } from '../store/index.ts';
 
 /** The runs on servers that this project directory has to do with, a file each. What cannot be written is forgotten. */
 export interface KnownRuns {
@@ -73,8 +73,8 @@ export function createKnownRuns(directory: string): KnownRuns {
     try {
       mkdirSync(folder, { recursive: true });
       const ignore = join(directory, 'sessions', '.gitignore');
-      if (!existsSync(ignore)) writeOwnFile(ignore, '*\n');
-      writeOwnFile(fileOf(run), text);
+      if (!existsSync(ignore)) writeNoFollow(ignore, '*\n');
+      writeNoFollow(fileOf(run), text);
     } catch {
       // It is then known by its name alone.
     }

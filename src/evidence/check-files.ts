@@ -1,13 +1,13 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 
-export interface Checked {
+export interface FileCheck {
   pass: boolean;
   why?: string;
 }
 
-/** Whether the worktree has the path; one that leads out of it, also by a symbolic link, does not count. */
-export async function checkExists(path: string, worktree: string, root?: string): Promise<Checked> {
+/** Whether the path exists inside the worktree, also after resolving symbolic links. */
+export async function checkExists(path: string, worktree: string, root?: string): Promise<FileCheck> {
   const base = await realpath(worktree);
   const asked = resolve(base, fromRoot(path, root));
   if (!inside(base, asked) && !inside(resolve(worktree), asked)) {
@@ -18,19 +18,19 @@ export async function checkExists(path: string, worktree: string, root?: string)
     if (inside(base, real)) return { pass: true };
     return {
       pass: false,
-      why: `${path} leads out of the worktree by a symbolic link: put the file itself there`,
+      why: `${path} leaves the worktree through a symbolic link: replace the link with the file`,
     };
   } catch {
     const dangling = await lstat(asked).then(
       () => true,
       () => false,
     );
-    const problem = dangling ? 'is a symbolic link to nothing' : 'does not exist';
+    const problem = dangling ? 'is a dangling symbolic link' : 'does not exist';
     return { pass: false, why: `${path} ${problem}: write it, then advance again` };
   }
 }
 
-/** A path below the project's root means the same path in whichever worktree the gates run. */
+/** Maps an absolute path below the project root to the same path in the worktree. */
 function fromRoot(path: string, root: string | undefined): string {
   return root !== undefined && isAbsolute(path) && inside(root, path) ? relative(root, path) : path;
 }
@@ -40,19 +40,19 @@ function inside(folder: string, path: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Whether a file that must be read was read as it is now. */
+/** Whether the current version of a required file was read. */
 export type ReadState = 'read' | 'unread' | 'changed' | 'missing';
 
 const advice: Record<Exclude<ReadState, 'read'>, string> = {
   unread: 'was not read: read it, then advance again',
-  changed: 'was changed since it was read: read it again, then advance again',
-  missing: 'does not exist: write it or have the workflow name another file',
+  changed: 'changed since it was read: read it again, then advance again',
+  missing: 'does not exist: write it, or name another file in the workflow',
 };
 
 export async function checkRead(
   paths: readonly string[],
   isRead: (path: string) => ReadState | Promise<ReadState>,
-): Promise<Checked> {
+): Promise<FileCheck> {
   const problems: string[] = [];
   for (const path of paths) {
     const state = await isRead(path);

@@ -35,7 +35,7 @@ chmodSync(join(root, '.git/hooks/post-checkout'), 0o755);
 writeFileSync(join(root, 'a'), 'edited');
 writeFileSync(join(root, 'untracked'), '');
 
-test('a temporary worktree has what was committed, runs no hook, and is gone afterwards', async () => {
+test('a temporary worktree has the committed files, runs no hook, and is removed afterwards', async () => {
   const { path, answer } = await withWorktree(root, 'HEAD', async (worktree, commit) => {
     expect(commit).toBe(git('rev-parse', 'HEAD'));
     expect(readFileSync(join(worktree, 'a'), 'utf8')).toBe('committed');
@@ -50,7 +50,7 @@ test('a temporary worktree has what was committed, runs no hook, and is gone aft
   expect(readFileSync(join(root, 'a'), 'utf8')).toBe('edited');
 });
 
-test('it is gone also when the work throws or removes it itself', async () => {
+test('it is also removed if the work throws or removes it itself', async () => {
   let path = '';
   const broken = withWorktree(root, 'HEAD', async (worktree) => {
     path = worktree;
@@ -62,7 +62,7 @@ test('it is gone also when the work throws or removes it itself', async () => {
   expect(git('worktree', 'list').split('\n')).toHaveLength(1);
 });
 
-test('what is no commit is refused by name', async () => {
+test('anything but a commit is refused', async () => {
   for (const commit of ['nowhere', '--help', 'HEAD^{tree}']) {
     await expect(withWorktree(root, commit, async () => 1)).rejects.toMatchObject({ code: 'bad_commit' });
   }

@@ -6,9 +6,8 @@ import { gitEnvironment } from './environment.ts';
 import { type GitResult, git } from './git.ts';
 
 /**
- * Gives `work` a temporary worktree with what was committed, and nothing else: no ignored files, no installed
- * packages, no submodules; hooks do not run. Removed when `work` ends, also by throwing.
- * Throws `bad_commit` and `worktree_failed`.
+ * Calls `work` with a temporary worktree of a commit, without ignored files, installed packages or submodules; hooks do
+ * not run. Always removes the worktree afterwards. Throws `bad_commit` and `worktree_failed`.
  */
 export async function withWorktree<T>(
   repository: string,
@@ -19,7 +18,7 @@ export async function withWorktree<T>(
     git(args, { cwd: repository, env: gitEnvironment(process.env) });
   const found = await run('rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{commit}`);
   if (found.code !== 0) {
-    const message = `'${commit}' is no commit of ${repository}: name one that git log shows`;
+    const message = `'${commit}' is not a commit of ${repository}: use one that git log shows`;
     throw new StepfastError('bad_commit', message, { data: { repository, commit } });
   }
   const id = found.stdout.toString('latin1').trim();
@@ -28,7 +27,7 @@ export async function withWorktree<T>(
   try {
     const added = await run('worktree', 'add', '--quiet', '--detach', worktree, id);
     if (added.code !== 0) {
-      const message = `git made no worktree of ${id.slice(0, 12)}: ${added.stderr.trim()}`;
+      const message = `git could not create a worktree of ${id.slice(0, 12)}: ${added.stderr.trim()}`;
       throw new StepfastError('worktree_failed', message, { data: { repository, commit: id } });
     }
     return await work(worktree, id);

@@ -1,7 +1,7 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Would turn git away from the worktree that it is run in. */
-const gitRedirects = new Set([
+/** Variables that point git to another repository or index. */
+const gitRedirectVariables = new Set([
   'GIT_ALTERNATE_OBJECT_DIRECTORIES',
   'GIT_ATTR_SOURCE',
   'GIT_COMMON_DIR',
@@ -27,8 +27,8 @@ const gitRedirects = new Set([
   'GIT_WORK_TREE',
 ]);
 
-/** Set by agent programs for the commands they run; programs behave otherwise when they see them. */
-const agentMarks = new Set([
+/** Variables that hosts set for their commands; programs change their behavior when they see them. */
+const agentVariables = new Set([
   'AGENT',
   'AI_AGENT',
   'CLAUDECODE',
@@ -53,30 +53,28 @@ const agentMarks = new Set([
   'OPENCODE',
 ]);
 
-/** What a gate's command sees of `base`: all but the marks of agents and git's redirects. */
+/** The environment of a gate's command: `base` without agent variables and git redirects. */
 export function commandEnvironment(base: Environment): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(base)) {
-    if (value !== undefined && !gitRedirects.has(name) && !agentMarks.has(name)) env[name] = value;
-  }
-  return env;
+  return pick(base, (name) => !gitRedirectVariables.has(name) && !agentVariables.has(name));
 }
 
 const gitSettings =
   /^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|EXEC_PATH|CEILING_DIRECTORIES)$/;
 
-/** For git run by Stepfast itself: the user's settings, none of the caller's redirects. */
+/** The environment of Stepfast's own git calls: keeps the user's settings, drops redirects. */
 export function gitEnvironment(base: Environment, own: Record<string, string> = {}): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(base)) {
-    if (value !== undefined && (!name.startsWith('GIT_') || gitSettings.test(name))) env[name] = value;
-  }
   return {
-    ...env,
+    ...pick(base, (name) => !name.startsWith('GIT_') || gitSettings.test(name)),
     LC_ALL: 'C',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
     ...own,
   };
+}
+
+function pick(base: Environment, keep: (name: string) => boolean): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(base)) if (value !== undefined && keep(name)) env[name] = value;
+  return env;
 }

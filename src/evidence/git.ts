@@ -2,31 +2,31 @@ import { spawn } from 'node:child_process';
 import { hasGroups, signalGroup } from './process-group.ts';
 
 export interface GitResult {
-  /** null when it was killed or could not be started. */
+  /** null if git was killed or could not be started. */
   code: number | null;
   stdout: Buffer;
   stderr: string;
-  /** `long`: it printed more than was allowed. */
-  failure?: 'late' | 'long' | 'missing';
+  /** `long`: the output exceeded `maxBytes`. */
+  failure?: 'late' | 'long' | 'missing' | undefined;
 }
 
 export interface GitOptions {
   cwd: string;
   env: Record<string, string>;
-  /** Of performance.now(); past it git and what it started are killed. */
+  /** In terms of performance.now(); then git and its children are killed. */
   deadline?: number;
-  input?: string | Uint8Array;
-  /** Of what it prints. */
+  input?: string | Uint8Array | undefined;
+  /** Limit of stdout. */
   maxBytes?: number;
-  /** `key=value`, instead of those for looking at a tree. */
+  /** `key=value` pairs that replace the defaults. */
   settings?: readonly string[];
 }
 
 /**
- * No hooks, no daemons, no shared index files in the repository, no refusal over line ends. The user's other settings
- * hold, so that a file means what it means to the user's git: a `clean` filter runs for each changed file.
+ * No hooks, daemons, shared index files or errors about line endings. The user's other settings stay in effect, so that
+ * files are read as the user's git reads them: a `clean` filter runs for each changed file.
  */
-const looking = [
+const defaultSettings = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
   'core.splitIndex=false',
@@ -36,11 +36,11 @@ const looking = [
   'advice.addEmbeddedRepo=false',
   'submodule.recurse=false',
 ];
-const mostError = 1024 * 1024;
+const maxStderrBytes = 1024 * 1024;
 
-/** Never rejects. In a session of its own, so that nothing it starts can ask at a terminal. */
+/** Never rejects. Runs in its own session, so that no child can prompt on the terminal. */
 export function git(args: readonly string[], options: GitOptions): Promise<GitResult> {
-  const { cwd, env, deadline = Infinity, input, maxBytes = Infinity, settings = looking } = options;
+  const { cwd, env, deadline = Infinity, input, maxBytes = Infinity, settings = defaultSettings } = options;
   const ms = deadline - performance.now();
   if (ms <= 0) return Promise.resolve({ code: null, stdout: Buffer.alloc(0), stderr: '', failure: 'late' });
   return new Promise((resolve) => {
@@ -58,7 +58,7 @@ export function git(args: readonly string[], options: GitOptions): Promise<GitRe
     const done = (code: number | null): void => {
       clearTimeout(timer);
       const text = Buffer.concat(stderr).toString('utf8');
-      resolve({ code, stdout: Buffer.concat(stdout), stderr: text, ...(failure ? { failure } : {}) });
+      resolve({ code, stdout: Buffer.concat(stdout), stderr: text, failure });
     };
     const stop = (why: 'late' | 'long'): void => {
       failure ??= why;
@@ -74,14 +74,14 @@ export function git(args: readonly string[], options: GitOptions): Promise<GitRe
     });
     child.stderr?.on('data', (chunk: Buffer) => {
       bytes.stderr += chunk.length;
-      if (bytes.stderr <= mostError) stderr.push(chunk);
+      if (bytes.stderr <= maxStderrBytes) stderr.push(chunk);
     });
     child.once('error', () => {
       failure = 'missing';
       done(null);
     });
     child.once('close', done);
-    // git may stop reading early; its exit code tells
+    // Git may stop reading early; its exit code reports errors.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });

@@ -12,8 +12,8 @@ export interface OutputLog {
 }
 
 /**
- * Writes output to a file as it comes, so that others can follow it. The file keeps the first 256 KB and the last
- * 768 KB (up to twice that while it grows); the digest is of all. A full disk loses the file, not the result.
+ * Streams output to a file. The file keeps the first 256 KB and the last 768 KB (up to twice that while it grows); the
+ * digest covers everything. A full disk loses the file, not the result.
  */
 export function createOutputLog(path: string): OutputLog {
   const hash = createHash('sha256');
@@ -37,7 +37,7 @@ export function createOutputLog(path: string): OutputLog {
     fd = undefined;
   }
 
-  /** The end of the output, `length` bytes or all that is kept. */
+  /** The last `length` bytes of the output, or all that is kept. */
   const last = (length: number): Buffer => Buffer.concat(recent).subarray(-length);
 
   function compact(file: number): void {

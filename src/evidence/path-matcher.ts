@@ -1,4 +1,4 @@
-/** Whether a path is one of these, lies below one, or matches one as a glob: `*`, `?`, `**`. */
+/** Matches a path that equals a pattern, is below it, or matches it as a glob: `*`, `?`, `**`. */
 export function createMatcher(patterns: readonly string[]): (path: string) => boolean {
   const globs = patterns.filter((pattern) => /[*?]/.test(pattern)).map(globExpression);
   return (path) =>

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const hasGroups = process.platform !== 'win32';
 
-/** Sends to the whole group that `pid` leads. */
+/** Signals the process group of `pid`. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   if (!hasGroups) {
     spawnSync('taskkill', ['/pid', String(pid), '/t', '/f'], { windowsHide: true });
@@ -13,20 +13,20 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // nobody of it is left
+    // The group is already gone.
   }
 }
 
-/** SIGTERM, and SIGKILL to what is left after `graceMs`. Nobody of the group lives when it resolves. */
-export async function endGroup(pid: number, graceMs = 2000): Promise<void> {
+/** Sends SIGTERM, and SIGKILL after `graceMs`. The group is gone when it resolves. */
+export async function terminateGroup(pid: number, graceMs = 2000): Promise<void> {
   if (!groupAlive(pid)) return;
   signalGroup(pid, 'SIGTERM');
-  if (await gone(pid, graceMs)) return;
+  if (await waitUntilGone(pid, graceMs)) return;
   signalGroup(pid, 'SIGKILL');
-  await gone(pid, 500);
+  await waitUntilGone(pid, 500);
 }
 
-async function gone(pid: number, ms: number): Promise<boolean> {
+async function waitUntilGone(pid: number, ms: number): Promise<boolean> {
   const until = performance.now() + ms;
   for (let pause = 5; groupAlive(pid); pause = Math.min(pause * 2, 80)) {
     if (performance.now() >= until) return false;
@@ -41,11 +41,11 @@ function groupAlive(pid: number): boolean {
   } catch {
     return false;
   }
-  // the dead stay in the group until they are reaped, which an init process may do late or never
-  return process.platform !== 'linux' || readdirSync('/proc').some((id) => livesIn(id, pid));
+  // Zombies stay in the group until an init process reaps them, possibly late or never.
+  return process.platform !== 'linux' || readdirSync('/proc').some((id) => isLiveMember(id, pid));
 }
 
-function livesIn(id: string, group: number): boolean {
+function isLiveMember(id: string, group: number): boolean {
   if (!/^\d+$/.test(id)) return false;
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'latin1');

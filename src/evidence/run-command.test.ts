@@ -25,20 +25,20 @@ const run = (
 
 const pidIn = (name: string): number => Number(readFileSync(join(base, name), 'utf8'));
 
-/** False also for one that is dead and not yet reaped. */
+/** False for zombies too. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch (error) {
-    // without /proc: it answered the signal
+    // Without /proc the signal decides.
     return (
       error instanceof Error && 'syscall' in error && error.syscall === 'open' && process.platform !== 'linux'
     );
   }
 }
 
-/** With a longer time-out where the machine was too busy for the command to come as far as it must. */
+/** Retries with a longer timeout if the machine was too busy for the command to get far enough. */
 async function withEnoughTime<Result>(
   attempt: (timeoutMs: number) => Promise<Result>,
   reached: (result: Result) => boolean,
@@ -50,7 +50,7 @@ async function withEnoughTime<Result>(
 }
 
 describe('how a command ends', () => {
-  test('exit code, output in its order, duration and digest are told', async () => {
+  test('the result has exit code, ordered output, duration and digest', async () => {
     const result = await run(
       'echo one; echo two >&2; echo three >/dev/stderr; echo four >/dev/stdout; exit 3',
     );
@@ -67,7 +67,7 @@ describe('how a command ends', () => {
     expect(readFileSync(log, 'utf8')).toBe(output);
   });
 
-  test('a command that is not found is 127, one that a signal ended has no exit code', async () => {
+  test('a command that is not found exits with 127, one killed by a signal has no exit code', async () => {
     expect(await run('no-such-command-here')).toMatchObject({
       exit: 127,
       tail: expect.stringContaining('not found'),
@@ -75,11 +75,11 @@ describe('how a command ends', () => {
     expect(await run('kill -SEGV $$')).toMatchObject({ exit: null, signal: 'SIGSEGV' });
   });
 
-  test('there is no input to wait for', async () => {
+  test('the command has no input', async () => {
     expect(await run('cat; echo end')).toMatchObject({ exit: 0, tail: 'end\n' });
   });
 
-  test('a folder that does not exist is an error that names it', async () => {
+  test('a missing directory is an error that names it', async () => {
     const request = { command: 'true', cwd: join(base, 'nowhere'), env: {}, timeoutMs: 1000, log };
     await expect(runCommand(request)).rejects.toMatchObject({
       code: 'command_not_started',
@@ -88,8 +88,8 @@ describe('how a command ends', () => {
   });
 });
 
-describe('what is left of a command', () => {
-  test('a time-out ends the whole group, also those that ignore SIGTERM', async () => {
+describe('processes of a command', () => {
+  test('a timeout ends the whole group, also processes that ignore SIGTERM', async () => {
     const deaf = `trap '' TERM; echo $$ > deaf; while :; do sleep 0.1; done`;
     const command = `sh -c "${deaf.replaceAll('$', '\\$')}" & echo $! > child; echo $$ > leader; sleep 600`;
     const processes = ['deaf', 'child', 'leader'];
@@ -99,7 +99,7 @@ describe('what is left of a command', () => {
     expect(processes.map((name) => isRunning(pidIn(name)))).toEqual([false, false, false]);
   });
 
-  test('a command that ends in time after SIGTERM may clean up', async () => {
+  test('a command may clean up after SIGTERM', async () => {
     const command = `trap 'echo cleaned; exit 0' TERM; while :; do sleep 0.05; done`;
     const result = await withEnoughTime(
       (timeoutMs) => run(command, { timeoutMs }),
@@ -108,7 +108,7 @@ describe('what is left of a command', () => {
     expect(result).toMatchObject({ exit: 0, timedOut: true, tail: expect.stringContaining('cleaned') });
   });
 
-  test('an abort ends it, also one that came first', async () => {
+  test('an abort ends the command, also if it came before the start', async () => {
     const stop = new AbortController();
     const running = run('echo $$ > aborted; sleep 600', { signal: stop.signal });
     await expect.poll(() => existsSync(join(base, 'aborted')) && pidIn('aborted')).toBeGreaterThan(0);
@@ -127,9 +127,9 @@ describe('what is left of a command', () => {
     },
   );
 
-  test('output that comes shortly after the command ended is kept', async () => {
+  test('output shortly after the end of the command is kept', async () => {
     const tails: string[] = [];
-    // On a busy machine it may come too late.
+    // The output may come too late on a busy machine.
     for (let tries = 0; tries < 20 && !tails.includes('soon\nlate\n'); tries += 1)
       tails.push((await run('(sleep 0.05; echo late) & echo soon')).tail);
     expect(tails).toContain('soon\nlate\n');
@@ -137,7 +137,7 @@ describe('what is left of a command', () => {
 });
 
 describe('the output', () => {
-  test('a huge one leaves its beginning and its end in a bounded file, and a digest of all', async () => {
+  test('a huge output keeps its beginning and end in a bounded file, and a digest of everything', async () => {
     const result = await run('seq 1 1500000');
     const all = Array.from({ length: 1_500_000 }, (_, at) => `${at + 1}\n`).join('');
     expect(result.bytes).toBe(all.length);
@@ -152,7 +152,7 @@ describe('the output', () => {
     expect(result.tail.length).toBe(4096);
   });
 
-  test('one of middle size is kept whole', async () => {
+  test('a medium output is kept in full', async () => {
     await run('seq 1 150000');
     expect(readFileSync(log, 'utf8')).toBe(
       Array.from({ length: 150_000 }, (_, at) => `${at + 1}\n`).join(''),
@@ -184,7 +184,7 @@ describe('the output', () => {
     }
   });
 
-  test('colours, links and what acts on a terminal are taken out', () => {
+  test('colors, links and terminal control sequences are removed', () => {
     const shown = '\x1b[31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07 \x07\x00\x1b[2Kend\r\n\tnext';
     expect(tailText(Buffer.from(shown), { cut: false, maxBytes: 4096 })).toBe('red link end\n\tnext');
     const cut = tailText(Buffer.from('1;31mrest\nwhole line\n'), { cut: true, maxBytes: 4096 });
@@ -192,7 +192,7 @@ describe('the output', () => {
   });
 });
 
-test("a command sees the caller's variables without the marks of agents and git's redirects", async () => {
+test("a command sees the caller's variables without agent variables and git redirects", async () => {
   const env = commandEnvironment({
     PATH: process.env.PATH,
     GIT_DIR: '/x',

@@ -10,12 +10,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { StepfastError } from '../errors.ts';
 import { createOutputLog } from './output-log.ts';
-import { endGroup, hasGroups } from './process-group.ts';
+import { hasGroups, terminateGroup } from './process-group.ts';
 
 export interface CommandResult {
-  /** null when a signal ended it. */
+  /** null if a signal ended it. */
   exit: number | null;
-  signal?: NodeJS.Signals;
+  signal?: NodeJS.Signals | undefined;
   timedOut: boolean;
   aborted: boolean;
   ms: number;
@@ -25,22 +25,21 @@ export interface CommandResult {
   bytes: number;
 }
 
-/** How long output may still come from what the command left behind. */
+/** How long to wait for output of processes that the command left behind. */
 const leftoverMs = 300;
 
 /**
- * Runs a shell command in a process group of its own, without input. Nobody of the group lives when it resolves,
- * whether the command ended, ran out of time, was aborted, or left processes behind.
- * Throws `command_not_started`.
+ * Runs a shell command in its own process group, without input. The whole group is gone when it resolves, whether the
+ * command ended, timed out, was aborted, or left processes behind. Throws `command_not_started`.
  */
 export async function runCommand(request: {
   command: string;
   cwd: string;
   env: Record<string, string>;
   timeoutMs: number;
-  /** A file for the output, overwritten. */
+  /** The output file, overwritten. */
   log: string;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }): Promise<CommandResult> {
   const { timeoutMs, signal } = request;
   const log = createOutputLog(request.log);
@@ -50,7 +49,7 @@ export async function runCommand(request: {
   const { child, outputs } = await start(request);
   const { pid } = child;
   const end = (): Promise<void> => {
-    ending ??= pid === undefined ? Promise.resolve() : endGroup(pid);
+    ending ??= pid === undefined ? Promise.resolve() : terminateGroup(pid);
     return ending;
   };
   const drained = Promise.all(outputs.map((output) => drain(output, log.write)));
@@ -62,7 +61,6 @@ export async function runCommand(request: {
   signal?.addEventListener('abort', abort);
   if (signal?.aborted) abort();
   try {
-    // 'exit' tells both
     const [exit, killer]: [number | null, NodeJS.Signals | null] = await exited(child, request.cwd);
     clearTimeout(timer);
     const ms = Math.round(performance.now() - started);
@@ -70,14 +68,8 @@ export async function runCommand(request: {
     await Promise.race([drained, sleep(leftoverMs, undefined, { signal: pause.signal }).catch(() => {})]);
     pause.abort();
     await end();
-    const result = {
-      exit,
-      ...(killer ? { signal: killer } : {}),
-      timedOut,
-      aborted: signal?.aborted ?? false,
-      ms,
-    };
-    return { ...result, ...log.finish() };
+    const aborted = signal?.aborted ?? false;
+    return { exit, signal: killer ?? undefined, timedOut, aborted, ms, ...log.finish() };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -105,8 +97,8 @@ async function start(request: { command: string; cwd: string; env: Record<string
 }
 
 /**
- * One pipe for both outputs keeps their order. It is a named one because Node's own are sockets, which a command cannot
- * open again as /dev/stderr.
+ * One pipe for stdout and stderr keeps their order. A named pipe, because Node's own pipes are sockets, which a command
+ * cannot reopen as /dev/stderr.
  */
 async function openPipe(): Promise<{ reader: number; writer: number }> {
   const directory = await mkdtemp(join(tmpdir(), 'stepfast-pipe-'));
@@ -125,7 +117,7 @@ async function exited(child: ChildProcess, cwd: string): Promise<[number | null,
     const [exit, signal] = await once(child, 'exit');
     return [exit, signal];
   } catch (cause) {
-    const message = `the command could not be started in ${cwd}: check that the folder and a shell exist`;
+    const message = `the command could not be started in ${cwd}: check that the directory and a shell exist`;
     throw new StepfastError('command_not_started', message, { cause });
   }
 }
@@ -134,7 +126,7 @@ function drain(output: Readable, write: (chunk: Buffer) => void): Promise<void> 
   return new Promise((resolve) => {
     output.on('data', write);
     output.once('close', resolve);
-    // a pipe that breaks has no more to tell
+    // A broken pipe has no more output.
     output.on('error', () => {});
   });
 }

@@ -35,7 +35,7 @@ function worktree(): string {
   return root;
 }
 
-/** A command that also notes that it ran. */
+/** A command that records each of its runs. */
 const noted = (name: string, command = 'true'): string => `echo ${name} >> calls; ${command}`;
 const calls = (root: string): string[] =>
   existsSync(join(root, 'calls')) ? readFileSync(join(root, 'calls'), 'utf8').trim().split('\n') : [];
@@ -86,9 +86,9 @@ describe('each kind of gate', () => {
     expect(tree).toBe((await treeOf({ worktree: root })).hash);
   });
 
-  test('a command that runs out of time, or that a signal ended, is red and says so', async () => {
+  test('a command that times out or is killed by a signal is red and says so', async () => {
     const [late] = (await run(worktree(), [{ run: 'sleep 600', timeout: 0.3 }])).receipts;
-    expect(late).toMatchObject({ pass: false, tail: '[killed: it did not end within 0.3 s]' });
+    expect(late).toMatchObject({ pass: false, tail: expect.stringContaining('0.3 s') });
     const [killed] = (await run(worktree(), [{ run: 'kill -9 $$' }])).receipts;
     expect(killed).toMatchObject({ pass: false, tail: '[killed by SIGKILL]' });
     expect(killed).not.toHaveProperty('exit');
@@ -118,13 +118,13 @@ describe('each kind of gate', () => {
       [false, expect.stringContaining('nowhere does not exist')],
       [false, expect.stringContaining('is outside the worktree')],
       [false, expect.stringContaining('is outside the worktree')],
-      [false, expect.stringContaining('leads out of the worktree')],
-      [false, expect.stringContaining('symbolic link to nothing')],
+      [false, expect.stringContaining('symbolic link')],
+      [false, expect.stringContaining('dangling symbolic link')],
       [false, expect.stringContaining('/project/x does not exist')],
     ]);
   });
 
-  test('a condition and the files that must be read are asked of the caller', async () => {
+  test('the caller evaluates conditions and required reading', async () => {
     const { receipts } = await run(
       worktree(),
       [
@@ -144,14 +144,14 @@ describe('each kind of gate', () => {
     expect(receipts[1]?.tail).toBe('b is false');
     expect(receipts[3]?.tail?.split('\n').map((line) => line.split(':')[0])).toEqual([
       'unread was not read',
-      'changed was changed since it was read',
+      'changed changed since it was read',
       'missing does not exist',
     ]);
   });
 });
 
-describe('the list', () => {
-  test('a red command ends it, red checks of files do not', async () => {
+describe('the list of gates', () => {
+  test('a red command ends the list, red file checks do not', async () => {
     const root = worktree();
     const { receipts } = await run(root, [
       { exists: 'nowhere' },
@@ -164,7 +164,7 @@ describe('the list', () => {
     expect(receipts[2]?.tail).toBe(`not run: ${noted('one', 'false')} failed`);
   });
 
-  test('a red until ends nothing, a red rerun only the other reruns', async () => {
+  test('a red until ends nothing, a red rerun ends only the other reruns', async () => {
     const root = worktree();
     const { receipts } = await run(root, [
       [{ run: noted('until', 'false') }, 'until'],
@@ -176,7 +176,7 @@ describe('the list', () => {
     expect(receipts.map(({ pass }) => pass)).toEqual([false, false, false, true]);
   });
 
-  test('when it is stopped, what runs is killed and the rest is not run', async () => {
+  test('an abort kills the running command and skips the rest', async () => {
     const root = worktree();
     const stop = new AbortController();
     const gates = [{ run: noted('one', 'sleep 600') }, { run: noted('two') }, { exists: 'src' }];
@@ -189,7 +189,7 @@ describe('the list', () => {
   });
 });
 
-describe('passes that hold again', () => {
+describe('reused passes', () => {
   test('[P3/13] the same command on the same tree is not run again; another command, tree or a failure is', async () => {
     const root = worktree();
     const gate = { run: noted('test') };
@@ -220,7 +220,7 @@ describe('passes that hold again', () => {
     expect((await run(root, [gate], { passed })).receipts[0]?.reused).toBeUndefined();
   });
 
-  test('[P3/16] without a tree nothing is reused', async () => {
+  test('[P3/16] nothing is reused without a tree', async () => {
     const root = worktree();
     const options = { treeBoundMs: -1, passed: [{ what: noted('test') }, { what: noted('test'), tree: '' }] };
     const { receipts, tree } = await run(root, [{ run: noted('test') }], options);
@@ -246,7 +246,7 @@ describe('gates that write', () => {
     expect(unstable).toBeUndefined();
   });
 
-  test('[P3/14] one that changes files each time is unstable and the files are named', async () => {
+  test('[P3/14] a command that changes files each time is unstable, and the files are named', async () => {
     const root = worktree();
     const { receipts, unstable, tree } = await run(root, [
       { run: noted('log', 'echo x >> src/log; date +%N > stamp') },
@@ -257,7 +257,7 @@ describe('gates that write', () => {
     expect(tree).toBe((await treeOf({ worktree: root })).hash);
   });
 
-  test('[P3/14] ignored files and declared writes are no change, also for the other gates', async () => {
+  test('[P3/14] ignored files and declared writes do not count as changes, also for the other gates', async () => {
     const root = worktree();
     const write = {
       run: noted('log', 'echo x >> ignored; echo x >> report.xml; mkdir -p out; echo x >> out/y'),
@@ -269,7 +269,7 @@ describe('gates that write', () => {
     expect(tree).toBe((await treeOf({ worktree: root, exclude: ['report.xml', 'out'] })).hash);
   });
 
-  test('[P3/14] a red list is told at once, though it changed files', async () => {
+  test('[P3/14] a red list is reported at once, even if it changed files', async () => {
     const root = worktree();
     const { receipts, unstable } = await run(root, [{ run: noted('test', 'echo x >> src/a; false') }]);
     expect(calls(root)).toEqual(['test']);

@@ -1,25 +1,25 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Gate, GateResult, RequestedGate } from '../machine/index.ts';
-import { type Checked, checkExists, checkRead, type ReadState } from './check-files.ts';
+import { checkExists, checkRead, type FileCheck, type ReadState } from './check-files.ts';
 import { commandEnvironment, type Environment } from './environment.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
-import { endOf } from './tail-text.ts';
+import { truncateToTail } from './tail-text.ts';
 import { createTreeWatch, type Tree, type TreeWatch } from './tree-hash.ts';
 
 export interface GatesRequest {
   gates: readonly RequestedGate[];
   worktree: string;
-  /** The project's root: an absolute path below it means the same path in the worktree. */
+  /** The project root: absolute paths below it are mapped to the worktree. */
   root?: string;
-  /** With the values of the run; agents' marks and git's redirects are left out. */
+  /** Includes the run's values; agent variables and git redirects are removed. */
   env: Environment;
   logDirectory: string;
-  /** Files that no tree of the run covers; what the gates declare as `writes` comes on top. */
+  /** Files that no tree hash covers, in addition to the `writes` of the gates. */
   exclude?: readonly string[];
-  condition: (expression: string) => Checked | Promise<Checked>;
+  condition: (expression: string) => FileCheck | Promise<FileCheck>;
   isRead: (path: string) => ReadState | Promise<ReadState>;
-  /** Passes that hold again for the same command on the same tree. */
+  /** Earlier passes that can be reused for the same command on the same tree. */
   passed?: readonly { what: string; tree?: string }[];
   signal?: AbortSignal;
   treeBoundMs?: number;
@@ -28,9 +28,9 @@ export interface GatesRequest {
 
 export interface GatesOutcome {
   receipts: GateResult[];
-  /** The whole tree when the gates ended. */
+  /** The hash of the whole tree when the gates ended. */
   tree?: string;
-  /** Files that the gates changed both times. */
+  /** Files that the gates changed in both runs. */
   unstable?: string[];
 }
 
@@ -39,9 +39,9 @@ const tailBytes = 4096;
 const maxNamed = 50;
 
 /**
- * Runs the gates in their order. A red command ends the list, because nothing after it can count any more; a red
- * `until` ends nothing. A list that is not red but changed files runs once more. When the signal is aborted, what runs
- * is killed and the rest is told as not run.
+ * Runs the gates in order. A red command ends the list, because no later result can count; a red `until` does not. A
+ * list that is not red but changed files runs once more. If the signal is aborted, the running command is killed and
+ * the remaining gates are reported as not run.
  */
 export async function runGates(request: GatesRequest): Promise<GatesOutcome> {
   await mkdir(request.logDirectory, { recursive: true });
@@ -49,8 +49,8 @@ export async function runGates(request: GatesRequest): Promise<GatesOutcome> {
   const watch = createTreeWatch({
     worktree: request.worktree,
     exclude: [...(request.exclude ?? []), ...writes].map(fromWorktree),
-    ...(request.treeBoundMs === undefined ? {} : { boundMs: request.treeBoundMs }),
-    ...(request.cacheDirectory === undefined ? {} : { cacheDirectory: request.cacheDirectory }),
+    boundMs: request.treeBoundMs,
+    cacheDirectory: request.cacheDirectory,
   });
   try {
     return await runTwice(request, watch);
@@ -62,32 +62,33 @@ export async function runGates(request: GatesRequest): Promise<GatesOutcome> {
 async function runTwice(request: GatesRequest, watch: TreeWatch): Promise<GatesOutcome> {
   const covers = [undefined, ...request.gates.map(({ gate }) => gate.paths?.map(fromWorktree))];
   const first = await runList(request, watch, covers, await readTrees(watch, covers));
-  if (!changed(first) || isRed(request, first.receipts) || request.signal?.aborted) return outcome(first);
+  if (!changed(first) || isRed(request, first.receipts) || request.signal?.aborted) return outcomeOf(first);
   const passed = [...(request.passed ?? []), ...passesOf(request, first)];
   const second = await runList({ ...request, passed }, watch, covers, first.after);
-  if (!changed(second) || isRed(request, second.receipts) || request.signal?.aborted) return outcome(second);
+  if (!changed(second) || isRed(request, second.receipts) || request.signal?.aborted)
+    return outcomeOf(second);
   const names = await watch.changed(hashOf(second.before) ?? '', hashOf(second.after) ?? '');
   const more = names.length > maxNamed ? [`and ${names.length - maxNamed} more`] : [];
   const unstable =
     names.length > 0 ? [...names.slice(0, maxNamed), ...more] : ['(files that cannot be named)'];
-  return { ...outcome(second), unstable };
+  return { ...outcomeOf(second), unstable };
 }
 
-/** The whole tree first, then that of each gate. */
-type Trees = Tree[];
+/** The whole tree, then the tree of each gate. */
+type CoveredTrees = Tree[];
 
-interface Pass {
+interface ListRun {
   receipts: GateResult[];
-  before: Trees;
-  after: Trees;
+  before: CoveredTrees;
+  after: CoveredTrees;
 }
 
 async function runList(
   request: GatesRequest,
   watch: TreeWatch,
   covers: readonly (readonly string[] | undefined)[],
-  before: Trees,
-): Promise<Pass> {
+  before: CoveredTrees,
+): Promise<ListRun> {
   const receipts: GateResult[] = [];
   let ranCommand = false;
   let red: { what: string; role: RequestedGate['role'] } | undefined;
@@ -114,14 +115,14 @@ async function runList(
 const mayReuse = ({ passed = [] }: GatesRequest, command: string, tree: string): boolean =>
   passed.some((receipt) => receipt.what === command && receipt.tree === tree);
 
-/** Of gates with `paths` where nothing changed. */
-const passesOf = ({ gates }: GatesRequest, { receipts }: Pass): { what: string; tree?: string }[] =>
+/** Passes of gates whose own `paths` did not change. */
+const passesOf = ({ gates }: GatesRequest, { receipts }: ListRun): { what: string; tree?: string }[] =>
   receipts.flatMap(({ gate, pass, tree }) =>
     pass && tree !== undefined ? [{ what: gates[gate]?.gate.run ?? '', tree }] : [],
   );
 
-/** A receipt speaks of a tree only if that was the same before and after. */
-function withTree(receipt: GateResult, before: Trees, after: Trees): GateResult {
+/** A receipt names a tree only if it was the same before and after. */
+function withTree(receipt: GateResult, before: CoveredTrees, after: CoveredTrees): GateResult {
   const tree = before[receipt.gate + 1]?.hash;
   return tree !== undefined && after[receipt.gate + 1]?.hash === tree ? { ...receipt, tree } : receipt;
 }
@@ -129,14 +130,14 @@ function withTree(receipt: GateResult, before: Trees, after: Trees): GateResult 
 async function check(request: GatesRequest, gate: Gate, index: number): Promise<Omit<GateResult, 'gate'>> {
   if (gate.run !== undefined) return checkCommand(request, gate.run, gate.timeout ?? defaultSeconds, index);
   const { pass, why } = await checkValue(request, gate);
-  return { pass, ...(why === undefined ? {} : { tail: endOf(why, tailBytes) }) };
+  return { pass, ...(why === undefined ? {} : { tail: truncateToTail(why, tailBytes) }) };
 }
 
-async function checkValue(request: GatesRequest, gate: Gate): Promise<Checked> {
+async function checkValue(request: GatesRequest, gate: Gate): Promise<FileCheck> {
   if (gate.exists !== undefined) return checkExists(gate.exists, request.worktree, request.root);
   if (gate.condition !== undefined) return request.condition(gate.condition);
   if (gate.read !== undefined) return checkRead(gate.read, request.isRead);
-  return { pass: false, why: 'the gate checks nothing: give it run, exists, condition or read' };
+  return { pass: false, why: 'the gate checks nothing: set run, exists, condition or read' };
 }
 
 async function checkCommand(
@@ -151,48 +152,48 @@ async function checkCommand(
     env: commandEnvironment(request.env),
     timeoutMs: seconds * 1000,
     log: join(request.logDirectory, `gate-${index + 1}.log`),
-    ...(request.signal ? { signal: request.signal } : {}),
+    signal: request.signal,
   });
   const { exit, timedOut, aborted, ms, tail, digest } = result;
   return {
     pass: exit === 0 && !timedOut && !aborted,
     ...(exit === null ? {} : { exit }),
     ms,
-    tail: endOf(tail + ending(result, seconds), tailBytes),
+    tail: truncateToTail(tail + ending(result, seconds), tailBytes),
     digest,
   };
 }
 
-/** What the output cannot tell. */
+/** How the command ended, if the output cannot show it. */
 function ending({ timedOut, aborted, signal, tail }: CommandResult, seconds: number): string {
   const line = tail === '' || tail.endsWith('\n') ? '' : '\n';
-  if (timedOut) return `${line}[killed: it did not end within ${seconds} s]`;
+  if (timedOut) return `${line}[killed: timed out after ${seconds} s]`;
   if (aborted) return `${line}[killed: the gates were stopped]`;
   return signal ? `${line}[killed by ${signal}]` : '';
 }
 
-/** Red whatever else holds; a `rerun` may not count. */
+/** Whether a gate failed; a failed `rerun` may not count. */
 const isRed = ({ gates }: GatesRequest, receipts: readonly GateResult[]): boolean =>
   receipts.some(({ gate, pass }) => !pass && gates[gate]?.role === 'gate');
 
-const hashOf = (trees: Trees): string | undefined => trees[0]?.hash;
+const hashOf = (trees: CoveredTrees): string | undefined => trees[0]?.hash;
 
-function changed({ before, after }: Pass): boolean {
+function changed({ before, after }: ListRun): boolean {
   const [a, b] = [hashOf(before), hashOf(after)];
   return a !== undefined && b !== undefined && a !== b;
 }
 
-/** Without a tree where it was unknown before or after. */
-function outcome({ receipts, before, after }: Pass): GatesOutcome {
+/** Without a tree if it was unknown before or after. */
+function outcomeOf({ receipts, before, after }: ListRun): GatesOutcome {
   const tree = hashOf(before) === undefined ? undefined : hashOf(after);
   return { receipts, ...(tree === undefined ? {} : { tree }) };
 }
 
-/** One reading for gates that cover the same. */
+/** Reads each distinct set of paths once. */
 async function readTrees(
   watch: TreeWatch,
   covers: readonly (readonly string[] | undefined)[],
-): Promise<Trees> {
+): Promise<CoveredTrees> {
   const keys = covers.map((paths) => JSON.stringify(paths) ?? '');
   const different = [...new Set(keys)];
   const trees = await watch.read(different.map((key) => covers[keys.indexOf(key)]));

@@ -1,25 +1,25 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** The end of some output as text that can be shown: valid UTF-8, no terminal escapes, at most `maxBytes`. */
+/** The end of an output as printable text: valid UTF-8, no terminal escapes, at most `maxBytes`. */
 export function tailText(output: Buffer, options: { cut: boolean; maxBytes: number }): string {
-  // what was cut may begin inside a character or an escape: it begins anew with the next line
+  // A cut may be inside a character or an escape sequence, so the text starts with the next line.
   const line = options.cut ? output.indexOf(10) + 1 : 0;
-  const whole = options.cut && line === 0 ? atCharacter(output) : output.subarray(line);
+  const whole = options.cut && line === 0 ? skipPartialCharacter(output) : output.subarray(line);
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(whole);
-  // other control characters would act on the terminal that shows them
+  // Other control characters would affect the terminal.
   const shown = stripVTControlCharacters(text)
     .replace(/(?![\n\r\t])\p{Cc}/gu, '')
     .replaceAll('\r\n', '\n');
-  return endOf(shown, options.maxBytes);
+  return truncateToTail(shown, options.maxBytes);
 }
 
-/** The longest end of a text that has at most `maxBytes` and no part of a character. */
-export function endOf(text: string, maxBytes: number): string {
+/** The last `maxBytes` of a text, without a partial character. */
+export function truncateToTail(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text, 'utf8');
-  return bytes.length <= maxBytes ? text : atCharacter(bytes.subarray(-maxBytes)).toString('utf8');
+  return bytes.length <= maxBytes ? text : skipPartialCharacter(bytes.subarray(-maxBytes)).toString('utf8');
 }
 
-function atCharacter(bytes: Buffer): Buffer {
+function skipPartialCharacter(bytes: Buffer): Buffer {
   let start = 0;
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
   return bytes.subarray(start);

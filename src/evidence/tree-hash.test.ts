@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { gitEnvironment } from './environment.ts';
-import { openFileTrees } from './file-tree.ts';
+import { openFileHasher } from './file-tree-hash.ts';
 import { createTreeWatch, treeOf } from './tree-hash.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-trees-')));
@@ -60,7 +60,7 @@ const hashOf = async (
   return tree.hash ?? `unknown: ${tree.unknown}`;
 };
 
-/** Every file below, with size and mtime; git renews the mtime of objects that it would write again. */
+/** Every file below, with size and mtime: git updates the mtime of objects that it would write again. */
 function listing(root: string): string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) => {
     const path = join(entry.parentPath, entry.name);
@@ -70,7 +70,7 @@ function listing(root: string): string[] {
 }
 
 describe('a tree in git', () => {
-  test('[P3/8] the hash is the tree that a commit of everything would have', async () => {
+  test('[P3/8] the hash is the tree of a commit with all files', async () => {
     const root = repository();
     put(root, 'new.txt');
     appendFileSync(join(root, 'a.txt'), 'more');
@@ -110,7 +110,7 @@ describe('a tree in git', () => {
     expect(await hashOf(root)).toBe(first);
   });
 
-  test('[P3/8] nothing is written to the repository, its hooks do not run, and nothing stays behind', async () => {
+  test('[P3/8] nothing is written to the repository, no hook runs, and no temporary file is left', async () => {
     const root = repository();
     const ran = join(base, 'hook-ran');
     const hook = join(root, '.git/hooks/post-index-change');
@@ -143,7 +143,7 @@ describe('a tree in git', () => {
     expect(await hashOf(root)).toBe(before);
   });
 
-  test("[P3/8] somebody's lock on the index and the caller's git variables do not matter", async () => {
+  test("[P3/8] a locked index and the caller's git variables do not matter", async () => {
     const root = repository();
     const other = repository({ 'other.txt': 'x' });
     const before = await hashOf(root);
@@ -163,7 +163,7 @@ describe('a tree in git', () => {
     }
   });
 
-  test('[P3/8] a file that changed as quickly as the index was written is seen', async () => {
+  test('[P3/8] a file that changes in the same tick as the index is seen', async () => {
     const root = repository({ 'a.txt': 'old' });
     git(root, 'config', 'core.trustctime', 'false');
     const moment = new Date('2026-01-01T00:00:00Z');
@@ -176,7 +176,7 @@ describe('a tree in git', () => {
     expect(await hashOf(root)).not.toBe(before);
   });
 
-  test('[P3/8] edits are seen in files that git was told not to look at', async () => {
+  test('[P3/8] edits are seen in assume-unchanged and skip-worktree files', async () => {
     const root = repository({ 'a.txt': 'a', 'b.txt': 'b' });
     git(root, 'update-index', '--assume-unchanged', 'a.txt');
     git(root, 'update-index', '--skip-worktree', 'b.txt');
@@ -305,7 +305,7 @@ describe('a tree in git', () => {
     expect(await hashOf(root)).not.toBe(clean);
   });
 
-  test('[P3/9] a repository inside that has no commit does not spoil the hash', async () => {
+  test('[P3/9] a nested repository without a commit does not break the hash', async () => {
     const root = repository();
     git(root, 'init', '-q', 'inner');
     put(root, 'inner/x');
@@ -315,12 +315,12 @@ describe('a tree in git', () => {
     expect(await hashOf(root)).not.toBe(before);
   });
 
-  test('[P3/10] past the bound the tree is unknown and git is gone with its children', async () => {
+  test('[P3/10] after the time limit the tree is unknown, and git and its children are gone', async () => {
     const root = repository({ '.gitattributes': '*.slow filter=slow\n' });
     const pid = join(base, 'filter-pid');
     git(root, 'config', 'filter.slow.clean', `sh -c 'echo $$ > "${pid}"; sleep 600; cat'`);
     put(root, 'x.slow');
-    // On a busy machine git may come to the filter late.
+    // Git may reach the filter late on a busy machine.
     for (let boundMs = 700; !existsSync(pid) && boundMs < 60_000; boundMs *= 3)
       expect(await treeOf({ worktree: root, boundMs })).toEqual({
         unknown: `reading the worktree took longer than ${boundMs / 1000} s`,
@@ -360,7 +360,7 @@ describe('a tree in git', () => {
   });
 });
 
-test('[P3/8] a watch agrees with a fresh look after an ignored file was added to the index', async () => {
+test('[P3/8] a watch agrees with a new reading after an ignored file was added to the index', async () => {
   const root = repository({ '.gitignore': 'ignored\n', a: 'a' });
   put(root, 'ignored');
   const watch = createTreeWatch({ worktree: root });
@@ -380,7 +380,7 @@ describe('a tree without git', () => {
     return root;
   };
 
-  test('[P3/16] content decides, not the time; default ignores, runs and exclusions do not count', async () => {
+  test('[P3/16] content decides, not mtime; default ignores, runs and exclusions do not count', async () => {
     const root = plain();
     const options = { exclude: ['TODO.md'] };
     const before = await hashOf(root, options);
@@ -401,7 +401,7 @@ describe('a tree without git', () => {
     expect(await hashOf(root, { paths: ['src'] })).toBe(src);
   });
 
-  test('[P3/16] hashes are remembered by size and time, but not those of files that have just been written', async () => {
+  test('[P3/16] hashes are cached by size and mtime, except those of recently written files', async () => {
     const root = plain();
     const cacheDirectory = join(folder(), 'cache');
     const read = () => treeOf({ worktree: root, cacheDirectory });
@@ -421,12 +421,12 @@ describe('a tree without git', () => {
     expect((await read()).hash).toMatch(/^files:/);
   });
 
-  test('[P3/16] more files than the limit, or more time, is unknown', async () => {
+  test('[P3/16] above the limit of files or time the tree is unknown', async () => {
     const root = plain();
-    const trees = await openFileTrees({ worktree: root, exclude: [], boundMs: 60_000, maxFiles: 2 });
+    const trees = await openFileHasher({ worktree: root, exclude: [], boundMs: 60_000, maxFiles: 2 });
     await expect(trees.read([undefined])).resolves.toHaveLength(1);
     put(root, 'third');
-    await expect(trees.read([undefined])).rejects.toThrow('more than 2 files');
+    await expect(trees.read([undefined])).rejects.toMatchObject({ code: 'tree_unknown' });
     expect((await treeOf({ worktree: root, boundMs: -1 })).unknown).toContain('took longer');
   });
 
@@ -457,7 +457,7 @@ describe('a tree without git', () => {
   });
 });
 
-/** False for one that is dead and not yet reaped. */
+/** False for zombies too. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

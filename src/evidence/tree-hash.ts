@@ -2,32 +2,32 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StepfastError } from '../errors.ts';
-import { openFileTrees } from './file-tree.ts';
-import { openGitTrees } from './git-tree.ts';
-import type { Trees } from './trees.ts';
+import { openFileHasher } from './file-tree-hash.ts';
+import { openGitHasher } from './git-tree-hash.ts';
+import type { TreeHasher } from './tree-hasher.ts';
 
-/** The state of a worktree's files: `git:` or `files:` and a hash, or why there is none. */
+/** The hash of a worktree's files, prefixed `git:` or `files:`, or the reason why it is unknown. */
 export type Tree = { hash: string; unknown?: undefined } | { hash?: undefined; unknown: string };
 
 export interface TreeOptions {
   worktree: string;
-  /** Paths and globs that do not count, from the worktree; what Stepfast keeps for itself never counts. */
+  /** Paths and globs to leave out, relative to the worktree. Stepfast's own files are always left out. */
   exclude?: readonly string[];
-  boundMs?: number;
-  /** Where hashes of files are remembered when there is no git. */
-  cacheDirectory?: string;
+  boundMs?: number | undefined;
+  /** Where file hashes are cached without git. */
+  cacheDirectory?: string | undefined;
 }
 
 export interface TreeWatch {
-  /** The tree of each, all read at one moment; `paths` of one or the other, undefined for everything. */
+  /** One tree per entry, all read at the same moment: of the given paths, or of everything. */
   read(covers: readonly (readonly string[] | undefined)[]): Promise<Tree[]>;
-  /** The files that differ between two hashes of this watch; none where they can not be named. */
+  /** The files that differ between two hashes of this watch; empty if they are unknown. */
   changed(before: string, after: string): Promise<string[]>;
-  /** Removes what the watch keeps; must be called. */
+  /** Removes the temporary files; must be called. */
   close(): Promise<void>;
 }
 
-/** Several looks at one worktree that can be compared. Never throws for what it finds in the worktree. */
+/** Reads a worktree several times for comparison. Never throws because of the worktree's content. */
 export function createTreeWatch({
   worktree,
   exclude = [],
@@ -35,17 +35,15 @@ export function createTreeWatch({
   cacheDirectory,
 }: TreeOptions): TreeWatch {
   let directory: string | undefined;
-  let opened: Promise<Trees> | undefined;
+  let opened: Promise<TreeHasher> | undefined;
 
-  async function open(): Promise<Trees> {
+  async function open(): Promise<TreeHasher> {
     directory ??= await mkdtemp(join(tmpdir(), 'stepfast-tree-'));
-    const git = await openGitTrees({ worktree, exclude, directory, boundMs });
-    return (
-      git ?? openFileTrees({ worktree, exclude, boundMs, ...(cacheDirectory ? { cacheDirectory } : {}) })
-    );
+    const git = await openGitHasher({ worktree, exclude, directory, boundMs });
+    return git ?? openFileHasher({ worktree, exclude, boundMs, cacheDirectory });
   }
 
-  const trees = (): Promise<Trees> => {
+  const hasher = (): Promise<TreeHasher> => {
     opened ??= open();
     opened.catch(() => {
       opened = undefined;
@@ -56,14 +54,14 @@ export function createTreeWatch({
   return {
     async read(covers) {
       try {
-        return (await (await trees()).read(covers)).map((hash) => ({ hash }));
+        return (await (await hasher()).read(covers)).map((hash) => ({ hash }));
       } catch (error) {
         const reason = reasonOf(error);
         return covers.map(() => ({ unknown: reason }));
       }
     },
     async changed(before, after) {
-      return (await trees()).changed(before, after).catch(() => []);
+      return (await hasher()).changed(before, after).catch(() => []);
     },
     async close() {
       if (directory) await rm(directory, { recursive: true, force: true, maxRetries: 3 });
@@ -73,7 +71,7 @@ export function createTreeWatch({
   };
 }
 
-/** The tree of a worktree as it is now; with `paths`, of those alone. */
+/** The current tree of a worktree, or of `paths` in it. */
 export async function treeOf({
   paths,
   ...options

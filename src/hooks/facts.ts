@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { State, Status } from '../machine/index.ts';
 import type { LiveRun } from '../runtime/index.ts';
-import { writeOwnFile } from '../store/index.ts';
+import { writeNoFollow } from '../store/index.ts';
 import type { Project } from '../workspace/index.ts';
 
 /**
@@ -73,7 +73,7 @@ export function writeFacts(project: Project, run: string, facts: Facts): void {
   const file = factsFile(project, run);
   mkdirSync(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.tmp`;
-  writeOwnFile(temporary, JSON.stringify(facts));
+  writeNoFollow(temporary, JSON.stringify(facts));
   renameSync(temporary, file);
 }
 

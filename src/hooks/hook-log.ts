@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { appendOwnFile } from '../store/index.ts';
+import { appendNoFollow } from '../store/index.ts';
 import type { Project } from '../workspace/index.ts';
 import { hooksFolder } from './session-record.ts';
 
@@ -24,7 +24,7 @@ export function log(project: Pick<Project, 'directory'>, now: number, entry: Log
     const file = join(folder, newer);
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     if (size > maxBytes) renameSync(file, join(folder, older));
-    appendOwnFile(file, `${JSON.stringify({ now, ...entry })}\n`);
+    appendNoFollow(file, `${JSON.stringify({ now, ...entry })}\n`);
   } catch {
     // What cannot be told is not worth a session.
   }

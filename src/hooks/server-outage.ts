@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HookInput, HookKind, HookOutput } from '../runtime/index.ts';
-import { writeOwnFile } from '../store/index.ts';
+import { writeNoFollow } from '../store/index.ts';
 import type { Project } from '../workspace/index.ts';
 import { unlinkQuietly } from './session-files.ts';
 import { hooksFolder, type Notebook } from './session-record.ts';
@@ -61,7 +61,7 @@ export function noteOutage(
   const last = before && patienceFor(project, kind, now) === 0 ? before.last : now;
   try {
     mkdirSync(hooksFolder(project), { recursive: true });
-    writeOwnFile(fileIn(project), JSON.stringify({ since, last } satisfies Outage));
+    writeNoFollow(fileIn(project), JSON.stringify({ since, last } satisfies Outage));
   } catch {
     // Then the next hook asks again.
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeOwnFile } from '../store/index.ts';
+import { writeNoFollow } from '../store/index.ts';
 
 /** A name of fixed form for what has any. */
 export const short = (parts: unknown): string =>
@@ -49,7 +49,7 @@ export function writeWhole(file: string, text: string): void {
   try {
     mkdirSync(join(file, '..'), { recursive: true });
     const temporary = `${file}.${process.pid}.tmp`;
-    writeOwnFile(temporary, text);
+    writeNoFollow(temporary, text);
     setAside(file);
     renameSync(temporary, file);
   } catch {

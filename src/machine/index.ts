@@ -26,7 +26,7 @@ export type {
   WorkflowState,
   WorkflowTask,
 } from '../schema/index.ts';
-export type { Action, Claim, Delegate } from './action.ts';
+export type { Action, Claim, Delegate, Wait } from './action.ts';
 export { actions } from './actions.ts';
 export { adoptedDefinition, requiredReading, slug } from './adopt.ts';
 export { criticalArtifacts, type DueArtifact, dueArtifacts, wasTriggered } from './artifacts.ts';

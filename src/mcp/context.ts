@@ -82,7 +82,7 @@ function tell(source: BriefingSource, section: SectionName | undefined) {
     const alone = artifactsText(source.artifacts, moreWords, { tokens: mostSection });
     return alone.text === '' ? { ...alone, text: "This run has nothing under 'artifacts'." } : alone;
   }
-  if (section !== undefined) return { text: briefingSection(source, section), told: [], inlined: [] };
+  if (section !== undefined) return { text: briefingSection(source, section), listed: [], inlined: [] };
   return compileBriefing(source, { tokens: source.definition.briefing?.budget ?? leastBriefing.tokens });
 }
 

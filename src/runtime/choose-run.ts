@@ -1,5 +1,5 @@
 import { ended, type State } from '../machine/index.ts';
-import { isNamed, type RunInfo } from '../store/index.ts';
+import { matchesRunName, type RunInfo } from '../store/index.ts';
 import { sameWorktree } from '../workspace/index.ts';
 import type { Refused } from './answer.ts';
 
@@ -7,7 +7,7 @@ const mostListed = 5;
 
 /** The run of an id, or of its end: the suffix that every handle begins with. */
 export function runNamed(ids: readonly string[], name: string, at?: string): { run: string } | Refused {
-  const meant = ids.filter((run) => isNamed(run, name));
+  const meant = ids.filter((run) => matchesRunName(run, name));
   const [only, second] = meant;
   if (only !== undefined && second === undefined) return { run: only };
   if (second !== undefined) return several(meant.map((run) => ({ run })));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../engine/index.ts';
-import { appendOwnFile } from '../store/index.ts';
+import { appendNoFollow } from '../store/index.ts';
 
 /** A call that wanted to go on from where the run does not stand. */
 export interface LoggedRefusal {
@@ -65,7 +65,7 @@ function note(directory: string, refusal: LoggedRefusal): void {
     if (!existsSync(join(directory, 'sessions'))) return;
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     if (size > maxBytes) renameSync(file, fileIn(directory, '.1'));
-    appendOwnFile(file, `${JSON.stringify(refusal)}\n`);
+    appendNoFollow(file, `${JSON.stringify(refusal)}\n`);
   } catch {
     // Somebody's call is worth more than a number.
   }

@@ -10,7 +10,7 @@ export interface TokenRecord {
   name: string;
   scopes: readonly Scope[];
   /** Milliseconds since the epoch. */
-  expiresAt?: number;
+  expiresAt?: number | undefined;
 }
 
 /** One batch of one run, as the stream tells it. */

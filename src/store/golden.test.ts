@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { begin, mustLoad, note, send } from '../../test/kit/sample-run.ts';
-import { createFileStore, type FileStore } from './file/store.ts';
-import { journalVersion, migrateLine, newerError } from './migrations.ts';
+import { createFileStore, type FileStore } from './file/file-store.ts';
+import { journalVersion, migrateLine, newerError } from './journal-version.ts';
 
 const fixtures = join(import.meta.dirname, 'fixtures');
 const run = 'sample-20261115-k3f9x2ab';
@@ -24,7 +24,7 @@ function temporary(): string {
   return path;
 }
 
-/** A bit of everything that can stand in the files. */
+/** A run with every kind of stored data. */
 async function play(store: FileStore): Promise<void> {
   await begin(store, run);
   await note(store, run, 'é 漢字 👍 \n "quoted"', { key: 'k1', reply: { ok: true } });
@@ -35,7 +35,7 @@ async function play(store: FileStore): Promise<void> {
   await note(store, run, 'last');
 }
 
-test(`files of version ${journalVersion} are written as ever; npm test -- -u writes them anew after a change that is meant`, async () => {
+test(`files of version ${journalVersion} stay byte-identical; npm test -- -u updates them after an intended change`, async () => {
   const directory = temporary();
   await play(open(directory));
   const golden = `fixtures/v${journalVersion}/${run}`;
@@ -50,7 +50,7 @@ test(`files of version ${journalVersion} are written as ever; npm test -- -u wri
   );
 });
 
-test('every version that ever was loads to the same state, from the snapshot and from the journal alone', async () => {
+test('every released version loads to the same state, from the snapshot and from the journal alone', async () => {
   const versions = readdirSync(fixtures);
   expect(versions).toContain('v1');
   for (const version of versions) {
@@ -67,7 +67,7 @@ test('every version that ever was loads to the same state, from the snapshot and
   }
 });
 
-test('an older line becomes the present one step by step, a newer one is refused', () => {
+test('an older line is migrated step by step, a newer one is refused', () => {
   const migrations = {
     1: (old: Record<string, unknown>) => ({ ...old, second: true }),
     2: (old: Record<string, unknown>) => ({ ...old, third: old.second }),

@@ -1,8 +1,10 @@
-/** How many idempotency keys of a run are at hand; older ones are looked up. */
-export const mostKeys = 256;
+/** The number of idempotency keys kept in the snapshot; older keys are looked up in the journal. */
+export const maxRememberedKeys = 256;
 
-/** The last use of each of the last keys, oldest first. */
-export function rememberedKeys<T extends { key?: string }>(uses: readonly T[]): (T & { key: string })[] {
+/** The last use of each of the newest keys, oldest first. */
+export function rememberedKeys<T extends { key?: string | undefined }>(
+  uses: readonly T[],
+): (T & { key: string })[] {
   const last = new Map<string, T & { key: string }>();
   for (const use of uses) {
     const { key } = use;
@@ -10,5 +12,5 @@ export function rememberedKeys<T extends { key?: string }>(uses: readonly T[]): 
     last.delete(key);
     last.set(key, { ...use, key });
   }
-  return [...last.values()].slice(-mostKeys);
+  return [...last.values()].slice(-maxRememberedKeys);
 }

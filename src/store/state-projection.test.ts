@@ -65,7 +65,7 @@ test('[002/2] created_at is preserved by every update', () => {
   });
 });
 
-test('[002/5] variables, reminders and reading that are added while the run goes on are in the state file', () => {
+test('[002/5] variables, reminders and reading added during the run are in the state file', () => {
   const run = new Run(definition);
   run.send({ type: 'note', kind: 'variable', key: 'page', text: 'home' });
   run.send({ type: 'note', kind: 'variable', key: 'plan_number', text: '2' });
@@ -81,7 +81,7 @@ test('[002/5] variables, reminders and reading that are added while the run goes
   });
 });
 
-test('[004/4] sessions of two machines stand in the history with what they completed', () => {
+test('[004/4] the history has the sessions of two machines with their completed phases', () => {
   const run = new Run(definition, { session: 'A' });
   const one = { hostname: 'dev-machine-1', platform: 'linux', cwd: '/home/user/p', git_commit: 'a1b2c3d4' };
   run.send({ type: 'session', session: 'A', event: { type: 'started', environment: one } });
@@ -113,7 +113,7 @@ test('[004/4] sessions of two machines stand in the history with what they compl
   });
 });
 
-test('an adopted workflow shows the phase that its own file named', () => {
+test('an adopted workflow shows the phase of its own file', () => {
   const adopted = {
     source: 'CLAUDE.local.md',
     phase: { current: 4, total: 10, name: 'SEO Generation' },
@@ -128,7 +128,7 @@ test('an adopted workflow shows the phase that its own file named', () => {
   });
 });
 
-test('[004/9] whatever a run goes through, its state file fits the schema', () => {
+test('[004/9] the state file always fits the schema', () => {
   const workflows: Definition[] = JSON.parse(
     readFileSync(new URL('../machine/fixtures/v1/workflows.json', import.meta.url), 'utf8'),
   );

@@ -9,7 +9,7 @@ const statuses = {
   cancelled: 'cancelled',
 } as const satisfies Record<State['status'], StateProjection['status']>;
 
-/** A run as `state.json` tells it: the state formats of seeds 002 and 004 together. */
+/** The readable part of `state.json`: combines the state formats of seeds 002 and 004. */
 export function projectState(definition: Definition, state: State): StateProjection {
   const { summary } = state;
   const notes = (kind: string): string[] =>
@@ -47,7 +47,7 @@ function projectSessions(state: State): StateProjection['sessions'] {
   };
 }
 
-/** What some session has in its context; of several the newest load. */
+/** Artifacts in the context of any session; the newest load wins. */
 function projectContext({ loads }: State): StateProjection['context_metadata'] {
   const shown = Object.values(loads?.bySession ?? {})
     .flatMap((each) => Object.entries(each))

@@ -10,15 +10,15 @@ const phase = z
     name: z.string().describe('The name of the phase.'),
     status: z
       .enum(['not_started', 'in_progress', 'completed', 'blocked'])
-      .describe('How far the phase has come.'),
+      .describe('The progress of the phase.'),
   })
   .describe('The phase that the run is in.');
 
 const session = z
   .strictObject({
     session_id: z.string().describe('The id that the host gave the session.'),
-    started_at: time.describe('When the session began to work on the run.'),
-    ended_at: time.describe('When it ended; absent while it goes on.').exactOptional(),
+    started_at: time.describe('When the session joined the run.'),
+    ended_at: time.describe('When it ended; absent while it is active.').exactOptional(),
     phases_completed: z.array(z.string()).describe('Phases that were completed in this session.'),
     environment: z
       .record(z.string(), z.string())
@@ -34,31 +34,31 @@ const artifactInContext = z
   })
   .describe('An artifact that the agent has in context.');
 
-/** The file `state.json` of a run. Only types of this file are used at run time: zod is not loaded there. */
+/** The schema of `state.json`. Run-time code imports only its types, so that zod is not loaded. */
 export const stateFileSchema = z.strictObject({
   run_id: z.string().describe('The id of the run.'),
   workflow_id: z.string().describe('The name that starts the workflow.'),
-  workflow: z.string().describe('The name of the workflow for people, with what the run is about.'),
+  workflow: z.string().describe('The display name of the workflow, with the summary of the run.'),
   workflow_type: z
     .enum(['planning', 'qa-loop', 'implementation', 'custom'])
     .describe('The kind of work, as the workflow says.'),
   status: z
     .enum(['in_progress', 'waiting', 'completed', 'failed', 'cancelled'])
-    .describe('Whether the run goes on, waits for somebody, or how it ended.'),
+    .describe('The status of the run.'),
   phase,
   required_reading: z.array(z.string().regex(/^@/)).describe('Files that an agent must read, each with @.'),
   context: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-    .describe('Context variables: of the workflow, the inputs of the run, and those set while it goes on.'),
+    .describe('Context variables: from the workflow, the inputs, and the notes of the run.'),
   key_reminders: z.array(z.string()).describe('Rules that must survive a compaction.'),
-  created_at: time.describe('When the run began; no update changes it.'),
+  created_at: time.describe('When the run started; never updated.'),
   updated_at: time.describe('When the run last changed.'),
   sessions: z
     .strictObject({
-      current_session_id: z.string().nullable().describe('The session that began last and has not ended.'),
-      session_history: z.array(session).describe('All sessions, in the order in which they began.'),
+      current_session_id: z.string().nullable().describe('The newest session that has not ended.'),
+      session_history: z.array(session).describe('All sessions, in start order.'),
     })
-    .describe('Who worked on the run, and where.'),
+    .describe('The sessions of the run.'),
   context_metadata: z
     .strictObject({
       last_artifact_reload: time
@@ -67,25 +67,25 @@ export const stateFileSchema = z.strictObject({
       reload_count: count.describe('How often critical artifacts were loaded for an agent.'),
       artifacts_in_context: z.array(artifactInContext).describe('What was loaded, when and why.'),
     })
-    .describe('What agents were given to read.'),
+    .describe('Critical artifacts given to agents.'),
   artifacts: z
     .record(z.string(), z.string())
     .describe('Paths that the run recorded by name, for path_from_state.'),
   snapshot: z
     .looseObject({
       v: z.int().describe('The version of this part.'),
-      seq: count.describe('The last batch of the journal that is in here.'),
-      hash: z.string().describe('The sum of its line.'),
-      offset: count.describe('Where its line begins in the journal.'),
+      seq: count.describe('The last batch that the snapshot includes.'),
+      hash: z.string().describe('The checksum of its line.'),
+      offset: count.describe('The offset of its line in the journal.'),
     })
-    .describe('What Stepfast starts from instead of the whole journal. Not for other programs.'),
+    .describe('The starting point of a load instead of the whole journal. Not for other programs.'),
   sum: z
     .string()
     .regex(/^[0-9a-f]{32}$/)
-    .describe('A checksum: a file that was edited by hand is ignored and written anew.'),
+    .describe('A checksum: a file edited by hand is ignored and rewritten.'),
 });
 
-/** What people and tools read. */
+/** The part of `state.json` for people and tools. */
 export type StateProjection = Omit<z.infer<typeof stateFileSchema>, 'snapshot' | 'sum'>;
 
 /** JSON Schema draft-07 of `state.json`. */

@@ -206,7 +206,7 @@ it('[P5/5] every answer about a task that has a worktree says where it is', asyn
   const polish = (await server.call('workflow_advance', { output: 'drafted', at: claimed.at })).S;
   expect(polish).toMatchObject({ subStep: 'polish', worktree });
   const { text } = await server.call('workflow_context', { at: polish.at });
-  expect(text).toContain(`The files of its task are in ${worktree}\n`);
+  expect(text).toContain(`Task files: ${worktree}\n`);
   git(worktree, 'commit', '-q', '--allow-empty', '-m', 'work of a');
   const merge = (await server.call('workflow_advance', { output: 'polished', at: polish.at })).S;
   expect(merge).toMatchObject({ step: 'merge', warning: expect.stringContaining(`stepfast/${run}/a`) });
@@ -237,7 +237,7 @@ it('[P3/2] gates run in a process of their own: a call attaches, and the run out
   const attached = await server.call('workflow_advance', { output: 'waited', at });
   expect(attached.S).toMatchObject({ failed_gates: [{ exit: 1, tail: 'one\ntwo' }] });
   const whole = await server.call('workflow_context', { section: 'status' });
-  expect(whole.text).toContain('failed with exit 1. Its output says:\n> one\n> two');
+  expect(whole.text).toContain('failed with exit 1. Output:\n> one\n> two');
   expect(existsSync(join(project.root, 'slow.txt'))).toBe(false);
 });
 
@@ -268,7 +268,7 @@ it('a big run with a red gate is told in 300 tokens beside the instructions, and
   expect(text).toContain('line 170: expected');
   const listed = await server.call('workflow_context', { section: 'tasks' });
   expect(listed.text).toContain('work: 0 of 1000 done');
-  expect(listed.text).toMatch(/The text ends here: a section holds about 15,000 tokens\.$/);
+  expect(listed.text).toMatch(/Truncated: a section holds about 15,000 tokens\.$/);
 });
 
 const opening =

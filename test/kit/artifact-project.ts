@@ -2,26 +2,26 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Artifact, Content } from '../../src/context/artifacts/artifact.ts';
+import type { Artifact, ArtifactContent } from '../../src/context/artifacts/artifact.ts';
 import { type ArtifactRequest, loadArtifacts } from '../../src/context/artifacts/load-artifacts.ts';
 import { type CriticalArtifact, type State, settle } from '../../src/machine/index.ts';
 
-/** A project and, beside it, a place that nothing may be read from: for tests. */
-export interface Trial {
+/** A project next to a directory that artifacts must never be read from. */
+export interface ArtifactProject {
   root: string;
   outside: string;
-  /** What is only outside. */
+  /** Text that exists only outside the project. */
   canary: string;
   write(files: Record<string, string | Buffer>): void;
   load(entries: CriticalArtifact[], request?: Partial<ArtifactRequest>): Promise<Artifact[]>;
-  /** Of one artifact with these keys; markdown unless it says otherwise. */
-  content(entry: Partial<CriticalArtifact>, request?: Partial<ArtifactRequest>): Promise<Content>;
+  /** Loads one artifact with these keys; the default type is markdown. */
+  content(entry: Partial<CriticalArtifact>, request?: Partial<ArtifactRequest>): Promise<ArtifactContent>;
   [Symbol.dispose](): void;
 }
 
 export const runId = 'feature-20261114-k3f9x2ab';
 
-export function createTrial(files: Record<string, string | Buffer> = {}): Trial {
+export function createArtifactProject(files: Record<string, string | Buffer> = {}): ArtifactProject {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-artifacts-')));
   const [root, outside] = [join(directory, 'project'), join(directory, 'outside')];
   const canary = 'canary-of-the-outside';
@@ -66,7 +66,7 @@ export function createTrial(files: Record<string, string | Buffer> = {}): Trial 
   };
 }
 
-/** A run that has just begun, with these parts of it changed. */
+/** The state of a new run, with changes. */
 export function sampleState(changes: Partial<State> = {}): State {
   const definition = {
     name: 'feature',

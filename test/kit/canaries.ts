@@ -1,9 +1,9 @@
-/** Made-up secrets for tests. They are put together here, so that no file of the repository holds one. */
+/** Fake secrets for tests. Assembled at run time, so that no file of the repository contains one. */
 export interface Canary {
   format: string;
-  /** A piece of a file that holds it. */
+  /** A file excerpt with the secret. */
   text: string;
-  /** None of these may be seen anywhere. */
+  /** Texts that must not appear anywhere. */
   parts: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const fail = (): never => {
 const some = (random: Random, alphabet: string, length: number): string =>
   Array.from({ length }, () => pick(random, [...alphabet])).join('');
 
-/** Tokens that are known by their form, in any surrounding. */
+/** Tokens recognizable by their form, in any context. */
 const tokens: Record<string, (random: Random) => [before: string, body: string]> = {
   github: (r) => [`gh${pick(r, ['p', 'o', 'u', 's', 'r'])}_`, some(r, base62, 36)],
   'github fine-grained': (r) => ['github_' + 'pat_', `${some(r, base62, 22)}_${some(r, base62, 59)}`],
@@ -124,7 +124,7 @@ const tokens: Record<string, (random: Random) => [before: string, body: string]>
   'key in base64': (r) => ['LS0tLS1CRU' + 'dJTiBQUklWQVRFIEtFWS', some(r, base62, 200)],
 };
 
-/** Values that only their name makes a secret. */
+/** Values that are secret only because of their name. */
 const names = [
   'password',
   'db_password',
@@ -158,7 +158,7 @@ const names = [
   'creds',
   'X-Auth',
 ] as const;
-/** Names that say nothing, so that a token must tell by itself. */
+/** Neutral names, so that the token itself must be recognized. */
 const plainNames = ['value', 'note', 'config', 'first_line', 'example-2', 'result'] as const;
 const values: Record<string, (random: Random) => string> = {
   'base62 value': (r) => some(r, base62, 20 + Math.floor(r() * 30)),
@@ -168,7 +168,7 @@ const values: Record<string, (random: Random) => string> = {
   'typed value': (r) => `${some(r, lower, 5)}${some(r, digits, 3)}!${some(r, base62, 6)}`,
 };
 
-/** How a named value stands in a file. */
+/** Ways to write a named value in a file. */
 export const surroundings: Record<string, (name: string, value: string) => string> = {
   json: (name, value) => JSON.stringify({ [name]: value }),
   'json, printed': (name, value) => JSON.stringify({ a: { [name]: value } }, undefined, 2),
@@ -207,7 +207,7 @@ export const surroundings: Record<string, (name: string, value: string) => strin
   arrow: (name, value) => `${name} -> ${value}`,
 };
 
-/** Texts with a form of their own. */
+/** Secrets with a format of their own. */
 const wholes: Record<string, (random: Random) => { text: string; parts: string[] }> = {
   'private key': (r) => {
     const kind = pick(r, ['RSA ', 'EC ', 'OPENSSH ', '']);
@@ -379,7 +379,7 @@ const wholes: Record<string, (random: Random) => { text: string; parts: string[]
 
 const inTurn = <T>(list: readonly T[], index: number): T => list[index % list.length] ?? fail();
 
-/** The same ones for the same seed, of every format in turn. */
+/** Deterministic for a seed; cycles through all formats. */
 export function createCanaries(count: number, seed = 1): Canary[] {
   const random = createRandom(seed);
   return Array.from({ length: count }, (_, index) => {

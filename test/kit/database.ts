@@ -1,15 +1,15 @@
 import { createPostgres, createProjects, migrate, type Postgres } from '../../src/store/postgres/index.ts';
 import { type Cluster, type ClusterOptions, startCluster } from './postgres.ts';
 
-/** A private cluster with a migrated database, whose owner is no superuser. */
+/** A private cluster with a migrated database, whose owner is not a superuser. */
 export interface TestDatabase {
   cluster: Cluster;
   name: string;
-  /** As the owner: row security binds it too. */
+  /** Connects as the owner; row level security applies to it too. */
   url: string;
   /** Closed with the cluster. */
   postgres: Postgres;
-  /** A new project each time. */
+  /** Creates a new project. */
   project(): Promise<number>;
   [Symbol.asyncDispose](): Promise<void>;
 }

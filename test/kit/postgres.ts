@@ -23,21 +23,21 @@ import { temporary } from './temporary.ts';
 const run = promisify(execFile);
 const patience = 120_000;
 
-/** A private PostgreSQL on loopback, gone when the process ends or `dispose` is called. */
+/** A private PostgreSQL on loopback, removed when the process ends or `dispose` is called. */
 export interface Cluster {
-  /** Where initdb, pg_dump, pgbench and the rest are. */
+  /** The directory of initdb, pg_dump and pgbench. */
   readonly bin: string;
   readonly port: number;
-  /** Whom its programs run as where the tests run as root, which PostgreSQL refuses. */
+  /** The account of its programs if the tests run as root, which PostgreSQL refuses. */
   readonly account: { uid?: number; gid?: number };
-  /** Its own folder: `data`, `log`, the socket. */
+  /** The directory with `data`, `log` and the socket. */
   readonly directory: string;
-  /** `user` is a superuser unless told otherwise; nobody needs a password. */
+  /** The default `user` is a superuser; no password is needed. */
   url(database: string, user?: string): string;
-  /** An empty database, or a copy of `template` (which nobody may be connected to); its URL. */
+  /** Creates an empty database, or a copy of `template`, which must have no connections; returns the URL. */
   createDatabase(name: string, template?: string): Promise<string>;
   dropDatabase(name: string): Promise<void>;
-  /** As the superuser. */
+  /** Queries as the superuser. */
   query<R extends pg.QueryResultRow>(database: string, sql: string, values?: unknown[]): Promise<R[]>;
   start(): Promise<void>;
   /** `immediate` is a crash that recovers at the next start. */
@@ -49,13 +49,13 @@ export interface Cluster {
 }
 
 export interface ClusterOptions {
-  /** false: quicker, where nobody pulls the plug. */
+  /** false is faster, for tests without power cuts. */
   fsync?: boolean;
   /** Lines of postgresql.conf. */
   settings?: Readonly<Record<string, string | number>>;
-  /** Where initdb and postgres are; the newest that the system has by default. */
+  /** The directory of initdb and postgres; the newest installed version by default. */
   bin?: string;
-  /** In whose place it makes its own; memory where there is some, else the system's temporary folder. */
+  /** The parent directory; by default memory if available, else the system's temporary directory. */
   parent?: string;
 }
 
@@ -218,7 +218,7 @@ function findBinaries(): string {
   return found;
 }
 
-/** A copy in `directory` where the account may not enter the folder, as in another user's home. */
+/** A copy in `directory` if the account cannot access the original, as in another user's home. */
 function reachable(bin: string, account: Cluster['account'], directory: string): string {
   try {
     execFileSync(join(bin, 'postgres'), ['--version'], { ...account, cwd: directory, stdio: 'ignore' });
@@ -258,7 +258,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** What makes a program end when this process does, however that ends; nothing where it is not known how. */
+/** A command prefix that ends a program with this process; empty if the system has none. */
 function endsWithParent(): string[] {
   const guard = ['setpriv', '--pdeathsig', 'QUIT'];
   try {

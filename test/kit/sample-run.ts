@@ -1,7 +1,7 @@
 import { type Command, type Definition, type Event, type State, settle } from '../../src/machine/index.ts';
 import type { Entry, Loaded, Store, Version } from '../../src/store/store.ts';
 
-/** A workflow and calls for tests of stores: the machine is the real one. */
+/** A workflow for store tests with the real machine. */
 export const sampleDefinition: Definition = {
   name: 'sample',
   description: 'A run that goes round and round',
@@ -25,7 +25,7 @@ export function settled(state: State | null, command: Command): { events: Event[
   return { events, state: next };
 }
 
-/** Begins a run; `age` puts its beginning back. */
+/** Starts a run; `age` moves its start into the past. */
 export async function begin(
   store: Store,
   run: string,
@@ -36,7 +36,7 @@ export async function begin(
   return store.create(run, samplePinned, { now, session, events }, state);
 }
 
-/** The command's batch on what was loaded. */
+/** Appends the batch of a command to the loaded run. */
 export async function send(
   store: Store,
   loaded: Loaded,
@@ -53,7 +53,7 @@ export async function mustLoad(store: Store, run: string, key?: string): Promise
   return loaded;
 }
 
-/** Loads and sends a note, which every open run takes. */
+/** Loads the run and appends a note. */
 export async function note(
   store: Store,
   run: string,
@@ -64,7 +64,7 @@ export async function note(
   return send(store, loaded, noteCommand(loaded, text), answered);
 }
 
-/** One second after what was loaded. */
+/** A note one second after the last change. */
 export const noteCommand = ({ state }: Loaded, text: string): Command => ({
   type: 'note',
   kind: 'variable',

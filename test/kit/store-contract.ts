@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { longTextBytes } from '../../src/store/long-text.ts';
-import { mostKeys } from '../../src/store/remembered-keys.ts';
+import { maxRememberedKeys } from '../../src/store/remembered-keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   begin,
@@ -17,10 +17,10 @@ const run = 'sample-20261115-k3f9x2ab';
 const other = 'sample-20261115-zzzzzzzz';
 const unusual = 'ß 漢字 👩‍👩‍👧 \u0000 \n\r\n \u2028 "\\" \ud800 end';
 
-/** What every store promises; `create` gives an empty one. */
+/** The contract of every store; `create` returns an empty one. */
 export function storeContract(name: string, create: () => Promise<{ store: Store }>): void {
   describe(`the ${name} store`, () => {
-    test('a run that was made can be loaded', async () => {
+    test('a created run can be loaded', async () => {
       const { store } = await create();
       expect(await store.load(run)).toBeUndefined();
       const version = await begin(store, run);
@@ -32,7 +32,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect(loaded).not.toHaveProperty('repeated');
     });
 
-    test('an id is given once, whoever asks first', async () => {
+    test('an id can be created only once', async () => {
       const { store } = await create();
       const answers = await Promise.all([begin(store, run), begin(store, run), begin(store, run)]);
       expect(answers.filter((answer) => answer === 'taken')).toHaveLength(2);
@@ -40,7 +40,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect(await store.entries(run)).toHaveLength(1);
     });
 
-    test('what is no run id is refused at the door', async () => {
+    test('an invalid run id is refused', async () => {
       const { store } = await create();
       for (const bad of ['', '..', 'a/b', 'A', 'a b', '../../etc', 'x'.repeat(129)]) {
         await expect(begin(store, bad)).rejects.toMatchObject({ code: 'bad_run_id' });
@@ -54,7 +54,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect(await store.ids()).toEqual([]);
     });
 
-    test('batches follow each other, and entries tell them in order', async () => {
+    test('entries returns the batches in order', async () => {
       const { store } = await create();
       await begin(store, run);
       expect(await note(store, run, 'one')).toMatchObject({ seq: 2 });
@@ -79,7 +79,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect((await mustLoad(store, run)).version).toEqual(version);
     });
 
-    test('of many who append to the same version exactly one wins, and the others wrote nothing', async () => {
+    test('exactly one of many appends to the same version wins, and the others write nothing', async () => {
       const { store } = await create();
       await begin(store, run);
       const loaded = await Promise.all(Array.from({ length: 8 }, () => mustLoad(store, run)));
@@ -92,7 +92,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect(await store.entries(run)).toHaveLength(2);
     });
 
-    test('a version that was loaded long ago is a conflict, and so is one of a run that is gone', async () => {
+    test('an outdated version is a conflict, and so is a version of a removed run', async () => {
       const { store } = await create();
       await begin(store, run);
       const old = await mustLoad(store, run);
@@ -103,7 +103,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect(await store.load(run)).toBeUndefined();
     });
 
-    test('a key is answered as before', async () => {
+    test('a repeated key returns the earlier reply', async () => {
       const { store } = await create();
       await begin(store, run);
       const reply = { at: 'x', nested: [1, null, { text: unusual }] };
@@ -116,7 +116,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect((await mustLoad(store, run, 'constructor')).repeated).toEqual({ reply: null });
     });
 
-    test('[S10] what a key was used for is kept with it, and absent where it was never known', async () => {
+    test('[S10] the fingerprint of a key is stored with it, and absent if there was none', async () => {
       const { store } = await create();
       await begin(store, run);
       await note(store, run, 'one', { key: 'new', reply: 1, fingerprint: 'f1' });
@@ -126,7 +126,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect((await store.entries(run))[1]).toMatchObject({ key: 'new', fingerprint: 'f1' });
     });
 
-    test('a key without a reply is known', async () => {
+    test('a key without a reply is recognized', async () => {
       const { store } = await create();
       await begin(store, run);
       await note(store, run, 'one', { key: 'k' });
@@ -134,7 +134,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect((await mustLoad(store, run, 'k')).repeated?.reply).toBeUndefined();
     });
 
-    test('long texts are kept by what is in them', async () => {
+    test('long texts are stored by their digest', async () => {
       const { store } = await create();
       await begin(store, run);
       const text = `${'é'.repeat(299)}👍${'x'.repeat(longTextBytes)}`;
@@ -150,7 +150,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect(await store.text(run, (await store.keep(run, '')).digest)).toBe('');
     });
 
-    test('a text can be kept before its run begins', async () => {
+    test('a text can be stored before its run starts', async () => {
       const { store } = await create();
       const { digest } = await store.keep(run, 'early');
       expect(await store.load(run)).toBeUndefined();
@@ -159,7 +159,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect(await store.text(run, digest)).toBe('early');
     });
 
-    test('runs are listed, the newest first', async () => {
+    test('runs are listed newest first', async () => {
       const { store } = await create();
       expect(await store.list()).toEqual([]);
       await begin(store, 'a-old', { age: 2000 });
@@ -175,7 +175,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       for (const name of ['ld', '-old', 'a', '%', '_-new', '']) expect(await store.ids(name)).toEqual([]);
     });
 
-    test('a removed run is gone with its texts, and its id is free', async () => {
+    test('a removed run loses its texts, and its id is free again', async () => {
       const { store } = await create();
       await store.remove(run);
       await begin(store, run);
@@ -190,7 +190,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect((await mustLoad(store, run)).state.variables).toEqual({});
     });
 
-    test('a watcher wakes when the run moves, at once where it has moved, else after its time', async () => {
+    test('watch resolves when the run changes, at once if it already has, else after its timeout', async () => {
       const { store } = await create();
       await begin(store, run);
       await store.watch(run, 0, 60_000);
@@ -207,7 +207,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect(woken).toBe(true);
     });
 
-    test('runs do not touch each other', async () => {
+    test('runs are independent', async () => {
       const { store } = await create();
       await begin(store, run);
       await begin(store, other);
@@ -218,7 +218,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect((await mustLoad(store, other)).state.run).toBe(other);
     });
 
-    test('nobody shares what the store holds', async () => {
+    test('results share no objects with the store', async () => {
       const { store } = await create();
       await begin(store, run);
       const reply = { list: [1] };
@@ -235,7 +235,7 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect((await store.entries(run)).every((entry) => entry.events.length > 0)).toBe(true);
     });
 
-    test('unusual text comes back as JSON gives it back, long text as UTF-8 does', async () => {
+    test('unusual text survives as in JSON, long text as in UTF-8', async () => {
       const { store } = await create();
       await begin(store, run);
       await note(store, run, unusual, { key: unusual, reply: unusual });
@@ -247,12 +247,12 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       expect(kept.opening).toBe(unusual.toWellFormed());
     });
 
-    test('no key is forgotten, however many there are', async () => {
+    test('no key is forgotten, however many keys there are', async () => {
       const { store } = await create();
       await begin(store, run);
-      for (let use = 0; use <= mostKeys; use += 1)
+      for (let use = 0; use <= maxRememberedKeys; use += 1)
         await note(store, run, `${use}`, { key: `k${use}`, reply: use });
-      for (const use of [0, 1, mostKeys])
+      for (const use of [0, 1, maxRememberedKeys])
         expect((await mustLoad(store, run, `k${use}`)).repeated).toEqual({ reply: use });
       expect(await mustLoad(store, run, 'k')).not.toHaveProperty('repeated');
     });

@@ -19,10 +19,10 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Calls that any two stores answer alike. */
+/** Random calls for which any two stores return the same results. */
 export const storeCalls = fc.array(step, { maxLength: 25 });
 
-/** What a store answers to the calls; hashes are each store's own. */
+/** The results of the calls, without hashes, which differ between stores. */
 export async function storeAnswers(open: () => Store, calls: Step[]): Promise<unknown[]> {
   let store = open();
   const old = new Map<string, Loaded>();

@@ -1,4 +1,4 @@
-/** What holds for every window, read from outside; for random sequences of calls. */
+/** Invariants of every window, for random sequences of calls. */
 import type { Compaction } from '../../src/context/window/compaction.ts';
 import type { ContextWindow } from '../../src/context/window/context-window.ts';
 import type { WindowMessage } from '../../src/context/window/message.ts';
@@ -20,7 +20,7 @@ interface Part {
 }
 export type Message = { role: 'system' | 'user' | 'assistant' | 'tool'; content: string | Part[] };
 
-/** As the window counts parts. */
+/** Counts parts as the window does. */
 function textIn(part: object): string {
   const { type, text, toolName, output } = part as Part;
   if (type === 'text') return text ?? '';
@@ -54,7 +54,7 @@ export function check(
   checkPairs(messages);
 }
 
-/** As the strictest provider does: results directly after their calls, all of them, none twice. */
+/** The rules of the strictest provider: all results directly after their calls, none twice. */
 function checkPairs(messages: readonly WindowMessage[]): void {
   let open: string[] = [];
   const requests = new Set<string>();
@@ -62,12 +62,12 @@ function checkPairs(messages: readonly WindowMessage[]): void {
     const parts = typeof message.content === 'string' ? [] : (message.content as Part[]);
     const approvals = (type: string): string[] =>
       parts.flatMap((part) => (part.type === `tool-approval-${type}` ? (part.approvalId ?? []) : []));
-    // No provider sees a request, so there has to be more than that.
+    // Providers do not see approval requests, so the message needs another part.
     const seen = parts.length - approvals('request').length;
     if (typeof message.content === 'string' ? message.content === '' : seen === 0)
       fail('an empty message', message);
     for (const id of approvals('request')) requests.add(id);
-    for (const id of approvals('response')) if (!requests.has(id)) fail('nobody asked for the approval', id);
+    for (const id of approvals('response')) if (!requests.has(id)) fail('a response without its request', id);
     const ids = (type: string): string[] =>
       parts.flatMap((part) => (part.type === type ? (part.toolCallId ?? []) : []));
     for (const id of ids('tool-result')) {
@@ -93,57 +93,61 @@ export function checkCompaction(
   if (lastTwo !== lastTwoAfter) fail('the last two messages are gone', [lastTwo, lastTwoAfter]);
   const spoken = (messages: readonly WindowMessage[]): number =>
     messages.filter((each) => !isNote(each)).length;
-  if (spoken(before) - result.dropped !== spoken(after)) fail('more or fewer went away than said', result);
-  if (result.after !== window.tokens().total) fail('the result is not what is there', result);
-  const said = result.problems.some(({ code }) => code === 'over_limit');
-  if (result.after <= limit) return said ? fail('over the limit was said for nothing', result) : undefined;
-  if (!said) fail('over the limit, and nobody says so', result);
-  // Nothing is left that could have gone: the last two, and the calls and results that belong to them.
+  if (spoken(before) - result.dropped !== spoken(after))
+    fail('the number of dropped messages is wrong', result);
+  if (result.after !== window.tokens().total) fail('the token count of the result is wrong', result);
+  const reported = result.problems.some(({ code }) => code === 'over_limit');
+  if (result.after <= limit)
+    return reported ? fail('over_limit was reported within the limit', result) : undefined;
+  if (!reported) fail('over the limit without a report', result);
+  // Only the last two messages and their calls and results may be left.
   let first = Math.max(0, after.length - 2);
   while (first > 0 && after[first]?.role === 'tool') first -= 1;
-  if (first > 0) fail('over the limit although something could go', [first, after.length]);
+  if (first > 0) fail('over the limit although more could be dropped', [first, after.length]);
 }
 
-/** Index 1 says how many went away and how many of them its summary is of, or the result says that it does not. */
-export function checkTold(
+/** Index 1 counts the dropped and the summarized messages, unless the result reports `notice_left_out`. */
+export function checkEarlierNotice(
   window: ContextWindow<Message>,
   { problems, compacted, dropped }: Compaction,
-  told: { gone: number; summarised: number },
+  counts: { gone: number; summarised: number },
   summarising: readonly WindowMessage[],
 ): void {
   if (!compacted) return;
-  told.gone += dropped;
+  counts.gone += dropped;
   const rejected = problems.some(({ code }) => code === 'summary_too_long');
-  if (!rejected) told.summarised += summarising.filter((message) => !isNote(message)).length;
+  if (!rejected) counts.summarised += summarising.filter((message) => !isNote(message)).length;
   const note = window
     .conversation()
     .filter(isNote)
     .map(({ content }) => String(content).split('\n')[0])[0];
-  const untold = problems.some(({ code }) => code === 'notice_left_out');
-  if (told.gone > 0 && (note === undefined) !== untold)
-    fail('nobody says that messages went', [note, problems]);
-  if (!note?.includes('summarised')) told.summarised = 0;
+  const omitted = problems.some(({ code }) => code === 'notice_left_out');
+  if (counts.gone > 0 && (note === undefined) !== omitted)
+    fail('index 1 is missing without a report', [note, problems]);
+  if (!note?.includes('summarised')) counts.summarised = 0;
   if (note === undefined) return;
-  const { gone, summarised } = told;
+  const { gone, summarised } = counts;
   const some = summarised < gone ? `${summarised} of them summarised` : 'summarised';
   const what = `${gone} ${gone === 1 ? 'message' : 'messages'}, ${summarised === 0 ? 'left out' : some}`;
-  if (note !== `[Earlier conversation: ${what}]`) fail('index 1 says what is not so', [note, what]);
+  if (note !== `[Earlier conversation: ${what}]`) fail('index 1 has wrong counts', [note, what]);
 }
 
-/** The summariser saw what went away, or the result says that it did not. */
+/** The summarizer saw every dropped message, or the result reports a problem. */
 export function checkSummarised(
   before: readonly WindowMessage[],
   after: readonly WindowMessage[],
   { summarised, problems }: Compaction,
   summarising: readonly WindowMessage[],
 ): void {
-  const known = new Set([...after, ...summarising].map(({ content }) => JSON.stringify(content)));
-  const lost = before.filter((message) => !isNote(message) && !known.has(JSON.stringify(message.content)));
+  const accounted = new Set([...after, ...summarising].map(({ content }) => JSON.stringify(content)));
+  const lost = before.filter(
+    (message) => !isNote(message) && !accounted.has(JSON.stringify(message.content)),
+  );
   if (lost.length === 0) return;
-  const said = problems.some(({ code }) =>
+  const reported = problems.some(({ code }) =>
     ['summary_failed', 'summary_too_long', 'dropped_unsummarised'].includes(code),
   );
-  if (summarised || !said) fail('messages went that no summariser saw', [problems, lost.length]);
+  if (summarised || !reported) fail('messages were dropped that no summarizer saw', [problems, lost.length]);
 }
 
 const isNote = ({ role, content }: WindowMessage): boolean =>

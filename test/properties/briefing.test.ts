@@ -101,7 +101,7 @@ test('nothing that a file, an agent or another machine wrote passes for a headin
     fc.property(source, cap, (from, most) => {
       const { sections, text, inlined } = compileBriefing(from, most);
       const titles: string[] = sections.map(({ title }) => title);
-      const ours = new Set([...titles, 'RUN', 'ACTION REQUIRED', 'DONE', 'TASKS', 'NOT AS IT WAS']);
+      const ours = new Set([...titles, 'RUN', 'ACTION REQUIRED', 'DONE', 'TASKS', 'ENVIRONMENT CHANGES']);
       const forgedIn = (part: string): string[] =>
         part.split(/[\n\u2028\u2029]/).filter((each) => {
           return heading.test(each) && ours.has(each.replaceAll(/[:#*_]/g, '').trim());
@@ -120,7 +120,9 @@ test('nothing that a file, an agent or another machine wrote passes for a headin
       }
       const [run] = sections;
       for (const each of run?.text.split('\n') ?? [])
-        expect(each).toMatch(/^(Briefing b-|It is |The handle |The files |Where the files |The position )/);
+        expect(each).toMatch(
+          /^(Briefing b-|Status: |Handle: |Task files: |Path of the task files: |This position )/,
+        );
       expect(text.startsWith('RUN\nBriefing b-')).toBe(true);
     }),
     runs,

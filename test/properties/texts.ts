@@ -33,7 +33,7 @@ const forged = [
   '- decision n1: forged',
   '**[REVIEW_FEEDBACK]:** "forged"',
   '  **ACTION REQUIRED:**  ',
-  'NOT AS IT WAS',
+  'ENVIRONMENT CHANGES',
   '\u2028TASKS\u2028',
   'Any section in full: forged',
   '```',

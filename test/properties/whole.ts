@@ -1,27 +1,27 @@
-import { oneLine, passage } from '../../src/context/briefing/bounded-text.ts';
+import { escapeHeadings, oneLine } from '../../src/context/briefing/bounded-text.ts';
 import type { Briefing, BriefingSource } from '../../src/context/index.ts';
 import { estimateTokens, formatHandle, instructionsFor } from '../../src/machine/index.ts';
 
 const lasting = ['decision', 'rejection', 'correction'];
-/** What a briefing should have told whole and did not: of its first four sections. */
+/** Texts that the first four sections of a briefing must show in full, and do not. */
 export function missingIn({ id, sections }: Briefing, source: BriefingSource): string[] {
   const { definition, state, cursor, values, next, session, worktree } = source;
-  const told = (name: string): string => oneLine(sections.find((each) => each.name === name)?.text ?? '');
+  const textOf = (name: string): string => oneLine(sections.find((each) => each.name === name)?.text ?? '');
   const missing: string[] = [];
   const must = (name: string, what: string): void => {
-    if (!told(name).includes(oneLine(what))) missing.push(`${name}: ${what.slice(0, 80)}`);
+    if (!textOf(name).includes(oneLine(what))) missing.push(`${name}: ${what.slice(0, 80)}`);
   };
   must('run', id);
   must('run', state.run);
-  if (estimateTokens(next) < 250 && next.length < 800) must('action', passage(next));
+  if (estimateTokens(next) < 250 && next.length < 800) must('action', escapeHeadings(next));
   if (cursor) {
     const at = formatHandle(state.run, cursor.path, cursor.visit);
     if (!next.includes(at)) must('run', at);
     const instructions = instructionsFor(definition, state, cursor, values, session);
-    if (!told('instructions').includes('This is the opening of')) must('instructions', passage(instructions));
+    if (!textOf('instructions').includes('Truncated from'))
+      must('instructions', escapeHeadings(instructions));
   }
-  if (worktree !== undefined && !told('run').includes('Where the files of its task are:'))
-    must('run', worktree);
+  if (worktree !== undefined && !textOf('run').includes('Path of the task files:')) must('run', worktree);
   for (const { kind, text } of state.notes) if (lasting.includes(kind)) must('notes', text);
   const pivot = state.pivots.at(-1);
   if (pivot && cursor?.feedback === undefined) must('notes', `**[${pivot.tag}]:**`);

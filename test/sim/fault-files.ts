@@ -1,4 +1,4 @@
-import type { Files, Holds } from '../../src/store/index.ts';
+import type { AppendCondition, Files } from '../../src/store/index.ts';
 import type { Dice } from '../properties/commands.ts';
 import { type Disk, edge, type FileNode, systemError } from './disk.ts';
 import type { Process, Scheduler } from './scheduler.ts';
@@ -144,7 +144,7 @@ export function createMachine(options: MachineOptions): Machine {
     path: string,
     bytes: Uint8Array,
     open: () => FileNode | undefined,
-    only?: Holds,
+    only?: AppendCondition,
   ): (() => Outcome) => {
     const write = { by: process };
     let opened: FileNode | undefined;

@@ -1,6 +1,6 @@
 import { StepfastError } from '../../src/errors.ts';
 import { type Event, replay, type Text } from '../../src/machine/index.ts';
-import { type FoundLine, parseLines } from '../../src/store/file/journal.ts';
+import { parseLines, type ValidLine } from '../../src/store/file/journal.ts';
 import {
   type FileStore,
   type Files,
@@ -80,7 +80,7 @@ export async function repairFork(store: FileStore, run: string): Promise<void> {
 
 /** Histories that another took the place of. */
 async function asidesOf(files: Files, root: string) {
-  const known = new Map<string, FoundLine>();
+  const known = new Map<string, ValidLine>();
   for (const name of (await files.names(root)).filter((each) => /^journal\..+\.jsonl$/.test(each))) {
     const lines = parseLines((await files.read(`${root}/${name}`)) ?? new Uint8Array());
     for (const found of lines) if (found.kind === 'line') known.set(found.hash, found);

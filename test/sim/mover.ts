@@ -1,10 +1,10 @@
 import { createEngine } from '../../src/engine/engine.ts';
 import {
-  type Carried,
   createFileStore,
   createFileTransfer,
   type Files,
   type FileTransfer,
+  type RunHistory,
   type Store,
   type Version,
 } from '../../src/store/index.ts';
@@ -15,7 +15,7 @@ import type { Ledger, Wish } from './ledger.ts';
 /** Another machine, on which nothing fails, that works on the same run. */
 export interface Elsewhere {
   /** Their history: the first `common` batches of this one, and further ones of their own. */
-  goOn(mine: Carried, common: number, further: number): Promise<Carried>;
+  goOn(mine: RunHistory, common: number, further: number): Promise<RunHistory>;
 }
 
 export interface Moved {
@@ -65,7 +65,7 @@ export function createElsewhere(ledger: Ledger, next: () => number, now: () => n
 export async function move(
   transfer: FileTransfer,
   run: string,
-  { elsewhere, dice, shared }: { elsewhere: Elsewhere; dice: Dice; shared: Map<string, Carried> },
+  { elsewhere, dice, shared }: { elsewhere: Elsewhere; dice: Dice; shared: Map<string, RunHistory> },
 ): Promise<Moved | undefined> {
   const mine = await transfer.read(run);
   if (!mine) return undefined;
@@ -75,7 +75,7 @@ export async function move(
   const theirs = same ?? (await elsewhere.goOn(mine, common, 1 + dice.roll(3)));
   shared.set(run, theirs);
   const tail = mine.lines.at(-1)?.hash ?? '';
-  if (apart) await transfer.exchange(theirs, new Map(), tail);
+  if (apart) await transfer.replace(theirs, new Map(), tail);
   else await transfer.receive(theirs, new Map());
   const last = theirs.lines.at(-1);
   return last && { run, version: { seq: last.seq, hash: last.hash } };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createEngine } from '../../src/engine/engine.ts';
 import { StepfastError } from '../../src/errors.ts';
-import type { Carried, FileStore, Files, FileTransfer } from '../../src/store/index.ts';
+import type { FileStore, Files, FileTransfer, RunHistory } from '../../src/store/index.ts';
 import { Dice } from '../properties/commands.ts';
 import { type Agent, createAgent, gateWish, isIdle, type Office, wishOf } from './agent.ts';
 import { createDisk, systemError } from './disk.ts';
@@ -70,7 +70,7 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
   );
   const hosts = [...gather(dice), ...movers];
   const moved: Moved[] = [];
-  const shared = new Map<string, Carried>();
+  const shared = new Map<string, RunHistory>();
   const faults = { ...randomFaults(dice), ...options.faults };
   const crowded = dice.one(4);
   const unlocked = dice.one(3);

@@ -146,7 +146,7 @@ const isHeading = (line: string): boolean => /^[A-Z][A-Z ]+$/.test(line);
 /** The lines that matter here, as they stand in the briefing, under their headings. */
 function excerpt(briefing: string, words: string): string[] {
   const lines = briefing.split('\n');
-  const wanted = [/^It is running: /, /^The gate '/, /^> FAIL /, new RegExp(words.slice(0, 20))];
+  const wanted = [/^Status: running, /, /^The gate '/, /^> FAIL /, new RegExp(words.slice(0, 20))];
   const found: string[] = [];
   let heading = '';
   for (const line of lines) {

@@ -19,4 +19,4 @@ export async function damageOf({ store }: Runtime, run: string): Promise<Refusal
 
 /** Without the remedy that the store adds: whoever prints it has one of its own. */
 export const bareMessage = ({ message }: Problem): string =>
-  message.replace(/: (?:stepfast repair|choose one|bring it back|update Stepfast).*$/, '');
+  message.replace(/: (?:stepfast repair|choose one|restore it|update Stepfast).*$/, '');

@@ -201,11 +201,11 @@ test('a lost line is one finding, however many follow on it', () => {
   const lost = (line: number): Parameters<typeof findingsOf>[0][number] => ({
     kind: 'corrupt',
     line,
-    message: `batch ${line / 2} follows on something that is damaged or lost: stepfast repair drops it`,
+    message: `batch ${line / 2} continues a batch that is damaged or lost: stepfast repair drops it`,
   });
   const findings = findingsOf([lost(32), lost(34), lost(86)]);
   expect(findings.map((finding) => sayFinding(finding, '–'))).toEqual([
-    'lines 32–86: follows on something that is damaged or lost',
+    'lines 32–86: continues a batch that is damaged or lost',
   ]);
 });
 

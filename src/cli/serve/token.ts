@@ -65,7 +65,7 @@ async function act(args: readonly string[], io: Io): Promise<number> {
 interface Wanted {
   kind: 'agent' | 'person';
   scopes: Scope[];
-  expiresAt?: number;
+  expiresAt?: number | undefined;
 }
 
 type Values = { [K in 'kind' | 'expires']?: string | undefined } & { scope?: string[] | undefined };
@@ -118,7 +118,7 @@ interface Listed extends Omit<Wanted, 'scopes'> {
   name: string;
   scopes: readonly string[];
   createdAt: number;
-  revokedAt?: number;
+  revokedAt?: number | undefined;
 }
 
 function tellList(io: Io, { json }: { json?: boolean | undefined }, all: readonly Listed[]): number {

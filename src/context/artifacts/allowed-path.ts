@@ -1,7 +1,7 @@
 import { deniedPath } from '../secrets/denied-path.ts';
 
-/** What nobody means when they ask for a listing. */
-export const leftOut: ReadonlySet<string> = new Set([
+/** Names that directory listings leave out: caches, dependencies and version control. */
+export const unlistedNames: ReadonlySet<string> = new Set([
   '.git',
   '.hg',
   '.svn',
@@ -20,11 +20,11 @@ export const leftOut: ReadonlySet<string> = new Set([
   'venv',
 ]);
 
-const ownFiles = new Set(['state.json', 'workflow.json', 'todo.md', 'outputs']);
+const readableRunFiles = new Set(['state.json', 'workflow.json', 'todo.md', 'outputs']);
 
-/** Why this place of the project is not shown, if it is not: git's and other runs' files, and files of secrets. */
-export function placeProblem(segments: readonly string[], run: string, listing: boolean): string | undefined {
-  // Case and what Windows drops from a name make no other file.
+/** Why a path must not be shown: it belongs to git or to another run, or usually holds secrets. */
+export function pathProblem(segments: readonly string[], run: string, listing: boolean): string | undefined {
+  // Windows ignores case and trailing dots and spaces, so these variants name the same file.
   const names = segments.map((segment) =>
     segment
       .normalize('NFKC')
@@ -37,16 +37,17 @@ export function placeProblem(segments: readonly string[], run: string, listing: 
     if (name !== '.stepfast' && name !== 'stepfa~1') continue;
     const [part, id, file] = names.slice(index + 1);
     if (part !== 'runs' && part !== 'worktrees') continue;
-    const own = index === 0 && part === 'runs' && id === run.toLowerCase() && ownFiles.has(file ?? '');
+    const own =
+      index === 0 && part === 'runs' && id === run.toLowerCase() && readableRunFiles.has(file ?? '');
     if (!own)
-      return 'belongs to a run: only state.json, workflow.json, TODO.md and outputs/ of this run are shown';
+      return 'belongs to a run: only state.json, workflow.json, TODO.md and outputs/ of this run can be shown';
   }
   if (!listing && deniedPath(segments.join('/')))
-    return 'is a kind of file that holds secrets: name another file, or one without the secrets (.env.example)';
+    return 'usually holds secrets: name a file without secrets (.env.example)';
   return undefined;
 }
 
-/** Whether the path is a file of the run's own folder, which is shared by all worktrees. */
+/** Whether the path is inside the run's own directory, which all worktrees share. */
 export const isOwnRunFile = (segments: readonly string[], run: string): boolean =>
   segments[0] === '.stepfast' && segments[1] === 'runs' && segments[2] === run && segments.length > 3;
 

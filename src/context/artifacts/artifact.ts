@@ -1,19 +1,19 @@
 import type { CriticalArtifact } from '../../machine/index.ts';
 
-/** A critical artifact at one moment: what a briefing may show of it. */
+/** A critical artifact as it is now. */
 export interface Artifact {
   id: string;
   type: CriticalArtifact['type'];
-  /** The workflow's words for it, else its id. */
+  /** The workflow's description, or the id without one. */
   description: string;
   required: boolean;
-  /** The `reload_triggers` of the workflow; `session_start` where it names none. */
+  /** The workflow's `reload_triggers`; `session_start` by default. */
   triggers: readonly string[];
-  content: Content;
+  content: ArtifactContent;
 }
 
-export type Content =
-  /** `source` is how the agent finds it: `@docs/plan.md`, or `git`. `text` has no secrets. */
+export type ArtifactContent =
+  /** `source` is `@docs/plan.md` or `git`. Secrets are removed from `text`. */
   | {
       state: 'loaded';
       source: string;
@@ -22,13 +22,13 @@ export type Content =
       bytes: number;
       warnings: readonly string[];
     }
-  /** In the context of whoever asks, unchanged since. */
+  /** Unchanged since the session received it. */
   | { state: 'kept'; source: string; since: number }
-  /** A slash command that the agent is asked to run; `done` after its note of kind reading. */
+  /** A slash command for the agent; `done` once the agent noted it (kind reading). */
   | { state: 'command'; command: string; done: boolean }
-  /** Its condition does not hold. */
+  /** The artifact's condition is false. */
   | { state: 'not_needed' }
-  /** Nobody knows whether it is needed: its condition cannot be evaluated. Blocks nothing. */
+  /** The condition cannot be evaluated. Does not block the run. */
   | { state: 'unclear'; why: string }
-  /** `why` says what is wrong and what mends it, and quotes nothing of the content. */
+  /** `why` names the problem and the fix, and never quotes the content. */
   | { state: 'missing' | 'refused'; source?: string; why: string };

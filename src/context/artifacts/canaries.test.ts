@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { createTrial, sampleState } from '../../../test/kit/artifact-project.ts';
+import { createArtifactProject, sampleState } from '../../../test/kit/artifact-project.ts';
 import { type Canary, createCanaries } from '../../../test/kit/canaries.ts';
 import type { CriticalArtifact } from '../../machine/index.ts';
 
@@ -15,10 +15,10 @@ const leaks = (shown: string, of: readonly Canary[] = canaries): string[] =>
 const around = ({ text }: Canary, index: number): string =>
   `# Section ${index}\n\nSome words.\n\n${text}\n\nMore words.\n`;
 
-test('[004/8] of 200 made-up secrets in files of every type none is shown', async () => {
+test('[004/8] none of 200 fake secrets in files of every type is shown', async () => {
   const fitsName = (canary: Canary): boolean =>
     /^[\w.~=+-]{1,200}$/.test(canary.text) || canary.parts.length === 1;
-  using trial = createTrial({
+  using project = createArtifactProject({
     'all.md': canaries.map(around).join('\n'),
     'skills/a/SKILL.md': canaries.map(around).join('\n'),
     ...Object.fromEntries(canaries.map((canary, i) => [`each/${i}.md`, around(canary, i)])),
@@ -41,9 +41,9 @@ test('[004/8] of 200 made-up secrets in files of every type none is shown', asyn
   });
   for (const canary of canaries.filter(fitsName)) {
     const name = canary.parts[0]?.replaceAll('/', '_') ?? '';
-    if (canary.format.startsWith('github')) trial.write({ [`names/gh${'p_'}${name}.md`]: 'x' });
+    if (canary.format.startsWith('github')) project.write({ [`names/gh${'p_'}${name}.md`]: 'x' });
   }
-  execFileSync('git', ['init', '-q', '-b', 'main'], { cwd: trial.root });
+  execFileSync('git', ['init', '-q', '-b', 'main'], { cwd: project.root });
   const entries: CriticalArtifact[] = [
     { id: 'all', type: 'markdown', path: 'all.md' },
     { id: 'skill', type: 'skill', path: 'skills/a' },
@@ -60,7 +60,7 @@ test('[004/8] of 200 made-up secrets in files of every type none is shown', asyn
     ]),
   ];
   const projection = { artifacts: {}, context: canaries.slice(0, 20).map(({ text }) => text) };
-  const artifacts = await trial.load(entries, { projection });
+  const artifacts = await project.load(entries, { projection });
   expect(artifacts).toHaveLength(entries.length);
   for (const { id, content } of artifacts) {
     expect(content.state, id).toBe(id.startsWith('broken') ? 'refused' : 'loaded');
@@ -73,24 +73,24 @@ test('[004/8] of 200 made-up secrets in files of every type none is shown', asyn
   });
 });
 
-test('the name of a list tells that its values are secrets', async () => {
+test('the name of a list marks its values as secrets', async () => {
   const value = ['q7Zk2mX', 'w9LbR4tVn8Hs'].join('');
-  using trial = createTrial({
+  using project = createArtifactProject({
     'a.json': JSON.stringify({ tokens: [value], nested: { apiKeys: ['plain words', value] } }),
   });
-  const content = await trial.content({ type: 'json', path: 'a.json' });
+  const content = await project.content({ type: 'json', path: 'a.json' });
   expect(JSON.stringify(content)).not.toContain(value);
   expect(content).toMatchObject({ state: 'loaded', text: expect.stringContaining('plain words') });
 });
 
 test('secrets in paths, commands, descriptions, conditions and commits are not shown either', async () => {
-  using trial = createTrial();
+  using project = createArtifactProject();
   const inline = canaries.filter(({ text }) => !text.includes('\n') && text.length < 200);
   expect(inline.length).toBeGreaterThan(80);
   for (const canary of inline) {
     const state = sampleState({ inputs: { value: canary.text } });
     const definition = { name: 'x', description: '', steps: [], inputs: { value: {} } };
-    const artifacts = await trial.load(
+    const artifacts = await project.load(
       [
         { id: 'command', type: 'skill', command: '/load {input.value}', description: 'For {input.value}' },
         { id: 'path', type: 'markdown', path: 'docs/ {input.value}' },

@@ -1,6 +1,6 @@
-import { printable } from './one-line.ts';
+import { printable } from './printable.ts';
 
-/** What git prints for these arguments in the worktree; undefined where it fails. */
+/** Runs git in the worktree; undefined if it fails. */
 export type Git = (args: readonly string[]) => Promise<string | undefined>;
 
 const maxLines = 20;

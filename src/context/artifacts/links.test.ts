@@ -4,24 +4,24 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
-import { createTrial, runId } from '../../../test/kit/artifact-project.ts';
-import { createArtifactFiles } from './files.ts';
+import { createArtifactProject, runId } from '../../../test/kit/artifact-project.ts';
+import { createArtifactFiles } from './artifact-files.ts';
 
 describe('links', () => {
-  test('[004/8] a symbolic link out of the project gives nothing, wherever it is on the way', async () => {
-    using trial = createTrial({
+  test('[004/8] a symbolic link out of the project is refused at any position of the path', async () => {
+    using project = createArtifactProject({
       'docs/plan.md': 'inside',
       'docs/plan.json': '{}',
       '.env': 'inside',
       '.git/config': 'inside',
     });
-    const { root, outside } = trial;
+    const { root, outside } = project;
     const link = (target: string, name: string): void => symlinkSync(target, join(root, name));
     mkdirSync(join(outside, 'sibling/docs'), { recursive: true });
-    writeFileSync(join(outside, 'sibling/docs/plan.md'), trial.canary);
+    writeFileSync(join(outside, 'sibling/docs/plan.md'), project.canary);
     symlinkSync('outside/plan.md', join(root, '..', 'back'));
     mkdirSync(join(root, `.stepfast/runs/${runId}`), { recursive: true });
-    writeFileSync(join(root, `.stepfast/runs/${runId}/state.json`), trial.canary);
+    writeFileSync(join(root, `.stepfast/runs/${runId}/state.json`), project.canary);
     link(join(outside, 'plan.md'), 'file.md');
     link('../outside/plan.md', 'relative.md');
     link(outside, 'folder');
@@ -75,8 +75,8 @@ describe('links', () => {
     for (const files of [createArtifactFiles(), createArtifactFiles('no such folder')]) {
       for (const type of ['markdown', 'json', 'directory', 'skill', 'work_plugin'] as const) {
         for (const path of paths) {
-          // Names of secret files may be listed, so a link to such a file is only a file where a directory was wanted.
-          const content = await trial.content({ type, path }, { files });
+          // Names of secret files may be listed, so a link to such a file fails only because it is not a directory.
+          const content = await project.content({ type, path }, { files });
           expect(content.state, `${type} ${path}`).toBe('refused');
           expect(JSON.stringify(content), path).not.toMatch(/canary|root:|inside"/);
         }
@@ -85,30 +85,32 @@ describe('links', () => {
   });
 
   test('a link that stays inside the project is followed', async () => {
-    using trial = createTrial({ 'packages/a/docs/plan.md': 'inside' });
-    symlinkSync('packages/a/docs', join(trial.root, 'docs'));
-    symlinkSync('docs/plan.md', join(trial.root, 'plan.md'));
+    using project = createArtifactProject({ 'packages/a/docs/plan.md': 'inside' });
+    symlinkSync('packages/a/docs', join(project.root, 'docs'));
+    symlinkSync('docs/plan.md', join(project.root, 'plan.md'));
     for (const path of ['docs/plan.md', 'plan.md']) {
-      expect(await trial.content({ path })).toMatchObject({
+      expect(await project.content({ path })).toMatchObject({
         state: 'loaded',
         source: `@${path}`,
         text: 'inside',
       });
     }
-    expect(await trial.content({ type: 'directory', path: 'docs' })).toMatchObject({ text: 'plan.md  6 B' });
+    expect(await project.content({ type: 'directory', path: 'docs' })).toMatchObject({
+      text: 'plan.md  6 B',
+    });
   });
 
-  test('a hard link, a pipe, a socket and a device are refused without waiting', async () => {
-    using trial = createTrial();
-    linkSync(join(trial.outside, 'plan.md'), join(trial.root, 'hard.md'));
-    execFileSync('mkfifo', [join(trial.root, 'pipe.md')]);
+  test('a hard link, a pipe, a socket and a device are refused without blocking', async () => {
+    using project = createArtifactProject();
+    linkSync(join(project.outside, 'plan.md'), join(project.root, 'hard.md'));
+    execFileSync('mkfifo', [join(project.root, 'pipe.md')]);
     const server = createServer();
-    await new Promise<void>((listening) => server.listen(join(trial.root, 'socket.md'), listening));
+    await new Promise<void>((listening) => server.listen(join(project.root, 'socket.md'), listening));
     try {
       for (const path of ['hard.md', 'pipe.md', 'socket.md']) {
-        const content = await trial.content({ path });
+        const content = await project.content({ path });
         expect(content).toMatchObject({ state: 'refused', why: expect.stringMatching(/hard link|pipe/) });
-        expect(JSON.stringify(content)).not.toContain(trial.canary);
+        expect(JSON.stringify(content)).not.toContain(project.canary);
       }
     } finally {
       await new Promise((closed) => server.close(closed));
@@ -121,27 +123,30 @@ describe('links', () => {
   ])(
     '[004/8] a folder that is swapped for a link out of the project gives nothing: by %s',
     async (_, descriptors, ms) => {
-      using trial = createTrial({ 'live/docs/plan.md': 'inside', 'live/docs/plan.json': '"inside"' });
+      using project = createArtifactProject({
+        'live/docs/plan.md': 'inside',
+        'live/docs/plan.json': '"inside"',
+      });
       const files = createArtifactFiles(descriptors);
-      writeFileSync(join(trial.outside, 'plan.json'), JSON.stringify(trial.canary));
+      writeFileSync(join(project.outside, 'plan.json'), JSON.stringify(project.canary));
       const worker = new Worker(swapper, {
         eval: true,
-        workerData: { at: join(trial.root, 'live'), outside: trial.outside },
+        workerData: { at: join(project.root, 'live'), outside: project.outside },
       });
       await new Promise((ready) => worker.once('message', ready));
       const seen = { inside: 0, nothing: 0 };
       try {
-        const place = { base: trial.root, problem: () => undefined };
-        // A busy machine needs longer to see both.
+        const place = { base: project.root, problem: () => undefined };
+        // A busy machine takes longer to hit both cases.
         const end = performance.now() + ms;
         const unseen = (): boolean => seen.inside === 0 || seen.nothing === 0;
         while (performance.now() < end || (unseen() && performance.now() < end + 60_000)) {
-          const content = await trial.content({ path: 'live/docs/plan.md' }, { files });
-          expect(JSON.stringify(content)).not.toContain(trial.canary);
+          const content = await project.content({ path: 'live/docs/plan.md' }, { files });
+          expect(JSON.stringify(content)).not.toContain(project.canary);
           seen[content.state === 'loaded' ? 'inside' : 'nothing']++;
           for (let i = 0; i < 5; i++) {
             const list = await files.list({ ...place, segments: ['live', 'docs'] }, 100);
-            expect(JSON.stringify(list)).not.toContain(trial.canary);
+            expect(JSON.stringify(list)).not.toContain(project.canary);
             const read = await files.read({ ...place, segments: ['live', 'docs', 'plan.json'] }, 100);
             if ('bytes' in read) expect(read.bytes.toString()).toBe('"inside"');
           }
@@ -155,7 +160,7 @@ describe('links', () => {
   );
 });
 
-/** Swaps `docs` for a link out of the project and back, as fast as it can, and rests now and then. */
+/** Swaps `docs` for a link out of the project and back, as fast as possible, with short pauses. */
 const swapper = `
   const { parentPort, workerData: { at, outside } } = require('node:worker_threads');
   const { renameSync, symlinkSync } = require('node:fs');

@@ -1,53 +1,53 @@
-import { leftOut } from './allowed-path.ts';
-import type { Failure, Place } from './contained.ts';
-import type { ArtifactFiles, Entry } from './files.ts';
-import { printable, sizeText } from './one-line.ts';
+import { unlistedNames } from './allowed-path.ts';
+import type { ArtifactFiles, DirectoryEntry } from './artifact-files.ts';
+import type { ContainedPath, ReadFailure } from './open-contained.ts';
+import { printable, sizeText } from './printable.ts';
 
 const maxDepth = 2;
 const maxLines = 200;
 const maxEntries = 5_000;
 
-/** Names and sizes below a directory, two levels deep; never what is in a file, never through a link. */
+/** Names and sizes below a directory, two levels deep. Reads no file and follows no link. */
 export async function listDirectory(
   files: ArtifactFiles,
-  place: Place,
-): Promise<{ text: string; whole: boolean } | Failure> {
+  target: ContainedPath,
+): Promise<{ text: string; whole: boolean } | ReadFailure> {
   const lines: string[] = [];
   let rest = 0;
-  const top = await files.list(place, maxEntries);
+  const top = await files.list(target, maxEntries);
   if (!('entries' in top)) return top;
 
   const add = async (
-    { entries, more }: { entries: Entry[]; more: boolean },
+    { entries, more }: { entries: DirectoryEntry[]; more: boolean },
     segments: readonly string[],
   ): Promise<void> => {
-    const indent = '  '.repeat(segments.length - place.segments.length);
+    const indent = '  '.repeat(segments.length - target.segments.length);
     for (const entry of sorted(entries)) {
       const inner = [...segments, entry.name];
-      if (leftOut.has(entry.name) || place.problem(inner) !== undefined) continue;
+      if (unlistedNames.has(entry.name) || target.problem(inner) !== undefined) continue;
       if (lines.length >= maxLines) {
         rest++;
         continue;
       }
       lines.push(`${indent}${lineOf(entry)}`);
-      if (entry.kind !== 'directory' || inner.length - place.segments.length >= maxDepth) continue;
-      const below = await files.list({ ...place, segments: inner }, maxEntries);
+      if (entry.kind !== 'directory' || inner.length - target.segments.length >= maxDepth) continue;
+      const below = await files.list({ ...target, segments: inner }, maxEntries);
       if ('entries' in below) await add(below, inner);
     }
     if (more) lines.push(`${indent}… more than ${maxEntries} entries`);
   };
-  await add(top, place.segments);
+  await add(top, target.segments);
   if (rest > 0) lines.push(`… ${rest} more`);
   return { text: lines.length === 0 ? '(empty)' : lines.join('\n'), whole: rest === 0 && !top.more };
 }
 
-const sorted = (entries: Entry[]): Entry[] =>
+const sorted = (entries: DirectoryEntry[]): DirectoryEntry[] =>
   entries.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 
-function lineOf({ name, kind, size }: Entry): string {
+function lineOf({ name, kind, size }: DirectoryEntry): string {
   const shown = printable(name);
   if (kind === 'directory') return `${shown}/`;
   return kind === 'file'
     ? `${shown}  ${sizeText(size)}`
-    : `${shown}  (${kind === 'link' ? 'link' : 'no file'})`;
+    : `${shown}  (${kind === 'link' ? 'link' : 'not a file'})`;
 }

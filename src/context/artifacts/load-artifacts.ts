@@ -1,30 +1,30 @@
 import type { CriticalArtifact, Definition, State } from '../../machine/index.ts';
 import { redactQuickly } from '../secrets/redact.ts';
-import type { Artifact, Content } from './artifact.ts';
-import { expand } from './artifact-path.ts';
-import { type ArtifactFiles, createArtifactFiles } from './files.ts';
+import type { Artifact, ArtifactContent } from './artifact.ts';
+import { type ArtifactFiles, createArtifactFiles } from './artifact-files.ts';
 import type { Git } from './git-info.ts';
 import { loadContent } from './load-content.ts';
-import { printable } from './one-line.ts';
+import { printable } from './printable.ts';
+import { expand } from './resolve-path.ts';
 
 export interface ArtifactRequest {
   definition: Definition;
   state: State;
-  /** The object of `state.json`. */
+  /** The content of `state.json`. */
   projection: unknown;
-  /** The directory whose `.stepfast` holds the runs. */
+  /** The directory with `.stepfast/runs`. */
   root: string;
-  /** Where the project's files are read: relative paths and `{project_root}` mean this directory. */
+  /** Relative paths and `{project_root}` refer to this directory. */
   worktree: string;
-  /** `why` only where the expression could not be evaluated. */
+  /** `why` is set only if the expression cannot be evaluated. */
   condition(expression: string): { pass: boolean; why?: string };
   git: Git;
-  /** The ids to load; all when absent. */
+  /** The ids to load; all by default. */
   only?: readonly string[];
   files?: ArtifactFiles;
 }
 
-/** The critical artifacts of a run in the order of the workflow, as they are now. Never rejects for what is on disk. */
+/** Loads the critical artifacts of a run, in workflow order. Problems on disk become states, never exceptions. */
 export async function loadArtifacts(request: ArtifactRequest): Promise<Artifact[]> {
   const { always_load = [], conditional_load = [] } = request.definition.critical_artifacts ?? {};
   const files = request.files ?? createArtifactFiles();
@@ -46,7 +46,7 @@ export async function loadArtifacts(request: ArtifactRequest): Promise<Artifact[
 async function contentOf(
   entry: CriticalArtifact,
   request: ArtifactRequest & { files: ArtifactFiles },
-): Promise<Content> {
+): Promise<ArtifactContent> {
   const { condition, command } = entry;
   if (condition !== undefined) {
     const { pass, why } = request.condition(condition);

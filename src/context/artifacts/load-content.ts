@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { CriticalArtifact } from '../../machine/index.ts';
 import { redactSecrets } from '../secrets/redact.ts';
-import { isOwnRunFile, isOwnState, placeProblem } from './allowed-path.ts';
-import type { Content } from './artifact.ts';
-import { type Known, noteWords, originOf } from './artifact-path.ts';
-import { absent, type Failure, type Place } from './contained.ts';
-import type { ArtifactFiles } from './files.ts';
+import { isOwnRunFile, isOwnState, pathProblem } from './allowed-path.ts';
+import type { ArtifactContent } from './artifact.ts';
+import type { ArtifactFiles } from './artifact-files.ts';
+import { decodeText, withoutCutEnd } from './decode-text.ts';
 import { type Git, gitInfo } from './git-info.ts';
 import { listDirectory } from './list-directory.ts';
-import { quoted, sizeText } from './one-line.ts';
+import { type ContainedPath, doesNotExist, type ReadFailure } from './open-contained.ts';
+import { quoted, sizeText } from './printable.ts';
+import { type ArtifactContext, noteHint, resolveArtifactPath } from './resolve-path.ts';
 import { shortenJson } from './shorten-json.ts';
-import { decodeText, withoutCutEnd } from './text.ts';
 
-export interface Sources extends Known {
+export interface ContentSources extends ArtifactContext {
   root: string;
   worktree: string;
   git: Git;
@@ -24,27 +24,30 @@ const maxJsonBytes = 2 * 1024 * 1024;
 const maxJsonCharacters = 8 * 1024;
 const largeBytes = 32 * 1024;
 
-/** What was found for an artifact, before secrets are removed from it. */
-interface Found {
+/** An artifact's content before redaction. */
+interface FoundContent {
   text: string;
-  /** What the hash is of. */
+  /** The input of the hash. */
   hashed: string | Buffer;
   bytes: number;
   warnings: string[];
 }
 
-/** What an artifact that is no command holds now. */
-export async function loadContent(entry: CriticalArtifact, sources: Sources): Promise<Content> {
+/** Loads an artifact that is not a slash command. */
+export async function loadContent(
+  entry: CriticalArtifact,
+  sources: ContentSources,
+): Promise<ArtifactContent> {
   if (entry.type === 'git_info') {
     const text = await gitInfo(sources.git);
-    if (text !== undefined) return shown('git', found(text));
+    if (text !== undefined) return redactedContent('git', found(text));
     return {
       state: 'missing',
       source: 'git',
-      why: `'${entry.id}' needs git, which tells nothing of this folder: run git init, or take it out of the workflow.`,
+      why: `'${entry.id}' needs a git repository: run git init, or remove the artifact from the workflow.`,
     };
   }
-  const origin = originOf(entry, sources);
+  const origin = resolveArtifactPath(entry, sources);
   if ('why' in origin) {
     const { state, path, why } = origin;
     return { state, why: `'${entry.id}' ${path === undefined ? '' : `(${quoted(path)}) `}${why}.` };
@@ -56,58 +59,64 @@ export async function loadContent(entry: CriticalArtifact, sources: Sources): Pr
   const source = `@${quoted(name).slice(1, -1)}`;
   if ('text' in result && entry.required && result.text.trim() === '')
     return { state: 'missing', source, why: `${quoted(name)} of '${entry.id}' is empty: write it.` };
-  if ('text' in result) return shown(source, result);
-  const advice = result.why === absent ? `: write it, or ${otherPath(entry)}` : '';
+  if ('text' in result) return redactedContent(source, result);
+  const advice = result.why === doesNotExist ? `: write it, or ${otherPathHint(entry)}` : '';
   return { state: result.state, source, why: `${quoted(name)} of '${entry.id}' ${result.why}${advice}.` };
 }
 
-const otherPath = ({ path_from_state: from }: CriticalArtifact): string =>
-  from === undefined ? 'have the workflow name another path' : `note another path ${noteWords(from)}`;
+const otherPathHint = ({ path_from_state: from }: CriticalArtifact): string =>
+  from === undefined ? 'have the workflow name another path' : `note another path ${noteHint(from)}`;
 
-/** `inside` is the file of a folder that stands for it. */
+/** `inside` is the file that represents a directory. */
 async function find(
   entry: CriticalArtifact,
   segments: readonly string[],
-  sources: Sources,
-): Promise<(Found | Failure) & { inside?: string }> {
+  sources: ContentSources,
+): Promise<(FoundContent | ReadFailure) & { inside?: string }> {
   const { state, root, worktree, files, projection } = sources;
   const listing = entry.type === 'directory';
   const own = isOwnRunFile(segments, state.run);
-  // The run as it is, not as it was when the file was written.
+  // The current projection: the file on disk may be older.
   if (!listing && isOwnState(segments, state.run))
     return foundJson(projection, 'state.json', found(JSON.stringify(projection ?? null, undefined, 2)));
-  const place: Place = {
+  const target: ContainedPath = {
     base: own ? root : worktree,
     segments,
     problem: (parts) =>
       isOwnState(parts, state.run)
-        ? "is the run's own state by another name: use its own path"
-        : placeProblem(parts, state.run, listing),
+        ? "is the run's own state through another path: use its own path"
+        : pathProblem(parts, state.run, listing),
   };
-  const wrong = place.problem(segments);
+  const wrong = target.problem(segments);
   if (wrong !== undefined) return { state: 'refused', why: wrong };
   if (listing) {
-    const list = await listDirectory(files, place);
-    return 'text' in list ? found(list.text, list.whole ? [] : ['Not all of the directory is listed']) : list;
+    const list = await listDirectory(files, target);
+    return 'text' in list
+      ? found(list.text, list.whole ? [] : ['The directory listing is incomplete'])
+      : list;
   }
   const name = segments.at(-1) ?? '';
-  if (entry.type === 'json') return findJson(place, name, files);
-  const text = await findText(place, name, files);
+  if (entry.type === 'json') return findJson(target, name, files);
+  const text = await findText(target, name, files);
   if (entry.type !== 'skill' || !('found' in text)) return text;
   const inside = 'SKILL.md';
-  return { ...(await findText({ ...place, segments: [...segments, inside] }, inside, files)), inside };
+  return { ...(await findText({ ...target, segments: [...segments, inside] }, inside, files)), inside };
 }
 
-async function findText(place: Place, name: string, files: ArtifactFiles): Promise<Found | Failure> {
-  const read = await files.read(place, maxTextBytes);
+async function findText(
+  target: ContainedPath,
+  name: string,
+  files: ArtifactFiles,
+): Promise<FoundContent | ReadFailure> {
+  const read = await files.read(target, maxTextBytes);
   if (!('bytes' in read)) return read;
   const { bytes, size } = read;
   const whole = bytes.length >= size;
   const text = decodeText(bytes, whole);
-  if (text === undefined) return { state: 'refused', why: 'is no UTF-8 text: name a text file' };
+  if (text === undefined) return { state: 'refused', why: 'is not UTF-8 text: name a text file' };
   if (whole) {
     const warnings =
-      size > largeBytes ? [`${quoted(name)} has ${sizeText(size)}, which is large for a briefing`] : [];
+      size > largeBytes ? [`${quoted(name)} is ${sizeText(size)}, which is large for a briefing`] : [];
     return { text, hashed: bytes, bytes: size, warnings };
   }
   const opening = withoutCutEnd(text);
@@ -116,49 +125,56 @@ async function findText(place: Place, name: string, files: ArtifactFiles): Promi
     hashed: bytes,
     bytes: size,
     warnings: [
-      `${quoted(name)} has ${sizeText(size)}: ${sizeText(Buffer.byteLength(opening))} of it are shown`,
+      `${quoted(name)} is ${sizeText(size)}, of which ${sizeText(Buffer.byteLength(opening))} are shown`,
     ],
   };
 }
 
-async function findJson(place: Place, name: string, files: ArtifactFiles): Promise<Found | Failure> {
-  const read = await files.read(place, maxJsonBytes);
+async function findJson(
+  target: ContainedPath,
+  name: string,
+  files: ArtifactFiles,
+): Promise<FoundContent | ReadFailure> {
+  const read = await files.read(target, maxJsonBytes);
   if (!('bytes' in read)) return read;
   const { bytes, size } = read;
   if (bytes.length < size)
     return {
       state: 'refused',
-      why: `has ${sizeText(size)}, and at most ${sizeText(maxJsonBytes)} of JSON are read: name a smaller file`,
+      why: `is ${sizeText(size)}, larger than the limit of ${sizeText(maxJsonBytes)}: name a smaller file`,
     };
   const text = decodeText(bytes, true);
-  if (text === undefined) return { state: 'refused', why: 'is no UTF-8 text: name a JSON file' };
+  if (text === undefined) return { state: 'refused', why: 'is not UTF-8 text: name a JSON file' };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { state: 'refused', why: 'is no valid JSON: mend it, or use the type markdown' };
+    return { state: 'refused', why: 'is not valid JSON: fix it, or use the type markdown' };
   }
   return foundJson(value, name, { text, hashed: bytes, bytes: size, warnings: [] });
 }
 
-function foundJson(value: unknown, name: string, whole: Found): Found {
+function foundJson(value: unknown, name: string, whole: FoundContent): FoundContent {
   const short = shortenJson(value, maxJsonCharacters);
   const warnings = short.whole
     ? []
     : [
-        `${quoted(name)} has ${sizeText(whole.bytes)}: ${sizeText(Buffer.byteLength(short.text))} of it are shown`,
+        `${quoted(name)} is ${sizeText(whole.bytes)}, of which ${sizeText(Buffer.byteLength(short.text))} are shown`,
       ];
   return { ...whole, text: short.text, warnings };
 }
 
-const found = (text: string, warnings: string[] = []): Found => ({
+const found = (text: string, warnings: string[] = []): FoundContent => ({
   text,
   hashed: text,
   bytes: Buffer.byteLength(text),
   warnings,
 });
 
-async function shown(source: string, { text, hashed, bytes, warnings }: Found): Promise<Content> {
+async function redactedContent(
+  source: string,
+  { text, hashed, bytes, warnings }: FoundContent,
+): Promise<ArtifactContent> {
   const clean = await redactSecrets(text);
   const marks = [...clean.text.matchAll(/\[secret removed: ([\w-]{1,40})\]/g)];
   const rules = new Set(marks.map(([, rule]) => rule));

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createTrial, runId, sampleState } from '../../../test/kit/artifact-project.ts';
+import { createArtifactProject, runId, sampleState } from '../../../test/kit/artifact-project.ts';
 
 const ups = [
   '..',
@@ -19,7 +19,7 @@ const ups = [
 ];
 const separators = ['/', '\\', '%2f', '%5c', '／', '//', '/./', '\\/'];
 
-/** Ways to say a file outside, from the top of the project. */
+/** Spellings of a path to a file outside the project. */
 function traversals(outside: string): string[] {
   const combined = ups.flatMap((up) =>
     separators.map((separator) => `${up}${separator}outside${separator}plan.md`),
@@ -80,19 +80,19 @@ function traversals(outside: string): string[] {
 }
 
 describe('paths', () => {
-  test('[004/2] no way of writing a path leads out of the project', async () => {
-    using trial = createTrial({ 'docs/plan.md': 'inside' });
-    const paths = traversals(trial.outside);
+  test('[004/2] no spelling of a path leaves the project', async () => {
+    using project = createArtifactProject({ 'docs/plan.md': 'inside' });
+    const paths = traversals(project.outside);
     expect(new Set(paths).size).toBeGreaterThan(130);
     for (const type of ['markdown', 'json', 'directory', 'skill', 'work_plugin'] as const) {
       for (const path of paths) {
-        const named = await trial.content({ type, path });
-        const noted = await trial.content(
+        const named = await project.content({ type, path });
+        const noted = await project.content(
           { type, path_from_state: 'artifacts.spec' },
           { projection: { artifacts: { spec: path } } },
         );
         for (const content of [named, noted]) {
-          expect(JSON.stringify(content), path).not.toContain(trial.canary);
+          expect(JSON.stringify(content), path).not.toContain(project.canary);
           const top = type === 'directory' && content.state === 'loaded' && content.text.startsWith('docs/');
           expect(top || content.state === 'refused' || content.state === 'missing', path).toBe(true);
         }
@@ -107,22 +107,22 @@ describe('paths', () => {
     '{project_root}/docs/plan.md',
     '@{project_root}/docs/./plan.md',
   ])('[004/2] %s is the same file, by path and from the state', async (path) => {
-    using trial = createTrial({ 'docs/plan.md': 'inside' });
+    using project = createArtifactProject({ 'docs/plan.md': 'inside' });
     const projection = { artifacts: { spec_path: path } };
     for (const entry of [{ path }, { path_from_state: 'artifacts.spec_path' }])
-      expect(await trial.content(entry, { projection })).toMatchObject({
+      expect(await project.content(entry, { projection })).toMatchObject({
         state: 'loaded',
         source: '@docs/plan.md',
         text: 'inside',
       });
   });
 
-  test('[004/2] {run_id}, {plan_id} and {project_root} are filled in, also in a path that the state holds', async () => {
-    using trial = createTrial({ [`plans/auth-${runId}.md`]: 'the plan' });
+  test('[004/2] {run_id}, {plan_id} and {project_root} are filled in, also in a path from the state', async () => {
+    using project = createArtifactProject({ [`plans/auth-${runId}.md`]: 'the plan' });
     const path = '{project_root}/plans/{plan_id}-{run_id}.md';
     const state = sampleState({ variables: { plan_id: 'auth' } });
     for (const entry of [{ path }, { path_from_state: 'a.b' }])
-      expect(await trial.content(entry, { state, projection: { a: { b: path } } })).toMatchObject({
+      expect(await project.content(entry, { state, projection: { a: { b: path } } })).toMatchObject({
         text: 'the plan',
       });
   });
@@ -140,16 +140,19 @@ describe('paths', () => {
     '%2e%2e/x',
     '',
   ])('[004/2] a plan id of %j is refused after it was filled in', async (plan_id) => {
-    using trial = createTrial();
+    using project = createArtifactProject();
     for (const path of ['plans/{plan_id}.md', '{plan_id}', 'plans{plan_id}', '{plan_id}/plan.md']) {
-      const content = await trial.content({ path }, { state: sampleState({ variables: { plan_id } }) });
+      const content = await project.content({ path }, { state: sampleState({ variables: { plan_id } }) });
       expect(content.state, path).toBe('refused');
-      expect(JSON.stringify(content)).not.toContain(trial.canary);
+      expect(JSON.stringify(content)).not.toContain(project.canary);
     }
   });
 
-  test('[004/2] what a value contains is not filled in again', async () => {
-    using trial = createTrial({ 'plans/auth.md': 'the plan', [`plans/${runId}.md`]: 'of the run' });
+  test('[004/2] placeholders inside a value are not filled in', async () => {
+    using project = createArtifactProject({
+      'plans/auth.md': 'the plan',
+      [`plans/${runId}.md`]: 'of the run',
+    });
     const definition = { name: 'x', description: '', steps: [], inputs: { name: {} } };
     for (const name of [
       '{plan_id}',
@@ -161,11 +164,11 @@ describe('paths', () => {
     ]) {
       const state = sampleState({ inputs: { name }, variables: { plan_id: name }, summary: name });
       for (const path of ['plans/{input.name}.md', 'plans/{plan_id}.md', 'plans/{summary}.md'])
-        expect((await trial.content({ path }, { definition, state })).state, `${name} in ${path}`).toBe(
+        expect((await project.content({ path }, { definition, state })).state, `${name} in ${path}`).toBe(
           'missing',
         );
     }
-    const [artifact] = await trial.load(
+    const [artifact] = await project.load(
       [
         {
           id: 'it',
@@ -180,8 +183,8 @@ describe('paths', () => {
     expect(artifact?.content).toMatchObject({ command: '/load {run_id}\ufffd{project_root}' });
   });
 
-  test("keys of Object's prototype give nothing and change nothing", async () => {
-    using trial = createTrial({
+  test("keys of Object's prototype resolve to nothing and pollute nothing", async () => {
+    using project = createArtifactProject({
       'a.json':
         '{"__proto__": {"polluted": "yes"}, "constructor": {"prototype": {"polluted": 1}}, "toString": "text"}',
     });
@@ -197,11 +200,13 @@ describe('paths', () => {
     ];
     for (const name of names) {
       const projection: unknown = JSON.parse('{"artifacts": {}, "context": {"__proto__": {"x": "docs"}}}');
-      expect((await trial.content({ path_from_state: name }, { projection })).state, name).toBe('missing');
+      expect((await project.content({ path_from_state: name }, { projection })).state, name).toBe('missing');
       for (const path of [`{input.${name}}`, `{outputs.${name}}`])
-        expect(['missing', 'refused'], path).toContain((await trial.content({ path }, { definition })).state);
+        expect(['missing', 'refused'], path).toContain(
+          (await project.content({ path }, { definition })).state,
+        );
     }
-    const [artifact] = await trial.load([{ id: '__proto__', type: 'json', path: 'a.json' }]);
+    const [artifact] = await project.load([{ id: '__proto__', type: 'json', path: 'a.json' }]);
     expect(artifact?.id).toBe('__proto__');
     expect(artifact?.content).toMatchObject({
       text: expect.stringContaining('"__proto__": {\n    "polluted": "yes"'),
@@ -210,8 +215,8 @@ describe('paths', () => {
     expect('polluted' in {}).toBe(false);
   });
 
-  test("git's own files and those of other runs are refused, the run's own are read from the root", async () => {
-    using trial = createTrial({
+  test("files of git and of other runs are refused; the run's own files are read from the root", async () => {
+    using project = createArtifactProject({
       '.git/config': 'canary-of-the-outside',
       'packages/a/.GIT/config': 'canary-of-the-outside',
       '.stepfast/runs/other-20261114-aaaaaaaa/state.json': '{"canary": "canary-of-the-outside"}',
@@ -222,7 +227,7 @@ describe('paths', () => {
       [`.stepfast/runs/${runId}/outputs/plan.md`]: 'an output',
       '.stepfast/workflows/feature.yaml': 'name: feature',
     });
-    const worktree = join(trial.root, '..', 'tree');
+    const worktree = join(project.root, '..', 'tree');
     mkdirSync(worktree);
     const own = '.stepfast/runs/{run_id}';
     const refused = [
@@ -240,21 +245,21 @@ describe('paths', () => {
     ];
     for (const path of refused) {
       for (const type of ['markdown', 'json', 'directory'] as const)
-        expect(await trial.content({ type, path }), path).toMatchObject({ state: 'refused' });
+        expect(await project.content({ type, path }), path).toMatchObject({ state: 'refused' });
     }
     const request = { worktree, projection: { run_id: runId, phase: 'plan' } };
-    expect(await trial.content({ path: `${own}/TODO.md` }, request)).toMatchObject({ text: 'to do' });
-    expect(await trial.content({ path: `${own}/outputs/plan.md` }, request)).toMatchObject({
+    expect(await project.content({ path: `${own}/TODO.md` }, request)).toMatchObject({ text: 'to do' });
+    expect(await project.content({ path: `${own}/outputs/plan.md` }, request)).toMatchObject({
       text: 'an output',
     });
-    expect(await trial.content({ type: 'json', path: `${own}/state.json` }, request)).toMatchObject({
+    expect(await project.content({ type: 'json', path: `${own}/state.json` }, request)).toMatchObject({
       state: 'loaded',
       text: `{\n  "run_id": "${runId}",\n  "phase": "plan"\n}`,
     });
-    expect(await trial.content({ path: '.stepfast/workflows/feature.yaml' })).toMatchObject({
+    expect(await project.content({ path: '.stepfast/workflows/feature.yaml' })).toMatchObject({
       state: 'loaded',
     });
     writeFileSync(join(worktree, 'plan.md'), 'of the worktree');
-    expect(await trial.content({ path: 'plan.md' }, request)).toMatchObject({ text: 'of the worktree' });
+    expect(await project.content({ path: 'plan.md' }, request)).toMatchObject({ text: 'of the worktree' });
   });
 });

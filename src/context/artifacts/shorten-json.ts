@@ -1,16 +1,16 @@
 import { redactQuickly } from '../secrets/redact.ts';
-import { withoutCutEnd } from './text.ts';
+import { withoutCutEnd } from './decode-text.ts';
 
-interface Limits {
+interface JsonLimits {
   text: number;
   items: number;
   depth: number;
-  /** Characters that are left; below 0 nothing more is printed. */
+  /** Remaining characters; printing stops below 0. */
   room: number;
 }
 
-/** From everything to almost nothing; the first that fits is taken. */
-const steps: readonly Omit<Limits, 'room'>[] = [
+/** From everything to almost nothing; the first step that fits is used. */
+const steps: readonly Omit<JsonLimits, 'room'>[] = [
   { text: 8_000, items: 100_000, depth: 32 },
   { text: 2_000, items: 60, depth: 10 },
   { text: 600, items: 30, depth: 8 },
@@ -21,11 +21,11 @@ const steps: readonly Omit<Limits, 'room'>[] = [
   { text: 40, items: 2, depth: 2 },
   { text: 40, items: 40, depth: 1 },
 ];
-const longestText = 16_000;
+const maxStringRead = 16_000;
 
 /**
- * The value printed with two spaces, shortened until it has at most `maxCharacters`. Every cut says how much is left
- * out. Strings are without the secrets that the quick rules know.
+ * Prints the value with two spaces of indentation, shortened to at most `maxCharacters`. Every cut says how much is
+ * missing. Strings are redacted with the quick rules.
  */
 export function shortenJson(value: unknown, maxCharacters: number): { text: string; whole: boolean } {
   for (const step of steps) {
@@ -36,7 +36,7 @@ export function shortenJson(value: unknown, maxCharacters: number): { text: stri
   return { text: '…', whole: false };
 }
 
-function print(value: unknown, limits: Limits, depth: number, key: string): string {
+function print(value: unknown, limits: JsonLimits, depth: number, key: string): string {
   if (typeof value !== 'object' || value === null) return spend(limits, printScalar(value, key, limits.text));
   const list = Array.isArray(value);
   const [open, close] = list ? ['[', ']'] : ['{', '}'];
@@ -59,7 +59,7 @@ function print(value: unknown, limits: Limits, depth: number, key: string): stri
   return `${open}\n${shown.join(',\n')}\n${spend(limits, `${'  '.repeat(depth)}${close}    `).trimEnd()}`;
 }
 
-function spend(limits: Limits, text: string): string {
+function spend(limits: JsonLimits, text: string): string {
   limits.room -= text.length + 2;
   return text;
 }
@@ -70,20 +70,20 @@ function printScalar(value: unknown, key: string, limit: number): string {
     : (JSON.stringify(value) ?? 'null');
 }
 
-/** Secrets go before the cut: half of one would not be known as one. */
+/** Redacts before cutting: the rules would not recognize half a secret. */
 function shortText(text: string, key: string, limit: number): string {
-  const safe = withoutSecrets(
-    text.length > longestText ? withoutCutEnd(text.slice(0, longestText)) : text,
+  const safe = redactValue(
+    text.length > maxStringRead ? withoutCutEnd(text.slice(0, maxStringRead)) : text,
     key,
   );
-  if (safe.length <= limit && text.length <= longestText) return safe;
+  if (safe.length <= limit && text.length <= maxStringRead) return safe;
   const opening = safe.slice(0, limit);
   const kept = /\s/.test(safe[limit] ?? ' ') ? opening : opening.replace(/\S{1,200}$/, '');
   return `${kept}… ${count(text.length - kept.length)} more characters`;
 }
 
-/** By itself, and as the value of its key, which may tell that it is a secret. */
-function withoutSecrets(text: string, key: string): string {
+/** Redacts the value alone and next to its key, which may reveal that the value is a secret. */
+function redactValue(text: string, key: string): string {
   const clean = redactQuickly(text);
   if (key === '') return clean;
   const before = `"${key.slice(0, 100)}": "`;
@@ -93,4 +93,4 @@ function withoutSecrets(text: string, key: string): string {
     : '[secret removed: value]';
 }
 
-const count = (number: number): string => number.toLocaleString('en-GB');
+const count = (number: number): string => number.toLocaleString('en-US');

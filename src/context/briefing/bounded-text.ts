@@ -1,29 +1,35 @@
 import { redactQuickly } from '../secrets/redact.ts';
+import { partInfo } from './briefing-part.ts';
 
-/** No text of an agent, a file or a log is looked at beyond this: what is shown of it is far shorter. */
-export const mostRead = 64 * 1024;
+/** Text beyond this length is ignored: briefings show far less of any agent output, file or log. */
+export const maxCharactersRead = 64 * 1024;
 
-// Terminal colours, control characters, and characters that nobody sees but a model reads.
-const unseen =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+// ANSI colors, control characters, and invisible characters that a model would still read.
+const invisible =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]|\u{e0000}|[\u{e0001}-\u{e007f}]/gu;
 
-/** The text as a person would see it, without secrets; lines stay lines. */
-export function clean(text: string): string {
-  const seen = text.slice(0, mostRead).toWellFormed().replaceAll('\r\n', '\n').replace(unseen, '').trimEnd();
-  return seen.length < shortestSecret ? seen : redactQuickly(seen);
+/** Removes invisible characters and secrets; keeps line breaks. */
+export function cleanText(text: string): string {
+  const visible = text
+    .slice(0, maxCharactersRead)
+    .toWellFormed()
+    .replaceAll('\r\n', '\n')
+    .replace(invisible, '')
+    .trimEnd();
+  return visible.length < minSecretLength ? visible : redactQuickly(visible);
 }
 
-const shortestSecret = 8;
+const minSecretLength = 8;
 
-const titles =
-  /^[#*_ \t]*(RUN|ACTION REQUIRED|INSTRUCTIONS|DECISIONS AND FEEDBACK|NOT AS IT WAS|DONE|REQUIRED READING|KEY REMINDERS|CONTEXT VARIABLES|QUESTIONS AND ANSWERS|CRITICAL ARTIFACTS|TASKS|KEPT)[:#*_ \t]*$/gm;
+const titles = Object.values(partInfo).map(({ title }) => title);
+const headings = new RegExp(`^[#*_ \\t]*(${titles.join('|')})[:#*_ \\t]*$`, 'gm');
 
-/** The same where no line of it can pass for a heading of ours. */
-export const passage = (text: string): string => clean(text).replace(titles, '> $1');
+/** Cleans the text and quotes lines that look like a briefing heading. */
+export const escapeHeadings = (text: string): string => cleanText(text).replace(headings, '> $1');
 
-/** The same in one line, so that it cannot pass for a heading. */
-export const oneLine = (text: string): string => clean(text).replace(/\s+/g, ' ').trim();
+/** Cleans the text and joins its lines. */
+export const oneLine = (text: string): string => cleanText(text).replace(/\s+/g, ' ').trim();
 
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
@@ -40,4 +46,5 @@ export function age(then: number, now: number): string {
   return `${Math.floor(past / day)} days ago`;
 }
 
-export const askFor = (more: string, section: string): string => more.replace('{section}', section);
+/** Tells the reader how to request a section. */
+export const sectionPointer = (more: string, section: string): string => more.replace('{section}', section);

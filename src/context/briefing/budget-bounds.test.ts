@@ -4,20 +4,20 @@ import { Dice } from '../../../test/properties/commands.ts';
 import { dense } from '../../../test/properties/texts.ts';
 import { type Definition, leastBriefing, statusOf } from '../../machine/index.ts';
 import { nextForTools } from '../../messages/index.ts';
-import { bounds, workRoom } from './budget-bounds.ts';
-import { compileBriefing } from './compile.ts';
-import { fits, minus, sum } from './measure.ts';
-import type { BriefingSource } from './source.ts';
+import type { BriefingSource } from './briefing-source.ts';
+import { bounds, workBudget } from './budget-bounds.ts';
+import { compileBriefing } from './compile-briefing.ts';
+import { fits, subtract, sum } from './text-size.ts';
 
-it('the parts that are always whole leave the instructions an opening, within what the machine promises', () => {
+it('the fixed parts leave room for the beginning of the instructions within leastBriefing', () => {
   const { status, frame, notes, feedback, furtherFeedback, pivot } = bounds;
   expect(fits(leastBriefing, { tokens: 2500, characters: 9000 })).toBe(true);
-  expect(workRoom).toEqual(minus(leastBriefing, sum(status, frame)));
-  const left = minus(workRoom, sum(notes, feedback, furtherFeedback, pivot));
+  expect(workBudget).toEqual(subtract(leastBriefing, sum(status, frame)));
+  const left = subtract(workBudget, sum(notes, feedback, furtherFeedback, pivot));
   expect(fits({ tokens: 100, characters: 400 }, left)).toBe(true);
 });
 
-/** Everything at once, as long and as dense as it gets. */
+/** The worst case: every part at its maximum length and token density. */
 function worst(word: (most: number) => string): BriefingSource {
   const long = (most: number): string => {
     let text = '';
@@ -97,11 +97,11 @@ it.each([
   ['hashes', () => dense(new Dice(3), 64)],
   ['ideographs', () => '步骤失败将等待人工审核'],
   ['blanks', () => 'x                                '],
-])('everything at once in %s is within the least budget', (_, word) => {
+])('the worst case in %s is within leastBriefing', (_, word) => {
   const source = worst(word);
   const { tokens, characters, sections } = compileBriefing(source, leastBriefing);
   expect(tokens).toBeLessThanOrEqual(leastBriefing.tokens);
   expect(characters).toBeLessThanOrEqual(leastBriefing.characters);
   expect(sections.find(({ name }) => name === 'notes')?.text).not.toContain('more: ');
-  expect(sections.find(({ name }) => name === 'instructions')?.text).toContain('This is the opening of');
+  expect(sections.find(({ name }) => name === 'instructions')?.text).toContain('Truncated from');
 });

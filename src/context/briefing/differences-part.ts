@@ -1,17 +1,14 @@
-import { firstRound, item } from './budget-bounds.ts';
-import { lineWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { BriefingSource } from './source.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
+import { maxItem } from './budget-bounds.ts';
+import { truncateLine } from './text-size.ts';
 
-/** What an agent must not take for granted: another machine, another commit, files that are missing. */
-export function differencesPart({ differences = [] }: BriefingSource, most = item): ListedPart {
-  const lines = differences.map((difference) => `- ${lineWithin(difference, most)}`);
+/** Differences from where the run was last worked on: another machine, another commit, missing files. */
+export function differencesPart({ differences = [] }: BriefingSource, most = maxItem): ListedPart {
+  const lines = differences.map((difference) => `- ${truncateLine(difference, most)}`);
   return {
     name: 'differences',
-    title: 'NOT AS IT WAS',
-    ask: 'status',
     total: lines.length,
-    first: firstRound.differences,
     items: lines,
   };
 }

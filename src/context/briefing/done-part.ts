@@ -1,30 +1,27 @@
 import { type Output, opening, type State } from '../../machine/index.ts';
 import { age, oneLine } from './bounded-text.ts';
-import { firstRound, item, label, phrase } from './budget-bounds.ts';
-import { firstWithin, lineWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { Said } from './repeated-lines.ts';
-import type { BriefingSource } from './source.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
+import { maxItem, maxLabel, maxPhrase } from './budget-bounds.ts';
+import type { SeenLines } from './seen-lines.ts';
+import { truncate, truncateLine } from './text-size.ts';
 
-/** More of them no budget shows. */
-const mostOutputs = 100;
-const mostFailed = 50;
-const mostGates = 3;
-const mostDigits = 8;
+/** No budget shows more than these. */
+const maxOutputs = 100;
+const maxFailed = 50;
+const maxGates = 3;
+const hashDigits = 8;
 
-/** What was lost first, then what is done, the newest first: each with its evidence and its age. */
-export function donePart(source: BriefingSource, said: Said, most = mostOutputs): ListedPart {
-  const { failed, count } = failedTasks(source.state, most === mostOutputs ? mostFailed : most);
+/** Failed tasks first, then outputs, newest first, each with its evidence and age. */
+export function donePart(source: BriefingSource, seen: SeenLines, most = maxOutputs): ListedPart {
+  const { failed, count } = failedTasks(source.state, most === maxOutputs ? maxFailed : most);
   return {
     name: 'done',
-    title: 'DONE',
-    ask: 'done',
     total: count + Object.keys(source.state.outputs).length,
-    first: firstRound.done,
     items: (function* () {
       yield* failed;
       for (const [key, output] of newestOutputs(source.state, most))
-        yield doneLine(source, key, output, said);
+        yield doneLine(source, key, output, seen);
     })(),
   };
 }
@@ -38,13 +35,13 @@ function failedTasks({ tasks }: State, most: number): { failed: string[]; count:
       if (task?.end === undefined || task.end === 'done') continue;
       count += 1;
       if (failed.length >= most) continue;
-      failed.push(firstWithin(oneLine(`- ${loop}.${id} ${task.end}: ${task.title}`), item));
+      failed.push(truncate(oneLine(`- ${loop}.${id} ${task.end}: ${task.title}`), maxItem));
     }
   }
   return { failed, count };
 }
 
-/** In one pass: what is older is thrown away as the list grows. */
+/** One pass over all outputs; drops older ones while collecting, so that memory stays bounded. */
 export function newestOutputs({ outputs }: State, most: number): [key: string, output: Output][] {
   let kept: { at: number; key: string; output: Output }[] = [];
   const newest = () =>
@@ -57,31 +54,31 @@ export function newestOutputs({ outputs }: State, most: number): [key: string, o
   return newest().map(({ key, output }) => [key, output]);
 }
 
-function doneLine(source: BriefingSource, key: string, output: Output, said: Said): string {
+function doneLine(source: BriefingSource, key: string, output: Output, seen: SeenLines): string {
   const facts = [
     evidence(source, output),
     ...(output.reviewed === undefined ? [] : [`approved by ${short(output.reviewed)}`]),
     age(output.now, source.now),
   ];
-  const words = lineWithin(opening(output.text), phrase);
-  const told = words !== '' && said.first(words) ? `: ${words}` : '';
-  return firstWithin(`- ${oneLine(key)} (${facts.join('; ')})${told}`, item);
+  const words = truncateLine(opening(output.text), maxPhrase);
+  const quote = words !== '' && seen.first(words) ? `: ${words}` : '';
+  return truncate(`- ${oneLine(key)} (${facts.join('; ')})${quote}`, maxItem);
 }
 
 function evidence({ tree }: BriefingSource, output: Output): string {
   const passed = output.receipts.filter(({ pass, role }) => pass && role !== 'until');
   if (passed.length === 0) return 'unverified';
   const gates = passed
-    .slice(0, mostGates)
+    .slice(0, maxGates)
     .map(({ what, exit }) => `'${short(what)}'${exit === undefined ? '' : ` with exit ${exit}`}`);
-  const rest = passed.length > mostGates ? ` and ${passed.length - mostGates} more` : '';
+  const rest = passed.length > maxGates ? ` and ${passed.length - maxGates} more` : '';
   return `passed ${gates.join(', ')}${rest} ${onTree(output.tree, tree)}`;
 }
 
 function onTree(then: string | undefined, now: string | undefined): string {
-  if (then === undefined || now === undefined) return 'on a tree that is unknown now';
+  if (then === undefined || now === undefined) return 'on an unknown tree';
   if (then === now) return 'on this tree';
-  return `on another tree (${oneLine(then.replace(/^[a-z]+:/, '')).slice(0, mostDigits)})`;
+  return `on another tree (${oneLine(then.replace(/^[a-z]+:/, '')).slice(0, hashDigits)})`;
 }
 
-const short = (text: string): string => lineWithin(text, label);
+const short = (text: string): string => truncateLine(text, maxLabel);

@@ -1,10 +1,10 @@
 import { ended, opening, type State } from '../../machine/index.ts';
-import { age, askFor, count, oneLine, passage } from './bounded-text.ts';
-import { bounds, phrase } from './budget-bounds.ts';
-import { costOf, firstWithin, fits, least, minus } from './measure.ts';
-import type { Said } from './repeated-lines.ts';
-import type { BriefingSource } from './source.ts';
-import { createPurse } from './token-budget.ts';
+import { age, count, escapeHeadings, oneLine, sectionPointer } from './bounded-text.ts';
+import type { BriefingSource } from './briefing-source.ts';
+import { bounds, maxPhrase } from './budget-bounds.ts';
+import type { SeenLines } from './seen-lines.ts';
+import { costOf, fits, smaller, subtract, truncate } from './text-size.ts';
+import { createTokenBudget } from './token-budget.ts';
 
 type Pivot = State['pivots'][number];
 
@@ -13,7 +13,7 @@ interface Feedback {
   text: string;
 }
 
-/** What stands open comes first: an escalation, then what a reviewer said of this visit, then the last pivot. */
+/** Most urgent first: an escalation, then the review of this visit, then the last pivot. */
 export function feedbackIn({ state, cursor }: BriefingSource): Feedback[] {
   const waiting = cursor?.waiting;
   const escalated = waiting?.kind === 'review' ? waiting.escalated : undefined;
@@ -27,56 +27,56 @@ export function feedbackIn({ state, cursor }: BriefingSource): Feedback[] {
   return all.flatMap(({ tag, text }) => (text === undefined || text === '' ? [] : [{ tag, text }]));
 }
 
-/** Under their tags, the first whole; after a pivot also what it kept. */
-export function feedbackLines(source: BriefingSource, said: Said): string[] {
+/** Feedback under its tags; only the first is shown in full. After a pivot also its inputs and the replaced plan. */
+export function feedbackLines(source: BriefingSource, seen: SeenLines): string[] {
   const { state, more } = source;
-  const full = `Feedback in full: ${askFor(more, 'notes')}.`;
-  const further = createPurse(minus(bounds.furtherFeedback, costOf(full)));
+  const full = `Full feedback: ${sectionPointer(more, 'notes')}.`;
+  const further = createTokenBudget(subtract(bounds.furtherFeedback, costOf(full)));
   const [first, ...others] = feedbackIn(source);
   const lines: string[] = [];
   if (first) {
     const line = tagged(first);
     const whole = fits(costOf(line), bounds.feedback);
-    lines.push(...(whole ? [line] : [firstWithin(line, minus(bounds.feedback, costOf(full))), full]));
-    if (whole) said.add(first.text);
+    lines.push(...(whole ? [line] : [truncate(line, subtract(bounds.feedback, costOf(full))), full]));
+    if (whole) seen.add(first.text);
   }
   for (const feedback of others) {
-    if (said.has(feedback.text)) continue;
+    if (seen.has(feedback.text)) continue;
     const line = tagged(feedback);
     const taken = further.take(line);
-    if (taken[0] === line) said.add(feedback.text);
+    if (taken[0] === line) seen.add(feedback.text);
     lines.push(...taken);
   }
   if (further.cut() && !lines.includes(full)) lines.push(full);
-  const pivot = pivotHere(state);
-  return pivot ? [...lines, ...pivotLines(source, pivot, said)] : lines;
+  const pivot = currentPivot(state);
+  return pivot ? [...lines, ...pivotLines(source, pivot, seen)] : lines;
 }
 
-/** The pivot that led to this step: work done before it may have to be reverted. */
-export function pivotHere(state: State): Pivot | undefined {
+/** The pivot that led to the current step. */
+export function currentPivot(state: State): Pivot | undefined {
   const pivot = state.pivots.at(-1);
   return pivot?.to === state.step && !ended(state) ? pivot : undefined;
 }
 
 export const tagged = ({ tag, text }: Feedback): string =>
-  `**[${oneLine(tag)}]:** "${passage(text).replaceAll('\n', '\n  ')}"`;
+  `**[${oneLine(tag)}]:** "${escapeHeadings(text).replaceAll('\n', '\n  ')}"`;
 
-/** What the run went back for: until the step that it went back to is over. */
-function pivotLines({ state, now, more }: BriefingSource, pivot: Pivot, said: Said): string[] {
-  const purse = createPurse(bounds.pivot);
+function pivotLines({ state, now, more }: BriefingSource, pivot: Pivot, seen: SeenLines): string[] {
+  const budget = createTokenBudget(bounds.pivot);
   const earlier = state.pivots.length - 1;
-  const before = earlier === 0 ? '' : `; ${count(earlier, 'pivot')} before it: ${askFor(more, 'notes')}`;
+  const before =
+    earlier === 0 ? '' : `; ${count(earlier, 'pivot')} before it: ${sectionPointer(more, 'notes')}`;
   const back = `The run went back from '${oneLine(pivot.from)}' to '${oneLine(pivot.to)}' ${age(pivot.now, now)}${before}.`;
-  const lines = purse.take(`Work done before this pivot may have to be reverted. ${back}`);
+  const lines = budget.take(`Work done before this pivot may need to be reverted. ${back}`);
   const inputs = Object.entries(state.inputs).map(([name, value]) => oneLine(`${name} = ${value}`));
-  if (inputs.length > 0) lines.push(...purse.take(`The story's inputs: ${inputs.join(', ')}`, phrase));
+  if (inputs.length > 0) lines.push(...budget.take(`Story inputs: ${inputs.join(', ')}`, maxPhrase));
   if (pivot.plan === undefined) return lines;
   const plan = oneLine(opening(pivot.plan));
-  const pointer = ` (in full: ${askFor(more, 'notes')})`;
-  const shown = firstWithin(
+  const pointer = ` (in full: ${sectionPointer(more, 'notes')})`;
+  const shown = truncate(
     plan,
-    minus(least(purse.left(), phrase), costOf(`The original plan: ""${pointer}`)),
+    subtract(smaller(budget.left(), maxPhrase), costOf(`The original plan: ""${pointer}`)),
   );
-  if (said.first(shown)) lines.push(`The original plan: "${shown}"${shown === plan ? '' : pointer}`);
+  if (seen.first(shown)) lines.push(`The original plan: "${shown}"${shown === plan ? '' : pointer}`);
   return lines;
 }

@@ -1,7 +1,7 @@
 export { artifactsText } from './artifacts-text.ts';
+export { briefingJson } from './briefing-json.ts';
 export { briefingSection } from './briefing-section.ts';
-export { type Briefing, type BriefingSection, type Cap, compileBriefing } from './compile.ts';
-export { linesThatTell } from './failure-excerpt.ts';
-export { briefingJson } from './forms.ts';
-export type { BriefingSource, SectionName } from './source.ts';
-export { sectionNames } from './source.ts';
+export type { BriefingSource, SectionName } from './briefing-source.ts';
+export { sectionNames } from './briefing-source.ts';
+export { type Briefing, type BriefingSection, type Cap, compileBriefing } from './compile-briefing.ts';
+export { failureLines } from './failure-excerpt.ts';

@@ -1,43 +1,43 @@
 import { type NoteKind, noteLine } from '../../machine/index.ts';
-import { askFor, oneLine } from './bounded-text.ts';
+import { oneLine, sectionPointer } from './bounded-text.ts';
+import type { WholePart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
 import { bounds } from './budget-bounds.ts';
 import { feedbackLines } from './feedback.ts';
-import { costOf, fits, type Measure, sum } from './measure.ts';
-import type { WholePart } from './part.ts';
-import type { Said } from './repeated-lines.ts';
-import type { BriefingSource } from './source.ts';
+import type { SeenLines } from './seen-lines.ts';
+import { costOf, fits, sum, type TextSize } from './text-size.ts';
 
 const lasting: readonly NoteKind[] = ['decision', 'rejection', 'correction'];
 
-/** Decisions, rejections, corrections, and what reviewers said: word for word. */
-export function notesPart(source: BriefingSource, said: Said): WholePart {
-  const text = [...feedbackLines(source, said), ...noteLines(source, bounds.notes, said)].join('\n');
-  return { name: 'notes', title: 'DECISIONS AND FEEDBACK', ask: 'notes', text };
+/** Decisions, rejections, corrections and review feedback, verbatim. */
+export function notesPart(source: BriefingSource, seen: SeenLines): WholePart {
+  const text = [...feedbackLines(source, seen), ...noteLines(source, bounds.notes, seen)].join('\n');
+  return { name: 'notes', text };
 }
 
-/** A text that was noted more than once is told once, under all its names. */
-export function noteLines({ state, more }: BriefingSource, room: Measure, said: Said): string[] {
+/** Notes with the same text become one line with all their names. */
+export function noteLines({ state, more }: BriefingSource, room: TextSize, seen: SeenLines): string[] {
   const byText = new Map<string, { kind: NoteKind; names: string[] }>();
   for (const { kind, id, key, text } of state.notes) {
     if (!lasting.includes(kind)) continue;
     const line = oneLine(text);
-    const known = byText.get(line);
-    if (known) known.names.push(`${kind} ${oneLine(key ?? id)}`);
+    const existing = byText.get(line);
+    if (existing) existing.names.push(`${kind} ${oneLine(key ?? id)}`);
     else byText.set(line, { kind, names: [oneLine(key ?? id)] });
   }
   const lines = [...byText].map(([text, { kind, names }]) => ({
     text,
     line: noteLine({ kind, id: names.join(', '), text }),
   }));
-  const kept = newestWithin(lines, room, `- ${lines.length} more: ${askFor(more, 'notes')}`);
-  for (const { text } of kept) said.add(text);
+  const kept = newestWithin(lines, room, `- ${lines.length} more: ${sectionPointer(more, 'notes')}`);
+  for (const { text } of kept) seen.add(text);
   const left = lines.length - kept.length;
-  const pointers = left === 0 ? [] : [`- ${left} more: ${askFor(more, 'notes')}`];
+  const pointers = left === 0 ? [] : [`- ${left} more: ${sectionPointer(more, 'notes')}`];
   return [...kept.map(({ line }) => line), ...pointers];
 }
 
-/** The machine lets no more be noted than fits; without secrets they may be longer, and older versions let more in. */
-function newestWithin<T extends { line: string }>(lines: T[], room: Measure, pointer: string): T[] {
+/** Drops the oldest notes. Needed only after redaction made notes longer, or for journals of versions without the limit. */
+function newestWithin<T extends { line: string }>(lines: T[], room: TextSize, pointer: string): T[] {
   if (fits(costOf(lines.map(({ line }) => line).join('\n')), room)) return lines;
   let spent = costOf(pointer);
   const older = lines.findLastIndex(({ line }) => {

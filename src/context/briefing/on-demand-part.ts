@@ -1,28 +1,25 @@
 import { opening } from '../../machine/index.ts';
-import { askFor, count, oneLine } from './bounded-text.ts';
-import { firstRound, item } from './budget-bounds.ts';
-import { firstWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { BriefingSource } from './source.ts';
+import { count, oneLine, sectionPointer } from './bounded-text.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
+import { maxItem } from './budget-bounds.ts';
+import { truncate } from './text-size.ts';
 
-/** The to-do list and whole outputs are told when they are asked for; files that the run made are named. */
+/** Points to the to-do list and full outputs, and names the files that the run produced. */
 export function onDemandPart({ state, more, todo }: BriefingSource): ListedPart {
   const outputs = Object.keys(state.outputs).length;
   const list = todo ?? (state.todo === undefined ? undefined : opening(state.todo));
   const lines = [
-    ...(list === undefined ? [] : [`- the to-do list: ${askFor(more, 'todo')}`]),
-    ...(outputs === 0 ? [] : [`- ${count(outputs, 'output')}, word for word: ${askFor(more, 'outputs')}`]),
+    ...(list === undefined ? [] : [`- the to-do list: ${sectionPointer(more, 'todo')}`]),
+    ...(outputs === 0 ? [] : [`- ${count(outputs, 'output')}, verbatim: ${sectionPointer(more, 'outputs')}`]),
   ];
-  const artefacts = new Set(state.artefacts.map(oneLine));
+  const artifacts = new Set(state.artefacts.map(oneLine));
   return {
     name: 'kept',
-    title: 'KEPT',
-    ask: 'outputs',
-    total: lines.length + artefacts.size,
-    first: firstRound.kept,
+    total: lines.length + artifacts.size,
     items: (function* () {
       yield* lines;
-      for (const path of artefacts) yield firstWithin(`- artefact ${path}`, item);
+      for (const path of artifacts) yield truncate(`- artifact ${path}`, maxItem);
     })(),
   };
 }

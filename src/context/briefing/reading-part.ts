@@ -1,8 +1,8 @@
 import { oneLine } from './bounded-text.ts';
-import { firstRound, item } from './budget-bounds.ts';
-import { firstWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { BriefingSource, ReadingFile } from './source.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource, ReadingFile } from './briefing-source.ts';
+import { maxItem } from './budget-bounds.ts';
+import { truncate } from './text-size.ts';
 
 const states = ['changed', 'unread', 'before', 'missing', 'read'] as const;
 const words: Record<ReadingFile['state'], string> = {
@@ -13,20 +13,17 @@ const words: Record<ReadingFile['state'], string> = {
   read: 'read',
 };
 
-/** What is still to be read comes first. */
+/** Files that still have to be read come first. */
 export function readingPart({ reading }: BriefingSource): ListedPart {
   const byPath = new Map(reading.map((file) => [file.path, file.state]));
   const lines = states.flatMap((state) =>
     [...byPath].flatMap(([path, each]) =>
-      each === state ? [firstWithin(`- ${oneLine(path)} (${words[state]})`, item)] : [],
+      each === state ? [truncate(`- ${oneLine(path)} (${words[state]})`, maxItem)] : [],
     ),
   );
   return {
     name: 'reading',
-    title: 'REQUIRED READING',
-    ask: 'reading',
     total: lines.length,
-    first: firstRound.reading,
     items: lines,
   };
 }

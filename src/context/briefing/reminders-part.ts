@@ -1,37 +1,38 @@
 import { parseHandle } from '../../machine/index.ts';
 import { redactNamed } from '../secrets/redact.ts';
 import { oneLine } from './bounded-text.ts';
-import { firstRound, item, phrase } from './budget-bounds.ts';
-import { pivotHere } from './feedback.ts';
-import { answeredHere } from './instructions-part.ts';
-import { firstWithin, lineWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { Said } from './repeated-lines.ts';
-import type { BriefingSource } from './source.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
+import { maxItem, maxPhrase } from './budget-bounds.ts';
+import { currentPivot } from './feedback.ts';
+import { lastAnswer } from './instructions-part.ts';
+import type { SeenLines } from './seen-lines.ts';
+import { truncate, truncateLine } from './text-size.ts';
 
-/** The workflow's reminders and those noted since; what the briefing says elsewhere is left out. */
-export function remindersPart({ definition, state }: BriefingSource, said: Said, most = item): ListedPart {
+/** The workflow's reminders and those noted since, without lines that the briefing already has. */
+export function remindersPart(
+  { definition, state }: BriefingSource,
+  seen: SeenLines,
+  most = maxItem,
+): ListedPart {
   const noted = state.notes.filter(({ kind }) => kind === 'reminder').map(({ text }) => text);
   const lines = [...(definition.key_reminders ?? []), ...noted]
     .map(oneLine)
-    .filter((line) => line !== '' && said.first(line))
-    .map((line) => firstWithin(`- ${line}`, most));
+    .filter((line) => line !== '' && seen.first(line))
+    .map((line) => truncate(`- ${line}`, most));
   return {
     name: 'reminders',
-    title: 'KEY REMINDERS',
-    ask: 'notes',
     total: lines.length,
-    first: firstRound.reminders,
     items: lines,
   };
 }
 
-/** After a pivot the inputs stand with the story. */
+/** After a pivot the feedback part shows the inputs instead. */
 export function variablesPart(
   { definition, state }: BriefingSource,
-  { most = item, all = false } = {},
+  { most = maxItem, all = false } = {},
 ): ListedPart {
-  const inputs = !all && pivotHere(state) ? {} : state.inputs;
+  const inputs = !all && currentPivot(state) ? {} : state.inputs;
   const variables = Object.entries({ ...definition.variables, ...state.variables });
   const named = [
     ...Object.entries(inputs).map(([name, value]) => [`input ${name}`, value] as const),
@@ -39,36 +40,30 @@ export function variablesPart(
   ];
   return {
     name: 'variables',
-    title: 'CONTEXT VARIABLES',
-    ask: 'notes',
     total: named.length,
-    first: firstRound.variables,
     items: (function* () {
       for (const [name, value] of named)
-        yield firstWithin(`- ${oneLine(name)}: ${oneLine(redactNamed(name, String(value)))}`, most);
+        yield truncate(`- ${oneLine(name)}: ${oneLine(redactNamed(name, String(value)))}`, most);
     })(),
   };
 }
 
-/** Open ones first, then the newest; the answer that this position was given stands with its instructions. */
-export function questionsPart(source: BriefingSource, { quote = phrase, all = false } = {}): ListedPart {
+/** Open questions first, then the newest. The instructions part shows the answer to this position's own question. */
+export function questionsPart(source: BriefingSource, { quote = maxPhrase, all = false } = {}): ListedPart {
   const { state, cursor } = source;
-  const here = answeredHere(state, cursor)?.id;
+  const here = lastAnswer(state, cursor)?.id;
   const waiting = cursor?.waiting?.kind === 'question' ? cursor.waiting.id : undefined;
   const asked = state.questions.filter(({ id }) => all || (id !== here && id !== waiting)).reverse();
   const open = asked.filter(({ answer }) => answer === undefined);
   const answered = asked.filter(({ answer }) => answer !== undefined);
   return {
     name: 'questions',
-    title: 'QUESTIONS AND ANSWERS',
-    ask: 'notes',
     total: asked.length,
-    first: firstRound.questions,
     items: (function* () {
       for (const { at, text, answer } of [...open, ...answered]) {
-        const question = lineWithin(text, quote);
-        const reply = answer === undefined ? 'no answer yet' : `"${lineWithin(answer, quote)}"`;
-        yield `- ${lineWithin(parseHandle(at)?.path ?? at, phrase)} asked: "${question}": ${reply}`;
+        const question = truncateLine(text, quote);
+        const reply = answer === undefined ? 'no answer yet' : `"${truncateLine(answer, quote)}"`;
+        yield `- ${truncateLine(parseHandle(at)?.path ?? at, maxPhrase)} asked: "${question}": ${reply}`;
       }
     })(),
   };

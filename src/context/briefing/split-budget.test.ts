@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { building, sourceOf, standard } from '../../../test/kit/briefing.ts';
-import { compileBriefing } from './compile.ts';
+import { compileBriefing } from './compile-briefing.ts';
 
-it('[pain 10] a long history takes no room from commands and files that were noted', () => {
+it('[pain 10] a long history takes no room from noted commands and files', () => {
   const source = sourceOf(building());
   const numbered = <Value>(count: number, make: (index: number) => Value): Record<string, Value> =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`part-${index}`, make(index)]));

@@ -1,96 +1,102 @@
 import type { Inlinable } from './artifacts-part.ts';
-import { costOf, fits, type Measure, sum } from './measure.ts';
-import type { ListedPart, PartName } from './part.ts';
+import { type ListedPart, partInfo } from './briefing-part.ts';
+import { firstShare } from './budget-bounds.ts';
+import { costOf, fits, sum, type TextSize } from './text-size.ts';
 
-export interface Filled {
+export interface FilledPart {
   part: ListedPart;
   lines: string[];
   shown: number;
-  cost: Measure;
-  /** The artifacts whose text is shown. */
+  cost: TextSize;
+  /** Ids of the artifacts whose text is shown. */
   inlined: string[];
-  /** The artifacts that have a line or their text. */
-  told: string[];
+  /** Ids of the artifacts shown as a line or as text. */
+  listed: string[];
 }
 
-interface Step {
-  part: PartName;
+interface Piece {
+  part: ListedPart['name'];
   text: string;
-  cost: Measure;
-  /** The artifact whose text it is, instead of its line. */
+  cost: TextSize;
+  /** Set if the piece is an artifact's text. */
   artifact?: Inlinable;
 }
 
 /**
- * One order for every budget, and a budget shows a beginning of it: so a larger one never shows less. First each part
- * up to its share, then short artifacts, then what is left of each part, then long artifacts: one that does not fit
- * ends it all. The pointer of a part is paid until all of it is shown.
+ * Splits the budget over the parts. The order of pieces does not depend on the budget, and a budget shows a prefix of
+ * it, so a larger budget never shows less: first each part up to its share, then short artifacts, then the rest of each
+ * part, then long artifacts. The first piece that does not fit ends the list. A part that is not shown in full also
+ * pays for its pointer.
  */
-export function fill(parts: readonly ListedPart[], artifacts: readonly Inlinable[], room: Measure): Filled[] {
+export function splitBudget(
+  parts: readonly ListedPart[],
+  artifacts: readonly Inlinable[],
+  room: TextSize,
+): FilledPart[] {
   const shown = new Map(parts.map(({ name }) => [name, 0]));
-  const taken: Step[] = [];
+  const taken: Piece[] = [];
   let best = 0;
-  let spent: Measure = { tokens: 0, characters: 0 };
-  for (const step of inOrder(parts, artifacts)) {
-    spent = sum(spent, step.cost);
+  let spent: TextSize = { tokens: 0, characters: 0 };
+  for (const piece of piecesInOrder(parts, artifacts)) {
+    spent = sum(spent, piece.cost);
     if (!fits(spent, room)) break;
-    taken.push(step);
-    if (step.artifact === undefined) shown.set(step.part, (shown.get(step.part) ?? 0) + 1);
+    taken.push(piece);
+    if (piece.artifact === undefined) shown.set(piece.part, (shown.get(piece.part) ?? 0) + 1);
     const pointers = parts.filter(({ name, total }) => (shown.get(name) ?? 0) < total).map(pointerCost);
     if (fits(sum(spent, ...pointers), room)) best = taken.length;
   }
   return parts.map((part) => filled(part, taken.slice(0, best)));
 }
 
-/** Grows as long as a run does: beyond its share it comes after what somebody wanted to be remembered. */
-const history: readonly PartName[] = ['done', 'tasks'];
+/** These grow with the run, so beyond their share they come after what was recorded deliberately. */
+const history: readonly ListedPart['name'][] = ['done', 'tasks'];
 
-/** An artifact over this is long. */
-const short: Measure = { tokens: 600, characters: 2400 };
+/** An artifact above this size is long. */
+const maxShortArtifact: TextSize = { tokens: 600, characters: 2400 };
 
-function* inOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[]): Generator<Step> {
+function* piecesInOrder(parts: readonly ListedPart[], artifacts: readonly Inlinable[]): Generator<Piece> {
   const queues = parts.map((part) => ({ part, queue: createQueue(part) }));
   for (const { part, queue } of queues) {
-    let spent: Measure = { tokens: 0, characters: 0 };
-    for (let step = queue.peek(); step; step = queue.peek()) {
-      spent = sum(spent, step.cost);
-      if (!fits(spent, part.first)) break;
-      yield step;
+    let spent: TextSize = { tokens: 0, characters: 0 };
+    for (let piece = queue.peek(); piece; piece = queue.peek()) {
+      spent = sum(spent, piece.cost);
+      if (!fits(spent, firstShare[part.name])) break;
+      yield piece;
       queue.drop();
     }
   }
   const long: Inlinable[] = [];
   for (const artifact of artifacts) {
-    const step = artifact.characters < short.characters ? textStep(artifact) : undefined;
-    if (step && fits(step.cost, short)) yield step;
+    const piece = artifact.characters < maxShortArtifact.characters ? artifactPiece(artifact) : undefined;
+    if (piece && fits(piece.cost, maxShortArtifact)) yield piece;
     else long.push(artifact);
   }
   const isHistory = ({ part }: { part: ListedPart }): boolean => history.includes(part.name);
   const rest = [...queues.filter((each) => !isHistory(each)), ...queues.filter(isHistory)];
   for (const { queue } of rest) {
-    for (let step = queue.peek(); step; step = queue.peek()) {
-      yield step;
+    for (let piece = queue.peek(); piece; piece = queue.peek()) {
+      yield piece;
       queue.drop();
     }
   }
-  for (const artifact of long) yield textStep(artifact);
+  for (const artifact of long) yield artifactPiece(artifact);
 }
 
-function textStep(artifact: Inlinable): Step {
+function artifactPiece(artifact: Inlinable): Piece {
   const text = artifact.text();
   return { part: 'artifacts', text, cost: costOf(text), artifact };
 }
 
-function createQueue({ name, items }: ListedPart): { peek(): Step | undefined; drop(): void } {
+function createQueue({ name, items }: ListedPart): { peek(): Piece | undefined; drop(): void } {
   const iterator = items[Symbol.iterator]();
-  let head: { step?: Step } | undefined;
+  let head: { piece?: Piece } | undefined;
   return {
     peek() {
       if (!head) {
         const { done, value } = iterator.next();
-        head = done ? {} : { step: { part: name, text: value, cost: costOf(value) } };
+        head = done ? {} : { piece: { part: name, text: value, cost: costOf(value) } };
       }
-      return head.step;
+      return head.piece;
     },
     drop() {
       head = undefined;
@@ -98,10 +104,10 @@ function createQueue({ name, items }: ListedPart): { peek(): Step | undefined; d
   };
 }
 
-function filled(part: ListedPart, steps: readonly Step[]): Filled {
-  const own = steps.filter((step) => step.part === part.name);
-  const texts = own.filter((step) => step.artifact !== undefined);
-  const items = own.filter((step) => step.artifact === undefined);
+function filled(part: ListedPart, pieces: readonly Piece[]): FilledPart {
+  const own = pieces.filter((piece) => piece.part === part.name);
+  const texts = own.filter((piece) => piece.artifact !== undefined);
+  const items = own.filter((piece) => piece.artifact === undefined);
   const inlined = texts.flatMap(({ artifact }) => (artifact ? [artifact.id] : []));
   const named = part.ids?.slice(0, items.length) ?? [];
   const unnamed = inlined.filter((id) => !named.includes(id));
@@ -114,11 +120,12 @@ function filled(part: ListedPart, steps: readonly Step[]): Filled {
     shown,
     cost: sum(...[...lines, ...texts].map(({ cost }) => cost), ...pointers.map(costOf)),
     inlined,
-    told: [...named, ...unnamed],
+    listed: [...named, ...unnamed],
   };
 }
 
-export const pointerLine = ({ ask }: ListedPart, left: number): string => `- ${left} more: section ${ask}`;
+export const pointerLine = ({ name }: ListedPart, left: number): string =>
+  `- ${left} more: section ${partInfo[name].ask}`;
 
-/** As much as any number of items left. */
-export const pointerCost = (part: ListedPart): Measure => costOf(pointerLine(part, part.total));
+/** An upper bound for any number of remaining items. */
+export const pointerCost = (part: ListedPart): TextSize => costOf(pointerLine(part, part.total));

@@ -3,21 +3,21 @@ import { begin, building, planned, sourceOf, standard } from '../../../test/kit/
 import type { Run } from '../../../test/kit/run.ts';
 import type { State } from '../../machine/index.ts';
 import { briefingSection } from './briefing-section.ts';
-import { compileBriefing } from './compile.ts';
+import { compileBriefing } from './compile-briefing.ts';
 
 const path = (length: number): string => '/trees/'.padEnd(length, 'feature-42/form/');
 
-it('the path of a task is told whole after the handle, or where it is told', () => {
-  const told = (worktree: string): string =>
+it('the worktree path of a task is shown in full after the handle, or replaced by a pointer', () => {
+  const briefingText = (worktree: string): string =>
     compileBriefing(sourceOf(building(), { worktree }), standard).text;
-  expect(told(path(395))).toContain(`\nThe files of its task are in ${path(395)}\n`);
-  expect(told(path(600))).toContain('Where the files of its task are: workflow_context, section status.');
-  expect(told(path(600))).not.toContain('/trees/');
+  expect(briefingText(path(395))).toContain(`\nTask files: ${path(395)}\n`);
+  expect(briefingText(path(600))).toContain('task files: workflow_context, section status.');
+  expect(briefingText(path(600))).not.toContain('/trees/');
   const apart = compileBriefing(sourceOf(building(), { worktree: path(60), next: 'Go on.' }), standard);
-  expect(apart.text).toMatch(/^The handle of this position is .*\nThe files of its task are in \/trees\//m);
+  expect(apart.text).toMatch(/^Handle: .*\nTask files: \/trees\//m);
 });
 
-it('the status alone has no id, points to nothing and is whole', () => {
+it('the status section on demand has no id and no pointers, and nothing in it is truncated', () => {
   const run = building();
   const next = 'Do what the instructions say. '.repeat(60).trim();
   const source = sourceOf(run, { worktree: path(900), next });
@@ -30,21 +30,21 @@ it('the status alone has no id, points to nothing and is whole', () => {
   expect(text).not.toContain('…');
 });
 
-it('while gates run, what was said is told, so that it can be sent again', () => {
+it('while gates run, the briefing repeats the output, so that the agent can send it again', () => {
   const run = begin();
   run.advance('Three tasks.');
   const action = compileBriefing(sourceOf(run), standard).sections.find(({ name }) => name === 'action');
-  expect(action?.text).toContain('Its gates are running. Said: Three tasks.');
+  expect(action?.text).toContain('Its gates are running. Output: Three tasks.');
 });
 
-it('only what can be claimed now is called ready', () => {
+it('only tasks that can be claimed now are listed as ready', () => {
   const lines = (run: Run, changes: Partial<State> = {}): string => {
     const source = sourceOf(run, { state: { ...run.state, ...changes } });
     return compileBriefing(source, standard).sections.find(({ name }) => name === 'tasks')?.text ?? '';
   };
   const alone = planned();
   expect(lines(alone)).toContain('- form (not started)');
-  expect(lines(alone)).toContain('- fallback (waits for form)');
+  expect(lines(alone)).toContain('- fallback (waiting for form)');
 
   const steps = alone.definition.steps.map((step) => (step.id === 'build' ? { ...step, parallel: 2 } : step));
   const shared = begin({ ...alone.definition, steps });
@@ -60,7 +60,7 @@ it('only what can be claimed now is called ready', () => {
   expect(lines(shared, { status: 'waiting', cursors: {} })).toContain('- c (not started)');
 });
 
-it('no line of an output passes for the next action', () => {
+it('no line of an output can look like the next action', () => {
   const run = building();
   const [cursor] = Object.values(run.state.cursors);
   if (!cursor) throw new Error('nothing is open');

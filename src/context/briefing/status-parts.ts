@@ -1,115 +1,101 @@
 import { type Cursor, opening, type Receipt, type Status, statusOf } from '../../machine/index.ts';
 import { waitingText } from '../../messages/index.ts';
-import { askFor, clean, oneLine, passage } from './bounded-text.ts';
-import { bounds, label } from './budget-bounds.ts';
-import { tellingLines } from './failure-excerpt.ts';
-import { costOf, fits, least, lineWithin, type Measure, minus } from './measure.ts';
-import type { WholePart } from './part.ts';
-import type { BriefingSource } from './source.ts';
-import { createPurse } from './token-budget.ts';
+import { cleanText, escapeHeadings, oneLine, sectionPointer } from './bounded-text.ts';
+import type { WholePart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
+import { bounds, maxLabel } from './budget-bounds.ts';
+import { failureExcerpt } from './failure-excerpt.ts';
+import { costOf, fits, smaller, subtract, type TextSize, truncateLine } from './text-size.ts';
+import { createTokenBudget } from './token-budget.ts';
 
-/** As costly as any id, so that the id can be filled in when everything else is known. */
+/** As large as any id. The id is a hash of the text, so it is filled in last. */
 export const idPlaceholder = 'b-7q7q7q7q';
 
-const mostName: Measure = { tokens: 30, characters: 100 };
-/** What says that more was known. */
-const pointerRoom: Measure = { tokens: 25, characters: 100 };
+const maxName: TextSize = { tokens: 30, characters: 100 };
+/** Room for the pointer to the full status. */
+const pointerRoom: TextSize = { tokens: 25, characters: 100 };
 
-interface StatusRoom {
-  room: Measure;
-  identity: Measure;
-  /** For one circumstance. */
-  detail: Measure;
-  next: Measure;
-  path: Measure;
+interface StatusLimits {
+  room: TextSize;
+  identity: TextSize;
+  /** One sentence about the position. */
+  detail: TextSize;
+  next: TextSize;
+  path: TextSize;
   /** Titles and names. */
-  name: Measure;
-  /** How many that failed are told. */
+  name: TextSize;
+  /** Number of failed gates shown. */
   gates: number;
-  /** How many names a list has. */
+  /** Number of names in a list. */
   listed: number;
-  /** Whether it is part of a briefing, which has an id, and a section that tells more. */
-  briefed: boolean;
+  /** Part of a briefing, which has an id and can point to the status section. */
+  inBriefing: boolean;
 }
 
-const briefed: StatusRoom = {
+const briefingLimits: StatusLimits = {
   room: bounds.status,
   identity: bounds.identity,
   detail: bounds.where,
   next: bounds.next,
   path: bounds.path,
-  name: label,
+  name: maxLabel,
   gates: 3,
   listed: 8,
-  briefed: true,
+  inBriefing: true,
 };
 
-/** For the section alone: everything, as far as a section holds it. */
-export function wholeStatus(room: Measure): StatusRoom {
-  const all = Infinity;
-  return {
-    room,
-    identity: room,
-    detail: room,
-    next: room,
-    path: room,
-    name: room,
-    gates: all,
-    listed: all,
-    briefed: false,
-  };
+/** Limits of the section on demand: everything that fits the section. */
+export function unlimitedStatus(room: TextSize): StatusLimits {
+  const sizes = { room, identity: room, detail: room, next: room, path: room, name: room };
+  return { ...sizes, gates: Infinity, listed: Infinity, inBriefing: false };
 }
 
-/** Which run, where it stands, and what comes next. */
-export function statusParts(source: BriefingSource, most = briefed): [WholePart, WholePart] {
+/** RUN and ACTION REQUIRED. */
+export function statusParts(source: BriefingSource, most = briefingLimits): [WholePart, WholePart] {
   const { definition, state, cursor, values, session } = source;
   const status = statusOf(definition, state, { cursor, values, session });
-  const purse = createPurse(minus(most.room, pointerRoom));
+  const budget = createTokenBudget(subtract(most.room, pointerRoom));
   const shownGates = (status.failed_gates ?? []).slice(0, most.gates);
   const hidden = (status.failed_gates?.length ?? 0) - shownGates.length;
-  // Paid in the order of what must not be lost: the handle and the path of its files are needed whole.
-  const who = purse.take(identity(source, most), most.identity);
+  // Most important first: the handle and the path are useless if truncated.
+  const identityLine = budget.take(identity(source, most), most.identity);
   const handle = status.at ?? '';
-  const nextText = passage(source.next);
+  const nextText = escapeHeadings(source.next);
   const needsHandle = handle !== '' && !nextText.includes(handle);
-  const at = purse.take(needsHandle ? `The handle of this position is ${handle}.` : '');
-  // Where the files are is told at least by its pointer.
-  const kept = source.worktree === undefined ? nothing : costOf(filesPointer(source));
-  const next = purse.take(nextText, least(most.next, minus(purse.left(), kept)));
-  const files = purse.take(filesLine(source, least(purse.left(), most.path)));
-  const signal = purse.take(restored(source, status), bounds.signal);
-  const place = purse.take(where(source, status, most), most.detail);
-  const agent = status.agent === null ? '' : `The position is for the agent '${short(status.agent, most)}'.`;
-  const belongs = purse.take(agent, most.detail);
-  const facts = circumstances(status, cursor, most).flatMap((line) => purse.take(line, most.detail));
-  const failed = failedGates(shownGates, purse.left(), most);
-  const cut = purse.cut() || failed.shortened || hidden > 0;
-  const more = cut && most.briefed ? [`More of this: ${askFor(source.more, 'status')}.`] : [];
+  const at = budget.take(needsHandle ? `Handle: ${handle}` : '');
+  // Reserves room for at least the pointer to the path.
+  const kept = source.worktree === undefined ? zero : costOf(filesPointer(source));
+  const next = budget.take(nextText, smaller(most.next, subtract(budget.left(), kept)));
+  const files = budget.take(filesLine(source, smaller(budget.left(), most.path)));
+  const signal = budget.take(arrivalLine(source, status), bounds.signal);
+  const position = budget.take(where(source, status, most), most.detail);
+  const agent = status.agent === null ? '' : `This position is for the agent '${short(status.agent, most)}'.`;
+  const agentLine = budget.take(agent, most.detail);
+  const facts = conditionLines(status, cursor, most).flatMap((line) => budget.take(line, most.detail));
+  const failed = failedGates(shownGates, budget.left(), most);
+  const cut = budget.cut() || failed.shortened || hidden > 0;
+  const more = cut && most.inBriefing ? [`More: ${sectionPointer(source.more, 'status')}.`] : [];
   return [
     {
       name: 'run',
-      title: 'RUN',
-      ask: 'status',
-      text: [...who, ...place, ...at, ...files, ...belongs].join('\n'),
+      text: [...identityLine, ...position, ...at, ...files, ...agentLine].join('\n'),
     },
     {
       name: 'action',
-      title: 'ACTION REQUIRED',
-      ask: 'status',
       text: [...next, ...facts, ...failed.texts, ...more, ...signal].join('\n'),
     },
   ];
 }
 
-const short = (text: string, { name }: Pick<StatusRoom, 'name'>): string => lineWithin(text, name);
+const short = (text: string, { name }: Pick<StatusLimits, 'name'>): string => truncateLine(text, name);
 
-function identity({ state }: BriefingSource, most: StatusRoom): string {
+function identity({ state }: BriefingSource, most: StatusLimits): string {
   const about = state.summary === undefined ? '' : `: ${oneLine(state.summary)}`;
   const run = `${oneLine(state.run)}, workflow '${short(state.workflow, most)}'${about}`;
-  return most.briefed ? `Briefing ${idPlaceholder} of run ${run}` : `Run ${run}`;
+  return most.inBriefing ? `Briefing ${idPlaceholder} of run ${run}` : `Run ${run}`;
 }
 
-/** A run that was adopted tells the phase of what it was adopted from. */
+/** An adopted run shows the phase of the workflow that it was adopted from. */
 function phaseIn(
   { state }: BriefingSource,
   { phase }: Status,
@@ -117,7 +103,7 @@ function phaseIn(
   return state.adopted?.phase ?? phase;
 }
 
-function where(source: BriefingSource, status: Status, most: StatusRoom): string {
+function where(source: BriefingSource, status: Status, most: StatusLimits): string {
   const { task, subStep, subStepIndex = 0, totalSubSteps = 0, ralphIteration, ralphTotal } = status;
   const phase = phaseIn(source, status);
   const parts = [
@@ -129,78 +115,78 @@ function where(source: BriefingSource, status: Status, most: StatusRoom): string
     ...(ralphIteration === undefined ? [] : [`iteration ${ralphIteration}/${ralphTotal}`]),
   ];
   const why = status.reason === undefined ? '' : ` (${short(status.reason, most)})`;
-  return `It is ${status.status}${why}: ${parts.join(', ')}.`;
+  return `Status: ${status.status}${why}, ${parts.join(', ')}.`;
 }
 
-/** Half a path is none. */
-function filesLine({ worktree, more }: BriefingSource, room: Measure): string {
+/** A truncated path is useless, so a pointer replaces it. */
+function filesLine({ worktree, more }: BriefingSource, room: TextSize): string {
   if (worktree === undefined) return '';
-  const line = `The files of its task are in ${oneLine(worktree)}`;
+  const line = `Task files: ${oneLine(worktree)}`;
   return fits(costOf(line), room) ? line : filesPointer({ more });
 }
 
 const filesPointer = ({ more }: Pick<BriefingSource, 'more'>): string =>
-  `Where the files of its task are: ${askFor(more, 'status')}.`;
+  `Path of the task files: ${sectionPointer(more, 'status')}.`;
 
-const nothing: Measure = { tokens: 0, characters: 0 };
+const zero: TextSize = { tokens: 0, characters: 0 };
 
-function circumstances(status: Status, cursor: Cursor | undefined, most: StatusRoom): string[] {
+function conditionLines(status: Status, cursor: Cursor | undefined, most: StatusLimits): string[] {
   const { contextAction, waiting, checking, last_failure, unstable_files, held = [], ready = [] } = status;
   return [
     ...(contextAction === undefined
       ? []
-      : [`The position opens with ${contextAction}: a fresh context was asked for and has not been seen.`]),
-    ...(waiting ? [waitingLine(waiting, most), ...underReview(cursor, most)] : []),
+      : [`This position starts with ${contextAction}: a fresh context was requested but not confirmed yet.`]),
+    ...(waiting ? [waitingLine(waiting, most), ...reviewLines(cursor, most)] : []),
     ...(checking ? [checkingLine(cursor)] : []),
-    ...(last_failure === undefined ? [] : [`The visit before failed: ${oneLine(last_failure)}`]),
+    ...(last_failure === undefined ? [] : [`The previous visit failed: ${oneLine(last_failure)}`]),
     ...(unstable_files ? [`The gates kept changing ${listed(unstable_files, most)}.`] : []),
     ...(held.length === 0
       ? []
       : [
           `Held: ${listed(
-            held.map(({ task, holder }) => `${task} by ${holder ?? 'nobody'}`),
+            held.map(({ task, holder }) => (holder === undefined ? task : `${task} by ${holder}`)),
             most,
           )}.`,
         ]),
-    ...(ready.length === 0 ? [] : [`Ready to be claimed: ${listed(ready, most)}.`]),
+    ...(ready.length === 0 ? [] : [`Ready to claim: ${listed(ready, most)}.`]),
   ];
 }
 
-/** Whoever forgot what it said can say it again. */
+/** Repeats the output, so that an agent that lost its context can send it again. */
 function checkingLine(cursor: Cursor | undefined): string {
-  const said = cursor?.checking ? oneLine(opening(cursor.checking.output)) : '';
-  return `Its gates are running.${said === '' ? '' : ` Said: ${said}`}`;
+  const output = cursor?.checking ? oneLine(opening(cursor.checking.output)) : '';
+  return `Its gates are running.${output === '' ? '' : ` Output: ${output}`}`;
 }
 
-/** What was said on escalation stands whole among the feedback. */
-function waitingLine(waiting: NonNullable<Status['waiting']>, most: StatusRoom): string {
+/** Drops the escalation text: the feedback part shows it in full. */
+function waitingLine(waiting: NonNullable<Status['waiting']>, most: StatusLimits): string {
   const whom = waiting.by === 'human' ? 'a person' : `the agent '${short(waiting.by, most)}'`;
   const escalated = 'escalated' in waiting && waiting.escalated !== undefined ? ', escalated' : '';
   const { escalated: _, ...plain } = { escalated: undefined, ...waiting };
   const reason = waiting.for === 'review' ? '.' : `: ${oneLine(waitingText(plain))}`;
-  return `It waits for ${waitsFor[waiting.for]} by ${whom}${escalated}${reason}`;
+  return `Waiting for ${waitNames[waiting.for]} by ${whom}${escalated}${reason}`;
 }
 
-/** What its agent said; the gates have passed. */
-function underReview(cursor: Cursor | undefined, most: StatusRoom): string[] {
+/** The output under review; its gates have passed. */
+function reviewLines(cursor: Cursor | undefined, most: StatusLimits): string[] {
   if (cursor?.waiting?.kind !== 'review' || cursor.output === undefined) return [];
   const gates = cursor.receipts?.filter(({ pass }) => pass).map(({ what }) => `'${short(what, most)}'`) ?? [];
   const passed = gates.length === 0 ? 'unverified' : `passed ${listed(gates, most)}`;
-  return [`The instructions were carried out (${passed}): ${oneLine(opening(cursor.output))}`];
+  return [`Work done (${passed}): ${oneLine(opening(cursor.output))}`];
 }
 
-const waitsFor = {
+const waitNames = {
   review: 'a review',
   question: 'an answer',
   blocked: 'a decision',
   budget: 'a budget review',
 } as const;
 
-/** What is left of the room goes to the outputs, in equal shares. */
+/** The outputs share the remaining room equally. */
 function failedGates(
   receipts: readonly Receipt[],
-  room: Measure,
-  names: StatusRoom,
+  room: TextSize,
+  names: StatusLimits,
 ): { texts: string[]; shortened: boolean } {
   let left = room;
   let shortened = false;
@@ -208,33 +194,33 @@ function failedGates(
     const code = exit === undefined ? '' : ` with exit ${exit}`;
     const head = `The gate '${short(what, names)}' failed${code}.`;
     const share = receipts.length - index;
-    const free = minus(left, costOf(`${head} ${says}`));
+    const free = subtract(left, costOf(`${head} ${outputLabel}`));
     const most = { tokens: Math.floor(free.tokens / share), characters: Math.floor(free.characters / share) };
     const whole = quoted(tail);
-    const output = tellingLines(whole, most);
+    const output = failureExcerpt(whole, most);
     shortened ||= output !== whole;
-    const text = output === '' ? head : `${head} ${says}\n${output}`;
+    const text = output === '' ? head : `${head} ${outputLabel}\n${output}`;
     if (!fits(costOf(text), left)) return [];
-    left = minus(left, costOf(text));
+    left = subtract(left, costOf(text));
     return [text];
   });
   return { texts, shortened: shortened || texts.length < receipts.length };
 }
 
-const says = 'Its output says:';
+const outputLabel = 'Output:';
 
-/** So that no line of an output passes for one of ours. */
-const quoted = (output: string): string => clean(output).replace(/^(?=.*\S)/gm, '> ');
+/** Quotes every line, so that no output line looks like an instruction. */
+const quoted = (output: string): string => cleanText(output).replace(/^(?=.*\S)/gm, '> ');
 
-/** Seed 002's line, told as what others look for. */
-function restored(source: BriefingSource, status: Status): string {
+/** The confirmation line that seed 002 requires. */
+function arrivalLine(source: BriefingSource, status: Status): string {
   if (status.status !== 'running' && status.status !== 'waiting') return '';
   const { current, total } = phaseIn(source, status);
-  const name = lineWithin(source.state.workflow, mostName);
-  return `A reply with this line shows that it arrived: ✅ Workflow restored: ${name}, Phase ${current}/${total}`;
+  const name = truncateLine(source.state.workflow, maxName);
+  return `A reply with this line confirms receipt: ✅ Workflow restored: ${name}, Phase ${current}/${total}`;
 }
 
-const listed = (items: readonly string[], most: StatusRoom): string => {
+const listed = (items: readonly string[], most: StatusLimits): string => {
   const shown = items.slice(0, most.listed).map((each) => short(each, most));
   const rest = items.length - shown.length;
   return `${shown.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}`;

@@ -7,14 +7,14 @@ import {
   wantedTasks,
 } from '../../machine/index.ts';
 import { oneLine } from './bounded-text.ts';
-import { firstRound, item, label } from './budget-bounds.ts';
-import { firstWithin, lineWithin } from './measure.ts';
-import type { ListedPart } from './part.ts';
-import type { BriefingSource } from './source.ts';
+import type { ListedPart } from './briefing-part.ts';
+import type { BriefingSource } from './briefing-source.ts';
+import { maxItem, maxLabel } from './budget-bounds.ts';
+import { truncate, truncateLine } from './text-size.ts';
 
 type TaskList = State['tasks'][string];
 
-/** Tasks of the loops, this step's first: what is open, then what is done. Failed ones stand among what is done. */
+/** Tasks of all loops, this step's loop first: open, then done. The DONE part shows failed tasks. */
 export function tasksPart({ definition, state, cursor }: BriefingSource): ListedPart {
   const here = definition.steps.find(({ id }) => id === state.step);
   const names = Object.keys(state.tasks);
@@ -24,15 +24,12 @@ export function tasksPart({ definition, state, cursor }: BriefingSource): Listed
   );
   return {
     name: 'tasks',
-    title: 'TASKS',
-    ask: 'tasks',
     total: lists.reduce((sum, { open, done }) => sum + 1 + open.length + done.length, 0),
-    first: firstRound.tasks,
     items: (function* () {
       for (const { loop, open, done, total } of lists) {
-        yield firstWithin(`- ${oneLine(loop)}: ${done.length} of ${total} done`, item);
+        yield truncate(`- ${oneLine(loop)}: ${done.length} of ${total} done`, maxItem);
         const held = holders(definition, state, loop);
-        const free = current.includes(loop) && placeFree(here, state) ? 'ready' : 'not started';
+        const free = current.includes(loop) && canClaim(here, state) ? 'ready' : 'not started';
         for (const id of open)
           yield taskLine(state.tasks[loop], id, openState(state.tasks[loop], id, held, free));
         for (const id of done) yield taskLine(state.tasks[loop], id, 'done');
@@ -41,7 +38,7 @@ export function tasksPart({ definition, state, cursor }: BriefingSource): Listed
   };
 }
 
-/** The position's own task is told with the position. */
+/** Leaves out the position's own task, which the RUN part shows. */
 function split(loop: string, list: TaskList | undefined, own: string | undefined) {
   const open: string[] = [];
   const done: string[] = [];
@@ -65,8 +62,8 @@ function holders({ steps }: Definition, { cursors }: State, loop: string): Map<s
   );
 }
 
-/** Whether somebody may claim a task now. */
-const placeFree = (step: Step | undefined, { status, budget, cursors }: State): boolean =>
+/** Whether a task can be claimed now. */
+const canClaim = (step: Step | undefined, { status, budget, cursors }: State): boolean =>
   step?.type === 'loop' &&
   status === 'running' &&
   budget.exhausted === undefined &&
@@ -82,21 +79,21 @@ function openState(
   if (cursor) return heldState(cursor);
   const needs = taskIn(list, id)?.depends_on ?? [];
   const missing = needs.filter((each) => !isSatisfied(taskIn(list, each)));
-  return missing.length === 0 ? free : firstWithin(`waits for ${missing.join(', ')}`, label);
+  return missing.length === 0 ? free : truncate(`waiting for ${missing.join(', ')}`, maxLabel);
 }
 
 function heldState({ waiting, lease }: Cursor): string {
   switch (waiting?.kind) {
     case 'review':
-      return `waits for a review by ${waiting.by === 'human' ? 'a person' : `'${waiting.by}'`}`;
+      return `waiting for a review by ${waiting.by === 'human' ? 'a person' : `'${waiting.by}'`}`;
     case 'question':
-      return 'waits for an answer';
+      return 'waiting for an answer';
     case 'blocked':
-      return 'is stuck and waits for a person';
+      return 'blocked, waiting for a person';
     default:
-      return lease ? `held by ${oneLine(lease.holder)}` : 'under way';
+      return lease ? `held by ${oneLine(lease.holder)}` : 'in progress';
   }
 }
 
 const taskLine = (list: TaskList | undefined, id: string, state: string): string =>
-  firstWithin(oneLine(`- ${id} (${lineWithin(state, label)}): ${taskIn(list, id)?.title ?? ''}`), item);
+  truncate(oneLine(`- ${id} (${truncateLine(state, maxLabel)}): ${taskIn(list, id)?.title ?? ''}`), maxItem);

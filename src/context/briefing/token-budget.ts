@@ -1,29 +1,29 @@
-import { costOf, firstWithin, fits, least, type Measure, minus } from './measure.ts';
+import { costOf, fits, smaller, subtract, type TextSize, truncate } from './text-size.ts';
 
-/** A room that texts are paid from, in the order in which they are taken. */
-export interface Purse {
-  /** The text, its beginning, or nothing where not even that fits. */
-  take(text: string, most?: Measure): string[];
-  left(): Measure;
-  /** Something was cut or left out. */
+/** Room that texts are taken from, first come, first served. */
+export interface TokenBudget {
+  /** The text, its beginning, or nothing if not even that fits. */
+  take(text: string, most?: TextSize): string[];
+  left(): TextSize;
+  /** Whether any text was shortened or left out. */
   cut(): boolean;
 }
 
-/** Less than this says nothing. */
-const smallest: Measure = { tokens: 8, characters: 24 };
+/** A shorter beginning carries no information. */
+const smallest: TextSize = { tokens: 8, characters: 24 };
 
-export function createPurse(room: Measure): Purse {
+export function createTokenBudget(room: TextSize): TokenBudget {
   let left = room;
   let cut = false;
   return {
     take(text, most = room) {
       if (text === '') return [];
-      const allowed = least(left, most);
+      const allowed = smaller(left, most);
       const whole = fits(costOf(text), allowed);
       cut ||= !whole;
       if (!whole && !fits(smallest, allowed)) return [];
-      const kept = whole ? text : firstWithin(text, allowed);
-      left = minus(left, costOf(kept));
+      const kept = whole ? text : truncate(text, allowed);
+      left = subtract(left, costOf(kept));
       return [kept];
     },
     left: () => left,

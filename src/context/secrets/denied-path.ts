@@ -1,4 +1,4 @@
-/** Copies that editors and people leave beside a file. */
+/** Suffixes of backup copies. */
 const copyMark = /(?:~|\.(?:bak|backup|old|orig|save|swp|tmp|copy|disabled|\d{1,8}))$/;
 const sample = /\.(?:example|sample|template|dist|tpl|md)$/;
 
@@ -24,14 +24,14 @@ const names: readonly RegExp[] = [
   /^htpasswd$/,
 ];
 
-/** Folders whose whole content is denied. */
+/** Directories whose content is denied entirely. */
 const folders = new Set(['.ssh', '.gnupg', '.azure', '.password-store', '.aws', '.kube']);
 
 const ends: readonly string[] = ['.docker/config.json', '.config/gcloud', '.composer/auth.json'];
 
-/** Whether files of this name usually hold secrets, so that their content is never shown. The path's parts are separated by `/`. */
+/** Whether files with this name usually hold secrets. Their content is never shown. Segments are separated by `/`. */
 export function deniedPath(path: string): boolean {
-  // Windows drops dots and spaces at the end of a name.
+  // Windows drops trailing dots and spaces.
   const parts = path
     .normalize('NFKC')
     .toLowerCase()

@@ -1,32 +1,32 @@
-/** What a name tells of its value. */
-export interface Kind {
-  /** May be short. */
+/** What a name and its context say about the value. */
+export interface ValueKind {
+  /** The value may be short. */
   password: boolean;
-  /** Made of words it is no secret: most secrets are random, what people think up for themselves is not. */
+  /** The value is random, so one made of words is not a secret. False for passwords that people choose. */
   random: boolean;
-  /** May have digits only. */
+  /** The value may consist of digits only. */
   numeric: boolean;
-  /** In quotes, after an option or in an environment: surely a value, not a piece of code. */
+  /** In quotes, after an option or in an environment: a value, not code. */
   strict: boolean;
-  /** `NAME=value`, where a word is a value too. */
+  /** `NAME=value`, where a plain word is a value too. */
   shell: boolean;
 }
 
-/** So much of a value tells what it is, from either end. */
-const longestLook = 100;
+/** Longer values are inspected only this far from either end. */
+const maxInspected = 100;
 
-/** Whether a value that has a secret's name is one. */
-export function looksSecret(value: string, kind: Kind): boolean {
+/** Whether a value with a secret name is a secret. */
+export function looksSecret(value: string, kind: ValueKind): boolean {
   const rest = value.replace(reference, '');
-  if (rest.length <= longestLook) return isSecret(rest, kind);
-  return isSecret(rest.slice(0, longestLook), kind) || isSecret(rest.slice(-longestLook), kind);
+  if (rest.length <= maxInspected) return isSecret(rest, kind);
+  return isSecret(rest.slice(0, maxInspected), kind) || isSecret(rest.slice(-maxInspected), kind);
 }
 
-/** What stands for a value that is somewhere else, or was taken out. */
+/** References to a value elsewhere, and redaction marks. */
 const reference =
   /\[secret removed: [\w-]{1,40}\]|\$?\{\{[^{}]{1,100}\}\}|[$#%]\{[^{}]{1,100}\}|\$\([^()]{1,100}\)|\.{3,}|…|\*{3,}/g;
 
-/** References, versions, dates and what examples say instead of a value; always the whole value. */
+/** References, versions, dates and example placeholders; matches only whole values. */
 const placeholder = new RegExp(
   `^(?:${[
     '\\$\\w{1,80}',
@@ -50,12 +50,12 @@ const path = /^[.~]{0,2}\/[a-z][a-z0-9_.-]{1,20}\/[\w./-]{0,200}$/;
 const words = /^[A-Za-z]{1,40}(?:[ _\-./:,&]{1,3}[A-Za-z]{1,40}){0,40}[.!?:]?$/;
 /** k3f9x2ab:build/task-2/verify#3 and feature-20261114-k3f9x2ab */
 const ownName = /^(?:[a-z0-9]{8}:[\w./-]{1,200}#\d{1,9}|[a-z][\w-]{0,80}-\d{8}-[a-z0-9]{8})$/;
-/** No word has so many consonants in a row. */
+/** No English word has this many consonants in a row. */
 const unspeakable = /[bcdfghjklmnpqrstvwxz]{7}/i;
 const code = /^[A-Za-z_$][\w$]{0,80}(?:\??\.[A-Za-z_$][\w$]{0,80}){1,10}$/;
 const usual = /^(?:pass|yourpass|password|passwort|postgres|changeme|required|optional|disabled|enabled)/i;
 
-function isSecret(value: string, kind: Kind): boolean {
+function isSecret(value: string, kind: ValueKind): boolean {
   if (value.length < 6 || placeholder.test(value) || ownName.test(value) || path.test(value)) return false;
   if (words.test(value)) {
     if (kind.shell && kind.password && /^[a-z]{8,40}$/.test(value)) return !usual.test(value);
@@ -79,7 +79,7 @@ function isSecret(value: string, kind: Kind): boolean {
 const word =
   /^(?:[A-Za-z][a-z]{0,13}(?:[A-Z][a-z]{1,13}){0,3}|[A-Z]{1,14}|[A-Za-z]{1,8}\d{1,4}|\d{1,4}[A-Za-z]{0,4})$/;
 
-/** Two or more words and small numbers, as names, paths and descriptions have them: `token-store-v2.ts`, `32-byte-hex`. */
+/** Two or more words and small numbers, as in names and paths: `token-store-v2.ts`, `32-byte-hex`. */
 export function isWordy(value: string): boolean {
   const pieces = value.split(/[ _\-./:,&@#+]+/).filter(Boolean);
   return (
@@ -89,7 +89,7 @@ export function isWordy(value: string): boolean {
   );
 }
 
-/** How often upper and lower case follow each other: often in random text, seldom in names. */
+/** The share of changes between upper and lower case: high in random text, low in names. */
 function caseChanges(text: string): number {
   let changes = 0;
   for (let i = 1; i < text.length; i++) {
@@ -100,7 +100,7 @@ function caseChanges(text: string): number {
 
 const isLower = (code: number): boolean => code >= 97 && code <= 122;
 
-/** Bits a character. */
+/** Bits per character. */
 function entropy(text: string): number {
   const counts = new Map<string, number>();
   for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);

@@ -1,21 +1,21 @@
-/** With the frames of OpenSSL, OpenSSH, PGP and SSH2, in any case. */
+/** Begin and end markers of OpenSSL, OpenSSH, PGP and SSH2, in any case. */
 const frame = /-{4,5} ?(?:BEGIN|(END)) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}/gi;
 const putty = /Private-Lines: \d{1,4}[ \t]*(?=\r?\n)/g;
-const cheap = /PRIVATE[ -](?:KEY|Lines)/i;
-/** Between a beginning and an end that are closer than this everything is the key. */
-const longest = 20_000;
-/** A line of a key, with the marks of quotations, comments and line numbers before it. */
+const quickCheck = /PRIVATE[ -](?:KEY|Lines)/i;
+/** Markers closer than this enclose one key. */
+const maxKeyLength = 20_000;
+/** A line of a key, with quote marks, comment marks or line numbers in front. */
 const bodyLine =
   /(?:\s|\\[nrt]|[>|#*"'`+,;/]|\d{1,6}[:|)\t ]){0,60}(?:[A-Za-z-]{3,20}: [^\n\\]{1,200}|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]{1,15}={1,2}(?![\w=]))/y;
-/** What stands between breaks, which may be written as escapes. */
+/** Text between line breaks, which may be escaped. */
 const piece = /(?<=^|\\[nrt]|[\s"'`,;>|#*])[^\s"'`,;>|#*\\]+/g;
 const base64 = /^[A-Za-z0-9+/=]+$/;
 const plainWord = /^[A-Za-z]?[a-z]*$/;
 const lineNumber = /^\d{1,6}[:)]?$/;
 
-/** Ranges of private keys, also of one whose beginning or end is missing. */
+/** Ranges of private keys, including keys whose begin or end marker is missing. */
 export function privateKeys(text: string): [from: number, to: number][] {
-  if (!cheap.test(text)) return [];
+  if (!quickCheck.test(text)) return [];
   const ranges: [number, number][] = [];
   const frames = [...text.matchAll(frame)];
   let done = 0;
@@ -28,7 +28,7 @@ export function privateKeys(text: string): [from: number, to: number][] {
       done = after;
       continue;
     }
-    const closed = next?.[1] !== undefined && next.index - after < longest;
+    const closed = next?.[1] !== undefined && next.index - after < maxKeyLength;
     done = closed
       ? next.index + next[0].length
       : after + endOfBody(text.slice(after, next?.index ?? text.length));
@@ -51,7 +51,7 @@ function endOfBody(text: string): number {
   return to;
 }
 
-/** Backwards from an end without a beginning, over what is base64; the first line of a text may be a piece of one. */
+/** Goes back from an end marker over base64; the first line of the text may be the end of a longer line. */
 function startOfBody(text: string, least: number, end: number): number {
   let from = end;
   const pieces = [...text.slice(least, end).matchAll(piece)];

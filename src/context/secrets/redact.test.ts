@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { createCanaries } from '../../../test/kit/canaries.ts';
-import { createSieve } from './prefilter.ts';
 import { redactNamed, redactQuickly, redactSecrets, withoutSecrets } from './redact.ts';
 import { secretNames } from './secret-names.ts';
 import { tokenRules } from './token-rules.ts';
+import { createTrigramFilter } from './trigram-filter.ts';
 
 const seen = (text: string, parts: readonly string[]): boolean => parts.some((part) => text.includes(part));
 
 describe('secrets', () => {
-  test('[004/8] two thousand made-up secrets in many formats are all removed', async () => {
+  test('[004/8] two thousand fake secrets in many formats are all removed', async () => {
     const missed: string[] = [];
     for (const { format, text, parts } of createCanaries(2_000)) {
       expect(seen(text, parts)).toBe(true);
@@ -24,7 +24,7 @@ describe('secrets', () => {
     expect(unused.map(({ name }) => name)).toEqual([]);
   });
 
-  test('the quick rules alone know them too, and removing twice is removing once', () => {
+  test('the quick rules alone remove them too, and redaction is idempotent', () => {
     const wrong: string[] = [];
     for (const { format, text, parts } of createCanaries(500, 7)) {
       const once = redactQuickly(text);
@@ -33,21 +33,21 @@ describe('secrets', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('what was removed is named by its rule and the text around it stays', async () => {
+  test('the mark names the rule, and the text around the secret stays', async () => {
     const token = `gh${'p_'}${'aB3'.repeat(12)}`;
     const { text, found } = await redactSecrets(`Use ${token} for the API.`);
     expect(text).toBe('Use [secret removed: github-token] for the API.');
     expect(found).toEqual([{ rule: 'github-token' }]);
   });
 
-  test("secretlint's rules are asked too, and a comment in the text does not switch them off", async () => {
+  test("secretlint's rules run too, and a comment in the text does not disable them", async () => {
     const key = 'https://user:secret@example.org';
     const text = `/* secretlint-disable */\nup ${key}\n// secretlint-disable-line`;
     expect(redactQuickly(text)).toContain(key);
     expect((await redactSecrets(text)).text).not.toContain(key);
   });
 
-  test('a private key whose end was cut off is removed, and prose that names one stays', () => {
+  test('a private key without its end marker is removed, and prose about keys stays', () => {
     const begin = `-----BEGIN RSA PRIVATE ${'KEY'}-----`;
     const line = 'MIIEpAIBAAKCAQEA7v0k2Xq3'.repeat(2);
     expect(redactQuickly(`${begin}\n${line}\n${line}`)).toBe('[secret removed: private-key]');
@@ -115,10 +115,10 @@ describe('secrets', () => {
     expect((await redactSecrets(text)).text).toBe(text);
   });
 
-  test('the one look that saves most rules never keeps a rule from its secret', () => {
+  test('the trigram filter never skips a rule that would match', () => {
     const kept: string[] = [];
     for (const { text } of createCanaries(2_000, 5)) {
-      const mayHave = createSieve(text);
+      const mayHave = createTrigramFilter(text);
       for (const { name, pattern, hints } of tokenRules)
         if (text.search(pattern) >= 0 && !hints.some(mayHave)) kept.push(`${name}: ${text.slice(0, 80)}`);
     }
@@ -154,7 +154,7 @@ describe('secrets', () => {
     expect([...secretNames(`a ${name}`)].map(({ end }) => end)).toEqual([name.length + 2]);
   });
 
-  test('a value that stands apart from its name is judged by it', () => {
+  test('a value stored apart from its name is judged by that name', () => {
     const value = `Sup3r${'S3cret'}Named1`;
     const removed = '[secret removed: assigned-value]';
     expect(redactNamed('db_password', value)).toBe(removed);
@@ -171,7 +171,7 @@ describe('secrets', () => {
     ).toEqual({ key: 'db_password', text: removed, n: 1, tokens: [removed], api: { api_key: removed } });
   });
 
-  test('the tail of a private key goes, with a half first line and with escapes, and words before it stay', () => {
+  test('the tail of a private key is removed, also with a partial first line or escapes, and words before it stay', () => {
     const end = `-----END PRIVATE ${'KEY'}-----`;
     const line = 'MIIEpAIBAAKCAQEA7v0k2Xq3'.repeat(2);
     const gone = '[secret removed: private-key]';

@@ -1,17 +1,17 @@
-import { assignedSecrets, isNamedSecret } from './assignments.ts';
+import { assignedSecrets, isNamedSecret } from './assigned-secrets.ts';
 import { isWordy } from './looks-secret.ts';
-import { createSieve } from './prefilter.ts';
 import { privateKeys } from './private-keys.ts';
-import { type Finding, secretlintFindings } from './secretlint.ts';
+import { type SecretFinding, secretlintFindings } from './secretlint.ts';
 import { tokenRules } from './token-rules.ts';
+import { createTrigramFilter } from './trigram-filter.ts';
 
 export interface Redacted {
   text: string;
-  /** One for each secret that was removed. */
+  /** One entry per removed secret. */
   found: { rule: string }[];
 }
 
-/** Every secret that the rules know is replaced by `[secret removed: RULE]`. Loads secretlint when first called. */
+/** Replaces every known secret by `[secret removed: RULE]`. Loads secretlint on the first call. */
 export async function redactSecrets(text: string): Promise<Redacted> {
   const quick = redact(text);
   const findings = (await secretlintFindings(quick.text)).filter(
@@ -23,14 +23,14 @@ export async function redactSecrets(text: string): Promise<Redacted> {
   };
 }
 
-/** The same with Stepfast's own rules only: for texts of a run, where nobody can wait. */
+/** The same with Stepfast's own rules only: synchronous, for texts of a run. */
 export const redactQuickly = (text: string): string =>
-  text.length < shortestSecret ? text : redact(text).text;
+  text.length < minSecretLength ? text : redact(text).text;
 
-/** `a:b@c` with a scheme, or a password of six with its name. */
-const shortestSecret = 10;
+/** The shortest match is `://a:b@c`, or a name with a password of six characters. */
+const minSecretLength = 10;
 
-/** The same of a value that stands apart from its name, as it would be in `name: value`. */
+/** Redacts a value that is stored apart from its name, as if it were written `name: value`. */
 export function redactNamed(name: string, value: string): string {
   const clean = redactQuickly(value);
   if (clean.length < 6) return clean;
@@ -40,9 +40,9 @@ export function redactNamed(name: string, value: string): string {
   return line.startsWith(before) ? line.slice(before.length) : mark('assigned-value');
 }
 
-/** A copy of a JSON value whose texts have no secrets; what a property's name tells of its value counts. */
+/** A copy of a JSON value with all strings redacted. A property's name counts as the name of its value. */
 export function withoutSecrets<T>(value: T, name = ''): T {
-  // Each is of the kind that it was.
+  // Redaction keeps the type of every value.
   if (typeof value === 'string') return redactNamed(name, value) as T;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, name)) as T;
@@ -55,14 +55,14 @@ export function withoutSecrets<T>(value: T, name = ''): T {
   ) as T;
 }
 
-/** What a thing with a `key` calls its text. */
+/** Property names of the text in an object with a `key`. */
 const isValue = /^(?:text|value)$/;
 
 function redact(text: string): Redacted {
   const found: { rule: string }[] = [];
   const keys = privateKeys(text).map(([from, to]) => ({ rule: 'private-key', from, to }));
   let rest = cut(text, keys);
-  const mayHave = createSieve(rest);
+  const mayHave = createTrigramFilter(rest);
   for (const { name, pattern, hints } of tokenRules) {
     if (!hints.some(mayHave)) continue;
     rest = rest.replaceAll(pattern, (match: string, ...args: unknown[]) => {
@@ -77,12 +77,12 @@ function redact(text: string): Redacted {
   return { text: cut(rest, values), found };
 }
 
-/** `ghp_xxxx`, `xoxb-your-token`, `AKIA…EXAMPLE` and names of the same form. */
+/** Placeholders: `ghp_xxxx`, `xoxb-your-token`, `AKIA…EXAMPLE`. */
 const isExample = (token: string): boolean =>
   /^[\w.-]{2,12}[-_](?:api\d\d-)?[xX0*_-]{8,}$|EXAMPLE(?:KEY)?$/.test(token) ||
   (/^[\w.-]{1,300}$/.test(token) && isWordy(token));
 
-/** The last argument of a replacer is the named groups, where the pattern has some. */
+/** The last argument of a replacer holds the named groups, if the pattern has any. */
 const keptPart = (groups: unknown): string =>
   typeof groups === 'object' && groups !== null && 'keep' in groups && typeof groups.keep === 'string'
     ? groups.keep
@@ -90,8 +90,8 @@ const keptPart = (groups: unknown): string =>
 
 const mark = (rule: string): string => `[secret removed: ${rule}]`;
 
-/** Ranges that overlap become one. */
-function cut(text: string, ranges: readonly Finding[]): string {
+/** Replaces the ranges by marks; overlapping ranges become one. */
+function cut(text: string, ranges: readonly SecretFinding[]): string {
   let result = '';
   let done = 0;
   for (const { rule, from, to } of ranges.toSorted((a, b) => a.from - b.from || b.to - a.to)) {

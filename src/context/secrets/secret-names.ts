@@ -1,6 +1,6 @@
-import { trigram, trigramSpace } from './prefilter.ts';
+import { trigram, trigramSpace } from './trigram-filter.ts';
 
-/** By what they begin with, so that a text is looked at only where one may begin. */
+/** Grouped by their first letters, so that the pattern runs only where a name may begin. */
 const names: Record<string, readonly string[]> = {
   pas: ['passwor[dt]s?', 'passwd', 'passphrase', 'passcode', '(?<![a-z])pass'],
   pw: ['pwd', '(?<![a-z])pw(?![a-z])'],
@@ -32,7 +32,7 @@ const names: Record<string, readonly string[]> = {
   'sal pep': ['(?<![a-z])(?:salt|pepper)(?![a-z])'],
 };
 
-/** Names of values that are secret; what stands before them (`DB_`, `my`) does not matter. */
+/** Names of secret values; prefixes such as `DB_` or `my` do not matter. */
 const name = new RegExp(
   `(?:${Object.values(names).flat().join('|')})(?:[_-](?:value|hash|b64|base64|prod|production|dev|staging|test|live|old|new|\\d{1,2}))?`,
   'iy',
@@ -48,7 +48,7 @@ for (const start of Object.keys(names).flatMap((key) => key.split(' '))) {
       begins[trigram(a, everySecond === 1 ? b : j, everyThird === 1 ? c : k)] = 1;
 }
 
-/** Each name with where it begins, the first first, none within another. */
+/** All names in order, without overlaps. */
 export function* secretNames(text: string): Generator<{ word: string; start: number; end: number }> {
   for (let i = 0; i + 2 <= text.length; i++) {
     if (begins[trigram(text.charCodeAt(i), text.charCodeAt(i + 1), text.charCodeAt(i + 2))] === 0) continue;

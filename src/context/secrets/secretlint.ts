@@ -1,18 +1,18 @@
 import type { SecretLintRuleContext, SecretLintSourceCode } from '@secretlint/types';
 
-export interface Finding {
+export interface SecretFinding {
   rule: string;
   from: number;
   to: number;
 }
 
 /**
- * The rules of secretlint's recommended preset over one text. They are called directly: `@secretlint/core` would obey
- * `secretlint-disable` comments in the text, print it where DEBUG is set, and cannot be bundled as an ES module.
+ * Runs secretlint's recommended rules on a text. They are called directly: `@secretlint/core` obeys
+ * `secretlint-disable` comments, prints the text if DEBUG is set, and cannot be bundled as an ES module.
  */
-export async function secretlintFindings(text: string): Promise<Finding[]> {
+export async function secretlintFindings(text: string): Promise<SecretFinding[]> {
   const { rules } = await import('@secretlint/secretlint-rule-preset-recommend');
-  const findings: Finding[] = [];
+  const findings: SecretFinding[] = [];
   const source = sourceOf(text);
   for (const { meta, create } of rules) {
     const reads = meta.supportedContentTypes.some((type) => type === 'text' || type === 'all');
@@ -28,7 +28,7 @@ export async function secretlintFindings(text: string): Promise<Finding[]> {
   return findings;
 }
 
-/** A text without a file: no name and no extension that a rule would open one for. */
+/** A text without a file name or extension, so that no rule opens a file. */
 function sourceOf(text: string): SecretLintSourceCode {
   const nowhere = { line: 1, column: 0 };
   return {

@@ -1,19 +1,18 @@
-/** A pattern whose match is a secret, but for the part that a group named `keep` holds. */
+/** A pattern that matches a secret; a group named `keep` is not part of the secret. */
 export interface TokenRule {
   name: string;
   pattern: RegExp;
-  /** Every match has one of these, in lower case where case does not count. */
+  /** Every match contains one of these; lower case if the pattern ignores case. */
   hints: readonly string[];
 }
 
 /**
- * Tokens that tell by their form what they are; the second column is what every match has one of, in lower case where
- * case does not count. Every repetition is bounded, and none holds another that could match the same text, so that no
- * text makes them slow.
+ * Tokens with a recognizable form; the second column holds the hints. Every repetition is bounded and none nests
+ * another that matches the same text, so that no input makes them slow.
  */
 const table: readonly (readonly [name: string, hints: string, source: string, flags?: string])[] = [
   ['age-key', 'age-secret-key-1', 'AGE-SECRET-KEY-1[0-9A-Z]{20,80}', 'i'],
-  // Two parts or more after the header: signed tokens have two, encrypted ones four.
+  // Signed tokens have two parts after the header, encrypted ones four.
   [
     'jwt',
     'eyJ',
@@ -167,7 +166,7 @@ const table: readonly (readonly [name: string, hints: string, source: string, fl
   ['vercel-token', 'vcp_ vci_ vca_ vcr_ vck_', '(?<![A-Za-z0-9])vc[piark]_[A-Za-z0-9]{20,60}'],
   ['cloudflare-token', 'cfk_ cfut_ cfat_', '(?<![A-Za-z0-9])cf(?:k|ut|at)_[A-Za-z0-9]{40,60}'],
   ['netlify-token', 'nfp_', 'nfp_[A-Za-z0-9]{30,60}'],
-  // A private key in base64 once more, as in kubeconfig files.
+  // A private key encoded in base64 again, as in kubeconfig files.
   [
     'private-key',
     'LS0tLS1CRUdJTi',
@@ -179,7 +178,7 @@ const table: readonly (readonly [name: string, hints: string, source: string, fl
     '$',
     '\\$(?:2[aby]?\\$\\d{2}\\$[./A-Za-z0-9]{53}|(?:1|5|6|y|apr1)\\$(?:rounds=\\d{1,9}\\$)?[./A-Za-z0-9]{1,32}\\$[./A-Za-z0-9]{20,100}|argon2(?:id|i|d)\\$[^\\s"\']{20,300})',
   ],
-  // A name before it may be kept; a password is not. A number and a path are a port and a path.
+  // Keeps the user name, removes the password. Digits and a slash are a port and a path.
   [
     'url-password',
     '://',

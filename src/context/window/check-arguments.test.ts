@@ -6,18 +6,18 @@ import type { WindowMessage } from './message.ts';
 const create = () => createContextWindow<WindowMessage>({ systemPrompt: 'You are a coder.' });
 const call = { id: 'a', type: 'function', function: { name: 'read', arguments: '{"path":"a.ts"}' } };
 
-/** As JavaScript calls it, where no type is in the way. */
-function refusal(make: () => void): { code: string; message: string } {
+/** Calls without types, as from JavaScript. */
+function refusal(make: () => void): { code: string; data: unknown } {
   try {
     make();
   } catch (error) {
-    if (error instanceof StepfastError) return { code: error.code, message: error.message };
+    if (error instanceof StepfastError) return { code: error.code, data: error.data };
     throw error;
   }
   throw new Error('nothing was refused');
 }
 
-test('a message whose content is null has no parts, and stays as it is', async () => {
+test('a message with null content has no parts and stays unchanged', async () => {
   const window = create();
   const calls = { role: 'assistant' as const, content: null, tool_calls: [call] };
   const result = { role: 'tool' as const, content: 'export {}', tool_call_id: 'a' };
@@ -31,58 +31,38 @@ test('a message whose content is null has no parts, and stays as it is', async (
 });
 
 test.each<[unknown, string]>([
-  [undefined, 'push: messages[1] is undefined: give a message { role, content }'],
-  ['Hello', "push: messages[1] is 'Hello': give a message { role, content }"],
-  [
-    { role: 'robot', content: 'x' },
-    "push: messages[1].role is 'robot': give one of system, user, assistant, tool",
-  ],
-  [
-    { role: 'user' },
-    'push: messages[1].content is undefined: give a text, a list of parts, or null where there is none',
-  ],
-  [
-    { role: 'user', content: 3 },
-    'push: messages[1].content is a number: give a text, a list of parts, or null where there is none',
-  ],
-  [
-    { role: 'user', content: [{ type: 'text', text: 'x' }, 'y'] },
-    "push: messages[1].content[1] is 'y': give a part { type, ... }",
-  ],
-])('of several messages, one that is %j is refused with its place, and none is taken', (bad, message) => {
+  [undefined, 'messages[1]'],
+  ['Hello', 'messages[1]'],
+  [{ role: 'robot', content: 'x' }, 'messages[1].role'],
+  [{ role: 'user' }, 'messages[1].content'],
+  [{ role: 'user', content: 3 }, 'messages[1].content'],
+  [{ role: 'user', content: [{ type: 'text', text: 'x' }, 'y'] }, 'messages[1].content[1]'],
+])('push refuses %j by its path and adds nothing', (bad, argument) => {
   const window = create();
   const push = () => window.push({ role: 'user', content: 'Hello' }, bad as WindowMessage);
-  expect(refusal(push)).toEqual({ code: 'bad_message', message });
+  expect(refusal(push)).toEqual({ code: 'bad_message', data: { call: 'push', argument } });
   expect(window.conversation()).toEqual([]);
 });
 
-test('an append without content or with an unknown role is refused, and the window goes on', () => {
+test('append refuses missing content and an unknown role, and the window stays usable', () => {
   const window = create();
-  expect(refusal(() => window.append('assistant', undefined as never))).toEqual({
-    code: 'bad_message',
-    message: 'append: content is undefined: give a text, a list of parts, or null where there is none',
-  });
-  expect(refusal(() => window.append('robot' as never, 'x' as never)).message).toMatch(/^append: role is /);
+  const data = (argument: string) => ({ code: 'bad_message', data: { call: 'append', argument } });
+  expect(refusal(() => window.append('assistant', undefined as never))).toEqual(data('content'));
+  expect(refusal(() => window.append('robot' as never, 'x' as never))).toEqual(data('role'));
   window.append('user', 'Hello');
   expect(window.messages()).toHaveLength(2);
 });
 
 test.each<[unknown, string]>([
-  [undefined, 'createContextWindow: options is undefined: give { systemPrompt }'],
-  [{}, 'createContextWindow: systemPrompt is undefined: give a text'],
-  [
-    { systemPrompt: 'x', summarise: 'briefly' },
-    "createContextWindow: summarise is 'briefly': give a function",
-  ],
-  [{ systemPrompt: 'x', onCompacted: 1 }, 'createContextWindow: onCompacted is a number: give a function'],
-  [{ systemPrompt: 'x', countTokens: {} }, 'createContextWindow: countTokens is an object: give a function'],
-  [
-    { systemPrompt: 'x', fileTokens: Number.NaN },
-    'createContextWindow: fileTokens is NaN: give a number of tokens',
-  ],
-])('a window with the options %j is refused', (options, message) => {
+  [undefined, 'options'],
+  [{}, 'systemPrompt'],
+  [{ systemPrompt: 'x', summarise: 'briefly' }, 'summarise'],
+  [{ systemPrompt: 'x', onCompacted: 1 }, 'onCompacted'],
+  [{ systemPrompt: 'x', countTokens: {} }, 'countTokens'],
+  [{ systemPrompt: 'x', fileTokens: Number.NaN }, 'fileTokens'],
+])('createContextWindow refuses the options %j', (options, argument) => {
   expect(refusal(() => createContextWindow(options as ContextWindowOptions))).toEqual({
     code: 'bad_option',
-    message,
+    data: { call: 'createContextWindow', argument },
   });
 });

@@ -9,83 +9,84 @@ import {
   overLimit,
   summaryTooLong,
 } from './compaction.ts';
-import type { Content } from './content.ts';
 import { earlierMessage, shorterForms } from './earlier-summary.ts';
 import type { TextMessage, WindowMessage } from './message.ts';
+import type { WindowContent } from './window-content.ts';
 
-export interface Compacting<M extends WindowMessage> {
-  content: Content<M>;
+export interface CompactionContext<M extends WindowMessage> {
+  content: WindowContent<M>;
   count(message: WindowMessage): number;
   countText(text: string): number;
   summarise: ((messages: readonly (M | TextMessage)[]) => Promise<string>) | undefined;
   onCompacted: ((info: CompactionInfo<M>) => string | undefined | Promise<string | undefined>) | undefined;
 }
 
-/** How much of the limit a compaction leaves filled: one that leaves no room would come again at once. */
+/** The share of the limit that a compaction keeps: with a larger share the next compaction would follow at once. */
 const keptShare = 0.5;
 const summaryShare = 0.25;
 
 export async function compact<M extends WindowMessage>(
-  compacting: Compacting<M>,
+  context: CompactionContext<M>,
   limit: number,
 ): Promise<Compaction> {
-  const { content, summarise } = compacting;
+  const { content, summarise } = context;
   const problems: CompactionProblem[] = [];
-  const before = totalOf(compacting);
+  const before = totalOf(context);
   const result = { compacted: false, summarised: false, limit, before, after: before, dropped: 0, problems };
   if (before <= limit) return result;
 
   const { clearings } = content;
   const forSummary = summarise ? limit * summaryShare : 0;
-  let dropped = oldest(compacting, limit * keptShare - forSummary - noteCost(compacting, undefined));
+  let dropped = messagesToDrop(context, limit * keptShare - forSummary - noteCost(context, undefined));
   let summary: string | undefined;
   let state = content.earlier()?.state;
-  // Where nothing can go, nothing is awaited: what is appended meanwhile could go without a callback.
+  // Awaits nothing if nothing can be dropped: messages appended meanwhile could be dropped without a callback.
   if (dropped.length > 0) {
-    summary = await summaryOf(compacting, dropped, limit, problems);
-    if (content.clearings !== clearings) return { ...result, after: totalOf(compacting) };
-    const told = summary ?? content.earlier()?.summary;
-    if (summary === undefined) dropped = oldest(compacting, limit * keptShare - noteCost(compacting, told));
-    state = await stateFor(compacting, { limit, before, dropped, summary: told }, problems);
-    if (content.clearings !== clearings) return { ...result, after: totalOf(compacting) };
+    summary = await summaryOf(context, dropped, limit, problems);
+    if (content.clearings !== clearings) return { ...result, after: totalOf(context) };
+    const summaryShown = summary ?? content.earlier()?.summary;
+    if (summary === undefined)
+      dropped = messagesToDrop(context, limit * keptShare - noteCost(context, summaryShown));
+    state = await stateFor(context, { limit, before, dropped, summary: summaryShown }, problems);
+    if (content.clearings !== clearings) return { ...result, after: totalOf(context) };
   }
 
   const earlier = content.earlier();
-  const told = summary ?? earlier?.summary;
+  const summaryShown = summary ?? earlier?.summary;
   content.remove(dropped);
   if (earlier || dropped.length > 0) {
     content.setEarlier({
       messages: (earlier?.messages ?? 0) + dropped.length,
       summarised: (earlier?.summarised ?? 0) + (summary === undefined ? 0 : dropped.length),
-      summary: told,
+      summary: summaryShown,
       state,
     });
   }
-  const more = fitInto(compacting, limit);
-  const after = totalOf(compacting);
+  const more = dropUntilFits(context, limit);
+  const after = totalOf(context);
   const shown = content.earlier();
   if (summary !== undefined && more > 0) problems.push(droppedUnsummarised(more));
-  if (told !== undefined && shown?.summary === undefined) problems.push(leftOut('summary', limit));
+  if (summaryShown !== undefined && shown?.summary === undefined) problems.push(leftOut('summary', limit));
   if (state !== undefined && shown?.state === undefined) problems.push(leftOut('state', limit));
-  if (shown?.untold) problems.push(noticeLeftOut(limit));
+  if (shown?.omitted) problems.push(noticeLeftOut(limit));
   if (after > limit) problems.push(overLimit(after, limit));
   const summarised = summary !== undefined && shown?.summary === summary && more === 0;
   return { ...result, compacted: true, summarised, after, dropped: dropped.length + more };
 }
 
-export function totalOf<M extends WindowMessage>({ content, count }: Compacting<M>): number {
+export function totalOf<M extends WindowMessage>({ content, count }: CompactionContext<M>): number {
   const note = content.earlierMessage();
   return count(content.systemPrompt()) + (note ? count(note) : 0) + sum(content.rest().map(count));
 }
 
-/** Where the last two messages and what belongs to them begin. */
-function mustStay<M extends WindowMessage>(content: Content<M>): number {
+/** The start of the last two messages and their group. */
+function keptFrom<M extends WindowMessage>(content: WindowContent<M>): number {
   return content.groups().findLast((start) => start <= content.rest().length - 2) ?? 0;
 }
 
-/** What index 1 costs with the last state, however many messages go. */
+/** An upper bound for the tokens of index 1 with the last state. */
 function noteCost<M extends WindowMessage>(
-  { content, count }: Compacting<M>,
+  { content, count }: CompactionContext<M>,
   summary: string | undefined,
 ): number {
   const { messages = 0, summarised = 0, state } = content.earlier() ?? {};
@@ -94,15 +95,15 @@ function noteCost<M extends WindowMessage>(
 }
 
 /**
- * The messages that have to go so that this many tokens are left for index 0 and the rest; groups go whole, and the
- * oldest always goes unless it must stay.
+ * The messages to drop so that index 0 and the rest fit the target. Drops whole groups, and always the oldest group
+ * unless it must stay.
  */
-function oldest<M extends WindowMessage>(
-  { content, count }: Compacting<M>,
+function messagesToDrop<M extends WindowMessage>(
+  { content, count }: CompactionContext<M>,
   target: number,
 ): (M | TextMessage)[] {
   const costs = content.rest().map(count);
-  let first = mustStay(content);
+  let first = keptFrom(content);
   let left = target - count(content.systemPrompt()) - sum(costs.slice(first));
   for (const start of content
     .groups()
@@ -115,27 +116,27 @@ function oldest<M extends WindowMessage>(
   return content.rest().slice(0, first);
 }
 
-/** The fullest index 1 that leaves room for what must stay; then the oldest messages go, group by group. */
-function fitInto<M extends WindowMessage>(compacting: Compacting<M>, limit: number): number {
-  const { content, count } = compacting;
-  const tail = content.rest().slice(mustStay(content));
+/** Uses the longest form of index 1 that leaves room for the kept messages, then drops the oldest groups. */
+function dropUntilFits<M extends WindowMessage>(context: CompactionContext<M>, limit: number): number {
+  const { content, count } = context;
+  const tail = content.rest().slice(keptFrom(content));
   const needed = count(content.systemPrompt()) + sum(tail.map(count));
-  shorten(content, (note) => needed + (note ? count(note) : 0) <= limit);
+  shortenSummary(content, (note) => needed + (note ? count(note) : 0) <= limit);
   let dropped = 0;
-  while (totalOf(compacting) > limit && mustStay(content) > 0) {
+  while (totalOf(context) > limit && keptFrom(content) > 0) {
     const group = content.rest().slice(0, content.groups()[1]);
-    const { messages = 0, summarised = 0, ...told } = content.earlier() ?? {};
+    const { messages = 0, summarised = 0, ...rest } = content.earlier() ?? {};
     content.remove(group);
-    content.setEarlier({ ...told, summarised, messages: messages + group.length });
+    content.setEarlier({ ...rest, summarised, messages: messages + group.length });
     dropped += group.length;
   }
-  // What went away since has to be told too.
-  shorten(content, () => totalOf(compacting) <= limit);
+  // Index 1 must also count the messages dropped since.
+  shortenSummary(content, () => totalOf(context) <= limit);
   return dropped;
 }
 
-function shorten<M extends WindowMessage>(
-  content: Content<M>,
+function shortenSummary<M extends WindowMessage>(
+  content: WindowContent<M>,
   fits: (note: TextMessage | undefined) => boolean,
 ): void {
   const earlier = content.earlier();
@@ -147,7 +148,7 @@ function shorten<M extends WindowMessage>(
 }
 
 async function summaryOf<M extends WindowMessage>(
-  { content, summarise, countText }: Compacting<M>,
+  { content, summarise, countText }: CompactionContext<M>,
   dropped: readonly (M | TextMessage)[],
   limit: number,
   problems: CompactionProblem[],
@@ -157,7 +158,7 @@ async function summaryOf<M extends WindowMessage>(
   const before = earlier?.summary === undefined ? [] : [earlierMessage({ ...earlier, state: undefined }, '')];
   try {
     const summary = (await summarise([...before, ...dropped])).trim();
-    if (summary === '') throw new Error('the summariser gave an empty text');
+    if (summary === '') throw new Error('the summarizer returned an empty text');
     const room = Math.floor(limit * summaryShare);
     const tokens = countText(summary);
     if (tokens <= room) return summary;
@@ -169,7 +170,7 @@ async function summaryOf<M extends WindowMessage>(
 }
 
 async function stateFor<M extends WindowMessage>(
-  { onCompacted }: Compacting<M>,
+  { onCompacted }: CompactionContext<M>,
   info: CompactionInfo<M>,
   problems: CompactionProblem[],
 ): Promise<string | undefined> {

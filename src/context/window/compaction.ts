@@ -4,9 +4,9 @@ export interface CompactionInfo<M extends WindowMessage> {
   limit: number;
   /** Tokens before the compaction. */
   before: number;
-  /** What is going away, oldest first. A few more may have to make room for a state larger than the last one. */
+  /** The messages to drop, oldest first. If the new state is larger than the last one, a few more may be dropped. */
   dropped: readonly (M | TextMessage)[];
-  /** Of all that went away so far. */
+  /** The summary of all messages dropped so far. */
   summary: string | undefined;
 }
 
@@ -25,16 +25,16 @@ export interface CompactionProblem {
 }
 
 export interface Compaction {
-  /** False: the window was within the limit, or was cleared in the meantime. */
+  /** False if the window was within the limit or was cleared meanwhile. */
   compacted: boolean;
-  /** False: not all that went away is in a summary, or only that of an earlier compaction stands there. */
+  /** False if a dropped message is in no summary, or only the summary of an earlier compaction is left. */
   summarised: boolean;
   limit: number;
   before: number;
   after: number;
-  /** How many messages went away. */
+  /** Number of dropped messages. */
   dropped: number;
-  /** What could not be done; `over_limit` where the part that must stay is larger than the limit. */
+  /** What failed; `over_limit` if the part that must stay exceeds the limit. */
   problems: CompactionProblem[];
 }
 
@@ -45,7 +45,7 @@ export function summaryTooLong(tokens: number, room: number): CompactionProblem 
 
 export function failed(what: 'summary' | 'state', cause: unknown): CompactionProblem {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return { code: `${what}_failed`, message: `There is no ${what}: ${reason}`, cause };
+  return { code: `${what}_failed`, message: `The ${what} callback failed: ${reason}`, cause };
 }
 
 export function leftOut(what: 'summary' | 'state', limit: number): CompactionProblem {
@@ -54,12 +54,12 @@ export function leftOut(what: 'summary' | 'state', limit: number): CompactionPro
 }
 
 export function noticeLeftOut(limit: number): CompactionProblem {
-  const message = `There is no room within ${limit} tokens to say at index 1 that messages went away: raise the limit.`;
+  const message = `The notice about dropped messages at index 1 does not fit within ${limit} tokens: raise the limit.`;
   return { code: 'notice_left_out', message };
 }
 
 export function droppedUnsummarised(messages: number): CompactionProblem {
-  const message = `State, summary or what was appended meanwhile needed the room of more messages, ${messages}, which no summary is of: shorten the state or raise the limit.`;
+  const message = `State, summary or messages appended meanwhile took more room, so ${messages} more messages were dropped without a summary: shorten the state or raise the limit.`;
   return { code: 'dropped_unsummarised', message };
 }
 

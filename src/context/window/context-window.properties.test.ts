@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import {
   check,
   checkCompaction,
+  checkEarlierNotice,
   checkSummarised,
-  checkTold,
   countTokens,
   fail,
   type Message,
@@ -93,7 +93,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Rare by chance: a first state that needs more room than was planned, then one that is there already. */
+/** Rare in random sequences: a first state that needs more room than reserved, then the same state again. */
 const stateNeedsRoom: Step[] = [
   { do: 'chat', messages: 40 },
   { do: 'compact', limit: 600 },
@@ -141,12 +141,12 @@ test('[003/1] index 0, pairs, the last two and the limit hold through any sequen
 async function play(
   sequence: Step[],
   summaryKind: string,
-  /** Their sizes, as shares of the limit. */
+  /** State sizes as shares of the limit. */
   states: readonly number[] | undefined,
 ): Promise<Compaction[]> {
   const compactions: Compaction[] = [];
   let serial = 0;
-  /** Every text, and how often it was said: one of its kind, so that a repetition is one. */
+  /** Every text with the number of times it was added; texts are unique, so a second occurrence is a repetition. */
   const texts = new Map<string, number>();
   const fresh = (length: number): string => {
     const text = `<${++serial}> ${'abcdefgh '.repeat(length / 9)}</${serial}>`.padEnd(80, '.');
@@ -232,7 +232,7 @@ async function play(
         step.meanwhile && handed.length > 0 ? [...added, { role: 'user', content: word }] : added;
       const last = window.conversation().slice(-expected.length);
       if (JSON.stringify(last) !== JSON.stringify(expected)) fail('what a loop added is misplaced', last);
-      // A list in which nothing is known is another conversation.
+      // A list without any known message is another conversation.
       if (handed.length === 0) Object.assign(told, { gone: 0, summarised: 0 });
       open = [];
     }
@@ -260,7 +260,7 @@ async function play(
       pinned.delete(step.key);
     }
     if (step.do === 'reset') {
-      // The old way: a template that renders what was said.
+      // The old way: a template that renders the conversation.
       prompt = (step.said ? said.at(-1) : undefined) ?? fresh(step.size);
       window.resetSystemPrompt(prompt);
     }
@@ -276,9 +276,9 @@ async function play(
       const result = await window.compact(limit);
       checkCompaction(window, before, result, limit);
       if (callbacks !== (result.dropped > 0 ? 1 : 0)) fail('the callback was not called once', callbacks);
-      checkTold(window, result, told, summarising);
+      checkEarlierNotice(window, result, told, summarising);
       if (summaryKind !== 'none') checkSummarised(before, window.conversation(), result, summarising);
-      // A call that nobody decided on goes with what was said after it.
+      // An undecided call is removed once a message follows it.
       if (result.dropped > 0) asked = [];
       compactions.push(result);
     }

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { type ContextWindowOptions, createContextWindow } from './context-window.ts';
 import type { WindowMessage } from './message.ts';
 
-/** One token for four characters: what a test says is what it means. */
+/** Exactly four characters per token, so that tests can compute sizes. */
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
 const create = (options: Partial<ContextWindowOptions> = {}) =>
   createContextWindow({ systemPrompt: 'You are a coder.', countTokens, ...options });
 const long = (text: string): string => `${text} ${'x'.repeat(395 - text.length)}.`;
 
 describe('[003/1] the system prompt and the conversation', () => {
-  test('the prompt is at index 0, what was appended follows in order', () => {
+  test('the prompt is at index 0, appended messages follow in order', () => {
     const window = create();
     window.append('user', 'Add an export');
     window.append('assistant', 'Which format?');
@@ -30,7 +30,7 @@ describe('[003/1] the system prompt and the conversation', () => {
     ]);
   });
 
-  test('a clear forgets the conversation, not the prompt and what is pinned', () => {
+  test('clear drops the conversation and keeps the prompt and pinned entries', () => {
     const window = create();
     window.pin('PLAN', 'First the parser, then the writer.');
     window.append('user', 'Add an export');
@@ -58,7 +58,7 @@ describe('[003/1] the system prompt and the conversation', () => {
     expect(rest.map(({ content }) => content)).toEqual([long('message 8'), long('message 9')]);
   });
 
-  test('the same object pushed again is another message', async () => {
+  test('the same object pushed twice counts as two messages', async () => {
     const window = create();
     const again = { role: 'user' as const, content: long('go on') };
     for (let n = 1; n <= 9; n++) window.push(again);
@@ -66,7 +66,7 @@ describe('[003/1] the system prompt and the conversation', () => {
     expect(window.conversation()).toHaveLength(1 + 2);
   });
 
-  test('within the limit nothing changes', async () => {
+  test('a window within the limit stays unchanged', async () => {
     const window = create({ summarise: () => Promise.reject(new Error('never asked')) });
     window.append('user', 'Add an export');
     const before = window.messages();
@@ -74,13 +74,13 @@ describe('[003/1] the system prompt and the conversation', () => {
     expect(window.messages()).toEqual(before);
   });
 
-  test('where the part that must stay is too large alone, the result says so and nothing of it is lost', async () => {
+  test('if the part that must stay exceeds the limit, the result says so and nothing of it is lost', async () => {
     const window = create();
     window.pin('STORY', long('the story'));
     for (let n = 1; n <= 5; n++) window.append('user', long(`message ${n}`));
     const { after, problems } = await window.compact(250);
     expect(problems).toMatchObject([{ code: 'notice_left_out' }, { code: 'over_limit' }]);
-    expect(problems[1]?.message).toContain(`need ${after} tokens, ${after - 250} more than 250`);
+    expect(problems[1]?.message).toContain(`${after - 250}`);
     expect(window.systemPrompt().content).toContain(long('the story'));
     expect(window.conversation().map(({ content }) => content)).toEqual([
       long('message 4'),
@@ -88,16 +88,16 @@ describe('[003/1] the system prompt and the conversation', () => {
     ]);
   });
 
-  test('a limit that is no number is an error, not a reason to forget everything', async () => {
+  test('NaN as the limit is an error and drops nothing', async () => {
     const window = create();
     window.append('user', 'Add an export');
-    await expect(window.compact(Number.NaN)).rejects.toThrow('maxTokens is NaN');
+    await expect(window.compact(Number.NaN)).rejects.toMatchObject({ code: 'bad_limit' });
     expect(window.conversation()).toHaveLength(1);
   });
 });
 
 describe('pinned entries', () => {
-  test('the same key replaces, and unpin takes away', () => {
+  test('the same key replaces an entry, and unpin removes it', () => {
     const window = create();
     window.pin('PLAN', 'First the parser.');
     window.pin('PLAN', 'First the writer.');
@@ -108,7 +108,7 @@ describe('pinned entries', () => {
     expect(window.systemPrompt().content).toBe('You are a coder.');
   });
 
-  test('what the prompt says already is not said again, until the prompt no longer says it', () => {
+  test('an entry that the prompt contains is left out until the prompt changes', () => {
     const window = create({ systemPrompt: 'Story: Add a CSV export. Be brief.' });
     window.pin('STORY', 'Add a CSV export.');
     expect(window.systemPrompt().content).toBe('Story: Add a CSV export. Be brief.');
@@ -116,7 +116,7 @@ describe('pinned entries', () => {
     expect(window.systemPrompt().content).toBe('You are coding.\n\n**[STORY]:** Add a CSV export.');
   });
 
-  test('an entry that another one contains is said once', () => {
+  test('an entry that another entry contains is left out', () => {
     const window = create();
     window.pin('A', 'Use the streaming writer.');
     window.pin('B', 'Decided: Use the streaming writer. Not the DOM.');
@@ -141,7 +141,7 @@ describe('pinned entries', () => {
     },
   );
 
-  test('a short entry is not mistaken for a part of a word', () => {
+  test('a short entry does not match part of a word', () => {
     const window = create({ systemPrompt: 'You know the interchangeable formats.' });
     window.pin('VERDICT', 'no');
     window.pin('FORMAT', 'interchangeable format');
@@ -156,7 +156,7 @@ describe('[003/2] no text is in the prompt and in the conversation', () => {
   const template = (data: { story: string; plan: string }): string =>
     `You are in CODING.\n\n## Story\n${data.story}\n\n## Plan\n${data.plan}`;
 
-  test('a message that the rendered template says becomes one line, and comes back with the next prompt', () => {
+  test('a message that the prompt contains becomes a pointer, and returns with the next prompt', () => {
     const window = create({ systemPrompt: 'You are in PLANNING.' });
     window.append('user', story);
     window.append('assistant', 'I shall plan it.');
@@ -170,7 +170,7 @@ describe('[003/2] no text is in the prompt and in the conversation', () => {
     expect(window.conversation()[0]).toEqual({ role: 'user', content: story });
   });
 
-  test('so does one that is pinned, and one that is said after it', () => {
+  test('so does a message that is pinned, before or after it is added', () => {
     const window = create();
     window.append('user', story);
     window.pin('STORY', story);
@@ -179,7 +179,7 @@ describe('[003/2] no text is in the prompt and in the conversation', () => {
     expect(window.conversation()).toHaveLength(2);
   });
 
-  test('the words of a model or a tool, and short answers, are never taken for a repetition', () => {
+  test('assistant messages, tool results and short messages are never replaced', () => {
     const window = create({ systemPrompt: `${story} Go on.` });
     window.append('assistant', story);
     window.append('tool', story);
@@ -200,7 +200,7 @@ describe('the summary', () => {
     for (let n = from; n <= to; n++) window.append(n % 2 ? 'user' : 'assistant', long(`message ${n}`));
   };
 
-  test('stands at index 1; the next one is made of it and takes its place', async () => {
+  test('is at index 1; the next summary includes and replaces it', async () => {
     const asked: string[][] = [];
     const window = create({
       summarise: async (messages) => {
@@ -246,7 +246,7 @@ describe('the summary', () => {
     expect(window.conversation()).toHaveLength(1 + 9 - result.dropped);
   });
 
-  test('an earlier summary outlives a summariser that fails', async () => {
+  test('an earlier summary survives a failing summarizer', async () => {
     let works = true;
     const window = create({
       summarise: () =>
@@ -271,7 +271,7 @@ describe('the summary', () => {
     );
   });
 
-  test('what went away before the first summary is not said to be in it', async () => {
+  test('messages dropped before the first summary are not counted as summarized', async () => {
     let works = false;
     const window = create({
       summarise: () => (works ? Promise.resolve('Summary') : Promise.reject(new Error('overloaded'))),
@@ -286,7 +286,7 @@ describe('the summary', () => {
     );
   });
 
-  test('that a lower limit has no room for is made anew, and not paid for with messages nobody saw', async () => {
+  test('that does not fit a lower limit is created again from messages that the summarizer sees', async () => {
     let asked = 0;
     let told = 0;
     const window = create({
@@ -305,7 +305,7 @@ describe('the summary', () => {
     expect([asked, told]).toEqual([2, 2]);
   });
 
-  test('what is appended while the summariser works stays', async () => {
+  test('messages appended while the summarizer works stay', async () => {
     const window = create({
       summarise: async () => {
         window.append('user', 'And one more thing');
@@ -318,7 +318,7 @@ describe('the summary', () => {
     expect(window.conversation()).toHaveLength(1 + 2 + 1);
   });
 
-  test('a clear while the summariser works wins', async () => {
+  test('a clear while the summarizer works wins', async () => {
     let told = 0;
     const window = create({
       summarise: async () => {
@@ -336,7 +336,7 @@ describe('the summary', () => {
     expect(told).toBe(0);
   });
 
-  test('two compactions at the same time are one', async () => {
+  test('two concurrent compactions act as one', async () => {
     let asked = 0;
     const window = create({ summarise: async () => `Summary ${++asked}` });
     fill(window, 1, 9);
@@ -359,7 +359,7 @@ describe('the state that is re-injected', () => {
     expect(states).toEqual(['Step 3']);
   });
 
-  test('is not said where the prompt says it', async () => {
+  test('is left out if the prompt contains it', async () => {
     const state = `Position: coding. ${'Every test of the writer has to pass before the review begins. '.repeat(2)}`;
     const window = create({ systemPrompt: `You are a coder.\n${state}`, onCompacted: () => state });
     for (let n = 0; n < 9; n++) window.append('user', long(`message ${n}`));
@@ -367,7 +367,7 @@ describe('the state that is re-injected', () => {
     expect(window.conversation()[0]?.content).toBe('[Earlier conversation: 6 messages, left out]');
   });
 
-  test('is asked for at every compaction that takes messages away, however large the last one was', async () => {
+  test('is requested at every compaction that drops messages, however large the last state was', async () => {
     let asked = 0;
     const window = create({
       onCompacted: () => {
@@ -384,7 +384,7 @@ describe('the state that is re-injected', () => {
     }
   });
 
-  test('what goes without a summary because of it is told; once its size is known, nothing does', async () => {
+  test('a state that grows drops messages without a summary and reports it; the next compaction reserves its room', async () => {
     const summarised = new Set<unknown>();
     const window = create({
       summarise: async (messages) => {
@@ -407,7 +407,7 @@ describe('the state that is re-injected', () => {
     fillUp();
     const first = await window.compact(1000);
     expect(first).toMatchObject({ summarised: false, problems: [{ code: 'dropped_unsummarised' }] });
-    expect(first.problems[0]?.message).toContain(`more messages, ${lost().length},`);
+    expect(first.problems[0]?.message).toContain(`${lost().length} more messages`);
     expect(window.conversation()[0]?.content).toContain(
       `[Earlier conversation: ${first.dropped} messages, ${first.dropped - lost().length} of them summarised]`,
     );
@@ -417,7 +417,7 @@ describe('the state that is re-injected', () => {
     expect(lost()).toEqual(lostFirst);
   });
 
-  test('is left out where it does not fit, and the result says so', async () => {
+  test('is left out if it does not fit, and the result says so', async () => {
     const window = create({ onCompacted: () => 'state '.repeat(1000) });
     for (let n = 0; n < 9; n++) window.append('user', long(`message ${n}`));
     const result = await window.compact(800);
@@ -426,14 +426,14 @@ describe('the state that is re-injected', () => {
     expect(window.conversation().length).toBeGreaterThan(3);
   });
 
-  test('takes the place of old messages where there is not enough for both, to the last token', async () => {
+  test('takes the room of old messages, to the last token', async () => {
     const state = 's'.repeat(250);
     const prompt = 4 + 'You are a coder.'.length;
     const lastTwo = 2 * (4 + 'message 21'.length);
     const whole = 4 + `[Earlier conversation: 18 messages, left out]\n\n${state}`.length;
     for (let limit = 200; limit < 600; limit++) {
       const window = create({ countTokens: (text) => text.length, onCompacted: () => state });
-      // The first are long, so that few of them make room and more have to follow.
+      // The first messages are long, so that dropping few of them makes room and more follow.
       for (let n = 2; n <= 21; n++) window.append('user', `message ${n}`.padEnd(n < 10 ? 56 : 10));
       const { after, problems } = await window.compact(limit);
       expect(after, `limit ${limit}`).toBeLessThanOrEqual(limit);
@@ -442,7 +442,7 @@ describe('the state that is re-injected', () => {
     }
   });
 
-  test('takes the place of a call only together with its result', async () => {
+  test('drops a call only together with its result', async () => {
     const window = createContextWindow<WindowMessage>({
       systemPrompt: 'You are a coder.',
       countTokens,
@@ -460,7 +460,7 @@ describe('the state that is re-injected', () => {
     );
   });
 
-  test('outlives a summary where only one of them fits', async () => {
+  test('is kept instead of the summary if only one of them fits', async () => {
     const window = create({ summarise: async () => 'Summary '.repeat(20), onCompacted: () => 'Step 1' });
     for (let n = 0; n < 9; n++) window.append('user', long(`message ${n}`));
     await window.compact(800);
@@ -469,18 +469,18 @@ describe('the state that is re-injected', () => {
     expect(window.conversation()[0]?.content).toBe('[Earlier conversation: 7 messages, left out]\n\nStep 1');
   });
 
-  test('a callback that fails costs the state, not the compaction', async () => {
+  test('a failing callback loses the state, not the compaction', async () => {
     const window = create({ onCompacted: () => Promise.reject(new Error('no run')) });
     for (let n = 0; n < 9; n++) window.append('user', long(`message ${n}`));
     const result = await window.compact(800);
     expect(result).toMatchObject({
       compacted: true,
-      problems: [{ code: 'state_failed', message: 'There is no state: no run' }],
+      problems: [{ code: 'state_failed', message: expect.stringContaining('no run') }],
     });
   });
 });
 
-test('where there is no room to say that messages went away, the result says so and the number is kept', async () => {
+test('if the notice about dropped messages does not fit, the result says so and the count is kept', async () => {
   const window = create();
   for (let n = 1; n <= 20; n++) window.append('user', `message ${n} ${'x'.repeat(60)}`);
   const { dropped } = await window.compact(200);
@@ -498,13 +498,13 @@ test('where there is no room to say that messages went away, the result says so 
 });
 
 describe('tokens', () => {
-  test('are counted for prompt and conversation', () => {
+  test('are counted for the prompt and the conversation', () => {
     const window = create();
     window.append('user', 'x'.repeat(40));
     expect(window.tokens()).toEqual({ total: 22, systemPrompt: 8, conversation: 14 });
   });
 
-  test('are estimated where nobody counts, rather too high, and higher for Chinese', () => {
+  test('are estimated by default, rather too high, and higher for Chinese', () => {
     const window = createContextWindow({ systemPrompt: '' });
     window.append('user', 'The quick brown fox jumps over the lazy dog');
     const english = window.tokens().conversation;

@@ -1,21 +1,21 @@
 import { StepfastError } from '../../errors.ts';
 import { estimateTokens } from '../../machine/index.ts';
 import { checkMessage, checkOptions } from './check-arguments.ts';
-import { type Compacting, compact, sum } from './compact.ts';
+import { type CompactionContext, compact, sum } from './compact.ts';
 import type { Compaction, CompactionInfo } from './compaction.ts';
-import { createContent } from './content.ts';
 import { createMessageCounter } from './count-tokens.ts';
 import type { ContentOf, PlainMessage, Role, TextMessage, WindowMessage } from './message.ts';
+import { createContent } from './window-content.ts';
 
 export interface ContextWindowOptions<M extends WindowMessage = PlainMessage> {
   systemPrompt: string;
-  /** May be a model. Without one, or where it fails or says too much, the oldest messages go without a summary. */
+  /** May call a model. If it is absent, fails or returns too much, the oldest messages are dropped without a summary. */
   summarise?: (messages: readonly (M | TextMessage)[]) => Promise<string>;
-  /** The state to re-inject when messages go away. It takes the place of what the last call gave. */
+  /** Returns the state to re-inject when messages are dropped. Replaces the state of the last call. */
   onCompacted?: (info: CompactionInfo<M>) => string | undefined | Promise<string | undefined>;
-  /** An estimate unless given. */
+  /** An estimate by default. */
   countTokens?: (text: string) => number;
-  /** What an image or another file of bytes counts; 1,600 unless given. */
+  /** Tokens of an image or another binary file; 1,600 by default. */
   fileTokens?: number;
 }
 
@@ -28,33 +28,33 @@ export interface WindowTokens {
 export interface ContextWindow<M extends WindowMessage = PlainMessage> {
   /** Index 0: the prompt and the pinned entries. */
   systemPrompt(): { role: 'system'; content: string };
-  /** Index 1 and on, as a provider takes it. */
+  /** Index 1 and following, valid for a provider. */
   conversation(): (M | TextMessage)[];
-  /** Both. */
+  /** System prompt and conversation. */
   messages(): (M | TextMessage)[];
-  /** On state entry. The conversation stays. */
+  /** Replaces the prompt and keeps the conversation. */
   resetSystemPrompt(text: string): void;
   append<R extends Role>(role: R, content: ContentOf<M, R>): void;
-  /** Whole messages, such as those of a response. They must not be changed afterwards. */
+  /** Adds whole messages, such as those of a response. They must not be changed afterwards. */
   push(...messages: M[]): void;
   /**
-   * Takes what a loop hands back after it went on from `conversation()`: only what is new. A list in which nothing is
-   * known is another conversation and replaces this one.
+   * Adds the new messages of a list that a loop continued from `conversation()`. A list without any known message
+   * replaces the conversation.
    */
   sync(messages: readonly (M | TextMessage)[]): void;
-  /** Kept word for word in index 0 until it is unpinned; the same key replaces. */
+  /** Keeps a text verbatim in index 0 until it is unpinned; the same key replaces it. */
   pin(key: string, text: string): void;
-  /** False: there was no such entry. */
+  /** False if there is no such entry. */
   unpin(key: string): boolean;
   pins(): ReadonlyMap<string, string>;
-  /** Forgets the conversation; prompt and pinned entries stay. */
+  /** Drops the conversation; keeps the prompt and pinned entries. */
   clear(): void;
   tokens(): WindowTokens;
-  /** A failing summariser or callback is a problem of the result. What is appended meanwhile stays. */
+  /** A failing summarizer or callback is reported in `problems`. Messages appended meanwhile stay. */
   compact(maxTokens: number): Promise<Compaction>;
 }
 
-/** Throws `bad_option`; `append`, `push` and `sync` throw `bad_message` and take nothing. */
+/** Throws `bad_option`. `append`, `push` and `sync` throw `bad_message` and then add nothing. */
 export function createContextWindow<M extends WindowMessage = PlainMessage>(
   options: ContextWindowOptions<M>,
 ): ContextWindow<M> {
@@ -62,7 +62,7 @@ export function createContextWindow<M extends WindowMessage = PlainMessage>(
   const { systemPrompt, summarise, onCompacted, countTokens = estimateTokens, fileTokens = 1600 } = options;
   const content = createContent<M>(systemPrompt);
   const count = createMessageCounter(countTokens, fileTokens);
-  const compacting: Compacting<M> = { content, count, countText: countTokens, summarise, onCompacted };
+  const context: CompactionContext<M> = { content, count, countText: countTokens, summarise, onCompacted };
   let last: Promise<unknown> = Promise.resolve();
 
   function conversation(): (M | TextMessage)[] {
@@ -99,10 +99,10 @@ export function createContextWindow<M extends WindowMessage = PlainMessage>(
     },
     async compact(maxTokens) {
       if (Number.isNaN(maxTokens)) {
-        throw new StepfastError('bad_limit', 'maxTokens is NaN: give compact a number of tokens');
+        throw new StepfastError('bad_limit', 'maxTokens is NaN: pass a number of tokens to compact');
       }
-      const next = last.then(() => compact(compacting, maxTokens));
-      // One after the other; a token counter that throws spoils only its own call.
+      const next = last.then(() => compact(context, maxTokens));
+      // Compactions run one after another; a failing token counter affects only its own call.
       last = next.catch(() => {});
       return next;
     },

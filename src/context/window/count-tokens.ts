@@ -1,16 +1,16 @@
 import { field, partsOf, type WindowMessage } from './message.ts';
 
-/** What role and separators of a message cost. */
+/** Tokens for the role and separators of a message. */
 const perMessage = 4;
 
 const files = ['file', 'image', 'reasoning-file', 'media', 'file-data', 'image-data', 'document'];
 
-/** Counts each message once: a message that was taken in must not be changed. */
+/** Counts each message once: messages of the window must not be changed. */
 export function createMessageCounter(
   count: (text: string) => number,
   fileTokens: number,
 ): (message: WindowMessage) => number {
-  const known = new WeakMap<WindowMessage, number>();
+  const counted = new WeakMap<WindowMessage, number>();
 
   function ofPart(part: object): number {
     const type = field(part, 'type');
@@ -24,7 +24,7 @@ export function createMessageCounter(
     return ofStructure(part);
   }
 
-  /** As JSON; bytes have no text, and cost what a file costs. */
+  /** Counts the JSON of a part; binary files count `fileTokens`. */
   function ofStructure(part: object): number {
     let attached = 0;
     const json = JSON.stringify(part, (key, value: unknown) => {
@@ -40,12 +40,12 @@ export function createMessageCounter(
   }
 
   return (message) => {
-    const before = known.get(message);
+    const before = counted.get(message);
     if (before !== undefined) return before;
     const { content } = message;
     const ofParts = partsOf(message).reduce((sum, part) => sum + ofPart(part), 0);
     const tokens = perMessage + (typeof content === 'string' ? count(content) : ofParts);
-    known.set(message, tokens);
+    counted.set(message, tokens);
     return tokens;
   };
 }

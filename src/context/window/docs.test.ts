@@ -14,7 +14,7 @@ const rowsAfter = (head: string): string[][] =>
     .slice(1)
     .map((row) => codeIn(row.split(' | ')[0] ?? ''));
 
-test('the loop on the page is the one of the example', () => {
+test('the loop on the page is the code of the example', () => {
   const [, region = ''] =
     /\/\/ #region loop\n(.*?) *\/\/ #endregion/s.exec(read('examples/agent-loop.ts')) ?? [];
   const loop = region.replaceAll(/^ {2}/gm, '');
@@ -22,7 +22,7 @@ test('the loop on the page is the one of the example', () => {
   expect(page).toContain(loop);
 });
 
-test('the loop without the AI SDK runs as it is printed', async () => {
+test('the loop without the AI SDK runs as printed', async () => {
   const code = /^Without the AI SDK:\n\n```ts\n(.*?)```/ms.exec(page)?.[1] ?? '';
   const given = {
     createContextWindow,
@@ -37,7 +37,7 @@ test('the loop without the AI SDK runs as it is printed', async () => {
   expect(window.conversation().at(-1)?.content).toBe('You are in CODING: Ready?');
 });
 
-test('what the page imports is exported', () => {
+test('everything that the page imports is exported', () => {
   const [, names = ''] = /import \{ ([^}]+) \} from 'stepfast\/context'/.exec(page) ?? [];
   expect(names.split(', ').length).toBeGreaterThan(1);
   for (const name of names.split(', ')) expect(library).toHaveProperty(name);
@@ -84,7 +84,7 @@ describe('[003/9] token use before and after', () => {
     }
   });
 
-  test('half is saved by saying nothing twice, and most of the rest by compactions within the limit', () => {
+  test('removing repetition saves half of the tokens, and compactions most of the rest', () => {
     expect(figures.messages).toBeGreaterThanOrEqual(60);
     expect(figures.compactions).toBeGreaterThanOrEqual(2);
     expect(figures.tokensSavedWithoutCompaction).toBeGreaterThan(0.45);

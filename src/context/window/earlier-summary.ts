@@ -1,21 +1,21 @@
 import type { TextMessage } from './message.ts';
-import { isSaidIn } from './repetition.ts';
+import { isRepeated } from './repeated-text.ts';
 
-/** What stands at index 1 for the messages that compactions took away. */
-export interface Earlier {
+/** Index 1: replaces the messages that compactions dropped. */
+export interface EarlierSummary {
   messages: number;
-  /** How many of them the summary is of. */
+  /** How many of them the summary covers. */
   summarised: number;
   summary?: string | undefined;
-  /** What the owner of the loop re-injected after the last compaction. */
+  /** The state that the application re-injected after the last compaction. */
   state?: string | undefined;
-  /** There was no room for any of it. The number is kept for the next compaction. */
-  untold?: true;
+  /** Nothing of it fits. The counts are kept for the next compaction. */
+  omitted?: true;
 }
 
-/** A `user` message, since some providers take no conversation that begins with another role. */
+/** A `user` message, because some providers require it at the start of a conversation. */
 export function earlierMessage(
-  { messages, summarised, summary, state }: Earlier,
+  { messages, summarised, summary, state }: EarlierSummary,
   systemPrompt: string,
 ): TextMessage {
   const count = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
@@ -23,20 +23,20 @@ export function earlierMessage(
   const notice = `[Earlier conversation: ${count}, ${summary === undefined ? 'left out' : covered}]`;
   const parts = [
     summary === undefined ? notice : `${notice}\n${summary}`,
-    state !== undefined && !isSaidIn(state, systemPrompt) ? state : undefined,
+    state !== undefined && !isRepeated(state, systemPrompt) ? state : undefined,
   ];
   return { role: 'user', content: parts.filter((part) => part !== undefined).join('\n\n') };
 }
 
-/** From the fullest to none. State comes before summary: it is what the next action depends on. */
-export function shorterForms(earlier: Earlier): Earlier[] {
-  if (earlier.untold) return [earlier];
+/** From the full form to none. Keeps the state longer than the summary: the next action depends on it. */
+export function shorterForms(earlier: EarlierSummary): EarlierSummary[] {
+  if (earlier.omitted) return [earlier];
   const { messages, summarised, summary, state } = earlier;
   return [
     earlier,
     { messages, summarised: 0, state },
     { messages, summarised, summary },
     { messages, summarised: 0 },
-    { messages, summarised: 0, untold: true },
+    { messages, summarised: 0, omitted: true },
   ];
 }

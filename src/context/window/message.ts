@@ -1,9 +1,9 @@
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
 
-/** What a window needs of a message. The AI SDK's `ModelMessage` is one; parts of an unknown type stay untouched. */
+/** The required shape of a message, such as the AI SDK's `ModelMessage`. Parts of an unknown type stay untouched. */
 export interface WindowMessage {
   readonly role: Role;
-  /** Null, as OpenAI's messages have it beside their tool calls: no parts. */
+  /** Null means no parts, as in OpenAI's messages with tool calls. */
   readonly content: string | readonly object[] | null;
 }
 
@@ -12,10 +12,10 @@ export interface PlainMessage {
   content: string;
 }
 
-/** What a window writes itself; valid in every form of message. */
+/** A message that the window writes itself; valid for every provider. */
 export type TextMessage = { role: 'system'; content: string } | { role: 'user'; content: string };
 
-/** The content that a message of this role may have. */
+/** The content type of messages with this role. */
 export type ContentOf<M extends WindowMessage, R extends Role> = M extends WindowMessage
   ? R extends M['role']
     ? M['content']
@@ -27,7 +27,7 @@ export const field = (part: object, name: string): unknown => Reflect.get(part, 
 export const partsOf = ({ content }: WindowMessage): readonly object[] =>
   typeof content === 'string' ? [] : (content ?? []);
 
-/** Undefined where anything but text is in it. */
+/** The text of a message; undefined if it has other parts. */
 export function plainText(message: WindowMessage): string | undefined {
   if (typeof message.content === 'string') return message.content;
   const texts: string[] = [];

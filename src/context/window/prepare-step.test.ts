@@ -53,7 +53,7 @@ test("the types of the AI SDK's own messages go in and come out", () => {
   plain.append('tool', 'text');
   // @ts-expect-error plain messages have no parts
   plain.append('user', [{ type: 'text', text: 'x' }]);
-  // Types only: at run time whatever comes is kept, but for the result without a call.
+  // Types only: at run time everything is kept except the result without a call.
   expect(window.conversation()).toHaveLength(2);
 });
 
@@ -138,7 +138,7 @@ describe('createPrepareStep', () => {
     expect(window.conversation().at(-1)).toMatchObject({ role: 'assistant' });
   });
 
-  test('a second call that goes on from the window adds only what is new', async () => {
+  test('a second call that continues from the window adds only new messages', async () => {
     const window = create();
     const model = new MockLanguageModelV4({ doGenerate: async () => textOf('Yes.') });
     for (const question of ['One?', 'Two?', 'Three?']) {
@@ -162,7 +162,7 @@ describe('createPrepareStep', () => {
     expect(window.conversation()).toMatchObject([{ role: 'user', content: 'Two?' }]);
   });
 
-  test('streamText takes it too, and a window without a prompt leaves the instructions alone', async () => {
+  test('streamText accepts it too, and a window without a prompt keeps the instructions', async () => {
     const window = createContextWindow<ModelMessage>({ systemPrompt: '' });
     const model = new MockLanguageModelV4({
       doStream: async () => ({
@@ -183,7 +183,7 @@ describe('createPrepareStep', () => {
     ]);
   });
 
-  test('what somebody appends while a tool runs follows its results, and stays there', async () => {
+  test('a message appended while a tool runs follows the results and stays there', async () => {
     const window = create();
     const model = scriptedModel();
     let runs = 0;
@@ -206,7 +206,7 @@ describe('createPrepareStep', () => {
     expect(said).toEqual([['Begin'], first, [...first, 'assistant', 'tool', 'Hurry up, 2', 'Hurry up, 3']]);
   });
 
-  test('what somebody appends while the summariser works stands before the answer that saw it', async () => {
+  test('a message appended while the summarizer works precedes the answer that saw it', async () => {
     const window = createContextWindow<ModelMessage>({
       systemPrompt: 'You are a coder.',
       countTokens: (text) => text.length,
@@ -267,13 +267,13 @@ describe('createPrepareStep', () => {
       content: [{ type: 'tool-approval-response', approvalId: approvalId ?? '', approved }],
     });
 
-    test('one that nobody answers leaves nothing behind', async () => {
+    test('an unanswered approval request is removed', async () => {
       const { ran, sent } = await ask((window) => window.append('user', 'Never mind'));
       expect(ran).toBe(0);
       expect(sent).toEqual(['Begin', 'Never mind']);
     });
 
-    test.each([true, false])('one that is given (%s) after a word of the user counts', async (approved) => {
+    test.each([true, false])('a response (%s) after a user message counts', async (approved) => {
       const { ran, sent } = await ask((window, [id]) => {
         window.append('user', 'Wait');
         window.push(decision(id, approved));

@@ -9,13 +9,13 @@ export interface PrepareStepOptions {
 
 export interface PreparedStep<M extends WindowMessage> {
   messages: (M | TextMessage)[];
-  /** Absent where the window has no system prompt: the call's own stay. */
+  /** Absent if the window has no system prompt: the instructions of the call then stay. */
   instructions?: string;
 }
 
 /**
- * For `prepareStep` of the AI SDK's `generateText`, `streamText` and agents: takes what the loop added, compacts above
- * the limit. The last step's messages come to no further step: push them yourself.
+ * For `prepareStep` of the AI SDK's `generateText`, `streamText` and agents: adds the loop's new messages and compacts
+ * above the limit. No step follows the last one, so push its messages yourself.
  */
 export function createPrepareStep<M extends WindowMessage>(
   window: ContextWindow<M>,
@@ -27,7 +27,7 @@ export function createPrepareStep<M extends WindowMessage>(
     if (compaction.compacted) onCompaction?.(compaction);
     const { content } = window.systemPrompt();
     const prepared = window.conversation();
-    // The step sees all of it, also what was appended since the first call.
+    // The step also sees messages that were appended since the first call.
     window.sync(prepared);
     return { messages: prepared, ...(content === '' ? {} : { instructions: content }) };
   };

@@ -14,7 +14,7 @@ const result = (toolCallId: string) => ({
   output: { type: 'text', value: 'x' },
 });
 
-test('what a provider takes stays as it is, object for object', () => {
+test('messages that a provider accepts stay the same objects', () => {
   const messages = [
     user('Hi'),
     says(text, call('a'), call('b')),
@@ -29,7 +29,7 @@ test('what a provider takes stays as it is, object for object', () => {
   });
 });
 
-test('a result without a call is left out, and its message where nothing else is in it', () => {
+test('a result without a call is removed, and its message if nothing else is in it', () => {
   expect(sendable([user('Hi'), tool(result('gone')), says(text)])).toEqual([user('Hi'), says(text)]);
   expect(sendable([says(call('a')), tool(result('gone'), result('a'))])).toEqual([
     says(call('a')),
@@ -37,14 +37,14 @@ test('a result without a call is left out, and its message where nothing else is
   ]);
 });
 
-test('a second result of the same call is left out', () => {
+test('a second result of the same call is removed', () => {
   expect(sendable([says(call('a')), tool(result('a')), tool(result('a'))])).toEqual([
     says(call('a')),
     tool(result('a')),
   ]);
 });
 
-test('what somebody said while a tool ran follows its results', () => {
+test('a message sent while a tool ran follows the results', () => {
   const messages = [
     says(call('a'), call('b')),
     tool(result('a')),
@@ -61,7 +61,7 @@ test('what somebody said while a tool ran follows its results', () => {
   ]);
 });
 
-test('a call that was never answered is left out once the conversation went on', () => {
+test('an unanswered call is removed once the conversation continues', () => {
   expect(sendable([says(text, call('a')), user('Stop')])).toEqual([says(text), user('Stop')]);
   expect(sendable([says(call('a')), user('Stop'), says(text)])).toEqual([user('Stop'), says(text)]);
   expect(sendable([says(call('a'), call('b')), tool(result('b')), says(text), tool(result('a'))])).toEqual([
@@ -71,7 +71,7 @@ test('a call that was never answered is left out once the conversation went on',
   ]);
 });
 
-test('a reasoning goes with the only call that it led to', () => {
+test('reasoning is removed with its only call', () => {
   const reasoning = { type: 'reasoning', text: 'I should read it.' };
   expect(sendable([user('Hi'), says(reasoning, call('a')), user('Stop')])).toEqual([
     user('Hi'),
@@ -97,7 +97,7 @@ describe('approvals', () => {
     expect(groupStarts(messages)).toEqual([0, 1]);
   });
 
-  test('a request that nobody answered goes with its call', () => {
+  test('an unanswered request is removed with its call', () => {
     expect(sendable([user('Hi'), says(call('a'), request('a')), user('Never mind')])).toEqual([
       user('Hi'),
       user('Never mind'),
@@ -133,7 +133,7 @@ describe('approvals', () => {
     ]);
   });
 
-  test('of two calls only the one that somebody decided on stays open', () => {
+  test('only the decided one of two calls stays open', () => {
     const asked = says(call('a'), call('b'), request('a'), request('b'));
     expect(sendable([asked, user('Wait'), tool(response('b'))])).toEqual([
       user('Wait'),
@@ -142,7 +142,7 @@ describe('approvals', () => {
     ]);
   });
 
-  test('a response goes with the call that was left, and one that comes too late is not sent', () => {
+  test('a response is removed with its abandoned call, and a late response is not sent', () => {
     const asked = says(call('a'), request('a'));
     expect(sendable([asked, tool(response('a')), says(text)])).toEqual([says(text)]);
     expect(sendable([asked, user('Wait'), says(text), tool(response('a'))])).toEqual([
@@ -152,7 +152,7 @@ describe('approvals', () => {
     expect(sendable([asked, tool(result('a')), tool(response('a'))])).toEqual([asked, tool(result('a'))]);
   });
 
-  test('an id that is used again loses only the call that was left', () => {
+  test('a reused id loses only the abandoned call', () => {
     const first = says(call('a'), call('b'), call('c'));
     const again = says(result('b'), call('a'));
     expect(sendable([first, tool(result('a')), again, user('Stop')])).toEqual([
@@ -163,7 +163,7 @@ describe('approvals', () => {
     ]);
   });
 
-  test('what a provider asks for itself is one group with what was decided', () => {
+  test('a request of the provider forms one group with its response', () => {
     const own = { ...call('a'), providerExecuted: true };
     const messages = [user('Hi'), says(own, request('a')), user('Wait'), tool(response('a'))];
     expect(sendable(messages)).toEqual(messages);
@@ -171,7 +171,7 @@ describe('approvals', () => {
   });
 });
 
-test('what a provider executed itself may be answered in the same message or in a later one', () => {
+test('a provider-executed call may be answered in the same or a later message', () => {
   const own = { ...call('a'), providerExecuted: true };
   const messages = [says(own), user('And?'), says(result('a'), text)];
   expect(sendable(messages)).toEqual(messages);
@@ -182,7 +182,7 @@ test('what a provider executed itself may be answered in the same message or in 
   ]);
 });
 
-test('calls and all their results are one group; an id that is used again belongs to its last call', () => {
+test('calls and all their results are one group; a reused id belongs to its last call', () => {
   const messages = [
     user('Hi'),
     says(call('a'), call('b')),
@@ -196,7 +196,7 @@ test('calls and all their results are one group; an id that is used again belong
   expect(groupStarts(messages)).toEqual([0, 1, 4, 5]);
 });
 
-test('a plain tool message belongs to what stands before it', () => {
+test('a plain tool message belongs to the message before it', () => {
   const plain: WindowMessage = { role: 'tool', content: '3 tests passed' };
   expect(groupStarts([user('Hi'), says(text), plain, plain, user('Good')])).toEqual([0, 1, 4]);
 });

@@ -1,6 +1,6 @@
 import { field, partsOf, type WindowMessage } from './message.ts';
 
-/** The AI SDK's parts, and Anthropic's own. */
+/** Part types of the AI SDK and of Anthropic. */
 const callIdOf: Record<string, string> = { 'tool-call': 'toolCallId', tool_use: 'id' };
 const resultIdOf: Record<string, string> = { 'tool-result': 'toolCallId', tool_result: 'tool_use_id' };
 const requestIdOf = { 'tool-approval-request': 'approvalId' };
@@ -8,10 +8,10 @@ const requestedCallOf = { 'tool-approval-request': 'toolCallId' };
 const responseIdOf = { 'tool-approval-response': 'approvalId' };
 
 /**
- * The messages as a provider takes them: each result directly after its call, no result without a call, no call that
- * was left unanswered, no approval of a call that is not there. What came between a call and its results follows them.
- * Calls at the very end may still be open; what came after one that somebody approved or denied stands before it then,
- * since a loop takes approvals from the last message. `origins` learns which message a shortened one was made of.
+ * The messages in a form that providers accept: each result directly after its call, no result without a call, no
+ * unanswered call, no approval of a missing call. Messages between a call and its results move behind the results.
+ * Calls at the very end may still be open; messages after an approval response move before its call, since loops read
+ * approvals from the last message. `origins` records which message a shortened one comes from.
  */
 export function sendable<M extends WindowMessage>(
   messages: readonly M[],
@@ -20,7 +20,7 @@ export function sendable<M extends WindowMessage>(
   const sent: (M | undefined)[] = [];
   const open = new Map<string, number>();
   const byProvider = new Set<string>();
-  /** Which call an approval is for. */
+  /** Approval id to call id. */
   const approvals = new Map<string, string>();
   const decided = new Set<string>();
   let held: M[] = [];
@@ -34,7 +34,7 @@ export function sendable<M extends WindowMessage>(
     if (shorter && shorter !== message) origins.set(shorter, origins.get(message) ?? message);
     return shorter;
   };
-  /** Of a response; empty where nobody asked. */
+  /** The call that a response decides; empty if there was no request. */
   const decidedCall = (part: object): string | undefined => {
     const id = idIn(part, responseIdOf);
     return id === undefined ? undefined : (approvals.get(id) ?? '');
@@ -90,7 +90,7 @@ export function sendable<M extends WindowMessage>(
   return sent.filter((message) => message !== undefined);
 }
 
-/** Where the window may be cut: the index of the first message of each group that belongs together. */
+/** The first index of each group of messages that belong together: the window may be cut there. */
 export function groupStarts(messages: readonly WindowMessage[]): number[] {
   const starts: number[] = [];
   const calledAt = new Map<string, number>();
@@ -109,13 +109,13 @@ export function groupStarts(messages: readonly WindowMessage[]): number[] {
   return starts;
 }
 
-/** The message without those parts; undefined where nothing is left that could be sent. */
+/** The message without those parts; undefined if nothing is left to send. */
 function without<M extends WindowMessage>(message: M, drops: (part: object) => boolean): M | undefined {
   const parts = partsOf(message);
   const kept = parts.filter((part) => !drops(part));
   if (kept.length === parts.length) return message;
   if (kept.every((part) => field(part, 'type') === 'reasoning')) return undefined;
-  // The same message with fewer of its own parts.
+  // A subset of the message's own parts keeps its type.
   return { ...message, content: kept } as M;
 }
 

@@ -237,7 +237,7 @@ test('a mere look binds nobody to the run of another worktree', async () => {
   const elsewhere = project.runtime({ cwd: join(project.root, '../elsewhere'), clock: () => now });
   const view = await viewOf(run);
   const { artifacts } = await elsewhere.memory.gather(view, { ...telling, session: 'two' });
-  await elsewhere.memory.record(view, two, { artifacts, told: ['a'], inlined: ['a'], trigger: 'manual' });
+  await elsewhere.memory.record(view, two, { artifacts, listed: ['a'], inlined: ['a'], trigger: 'manual' });
   expect((await viewOf(run)).state.sessions).not.toHaveProperty('two');
   const { reply } = await elsewhere.call({ type: 'advance', output: 'x' }, two);
   expect(reply).toMatchObject({ code: 'several_runs' });

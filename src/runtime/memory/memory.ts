@@ -53,11 +53,11 @@ export interface Gathering extends Telling {
   section?: SectionName | undefined;
 }
 
-/** What an agent was told of critical artifacts. */
+/** The critical artifacts that an agent was given. */
 export interface Given {
   artifacts: readonly Artifact[];
-  /** The ids of those that it was told of. */
-  told: readonly string[];
+  /** Ids of the artifacts given as a line or as text. */
+  listed: readonly string[];
   /** The ids of those whose text it was shown. */
   inlined: readonly string[];
   trigger: string;
@@ -231,11 +231,11 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
 }
 
 /** What is recorded of critical artifacts that an agent was told of. */
-export function loadsOf({ artifacts, told, inlined }: Omit<Given, 'trigger'>): Load[] {
+export function loadsOf({ artifacts, listed, inlined }: Omit<Given, 'trigger'>): Load[] {
   return artifacts.flatMap(({ id, content }) => {
     // A condition is asked when the trigger fires.
     if (content.state === 'not_needed') return [{ id }];
-    if (!told.includes(id) || content.state === 'kept') return [];
+    if (!listed.includes(id) || content.state === 'kept') return [];
     return content.state === 'loaded' && inlined.includes(id) ? [{ id, hash: content.hash }] : [{ id }];
   });
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createNodeFiles, type Files, writeOwnFile } from '../../store/index.ts';
+import { createNodeFiles, type Files, writeNoFollow } from '../../store/index.ts';
 import { type Binding, encodeBinding, fileOf, parseBinding, type SessionKey, sameKey } from './binding.ts';
 
 /**
@@ -87,6 +87,6 @@ export function createBindings(directory: string, files: Files = createNodeFiles
   function makeFolder(): void {
     mkdirSync(folder, { recursive: true });
     const ignore = join(folder, '.gitignore');
-    if (!existsSync(ignore)) writeOwnFile(ignore, '*\n');
+    if (!existsSync(ignore)) writeNoFollow(ignore, '*\n');
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeOwnFile } from '../../store/index.ts';
+import { writeNoFollow } from '../../store/index.ts';
 import { encodeBinding, fileOf, parseBinding, type SessionKey } from './binding.ts';
 
 const tries = 3;
@@ -16,7 +16,7 @@ export function notePressure(directory: string, key: SessionKey, percent: number
     const binding = parseBinding(before);
     if (!binding || binding.endedAt !== undefined || binding.pressure === percent) return;
     const temporary = `${file}.${process.pid.toString(16)}.tmp`;
-    writeOwnFile(temporary, encodeBinding({ ...binding, pressure: percent }));
+    writeNoFollow(temporary, encodeBinding({ ...binding, pressure: percent }));
     if (readOrEmpty(file) === before) return renameSync(temporary, file);
     rmSync(temporary, { force: true });
   }

@@ -1,5 +1,5 @@
 import type { Event, State } from '../../machine/index.ts';
-import type { CarriedLine } from '../../store/index.ts';
+import type { HistoryLine } from '../../store/index.ts';
 
 /** One of two histories from where they part. */
 export interface Side {
@@ -24,7 +24,7 @@ export interface Fork {
 }
 
 interface History {
-  lines: readonly CarriedLine[];
+  lines: readonly HistoryLine[];
   state: State;
 }
 
@@ -52,7 +52,7 @@ export function sideOf({ lines, state }: History, common: number): Side {
   };
 }
 
-function whoOf({ actor, session }: CarriedLine): string {
+function whoOf({ actor, session }: HistoryLine): string {
   const kind = actor?.kind ?? 'agent';
   if (kind === 'engine') return 'stepfast';
   const name = actor?.name ?? session;
@@ -60,7 +60,7 @@ function whoOf({ actor, session }: CarriedLine): string {
 }
 
 /** As the session calls it, else as the journal does. */
-function machineOf({ session, machine }: CarriedLine, { sessions }: State): string {
+function machineOf({ session, machine }: HistoryLine, { sessions }: State): string {
   const known = session !== undefined && Object.hasOwn(sessions, session) ? sessions[session] : undefined;
   return known?.environment?.hostname ?? known?.environment?.machine ?? machine;
 }

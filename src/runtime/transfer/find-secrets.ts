@@ -1,5 +1,5 @@
 import { redactSecrets } from '../../context/index.ts';
-import type { StoredEntry, Texts } from '../../store/index.ts';
+import type { StoredEntry, TextsByDigest } from '../../store/index.ts';
 
 /** Looks for secrets in a text: the rule of each that it found, never the secret. */
 export type Scan = (text: string) => readonly string[] | Promise<readonly string[]>;
@@ -16,7 +16,7 @@ export const secretScan: Scan = async (text) => (await redactSecrets(text)).foun
 /** What of a run would be sent: its further batches, the texts that are not there yet, and with a new run its workflow. */
 export interface Sending {
   lines: readonly StoredEntry[];
-  texts: Texts;
+  texts: TextsByDigest;
   /** With a new run only. */
   definition?: object;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StepfastError } from '../../errors.ts';
 import type { GitResult } from '../../evidence/index.ts';
-import type { Texts } from '../../store/index.ts';
+import type { TextsByDigest } from '../../store/index.ts';
 import type { Git } from './git.ts';
 
 /** A run as git carries it. */
@@ -11,7 +11,7 @@ export interface RunTree {
   journal: Uint8Array;
   /** The pinned definition, for whoever looks at the commit: never read as the truth. */
   workflow: Uint8Array;
-  texts: Texts;
+  texts: TextsByDigest;
 }
 
 /** What a run of ours stays far below; a stranger's repository must not fill this machine. */

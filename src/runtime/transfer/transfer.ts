@@ -4,12 +4,12 @@ import { noRun } from '../../engine/index.ts';
 import { StepfastError } from '../../errors.ts';
 import { ended, type State, suffixOf } from '../../machine/index.ts';
 import {
-  type Carried,
+  compareHistories,
   createFileTransfer,
-  encodeCarried,
-  type Relation,
-  relate,
-  type Texts,
+  encodeHistory,
+  type HistoryRelation,
+  type RunHistory,
+  type TextsByDigest,
 } from '../../store/index.ts';
 import {
   ignoreRuns,
@@ -30,7 +30,7 @@ import { type Verified, verifyRun } from './verify-run.ts';
 export interface Outgoing {
   run: string;
   /** `chosen`: both moved, and a person has said that the one here holds. */
-  is: Relation | 'new' | 'chosen';
+  is: HistoryRelation | 'new' | 'chosen';
   /** Batches of the run, and how many of them are not there yet. */
   batches: number;
   further: number;
@@ -48,7 +48,7 @@ export interface Outgoing {
 export type Incoming = { run: string } & ({ is: 'bad'; error: StepfastError } | Found);
 
 export interface Found {
-  is: Relation | 'new';
+  is: HistoryRelation | 'new';
   theirs: Verified;
   commit: string;
   /** Batches that only one side has. */
@@ -101,7 +101,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     const there = (await remote.runs()).ids.includes(run);
     const old = there ? await fetched(run, remote) : undefined;
     const theirs = old === undefined ? undefined : await verified(run, old, remote);
-    const { relation, common } = relate(mine.lines, theirs?.lines ?? []);
+    const { relation, common } = compareHistories(mine.lines, theirs?.lines ?? []);
     const apart = relation === 'diverged' || relation === 'foreign';
     const chosen = theirs && apart && old === (await asideOf(theirs));
     const texts = await here.texts(run, digestsIn(mine.lines.map(({ events }) => events)));
@@ -111,7 +111,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
       ...(theirs ? {} : { definition: mine.pinned.definition }),
     } satisfies Sending;
     const tree: RunTree = {
-      journal: encodeCarried(mine.lines),
+      journal: encodeHistory(mine.lines),
       workflow: Buffer.from(`${JSON.stringify(mine.pinned, null, 2)}\n`),
       texts,
     };
@@ -160,7 +160,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     await refuseOtherProject(run, commit);
     const theirs = await verified(run, commit, remote);
     const mine = await history(run);
-    const { relation, common } = relate(mine?.lines ?? [], theirs.lines);
+    const { relation, common } = compareHistories(mine?.lines ?? [], theirs.lines);
     const tail = mine?.lines.at(-1)?.hash;
     const apart = mine && (relation === 'diverged' || relation === 'foreign');
     return {
@@ -176,7 +176,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     };
   }
 
-  async function history(run: string): Promise<(Carried & { state: State }) | undefined> {
+  async function history(run: string): Promise<(RunHistory & { state: State }) | undefined> {
     const mine = await here.read(run);
     const state = mine && statesOf(run, mine.pinned.definition, mine.lines).at(-1);
     return mine && state && { ...mine, state };
@@ -221,10 +221,10 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     throw new StepfastError('run_exists', message);
   }
 
-  const asideRef = ({ run, lines }: Carried): string =>
+  const asideRef = ({ run, lines }: RunHistory): string =>
     `refs/stepfast/aside/${run}/${lines.at(-1)?.hash.slice(0, 8)}`;
 
-  async function asideOf(theirs: Carried): Promise<string | undefined> {
+  async function asideOf(theirs: RunHistory): Promise<string | undefined> {
     const found = await git(['rev-parse', '--verify', '--quiet', asideRef(theirs)]);
     return found.code === 0 ? found.stdout.toString('latin1').trim() : undefined;
   }
@@ -239,7 +239,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
       ignoreRuns(project);
       await here.receive(theirs, theirs.texts);
     },
-    keepTheirs: ({ theirs, tail = '' }) => here.exchange(theirs, theirs.texts, tail),
+    keepTheirs: ({ theirs, tail = '' }) => here.replace(theirs, theirs.texts, tail),
     async keepMine({ theirs, commit }) {
       const done = await git(['update-ref', asideRef(theirs), commit]);
       if (done.code === 0) return;
@@ -254,5 +254,11 @@ export const isMeant = (incoming: Incoming): boolean =>
     ? incoming.error.code !== 'other_project'
     : incoming.is !== 'new' || !ended(incoming.theirs.state);
 
-const bytesOf = ({ lines, texts }: { lines: readonly { bytes: Uint8Array }[]; texts: Texts }): number =>
+const bytesOf = ({
+  lines,
+  texts,
+}: {
+  lines: readonly { bytes: Uint8Array }[];
+  texts: TextsByDigest;
+}): number =>
   [...lines.map(({ bytes }) => bytes), ...texts.values()].reduce((sum, bytes) => sum + bytes.length + 1, 0);

@@ -1,19 +1,19 @@
 import { StepfastError } from '../../errors.ts';
 import type { State } from '../../machine/index.ts';
-import { type Carried, digestOf, parseCarried, type Texts } from '../../store/index.ts';
+import { digestOf, parseHistory, type RunHistory, type TextsByDigest } from '../../store/index.ts';
 import { digestsIn, hasItsHash, soundStates, unknownEvent } from './check-run.ts';
 import type { RunTree } from './run-tree.ts';
 
 /** A run from elsewhere of which every byte was looked at. */
-export interface Verified extends Carried {
-  texts: Texts;
+export interface Verified extends RunHistory {
+  texts: TextsByDigest;
   state: State;
 }
 
 /** Throws `bad_history`, which says what is wrong; nothing was written then. */
 export function verifyRun(run: string, { journal, workflow, texts }: RunTree): Verified {
   try {
-    const carried = parseCarried(run, journal);
+    const carried = parseHistory(run, journal);
     const { pinned, lines } = carried;
     if (!hasItsHash(pinned)) throw bad('it has another workflow than its hash says');
     if (hashIn(workflow) !== pinned.hash) throw bad('its workflow.json is of another run');

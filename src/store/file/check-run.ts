@@ -3,25 +3,25 @@ import { digestOf } from '../long-text.ts';
 import type { Pinned } from '../store.ts';
 import { type Branch, branchesOf, type Chain, isSound, readChain } from './accept-lines.ts';
 import type { Files } from './files.ts';
-import type { RunPaths } from './paths.ts';
 import { isSetAside } from './replace-journal.ts';
+import type { RunPaths } from './run-paths.ts';
 import { parseStateFile, type Snapshot } from './state-file.ts';
 
-export interface Problem {
+export interface RunProblem {
   kind: 'newer' | 'fork' | 'corrupt' | 'text' | 'workflow' | 'state' | 'torn' | 'race';
-  /** Of the journal, from 1. */
+  /** The line of the journal, starting at 1. */
   line?: number;
   message: string;
 }
 
-/** What a look at every byte of a run found. */
-export interface Checked {
+/** The result of verifying every byte of a run. */
+export interface RunCheck {
   run: string;
   batches: number;
-  problems: Problem[];
-  /** What a crash or a race leaves behind, and what the next load makes again. */
-  harmless: Problem[];
-  /** Empty unless the run has more than one history. */
+  problems: RunProblem[];
+  /** Leftovers of crashes and races, and files that the next load recreates. */
+  harmless: RunProblem[];
+  /** Empty if the run has a single history. */
   branches: Branch[];
 }
 
@@ -30,7 +30,7 @@ export async function checkRun(
   run: string,
   paths: RunPaths,
   pinnedFile: (pinned: Pinned) => Uint8Array,
-): Promise<Checked | undefined> {
+): Promise<RunCheck | undefined> {
   const chain = readChain(run, (await files.read(paths.journal)) ?? new Uint8Array());
   const snapshot = parseStateFile(await files.read(paths.state));
   if (chain.accepted.length === 0 && isSound(chain) && !snapshot) return undefined;
@@ -51,60 +51,60 @@ export async function checkRun(
   };
 }
 
-function chainProblems(chain: Chain): Problem[] {
+function chainProblems(chain: Chain): RunProblem[] {
   return [
     ...chain.newer.map(({ number, version }) => ({
       kind: 'newer' as const,
       line: number,
-      message: `made by a newer Stepfast (format ${version}): update Stepfast`,
+      message: `written by a newer Stepfast (format ${version}): update Stepfast`,
     })),
     ...chain.forked.map(({ number, line }) => ({
       kind: 'fork' as const,
       line: number,
-      message: `batch ${line.seq} of another history, by ${line.machine}: choose one with stepfast repair --keep`,
+      message: `batch ${line.seq} of another history, written by ${line.machine}: choose one with stepfast repair --keep`,
     })),
     ...chain.orphans.map(({ number, line }) => ({
       kind: 'corrupt' as const,
       line: number,
-      message: `batch ${line.seq} follows on something that is damaged or lost: stepfast repair drops it`,
+      message: `batch ${line.seq} continues a batch that is damaged or lost: stepfast repair drops it`,
     })),
   ];
 }
 
-function leftovers(chain: Chain): Problem[] {
+function leftovers(chain: Chain): RunProblem[] {
   return [
     ...chain.bad.map(({ number }) => ({
       kind: 'torn' as const,
       line: number,
-      message: 'not a whole line: what a crash or an edit left; it is ignored',
+      message: 'incomplete line, left by a crash or an edit; ignored',
     })),
     ...chain.races.map(({ number, line }) => ({
       kind: 'race' as const,
       line: number,
-      message: `batch ${line.seq} came second; its writer was told so`,
+      message: `batch ${line.seq} lost a race; its writer was informed`,
     })),
   ];
 }
 
-async function textProblems(files: Files, paths: RunPaths, chain: Chain): Promise<Problem[]> {
-  const problems: Problem[] = [];
-  const looked = new Set<string>();
+async function textProblems(files: Files, paths: RunPaths, chain: Chain): Promise<RunProblem[]> {
+  const problems: RunProblem[] = [];
+  const checked = new Set<string>();
   for (const found of chain.accepted) {
     for (const digest of digestsIn(found.line.events)) {
-      if (looked.has(digest)) continue;
-      looked.add(digest);
+      if (checked.has(digest)) continue;
+      checked.add(digest);
       const path = join(paths.outputs, `${digest.slice('sha256:'.length)}.txt`);
       const bytes = await files.read(path);
       if (bytes && digestOf(bytes) === digest) continue;
-      const what = bytes ? 'is not what was kept' : 'is missing';
-      const message = `the text ${path} ${what}: bring it back from a copy, or go on with its opening`;
+      const what = bytes ? 'does not match its digest' : 'is missing';
+      const message = `the text ${path} ${what}: restore it from a copy, or continue with its opening`;
       problems.push({ kind: 'text', line: found.number, message });
     }
   }
   return problems;
 }
 
-/** Of every long text that an event names. */
+/** The digests of all long texts in a value. */
 function digestsIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if ('opening' in value && 'digest' in value && typeof value.digest === 'string') return [value.digest];
@@ -116,28 +116,27 @@ async function workflowProblems(
   paths: RunPaths,
   chain: Chain,
   pinnedFile: (pinned: Pinned) => Uint8Array,
-): Promise<Problem[]> {
+): Promise<RunProblem[]> {
   const pinned = chain.accepted[0]?.line.pinned;
   const workflow = await files.read(paths.workflow);
   if (!pinned || (workflow && digestOf(workflow) === digestOf(pinnedFile(pinned)))) return [];
-  const message =
-    'workflow.json is not the workflow that the run began with: it is made again from the journal';
+  const message = 'workflow.json differs from the pinned workflow; it is recreated from the journal';
   return [{ kind: 'workflow', message }];
 }
 
-const unreadableState: Problem = {
+const unreadableState: RunProblem = {
   kind: 'state',
-  message: 'state.json is missing or was edited: it is made again from the journal',
+  message: 'state.json is missing or was edited; it is recreated from the journal',
 };
 
-/** A snapshot is written after its batch was durable. */
+/** A snapshot is written only after its batch is durable, so a missing batch means that the journal lost it. */
 async function lostProblems(
   files: Files,
   run: string,
   { root }: RunPaths,
   chain: Chain,
   snapshot: Snapshot | undefined,
-): Promise<Problem[]> {
+): Promise<RunProblem[]> {
   if (
     !isSound(chain) ||
     snapshot?.state.run !== run ||
@@ -145,6 +144,6 @@ async function lostProblems(
     (await isSetAside(files, root, snapshot))
   )
     return [];
-  const message = `the journal no longer has batch ${snapshot.seq}, which state.json names: stepfast repair goes on without it`;
+  const message = `the journal no longer has batch ${snapshot.seq}, which state.json refers to: stepfast repair continues without it`;
   return [{ kind: 'corrupt', message }];
 }

@@ -1,15 +1,15 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
+import type { FileStore } from './file-store.ts';
 import type { Files } from './files.ts';
 import { encodeLine } from './journal.ts';
-import type { FileStore } from './store.ts';
-import { openStore, temporaryDirectory, unsyncedFiles } from './temporary.ts';
 
 const run = 'sample-1-abcd';
 
-/** Dies at the n-th call that changes something, before it or after half of its bytes, and does nothing ever after. */
+/** Crashes at the n-th changing call, before it or after half of its bytes, and ignores all later calls. */
 function dying(at: number, half: boolean): { files: Files; died: () => boolean } {
   const files = unsyncedFiles();
   let calls = 0;
@@ -54,7 +54,7 @@ function dying(at: number, half: boolean): { files: Files; died: () => boolean }
           () => files.makeDirectory(path),
         ),
       names: (path) => step(() => files.names(path)),
-      // Of a directory a part is gone.
+      // A directory may be partially removed.
       remove: (path) =>
         step(
           () => files.remove(path),
@@ -65,7 +65,7 @@ function dying(at: number, half: boolean): { files: Files; died: () => boolean }
   };
 }
 
-/** What somebody sees who comes later. */
+/** What a later process sees. */
 async function look(store: FileStore): Promise<string> {
   const loaded = await store.load(run);
   const ids = (await store.list()).map((info) => info.problem ?? info.run);
@@ -74,8 +74,8 @@ async function look(store: FileStore): Promise<string> {
 }
 
 /**
- * Crashes at each call of `work` in turn: every time the run is as before or as after, and takes a further batch.
- * Answers how many crashes there were.
+ * Crashes at each call of `work` in turn: the run must be as before or as after, and accept another batch. Returns the
+ * number of crashes.
  */
 async function crashEverywhere(
   prepare: (store: FileStore, directory: string) => Promise<unknown>,
@@ -102,7 +102,7 @@ async function crashEverywhere(
       const directory = copy();
       const { files, died } = dying(at, half);
       const outcome = await work(openStore(directory, { files })).catch(() => 'crashed');
-      // Time does not pass for who waits for the lock of the dead one.
+      // Sleeping takes no time, so that waiting for the crashed process's lock is instant.
       const fresh = openStore(directory, { files: { ...unsyncedFiles(), sleep: async () => {} } });
       const found = await see(fresh);
       seen.add(found);
@@ -119,7 +119,7 @@ async function crashEverywhere(
   return crashes;
 }
 
-test('[P6/9] a crash at any call of create leaves no run or the run, never anything else', async () => {
+test('[P6/9] a crash at any call of create leaves either no run or the complete run', async () => {
   expect(
     await crashEverywhere(
       async () => {},
@@ -128,7 +128,7 @@ test('[P6/9] a crash at any call of create leaves no run or the run, never anyth
   ).toBeGreaterThan(20);
 });
 
-test('[P6/9] a crash at any call of create in a project without a directory for runs is the same', async () => {
+test('[P6/9] a crash at any call of create also leaves no run or the complete run if the runs directory is missing', async () => {
   const root = temporaryDirectory();
   for (let at = 1; ; at += 1) {
     const directory = join(root, `${at}`, '.stepfast', 'runs');
@@ -142,7 +142,7 @@ test('[P6/9] a crash at any call of create in a project without a directory for 
   }
 });
 
-test('[P6/5] a crash at any call of append leaves the old state or the new one', async () => {
+test('[P6/5] a crash at any call of append leaves the old or the new state', async () => {
   const crashes = await crashEverywhere(
     async (store) => {
       await begin(store, run);
@@ -153,7 +153,7 @@ test('[P6/5] a crash at any call of append leaves the old state or the new one',
   expect(crashes).toBeGreaterThan(20);
 });
 
-test('[P6/8] a crash at any call of keep leaves the whole text or none', async () => {
+test('[P6/8] a crash at any call of keep leaves the complete text or none', async () => {
   const text = 'long '.repeat(1000);
   let digest = '';
   const crashes = await crashEverywhere(
@@ -170,7 +170,7 @@ test('[P6/8] a crash at any call of keep leaves the whole text or none', async (
   expect(crashes).toBeGreaterThan(10);
 });
 
-test('[P6/6] a crash at any call of repair leaves the fork or the chosen branch', async () => {
+test('[P6/6] a crash at any call of repair leaves either the fork or the chosen branch', async () => {
   let keep = '';
   const crashes = await crashEverywhere(
     async (store, directory) => {
@@ -192,7 +192,7 @@ test('[P6/6] a crash at any call of repair leaves the fork or the chosen branch'
   expect(crashes).toBeGreaterThan(15);
 });
 
-test('a crash at any call of remove leaves the run with its texts or no run', async () => {
+test('a crash at any call of remove leaves either the run with its texts or no run', async () => {
   let digest = '';
   const crashes = await crashEverywhere(
     async (store) => {

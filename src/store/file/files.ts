@@ -1,38 +1,38 @@
 /**
- * What the file store asks of a file system, one call at a time, so that a test can crash between any two of them.
+ * The file system calls of the file store. Small steps, so that a test can simulate a crash between any two of them.
  * Errors are Node's own, with their `code`.
  */
 export interface Files {
-  /** The bytes from an offset on; undefined where there is no such file. */
+  /** The bytes starting at an offset; undefined if the file does not exist. */
   read(path: string, from?: number): Promise<Uint8Array | undefined>;
-  /** The size in bytes; undefined where there is no such file. */
+  /** The size in bytes; undefined if the file does not exist. */
   size(path: string): Promise<number | undefined>;
   /**
-   * One `O_APPEND` write; creates the file. Answers how many bytes were taken, which may be fewer. With `only` it creates
-   * nothing and answers -1 where the file does not hold: the one that was looked at is the one that is written, also
-   * where another takes its name in between.
+   * One `O_APPEND` write; creates the file. Returns the number of bytes written, which may be fewer. With `only` it
+   * creates nothing and returns -1 if the condition is false; checks and writes the same open file, even if another file
+   * replaces it meanwhile.
    */
-  append(path: string, bytes: Uint8Array, only?: Holds): Promise<number>;
-  /** Creates the file with these bytes; EEXIST where it is there. Answers how many were taken. */
+  append(path: string, bytes: Uint8Array, only?: AppendCondition): Promise<number>;
+  /** Creates the file; EEXIST if it exists. Returns the number of bytes written. */
   create(path: string, bytes: Uint8Array): Promise<number>;
   /** Makes the file's bytes durable. */
   sync(path: string): Promise<void>;
   /** Makes the names in a directory durable. */
   syncDirectory(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
-  /** A second name for the same file; EEXIST where the name is taken. Not every file system has them. */
+  /** Creates a hard link; EEXIST if the name is taken. Not every file system supports it. */
   link(from: string, to: string): Promise<void>;
-  /** Not recursive; EEXIST where it is there. */
+  /** Not recursive; EEXIST if it exists. */
   makeDirectory(path: string): Promise<void>;
-  /** Names in a directory; empty where there is none. */
+  /** Names in a directory; empty if it does not exist. */
   names(path: string): Promise<string[]>;
-  /** A file, or a directory with all it holds; nothing where there is none. */
+  /** Removes a file or directory with its content; no error if it does not exist. */
   remove(path: string): Promise<void>;
   sleep(ms: number): Promise<void>;
 }
 
-/** What a file has to say from an offset on. */
-export interface Holds {
+/** A condition on the content of a file, starting at an offset. */
+export interface AppendCondition {
   from: number;
   holds(bytes: Uint8Array): boolean;
 }

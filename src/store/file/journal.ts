@@ -1,36 +1,36 @@
 import { hash } from 'node:crypto';
-import { journalVersion, migrateLine } from '../migrations.ts';
+import { journalVersion, migrateLine } from '../journal-version.ts';
 import type { Entry, Pinned } from '../store.ts';
 import { bufferOf } from './bytes.ts';
 
-/** One batch as it stands in the journal. */
-export interface Line extends Entry {
+/** One batch in the journal. */
+export interface JournalLine extends Entry {
   v: number;
   seq: number;
-  /** The sum of the line before; of the first one, `genesis` of its run. */
+  /** The checksum of the line before; `genesis` of the run for the first line. */
   prev: string;
   machine: string;
-  /** Two writers never write the same bytes. */
+  /** Makes the bytes of every write unique. */
   nonce: string;
   /** In the first line only. */
   pinned?: Pinned;
 }
 
-/** Where a line stands in its file. */
-export interface Placed {
+/** The position of a line in its file. */
+export interface LinePosition {
   offset: number;
   end: number;
-  /** Counted from 1 where the reading began at the file's first byte. */
+  /** Starts at 1 at the first byte that was read. */
   number: number;
 }
 
-export type Parsed = Placed &
+export type ParsedLine = LinePosition &
   (
-    | { kind: 'line'; line: Line; hash: string }
+    | { kind: 'line'; line: JournalLine; hash: string }
     | { kind: 'newer'; version: number; hash: string }
     | { kind: 'bad' }
   );
-export type FoundLine = Extract<Parsed, { kind: 'line' }>;
+export type ValidLine = Extract<ParsedLine, { kind: 'line' }>;
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -39,8 +39,11 @@ const sumLength = ',"sum":""}'.length + 32;
 
 export const genesis = (run: string): string => sum(`stepfast run ${run}`);
 
-/** The bytes of one write: a torn line before it cannot swallow it. */
-export function encodeLine(line: Omit<Line, 'v'>, v = journalVersion): { bytes: Uint8Array; hash: string } {
+/** The bytes of one write. The leading newline separates it from a torn line. */
+export function encodeLine(
+  line: Omit<JournalLine, 'v'>,
+  v = journalVersion,
+): { bytes: Uint8Array; hash: string } {
   const { seq, prev, machine, nonce, now, actor, session, key, fingerprint, reply, pinned, events } = line;
   const who = { machine, nonce, now, actor, session };
   const ordered = { v, seq, prev, ...who, key, fingerprint, reply, pinned, events };
@@ -49,25 +52,25 @@ export function encodeLine(line: Omit<Line, 'v'>, v = journalVersion): { bytes: 
   return { bytes: Buffer.from(`\n${body},"sum":"${lineSum}"}\n`), hash: lineSum };
 }
 
-/** Every line that is not blank. One without its newline does not count yet: a power cut may still spoil its end. */
-export function parseLines(bytes: Uint8Array, start = 0): Parsed[] {
+/** All non-blank lines. A line without its newline is bad: a power cut may still damage its end. */
+export function parseLines(bytes: Uint8Array, start = 0): ParsedLine[] {
   const buffer = bufferOf(bytes);
-  const lines: Parsed[] = [];
+  const lines: ParsedLine[] = [];
   for (let from = 0, number = 1; from < buffer.length; number += 1) {
     const found = buffer.indexOf(newline, from);
     const end = found < 0 ? buffer.length : found;
     const last = buffer[end - 1] === carriageReturn ? end - 1 : end;
-    const placed = { offset: start + from, end: start + last, number };
+    const position = { offset: start + from, end: start + last, number };
     if (last > from)
-      lines.push({ ...placed, ...(found < 0 ? { kind: 'bad' } : parseLine(buffer.subarray(from, last))) });
+      lines.push({ ...position, ...(found < 0 ? { kind: 'bad' } : parseLine(buffer.subarray(from, last))) });
     from = end + 1;
   }
   return lines;
 }
 
-type Content<T> = T extends Placed ? Omit<T, keyof Placed> : never;
+type WithoutPosition<T> = T extends LinePosition ? Omit<T, keyof LinePosition> : never;
 
-function parseLine(bytes: Buffer): Content<Parsed> {
+function parseLine(bytes: Buffer): WithoutPosition<ParsedLine> {
   const bodyLength = bytes.length - sumLength;
   if (bodyLength <= 0) return { kind: 'bad' };
   const lineSum = sumPattern.exec(bytes.toString('latin1', bodyLength))?.[1];
@@ -77,8 +80,8 @@ function parseLine(bytes: Buffer): Content<Parsed> {
   if (!content) return { kind: 'bad' };
   const line = migrateLine(content);
   if (!line) return { kind: 'newer', version: Number(content.v), hash: lineSum };
-  // Its checksum says that a Stepfast wrote it, its version which form it has.
-  return { kind: 'line', line: line as unknown as Line, hash: lineSum };
+  // The checksum shows that Stepfast wrote it, and the version defines its shape.
+  return { kind: 'line', line: line as unknown as JournalLine, hash: lineSum };
 }
 
 function parseJson(text: string): Record<string, unknown> | undefined {

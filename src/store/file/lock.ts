@@ -7,8 +7,8 @@ const longestPause = 20;
 const exclusivePause = 25;
 
 /**
- * Saves writers from each other's lost races and nothing more: whoever waits in vain goes on without it, and takes
- * it away where it has not changed hands meanwhile.
+ * An advisory lock that only reduces lost races. A writer that waits too long continues without it, and removes it if
+ * its holder did not change meanwhile.
  */
 export async function withLock<T>(
   files: Files,
@@ -26,8 +26,8 @@ export async function withLock<T>(
 }
 
 /**
- * For what may happen only once at a time: whoever waits in vain gives up with `busy`. One whose holder does not change
- * for `patience` is what a crash left.
+ * A mandatory lock: throws `busy` if it cannot be acquired. A lock whose holder does not change for `patience` was left
+ * by a crash and is removed.
  */
 export async function withExclusive<T>(
   files: Files,
@@ -41,8 +41,9 @@ export async function withExclusive<T>(
     const now = await files.read(path);
     if (!same(now, holder)) since = waited;
     holder = now;
-    if (waited > deadline) throw new StepfastError('busy', `${what} is being changed by others. Try again.`);
-    if (holder && waited - since >= longest) await takeAway(files, path, holder, owner);
+    if (waited > deadline)
+      throw new StepfastError('busy', `${what} is being changed by another process. Try again.`);
+    if (holder && waited - since >= longest) await removeStale(files, path, holder, owner);
     else await files.sleep(exclusivePause);
     waited += exclusivePause;
   }
@@ -53,8 +54,8 @@ export async function withExclusive<T>(
   }
 }
 
-/** One of several who wait gets it; what was not meant is put back. */
-async function takeAway(files: Files, path: string, holder: Uint8Array, owner: string): Promise<void> {
+/** Only one of several waiting processes gets it; a lock of another holder is put back. */
+async function removeStale(files: Files, path: string, holder: Uint8Array, owner: string): Promise<void> {
   const taken = `${path}.${hash('sha256', owner, 'hex').slice(0, 12)}.tmp`;
   try {
     await files.rename(path, taken);
@@ -96,12 +97,12 @@ async function attempt(files: Files, path: string, owner: Uint8Array): Promise<'
   }
 }
 
-/** Nobody else's is removed. */
+/** Removes only the caller's own lock. */
 async function release(files: Files, path: string, owner: Uint8Array): Promise<void> {
   try {
     if (same(await files.read(path), owner)) await files.remove(path);
   } catch {
-    // A lock that stays is taken away by the next writer.
+    // The next writer removes a lock that stays.
   }
 }
 

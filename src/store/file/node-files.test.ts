@@ -1,15 +1,15 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openStore, temporaryDirectory } from '../../../test/kit/file-store.ts';
 import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
-import { isNetworkFileSystem, mountType } from './network.ts';
+import { isNetworkFileSystem, mountType } from './network-file-system.ts';
 import { createNodeFiles } from './node-files.ts';
-import { openStore, temporaryDirectory } from './temporary.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const text = (read: Uint8Array | undefined): string | undefined => read && Buffer.from(read).toString();
 
-test('the real files do what the store asks of them', async () => {
+test('the real file system implements all calls', async () => {
   const root = temporaryDirectory();
   const files = createNodeFiles();
   const path = join(root, 'file');
@@ -34,7 +34,7 @@ test('the real files do what the store asks of them', async () => {
   expect(await files.names(root)).toEqual([]);
 });
 
-test('a run on the real files, with every sync', async () => {
+test('a run works on the real file system with every sync', async () => {
   const directory = join(temporaryDirectory(), '.stepfast', 'runs');
   const store = openStore(directory, { files: createNodeFiles() });
   await begin(store, 'real-1-abcd');
@@ -45,7 +45,7 @@ test('a run on the real files, with every sync', async () => {
   expect(await fresh.text('real-1-abcd', digest)).toBe('text');
 });
 
-test('[P6/9] on Windows a rename that is refused for a moment is tried again, elsewhere it is not', async () => {
+test('[P6/9] a rename that fails briefly is retried on Windows only', async () => {
   const root = temporaryDirectory();
   const [from, to] = [join(root, 'from'), join(root, 'to')];
   const refusing = (times: number, code: string) => {
@@ -68,7 +68,7 @@ test('[P6/9] on Windows a rename that is refused for a moment is tried again, el
   await expect(missing.rename(from, to)).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test('[P6/10] a network file system is told from a local one', () => {
+test('[P6/10] network and local file systems are distinguished', () => {
   const root = temporaryDirectory();
   expect(isNetworkFileSystem(root)).toBe(false);
   expect(isNetworkFileSystem(root, { platform: 'linux', type: () => 0x6969 })).toBe(true);
@@ -77,7 +77,7 @@ test('[P6/10] a network file system is told from a local one', () => {
   expect(isNetworkFileSystem(root, { platform: 'darwin', type: () => 0x6969 })).toBe(false);
 });
 
-test('[P6/10] the mount that holds a path is the deepest one', () => {
+test('[P6/10] the deepest mount contains the path', () => {
   const mountinfo = [
     '22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw',
     '40 22 0:50 / /home/ann/far\\040away rw - fuse.sshfs ann@host: rw',
@@ -89,7 +89,7 @@ test('[P6/10] the mount that holds a path is the deepest one', () => {
   expect(mountType(mountinfo, '/home/annette')).toBe('ext4');
 });
 
-test('a directory in the place of a file is an error, not a missing file', async () => {
+test('a directory instead of a file is an error, not a missing file', async () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, 'run-1', 'journal.jsonl'), { recursive: true });
   await expect(openStore(root).load('run-1')).rejects.toMatchObject({ code: 'store_failed' });

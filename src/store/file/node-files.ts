@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { codeOf, type Files } from './files.ts';
 
-/** The calls are synchronous inside: a small local file is quicker than a turn through the thread pool. */
+/** Synchronous inside: for small local files this is faster than the thread pool. */
 export function createNodeFiles({ windows = process.platform === 'win32', rename = renameSync } = {}): Files {
   return {
     async read(path, from = 0) {
@@ -38,11 +38,11 @@ export function createNodeFiles({ windows = process.platform === 'win32', rename
       withFile(path, 'r+', fdatasyncSync);
     },
     async syncDirectory(path) {
-      // Windows cannot open a directory for this, and makes names durable itself.
+      // Windows cannot sync a directory and makes names durable itself.
       if (!windows) withFile(path, 'r', fsyncSync);
     },
     async rename(from, to) {
-      // On Windows a virus scanner or a reader may hold the target for a moment.
+      // On Windows a virus scanner or a reader may lock the target briefly.
       for (let waited = 0; ; waited += 20) {
         try {
           return rename(from, to);
@@ -72,7 +72,7 @@ export function createNodeFiles({ windows = process.platform === 'win32', rename
   };
 }
 
-/** The module with promises is one more to load for hooks, which hardly ever wait. */
+/** Hooks hardly ever wait, so this avoids loading timers/promises. */
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function withFile<T>(path: string, flags: string | number, action: (file: number) => T): T {

@@ -1,41 +1,41 @@
 import { StepfastError } from '../../errors.ts';
 import type { Version } from '../store.ts';
-import { branchesOf, type Chain, historyOf, readChain, requireSound } from './accept-lines.ts';
+import { branchesOf, branchLines, type Chain, readChain, requireSound } from './accept-lines.ts';
 import type { Files } from './files.ts';
-import type { FoundLine } from './journal.ts';
-import type { RunPaths } from './paths.ts';
+import type { ValidLine } from './journal.ts';
 import { replaceJournal } from './replace-journal.ts';
+import type { RunPaths } from './run-paths.ts';
 
-export interface Repaired {
+export interface RepairResult {
   run: string;
-  /** The last batch of what was kept. */
+  /** The last batch of the new journal. */
   kept: Version;
   /** Lines of the old journal that are not in the new one. */
   dropped: { line: number; seq?: number; machine?: string; now?: number; what: string[] }[];
-  /** The old journal; absent where the journal needed no repair. */
+  /** The name of the old journal; absent if nothing was dropped. */
   backup?: string;
 }
 
-/** The journal is the old one or the new one, wherever this is cut off. */
+/** Crash-safe: the journal is always the complete old or new one. */
 export async function repairRun(
   files: Files,
   run: string,
   paths: RunPaths,
   { keep, nonce }: { keep: string | undefined; nonce: string },
-): Promise<Repaired> {
+): Promise<RepairResult> {
   const bytes = await files.read(paths.journal);
   const chain = bytes && readChain(run, bytes);
   if (!chain)
-    throw new StepfastError('no_run', `there is no run '${run}': stepfast runs --all shows what there is`);
+    throw new StepfastError('no_run', `there is no run '${run}': stepfast runs --all lists all runs`);
   const lines = linesToKeep(run, chain, keep);
   const last = lines.at(-1);
   if (!last) {
-    const message = `nothing of run '${run}' is whole, its first line is lost: remove it with stepfast clean ${run}`;
+    const message = `run '${run}' cannot be repaired, its first line is lost: remove it with stepfast clean ${run}`;
     throw new StepfastError('store_corrupt', message, { data: { run } });
   }
   const kept = { seq: last.line.seq, hash: last.hash };
   const dropped = droppedLines(chain, lines);
-  // What it names may be nowhere; one that a reader makes of the old journal now is told by the backup.
+  // state.json may refer to a dropped batch. If a reader writes it again now, `isSetAside` finds its batch in the backup.
   await files.remove(paths.state);
   await files.syncDirectory(paths.root);
   if (dropped.length === 0) return { run, kept, dropped };
@@ -51,10 +51,10 @@ export async function repairRun(
   return { run, kept, dropped, backup };
 }
 
-function linesToKeep(run: string, chain: Chain, keep: string | undefined): FoundLine[] {
+function linesToKeep(run: string, chain: Chain, keep: string | undefined): ValidLine[] {
   if (chain.newer.length > 0) requireSound(run, chain);
   if (keep !== undefined) {
-    const lines = historyOf(chain, keep);
+    const lines = branchLines(chain, keep);
     if (lines) return lines;
     const ids = branchesOf(chain).map(({ id }) => id);
     const there = ids.length === 0 ? 'it has only one history' : `it has ${ids.join(', ')}`;
@@ -62,12 +62,12 @@ function linesToKeep(run: string, chain: Chain, keep: string | undefined): Found
       data: { run, keep, ids },
     });
   }
-  // Nobody but a person chooses between histories.
+  // Only a person chooses between histories.
   if (chain.forked.length > 0) requireSound(run, chain);
   return chain.accepted;
 }
 
-function droppedLines(chain: Chain, kept: FoundLine[]): Repaired['dropped'] {
+function droppedLines(chain: Chain, kept: ValidLine[]): RepairResult['dropped'] {
   const hashes = new Set(kept.map((found) => found.hash));
   const valid = [...chain.accepted, ...chain.races, ...chain.forked, ...chain.orphans]
     .filter((found) => !hashes.has(found.hash))

@@ -2,48 +2,48 @@ import { dirname, join } from 'node:path';
 import { StepfastError } from '../../errors.ts';
 import { codeOf, type Files } from './files.ts';
 import { parseLines } from './journal.ts';
-import type { RunPaths } from './paths.ts';
+import type { RunPaths } from './run-paths.ts';
 import type { Snapshot } from './state-file.ts';
-import { writeWhole } from './write.ts';
+import { writeWhole } from './write-file.ts';
 
 /** `journal.aside-0a1b2c3d.jsonl`, `journal.aside-0a1b2c3d-2.jsonl`, `journal.1.bak.jsonl`. */
 const asideName = /^journal\.(?:aside-[0-9a-f]{8}(?:-\d+)?|\d+\.bak)\.jsonl$/;
 
-/** What a file system without hard links says. */
-const linkless = ['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EXDEV'];
+/** Error codes of file systems without hard links. */
+const noHardLinkCodes = ['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EXDEV'];
 
 const newline = 0x0a;
 
-interface Replacement {
+interface JournalReplacement {
   run: string;
   /** The journal as it was read. */
   old: Uint8Array;
   next: Uint8Array;
   nonce: string;
-  /** For the old one; a further name is asked for while the one before is taken. */
+  /** The name for the old journal; called again while the name is taken. */
   nameOf(attempt: number): string;
 }
 
 /**
- * Puts another journal in the place of the one that was read, as a whole and durably, and answers under which name the
- * old one is kept. There is a journal at every moment. The old one gets a second name before it loses its own, so that
- * what a writer adds that did not wait for the lock is in there too; whoever looks for its line after that does not
- * find it and decides again. Throws `busy` where somebody wrote meanwhile. One at a time: `RunFiles.replacing`.
+ * Replaces the journal atomically and durably; returns the name of the old journal. The old journal gets its second name
+ * before it loses the first, so that it also has batches of writers that did not wait for the lock. Such a writer does
+ * not find its line in the new journal and decides again. Throws `busy` if the journal changed meanwhile. The caller
+ * holds `RunFiles.withReplaceLock`.
  */
 export async function replaceJournal(
   files: Files,
   { root, journal }: RunPaths,
-  { run, old, next, nonce, nameOf }: Replacement,
+  { run, old, next, nonce, nameOf }: JournalReplacement,
 ): Promise<string> {
   const temporary = `${journal}.${nonce}.tmp`;
   try {
-    // Whoever knows lines by their place in the old file finds none of them: it reads all, and makes the name durable.
-    await writeWhole(files, temporary, Buffer.concat([Buffer.alloc(leading(old), newline), next]));
+    // Extra newlines shift every offset, so that a process that knows old offsets reads the whole new journal.
+    await writeWhole(files, temporary, Buffer.concat([Buffer.alloc(leadingNewlines(old), newline), next]));
     await files.sync(temporary);
     const name = await setAside(files, journal, root, nameOf);
     if ((await files.size(journal)) !== old.length) {
       await files.remove(join(root, name));
-      throw new StepfastError('busy', `${run} was changed by others meanwhile. Try again.`);
+      throw new StepfastError('busy', `${run} was changed by another process. Try again.`);
     }
     await files.rename(temporary, journal);
     await files.syncDirectory(dirname(journal));
@@ -54,8 +54,8 @@ export async function replaceJournal(
   }
 }
 
-/** `next` begins with a blank line of its own, so it always has one more. */
-function leading(old: Uint8Array): number {
+/** `next` starts with a newline of its own, so the new journal always has one more than the old one. */
+function leadingNewlines(old: Uint8Array): number {
   const first = old.findIndex((byte) => byte !== newline);
   return first < 0 ? old.length : first;
 }
@@ -69,7 +69,7 @@ async function setAside(
   for (let attempt = 1; ; attempt += 1) {
     const name = nameOf(attempt);
     try {
-      await keep(files, journal, join(root, name));
+      await keepCopy(files, journal, join(root, name));
       await files.syncDirectory(root);
       return name;
     } catch (error) {
@@ -78,17 +78,17 @@ async function setAside(
   }
 }
 
-async function keep(files: Files, journal: string, path: string): Promise<void> {
+async function keepCopy(files: Files, journal: string, path: string): Promise<void> {
   try {
     await files.link(journal, path);
   } catch (error) {
-    if (!linkless.includes(String(codeOf(error)))) throw error;
+    if (!noHardLinkCodes.includes(String(codeOf(error)))) throw error;
     await writeWhole(files, path, (await files.read(journal)) ?? new Uint8Array());
     await files.sync(path);
   }
 }
 
-/** Whether the snapshot is of a history that another took the place of: it is out of date, and nothing is lost. */
+/** Whether the snapshot belongs to a replaced journal: then it is outdated, and nothing is lost. */
 export async function isSetAside(files: Files, root: string, { seq, hash }: Snapshot): Promise<boolean> {
   for (const name of (await files.names(root)).filter((each) => asideName.test(each))) {
     const lines = parseLines((await files.read(join(root, name))) ?? new Uint8Array());

@@ -1,59 +1,59 @@
 import { dirname } from 'node:path';
 import { replay, type State } from '../../machine/index.ts';
 import { digestOf } from '../long-text.ts';
-import { mostKeys, rememberedKeys } from '../remembered-keys.ts';
+import { maxRememberedKeys, rememberedKeys } from '../remembered-keys.ts';
 import { type Pinned, type Repeated, repeatedIn } from '../store.ts';
 import {
   type Chain,
   corrupt,
   emptyTail,
+  type JournalTail,
   readChain,
   requireSound,
   resumeChain,
-  type Tail,
   tailOf,
 } from './accept-lines.ts';
 import { bufferOf } from './bytes.ts';
 import type { Files } from './files.ts';
-import { type FoundLine, parseLines } from './journal.ts';
+import { parseLines, type ValidLine } from './journal.ts';
 import { withExclusive } from './lock.ts';
-import { pathsOf, type RunPaths } from './paths.ts';
 import { isSetAside } from './replace-journal.ts';
+import { pathsOf, type RunPaths } from './run-paths.ts';
 import { encodeStateFile, type KeyUse, parseStateFile, type Snapshot } from './state-file.ts';
-import { replaceFile } from './write.ts';
+import { replaceFile } from './write-file.ts';
 
-/** A run as it was read. */
-export interface Opened extends Pinned {
+/** A run after reading. */
+export interface OpenedRun extends Pinned {
   snapshot: Snapshot;
 }
 
-/** What is known of a run's last batch without its state. */
-export type Known = Omit<Snapshot, 'state'>;
+/** A snapshot without the state. */
+export type SnapshotHeader = Omit<Snapshot, 'state'>;
 
-/** Who still holds a run's journal then was cut off. */
+/** A replace lock held longer than this was left by a crash. */
 const replacingMs = 15_000;
 
-/** The files of runs as they are read, and what is made from the journal beside it. */
+/** Reads the files of runs and writes the projections of the journal. */
 export interface RunFiles {
   at(run: string): RunPaths;
-  /** The whole journal; empty where there is none. */
+  /** The whole journal; empty if it does not exist. */
   journal(run: string): Promise<Chain>;
-  /** The end of the journal from a known line on, or all of it. */
-  chainFrom(run: string, tail: Tail): Promise<Chain>;
-  /** Everything in it is durable; undefined where there is no such run. */
-  open(run: string): Promise<Opened | undefined>;
-  /** What a key was used for and answered before. */
+  /** The end of the journal, starting with a known line, or the whole journal. */
+  chainFrom(run: string, tail: JournalTail): Promise<Chain>;
+  /** Opens a run and makes it durable; undefined if there is no such run. */
+  open(run: string): Promise<OpenedRun | undefined>;
+  /** The earlier use of a key. */
   repeated(run: string, key: string, keys: KeyUse[]): Promise<Repeated | undefined>;
-  /** The names of a run and of what is above it outlast a power cut. */
+  /** Syncs the directories of a run and its parents. */
   makeNamesDurable(run: string): Promise<void>;
-  /** Writes `state.json`. It can be made again, so this fails nobody's call. */
-  projectState(run: string, opened: Opened): Promise<void>;
-  /** `workflow.json` too. */
-  projectAll(run: string, opened: Opened): Promise<void>;
-  /** The journal is put in the place of another by one process at a time; `busy` where the wait is in vain. */
-  replacing<T>(run: string, machine: string, action: () => Promise<T>): Promise<T>;
+  /** Writes `state.json`. Never fails, because the file can be recreated. */
+  projectState(run: string, opened: OpenedRun): Promise<void>;
+  /** Writes `state.json` and `workflow.json`. */
+  projectAll(run: string, opened: OpenedRun): Promise<void>;
+  /** Lets one process at a time replace the journal; throws `busy` after waiting. */
+  withReplaceLock<T>(run: string, machine: string, action: () => Promise<T>): Promise<T>;
   /** The last durable batch that this process saw. */
-  known: Map<string, Known>;
+  lastSeen: Map<string, SnapshotHeader>;
 }
 
 export function createRunFiles({
@@ -65,7 +65,7 @@ export function createRunFiles({
   files: Files;
   nonce: () => string;
 }): RunFiles {
-  const known = new Map<string, Known>();
+  const lastSeen = new Map<string, SnapshotHeader>();
   let parentsDurable = false;
   const at = (run: string): RunPaths => pathsOf(directory, run);
 
@@ -73,7 +73,7 @@ export function createRunFiles({
     return readChain(run, (await files.read(at(run).journal)) ?? new Uint8Array());
   }
 
-  async function chainFrom(run: string, tail: Tail): Promise<Chain> {
+  async function chainFrom(run: string, tail: JournalTail): Promise<Chain> {
     if (tail.seq > 0) {
       const end = await files.read(at(run).journal, tail.offset);
       const resumed = end && resumeChain(end, tail);
@@ -82,52 +82,52 @@ export function createRunFiles({
     return journal(run);
   }
 
-  async function open(run: string): Promise<Opened | undefined> {
+  async function open(run: string): Promise<OpenedRun | undefined> {
     const bytes = await files.read(at(run).state);
     const snapshot = parseStateFile(bytes);
     const opened = (snapshot && (await openFrom(run, snapshot))) ?? (await openWhole(run, snapshot));
     if (opened === 'moved') return open(run);
     if (opened !== 'lost') return remember(run, opened);
-    // Unless the run was removed, repaired or exchanged meanwhile.
+    // The run may have been removed, repaired or replaced meanwhile.
     const now = await files.read(at(run).state);
     if (!now || !bytes || bufferOf(now).compare(bytes) !== 0) return open(run);
     if (!snapshot || !(await isSetAside(files, at(run).root, snapshot)))
-      throw corrupt(run, `its journal no longer has batch ${snapshot?.seq}, which state.json names`);
-    const anew = await openWhole(run, undefined);
-    return typeof anew === 'string' ? open(run) : remember(run, anew);
+      throw corrupt(run, `its journal no longer has batch ${snapshot?.seq}, which state.json refers to`);
+    const reopened = await openWhole(run, undefined);
+    return typeof reopened === 'string' ? open(run) : remember(run, reopened);
   }
 
-  function remember(run: string, opened: Opened | undefined): Opened | undefined {
-    if (opened) known.set(run, knownOf(opened.snapshot));
+  function remember(run: string, opened: OpenedRun | undefined): OpenedRun | undefined {
+    if (opened) lastSeen.set(run, headerOf(opened.snapshot));
     return opened;
   }
 
-  async function openFrom(run: string, snapshot: Snapshot): Promise<Opened | undefined> {
+  async function openFrom(run: string, snapshot: Snapshot): Promise<OpenedRun | undefined> {
     const workflow = await files.read(at(run).workflow);
     if (!workflow || digestOf(workflow) !== snapshot.pinned) return undefined;
     const end = await files.read(at(run).journal, snapshot.offset);
     const chain = end && resumeChain(end, snapshot);
     if (!chain) return undefined;
-    // Its digest says that it is what `pinnedFile` wrote.
+    // The digest shows that `encodeWorkflowFile` wrote it.
     const { hash, definition } = JSON.parse(bufferOf(workflow).toString('utf8')) as Pinned;
     const later = chain.accepted.slice(1);
     if (later.length === 0) return { hash, definition, snapshot };
     const tail = tailOf(run, chain);
-    if (known.get(run)?.hash !== tail.hash) {
+    if (lastSeen.get(run)?.hash !== tail.hash) {
       await files.sync(at(run).journal);
-      if (!(await stands(run, tail))) return undefined;
+      if (!(await isInJournal(run, tail))) return undefined;
     }
     const state = replay(definition, snapshot.state, eventsOf(later));
-    const opened = { hash, definition, snapshot: extend(snapshot, later, state) };
+    const opened = { hash, definition, snapshot: extendSnapshot(snapshot, later, state) };
     await projectState(run, opened);
     return opened;
   }
 
-  /** `lost`: a snapshot is written after its batch was durable, so the journal must have a batch that one names. */
+  /** `lost`: the journal lacks the snapshot's batch, which was durable before the snapshot was written. */
   async function openWhole(
     run: string,
     snapshot: Snapshot | undefined,
-  ): Promise<Opened | 'lost' | 'moved' | undefined> {
+  ): Promise<OpenedRun | 'lost' | 'moved' | undefined> {
     const chain = await journal(run);
     requireSound(run, chain);
     const named = snapshot?.state.run === run ? snapshot : undefined;
@@ -136,26 +136,26 @@ export function createRunFiles({
     if (!first?.line.pinned) return undefined;
     await files.sync(at(run).journal);
     await makeNamesDurable(run);
-    if (!(await stands(run, tailOf(run, chain)))) return 'moved';
+    if (!(await isInJournal(run, tailOf(run, chain)))) return 'moved';
     const { definition, hash } = first.line.pinned;
     const state = replay(definition, null, eventsOf(chain.accepted));
     const opened = {
       definition,
       hash,
-      snapshot: extend(nothing(run, first.line.pinned), chain.accepted, state),
+      snapshot: extendSnapshot(emptyHeader(run, first.line.pinned), chain.accepted, state),
     };
     await projectAll(run, opened);
     return opened;
   }
 
-  /** What was made durable is the file that was read: another may have taken its name. */
-  async function stands(run: string, tail: Tail): Promise<boolean> {
+  /** Whether the synced file is the one that was read: another file may have replaced it. */
+  async function isInJournal(run: string, tail: JournalTail): Promise<boolean> {
     const end = await files.read(at(run).journal, tail.offset);
     const [found] = end ? parseLines(end, tail.offset) : [];
     return found?.kind === 'line' && found.hash === tail.hash;
   }
 
-  async function replacing<T>(run: string, machine: string, action: () => Promise<T>): Promise<T> {
+  async function withReplaceLock<T>(run: string, machine: string, action: () => Promise<T>): Promise<T> {
     const { root, replacing: path } = at(run);
     if ((await files.names(root)).length === 0) return action();
     const owner = JSON.stringify({ pid: process.pid, machine, nonce: nonce() });
@@ -171,12 +171,12 @@ export function createRunFiles({
     parentsDurable = true;
   }
 
-  async function projectState(run: string, { definition, snapshot }: Opened): Promise<void> {
+  async function projectState(run: string, { definition, snapshot }: OpenedRun): Promise<void> {
     await tryReplace(at(run).state, () => encodeStateFile(definition, snapshot));
   }
 
-  async function projectAll(run: string, opened: Opened): Promise<void> {
-    await tryReplace(at(run).workflow, () => pinnedFile(opened));
+  async function projectAll(run: string, opened: OpenedRun): Promise<void> {
+    await tryReplace(at(run).workflow, () => encodeWorkflowFile(opened));
     await projectState(run, opened);
   }
 
@@ -184,25 +184,25 @@ export function createRunFiles({
     try {
       await replaceFile(files, { path, temporary: `${path}.${nonce()}.tmp`, durable: false }, encode());
     } catch {
-      // The next reader makes it again.
+      // The next reader recreates it.
     }
   }
 
   async function repeated(run: string, key: string, keys: KeyUse[]): Promise<Repeated | undefined> {
     const use = keys.find((each) => each.key === key);
-    if (!use && keys.length < mostKeys) return undefined;
+    if (!use && keys.length < maxRememberedKeys) return undefined;
     const bytes = await files.read(at(run).journal, use?.offset);
     if (!bytes) return undefined;
     if (use) {
       const [found] = parseLines(bytes, use.offset);
       if (found?.kind === 'line' && found.line.key === key) return repeatedIn(found.line);
-      // Another journal took its place meanwhile, or it is damaged.
+      // The journal was replaced meanwhile, or it is damaged.
       const again = await open(run);
       const moved = again?.snapshot.keys.find((each) => each.key === key);
       if (again && moved?.offset !== use.offset) return repeated(run, key, again.snapshot.keys);
       throw corrupt(run, `batch ${use.seq} of its journal cannot be read`);
     }
-    // Without the bytes of the key nothing needs to be parsed, and a new key is the rule.
+    // Most keys are new, so a search for the bytes of the key avoids parsing.
     if (!bufferOf(bytes).includes(`,"key":${JSON.stringify(key)},`)) return undefined;
     const found = readChain(run, bytes).accepted.findLast(({ line }) => line.key === key);
     return found && repeatedIn(found.line);
@@ -217,34 +217,30 @@ export function createRunFiles({
     makeNamesDurable,
     projectState,
     projectAll,
-    replacing,
-    known,
+    withReplaceLock,
+    lastSeen,
   };
 }
 
-/** The same bytes for the same definition, so that a digest tells a swapped file. */
-export const pinnedFile = ({ hash, definition }: Pinned): Uint8Array =>
+/** Deterministic, so that the digest detects a swapped file. */
+export const encodeWorkflowFile = ({ hash, definition }: Pinned): Uint8Array =>
   Buffer.from(`${JSON.stringify({ hash, definition }, null, 2)}\n`);
 
-/** A run before its first batch. */
-export const nothing = (run: string, pinned: Pinned): Known => ({
+/** The header before the first batch. */
+export const emptyHeader = (run: string, pinned: Pinned): SnapshotHeader => ({
   ...emptyTail(run),
-  pinned: digestOf(pinnedFile(pinned)),
+  pinned: digestOf(encodeWorkflowFile(pinned)),
   keys: [],
 });
 
-export const knownOf = ({ state: _, ...known }: Snapshot): Known => known;
+export const headerOf = ({ state: _, ...header }: Snapshot): SnapshotHeader => header;
 
-const eventsOf = (lines: FoundLine[]) => lines.flatMap((found) => found.line.events);
+const eventsOf = (lines: ValidLine[]) => lines.flatMap((found) => found.line.events);
 
-/** What is known after further batches. */
-export function extend(base: Known, lines: FoundLine[], state: State): Snapshot {
+/** The snapshot after further batches. */
+export function extendSnapshot(base: SnapshotHeader, lines: ValidLine[], state: State): Snapshot {
   const last = lines.at(-1);
-  const uses = lines.map(({ line: { key, seq }, offset }) => ({
-    ...(key === undefined ? {} : { key }),
-    seq,
-    offset,
-  }));
+  const uses = lines.map(({ line: { key, seq }, offset }) => ({ key, seq, offset }));
   return {
     seq: last?.line.seq ?? base.seq,
     hash: last?.hash ?? base.hash,

@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto';
 import type { Definition, State } from '../../machine/index.ts';
-import { stateFileVersion } from '../migrations.ts';
+import { stateFileVersion } from '../journal-version.ts';
 import { projectState } from '../state-projection.ts';
-import type { Tail } from './accept-lines.ts';
+import type { JournalTail } from './accept-lines.ts';
 import { bufferOf } from './bytes.ts';
 
-/** Where a key's batch stands in the journal. */
+/** The batch of a key and its offset in the journal. */
 export interface KeyUse {
   key: string;
   seq: number;
   offset: number;
 }
 
-/** Where a load may begin instead of at the journal's first line. */
-export interface Snapshot extends Tail {
+/** A starting point for loads instead of the journal's first line. */
+export interface Snapshot extends JournalTail {
   /** The digest of `workflow.json`. */
   pinned: string;
   keys: KeyUse[];
@@ -24,22 +24,22 @@ const separator = ',\n  "sum": "';
 const ending = '"\n}\n';
 const sumLength = separator.length + 32 + ending.length;
 
-/** The people's part in lines, the snapshot in one. */
+/** Indents the readable part and writes the snapshot in one line. */
 export function encodeStateFile(definition: Definition, { state, keys, ...tail }: Snapshot): Uint8Array {
-  const people = JSON.stringify(projectState(definition, state), null, 2).slice(0, -2);
+  const readable = JSON.stringify(projectState(definition, state), null, 2).slice(0, -2);
   const uses = keys.map(({ key, seq, offset }) => [key, seq, offset]);
   const snapshot = JSON.stringify({ v: stateFileVersion, ...tail, keys: uses, state });
-  const body = `${people},\n  "snapshot": ${snapshot}`;
+  const body = `${readable},\n  "snapshot": ${snapshot}`;
   return Buffer.from(`${body}${separator}${sum(body)}${ending}`);
 }
 
-/** undefined where it was edited, torn, or has another version: it can be made again. */
+/** undefined if the file was edited, torn, or has another version: it can be recreated. */
 export function parseStateFile(bytes: Uint8Array | undefined): Snapshot | undefined {
   if (!bytes || bytes.length <= sumLength) return undefined;
   const text = bufferOf(bytes).toString('utf8');
   const end = text.length - sumLength;
   if (text.slice(end) !== `${separator}${sum(text.slice(0, end))}${ending}`) return undefined;
-  // Its checksum says that a Stepfast wrote it.
+  // The checksum shows that Stepfast wrote it.
   const { v, keys, ...snapshot } = (JSON.parse(text) as { snapshot: Written }).snapshot;
   if (v !== stateFileVersion) return undefined;
   return { ...snapshot, keys: keys.map(([key, seq, offset]) => ({ key, seq, offset })) };

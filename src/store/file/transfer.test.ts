@@ -3,16 +3,22 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
 import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
-import { type Carried, encodeCarried, parseCarried, type Relation, relate } from './carried.ts';
 import type { Files } from './files.ts';
 import { encodeLine, genesis } from './journal.ts';
-import { openStore, temporaryDirectory, unsyncedFiles } from './temporary.ts';
+import {
+  compareHistories,
+  encodeHistory,
+  type HistoryRelation,
+  parseHistory,
+  type RunHistory,
+} from './run-history.ts';
 import { createFileTransfer, type FileTransfer } from './transfer.ts';
 
 const run = 'sample-1-abcd';
 
-/** Nobody waits for the lock of somebody who crashed. */
+/** Sleeping takes no time, so that waiting for a crashed process's lock is instant. */
 const impatient = (): Files => ({ ...unsyncedFiles(), sleep: async () => {} });
 
 const transferOf = (directory: string, files: Files = impatient()): FileTransfer =>
@@ -21,7 +27,7 @@ const transferOf = (directory: string, files: Files = impatient()): FileTransfer
 interface Machine {
   directory: string;
   say(...texts: string[]): Promise<void>;
-  carried(): Promise<Carried>;
+  history(): Promise<RunHistory>;
   transfer: FileTransfer;
 }
 
@@ -34,7 +40,7 @@ function machine(name: string, directory = join(temporaryDirectory(), 'runs')): 
     say: async (...texts) => {
       for (const text of texts) await note(store, run, text);
     },
-    carried: async () => {
+    history: async () => {
       const found = await transfer.read(run);
       if (!found) throw new Error('there is no run');
       return found;
@@ -49,7 +55,7 @@ async function begun(...texts: string[]): Promise<Machine> {
   return here;
 }
 
-/** Another machine that has what the first one has now. */
+/** Another machine with a copy of the first one's run. */
 function copyOf({ directory }: Machine): Machine {
   const other = join(temporaryDirectory(), 'runs');
   cpSync(directory, other, { recursive: true });
@@ -62,7 +68,7 @@ const journal = ({ directory }: Machine): string[] =>
     .split('\n')
     .filter(Boolean);
 
-test.each<[string, string, string, Relation, number]>([
+test.each<[string, string, string, HistoryRelation, number]>([
   ['the same', 'abc', 'abc', 'equal', 3],
   ['nothing and nothing', '', '', 'equal', 0],
   ['nothing here', '', 'ab', 'behind', 0],
@@ -74,10 +80,10 @@ test.each<[string, string, string, Relation, number]>([
   ['another first batch', 'xbc', 'abc', 'foreign', 0],
 ])('[P6/10] histories relate: %s', (_, mine, theirs, relation, common) => {
   const lines = (text: string): { hash: string }[] => [...text].map((hash) => ({ hash }));
-  expect(relate(lines(mine), lines(theirs))).toEqual({ relation, common });
+  expect(compareHistories(lines(mine), lines(theirs))).toEqual({ relation, common });
 });
 
-test('[P6/10] two histories with a common part relate as their further parts say', () => {
+test('[P6/10] two histories are compared by the batches after their common part', () => {
   const hashes = fc.array(fc.integer(), { maxLength: 6 });
   fc.assert(
     fc.property(hashes, hashes, hashes, (both, mine, theirs) => {
@@ -86,7 +92,7 @@ test('[P6/10] two histories with a common part relate as their further parts say
         ...own.map((each) => ({ hash: `${side} ${each}` })),
       ];
       const [one, other] = [lines('mine', mine), lines('theirs', theirs)];
-      const { relation, common } = relate(one, other);
+      const { relation, common } = compareHistories(one, other);
       expect(common).toBe(both.length);
       const apart = both.length === 0 ? 'foreign' : 'diverged';
       const expected =
@@ -99,32 +105,32 @@ test('[P6/10] two histories with a common part relate as their further parts say
               : 'equal';
       expect(relation).toBe(expected);
       const back = { equal: 'equal', ahead: 'behind', behind: 'ahead', [apart]: apart }[relation];
-      expect(relate(other, one)).toEqual({ relation: back, common });
+      expect(compareHistories(other, one)).toEqual({ relation: back, common });
     }),
   );
 });
 
-describe('a history that travels', () => {
-  test('has the accepted lines alone, and is the same on every machine', async () => {
+describe('a transferred history', () => {
+  test('has only the accepted lines and is the same on every machine', async () => {
     const a = await begun('one', 'two');
     const file = join(a.directory, run, 'journal.jsonl');
     const [first = '', second = ''] = journal(a);
     const loser = { ...JSON.parse(second), nonce: 'late' };
     const { bytes } = encodeLine(loser);
     writeFileSync(file, `${readFileSync(file, 'utf8')}${Buffer.from(bytes)}torn`);
-    const sent = Buffer.from(encodeCarried((await a.carried()).lines)).toString();
+    const sent = Buffer.from(encodeHistory((await a.history()).lines)).toString();
     expect(sent.split('\n').filter(Boolean)).toEqual([first, second, journal(a)[2]]);
-    const received = parseCarried(run, Buffer.from(sent));
-    expect(received.lines.map(({ hash }) => hash)).toEqual((await a.carried()).lines.map(({ hash }) => hash));
-    expect(Buffer.from(encodeCarried(received.lines)).toString()).toBe(sent);
+    const received = parseHistory(run, Buffer.from(sent));
+    expect(received.lines.map(({ hash }) => hash)).toEqual((await a.history()).lines.map(({ hash }) => hash));
+    expect(Buffer.from(encodeHistory(received.lines)).toString()).toBe(sent);
   });
 
-  test('makes the run where it is not, with its texts, and nothing else', async () => {
+  test('creates a missing run with its texts, and nothing else', async () => {
     const a = await begun('one');
     const store = openStore(a.directory);
     const { digest } = await store.keep(run, 'a long text');
     const b = machine('b');
-    await b.transfer.receive(await a.carried(), await a.transfer.texts(run, [digest]));
+    await b.transfer.receive(await a.history(), await a.transfer.texts(run, [digest]));
     expect(journal(b)).toEqual(journal(a));
     const there = openStore(b.directory);
     expect((await mustLoad(there, run)).state).toEqual((await mustLoad(store, run)).state);
@@ -134,41 +140,41 @@ describe('a history that travels', () => {
     expect((await there.check(run))?.harmless).toEqual([]);
   });
 
-  test('[P6/10] goes on with a run whose history is its beginning; lines stay byte for byte', async () => {
+  test('[P6/10] continues a run whose history is its beginning, with byte-identical lines', async () => {
     const a = await begun('one');
     const b = copyOf(a);
     await a.say('two', 'three');
-    await b.transfer.receive(await a.carried(), none);
+    await b.transfer.receive(await a.history(), none);
     expect(journal(b)).toEqual(journal(a));
-    // The state file was made anew.
+    // The state file was recreated.
     const state = readFileSync(join(b.directory, run, 'state.json'), 'utf8');
     expect(JSON.parse(state).snapshot.seq).toBe(4);
     await b.say('four');
-    await a.transfer.receive(await b.carried(), none);
+    await a.transfer.receive(await b.history(), none);
     expect(journal(a)).toEqual(journal(b));
     expect((await openStore(a.directory).check(run))?.problems).toEqual([]);
   });
 
-  test('[P6/10] is refused by a run that moved meanwhile, which stays as it is', async () => {
+  test('[P6/10] is refused by a run that changed meanwhile, which stays as it is', async () => {
     const a = await begun('one');
     const b = copyOf(a);
     await a.say('on a');
-    const theirs = await a.carried();
+    const theirs = await a.history();
     await b.say('on b');
     const before = journal(b);
     await expect(b.transfer.receive(theirs, none)).rejects.toMatchObject({ code: 'busy' });
-    await expect(b.transfer.exchange(theirs, none, 'another tail')).rejects.toMatchObject({ code: 'busy' });
+    await expect(b.transfer.replace(theirs, none, 'another tail')).rejects.toMatchObject({ code: 'busy' });
     expect(journal(b)).toEqual(before);
   });
 
-  test('takes the place of another one, which is kept and can be chosen again', async () => {
+  test('replaces another history, which is kept and can be restored', async () => {
     const a = await begun('one');
     const b = copyOf(a);
     await a.say('on a');
     await b.say('on b');
     const old = journal(b);
-    const tail = (await b.carried()).lines.at(-1)?.hash ?? '';
-    const aside = await b.transfer.exchange(await a.carried(), none, tail);
+    const tail = (await b.history()).lines.at(-1)?.hash ?? '';
+    const aside = await b.transfer.replace(await a.history(), none, tail);
     expect(journal(b)).toEqual(journal(a));
     const kept = join(b.directory, run, aside);
     expect(readFileSync(kept, 'utf8').split('\n').filter(Boolean)).toEqual(old);
@@ -178,15 +184,15 @@ describe('a history that travels', () => {
     expect(journal(b)).toEqual(old);
   });
 
-  test('can be chosen again also where two clones share a machine, with one batch or several', async () => {
+  test('can be restored even if two clones share a machine name, with one batch or several', async () => {
     for (const said of [['on b'], ['on b', 'and more']]) {
       const a = await begun('one');
       const b = machine('a', copyOf(a).directory);
       await a.say('on a', 'on a again');
       await b.say(...said);
       const old = journal(b);
-      const tail = (await b.carried()).lines.at(-1)?.hash ?? '';
-      const aside = await b.transfer.exchange(await a.carried(), none, tail);
+      const tail = (await b.history()).lines.at(-1)?.hash ?? '';
+      const aside = await b.transfer.replace(await a.history(), none, tail);
       const kept = readFileSync(join(b.directory, run, aside));
       writeFileSync(join(b.directory, run, 'journal.jsonl'), kept, { flag: 'a' });
       await openStore(b.directory).repair(run, { keep: tail.slice(0, 8) });
@@ -195,7 +201,7 @@ describe('a history that travels', () => {
     }
   });
 
-  test('is not sent without a text that it names, or with another one', async () => {
+  test('is not sent with a missing or modified text', async () => {
     const a = await begun();
     const { digest } = await openStore(a.directory).keep(run, 'a long text');
     writeFileSync(join(a.directory, run, 'outputs', `${digest.slice(7)}.txt`), 'edited');
@@ -206,7 +212,7 @@ describe('a history that travels', () => {
   });
 });
 
-/** Does something before the first call of one kind on a path that ends so. */
+/** Runs an action before the first call of a method on a path with this suffix. */
 function meanwhile(call: 'rename' | 'size', end: string, act: () => Promise<unknown>): Files {
   const files = impatient();
   let done = false;
@@ -228,29 +234,29 @@ function meanwhile(call: 'rename' | 'size', end: string, act: () => Promise<unkn
   };
 }
 
-describe('while others work', () => {
+describe('with concurrent processes', () => {
   async function parted() {
     const a = await begun('one');
     const b = copyOf(a);
     await a.say('on a');
     await b.say('on b');
-    return { b, theirs: await a.carried(), tail: (await b.carried()).lines.at(-1)?.hash ?? '' };
+    return { b, theirs: await a.history(), tail: (await b.history()).lines.at(-1)?.hash ?? '' };
   }
   const loads = (directory: string): Promise<unknown> => openStore(directory, { machine: 'b' }).load(run);
 
-  test('an exchange is not spoilt by a reader that writes state.json from the old journal after it', async () => {
+  test('a replacement survives a reader that writes state.json from the old journal after it', async () => {
     const { b, theirs, tail } = await parted();
     const state = join(b.directory, run, 'state.json');
     await loads(b.directory);
     const stale = readFileSync(state);
-    await b.transfer.exchange(theirs, none, tail);
+    await b.transfer.replace(theirs, none, tail);
     writeFileSync(state, stale);
     expect((await openStore(b.directory).check(run))?.problems).toEqual([]);
     expect((await mustLoad(openStore(b.directory), run)).version.hash).toBe(theirs.lines.at(-1)?.hash);
     expect(readFileSync(state)).not.toEqual(stale);
   });
 
-  test('a repair is not spoilt by a reader that writes state.json from the old journal after it', async () => {
+  test('a repair survives a reader that writes state.json from the old journal after it', async () => {
     const a = await begun('one', 'two', 'three');
     const state = join(a.directory, run, 'state.json');
     const stale = readFileSync(state);
@@ -266,39 +272,39 @@ describe('while others work', () => {
     expect((await mustLoad(openStore(a.directory), run)).version.seq).toBe(2);
   });
 
-  test('a state.json whose batch is nowhere is damage, whatever was set aside', async () => {
+  test('a state.json whose batch is in no journal is damage', async () => {
     const { b, theirs, tail } = await parted();
-    await b.transfer.exchange(theirs, none, tail);
+    await b.transfer.replace(theirs, none, tail);
     await b.say('goes on');
     const file = join(b.directory, run, 'journal.jsonl');
     writeFileSync(file, `\n${journal(b).slice(0, -1).join('\n')}\n`);
     await expect(loads(b.directory)).rejects.toMatchObject({ code: 'store_corrupt' });
   });
 
-  test('what is accepted at the last moment of an exchange is in the file that keeps the old history', async () => {
+  test('a batch accepted at the last moment of a replacement is in the file with the old history', async () => {
     const { b, theirs, tail } = await parted();
     const late = transferOf(
       b.directory,
       meanwhile('rename', 'journal.jsonl', () => b.say('accepted and answered')),
     );
-    const aside = await late.exchange(theirs, none, tail);
+    const aside = await late.replace(theirs, none, tail);
     expect(readFileSync(join(b.directory, run, aside), 'utf8')).toContain('accepted and answered');
     expect(journal(b).join()).not.toContain('accepted and answered');
     expect((await mustLoad(openStore(b.directory), run)).version.hash).toBe(theirs.lines.at(-1)?.hash);
   });
 
-  test('what was accepted before the last look keeps an exchange from happening', async () => {
+  test('a batch accepted before the last check prevents the replacement', async () => {
     const { b, theirs, tail } = await parted();
     const late = transferOf(
       b.directory,
       meanwhile('size', 'journal.jsonl', () => b.say('accepted')),
     );
-    await expect(late.exchange(theirs, none, tail)).rejects.toMatchObject({ code: 'busy' });
+    await expect(late.replace(theirs, none, tail)).rejects.toMatchObject({ code: 'busy' });
     expect(journal(b).join()).toContain('accepted');
     expect(readdirSync(join(b.directory, run)).filter((name) => /aside|tmp/.test(name))).toEqual([]);
   });
 
-  test('a writer whose line would land in the new journal is told that it was late, and leaves nothing there', async () => {
+  test('a writer whose line would land in the new journal gets a conflict and writes nothing there', async () => {
     const { b, theirs, tail } = await parted();
     const files = impatient();
     let exchanged: Promise<unknown> | undefined;
@@ -307,7 +313,7 @@ describe('while others work', () => {
       files: {
         ...files,
         append: async (path, bytes, only) => {
-          exchanged ??= b.transfer.exchange(theirs, none, tail);
+          exchanged ??= b.transfer.replace(theirs, none, tail);
           await exchanged;
           return files.append(path, bytes, only);
         },
@@ -319,7 +325,7 @@ describe('while others work', () => {
     expect(await note(writer, run, 'again')).toMatchObject({ seq: theirs.lines.length + 1 });
   });
 
-  test('what is accepted at the last moment of a pull makes a fork that names both ways out', async () => {
+  test('a batch accepted at the last moment of a pull makes a fork whose error names both repairs', async () => {
     const a = await begun('one');
     const b = copyOf(a);
     await a.say('on a');
@@ -327,7 +333,7 @@ describe('while others work', () => {
       b.directory,
       meanwhile('rename', 'journal.jsonl', () => b.say('accepted and answered')),
     );
-    const error = await late.receive(await a.carried(), none).catch((thrown) => thrown);
+    const error = await late.receive(await a.history(), none).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'store_forked' });
     const ids = (await openStore(b.directory).check(run))?.branches.map(({ id }) => id) ?? [];
     expect(ids).toHaveLength(2);
@@ -335,13 +341,13 @@ describe('while others work', () => {
     expect(journal(b).join()).toContain('accepted and answered');
   });
 
-  test('whoever knows the run from before reads the new journal whole, and makes its name durable', async () => {
+  test('a process that knows the old journal reads the whole new one and syncs its name', async () => {
     const a = await begun('one');
     const b = copyOf(a);
     const state = join(b.directory, run, 'state.json');
     const stale = readFileSync(state);
     await a.say('two');
-    await b.transfer.receive(await a.carried(), none);
+    await b.transfer.receive(await a.history(), none);
     writeFileSync(state, stale);
     const durable: string[] = [];
     const syncDirectory = async (path: string): Promise<void> => {
@@ -351,25 +357,25 @@ describe('while others work', () => {
     expect(durable).toContain(join(b.directory, run));
   });
 
-  test('a reader answers from no history that was set aside before it made it durable', async () => {
+  test('a reader returns no history that was replaced before its sync', async () => {
     const { b, theirs, tail } = await parted();
     const state = join(b.directory, run, 'state.json');
     const stale = readFileSync(state);
     await b.say('written, and durable for nobody yet');
-    const newest = (await b.carried()).lines.at(-1)?.hash ?? tail;
+    const newest = (await b.history()).lines.at(-1)?.hash ?? tail;
     writeFileSync(state, stale);
     let exchanged: Promise<unknown> | undefined;
     const sync = async (): Promise<void> => {
-      exchanged ??= b.transfer.exchange(theirs, none, newest);
+      exchanged ??= b.transfer.replace(theirs, none, newest);
       await exchanged;
     };
     const loaded = await mustLoad(openStore(b.directory, { files: { ...impatient(), sync } }), run);
     expect(loaded.version.hash).toBe(theirs.lines.at(-1)?.hash);
   });
 
-  test('two pulls of a new run at once both come to their end, and leave nothing beside it', async () => {
+  test('two concurrent pulls of a new run both succeed and leave no temporary files', async () => {
     const a = await begun('one');
-    const theirs = await a.carried();
+    const theirs = await a.history();
     const b = machine('b');
     const first = transferOf(
       b.directory,
@@ -380,13 +386,13 @@ describe('while others work', () => {
     expect(journal(b)).toEqual(journal(a));
   });
 
-  test('two pulls of the same further batches both come to their end, one of fewer too', async () => {
+  test('two concurrent pulls of the same batches both succeed, also if one has fewer', async () => {
     const a = await begun('one');
     const b = copyOf(a);
     await a.say('two');
-    const fewer = await a.carried();
+    const fewer = await a.history();
     await a.say('three');
-    const theirs = await a.carried();
+    const theirs = await a.history();
     await Promise.all([b.transfer.receive(theirs, none), transferOf(b.directory).receive(theirs, none)]);
     await b.transfer.receive(fewer, none);
     expect(journal(b)).toEqual(journal(a));
@@ -397,13 +403,13 @@ describe('while others work', () => {
     ]);
   });
 
-  test('without hard links a copy keeps the old history', async () => {
+  test('without hard links the old history is kept as a copy', async () => {
     const { b, theirs, tail } = await parted();
     const old = journal(b);
     const link = async (): Promise<never> => {
       throw Object.assign(new Error('not here'), { code: 'EPERM' });
     };
-    const aside = await transferOf(b.directory, { ...impatient(), link }).exchange(theirs, none, tail);
+    const aside = await transferOf(b.directory, { ...impatient(), link }).replace(theirs, none, tail);
     expect(
       readFileSync(join(b.directory, run, aside), 'utf8')
         .split('\n')
@@ -411,14 +417,14 @@ describe('while others work', () => {
     ).toEqual(old);
   });
 
-  test('what a crash left of an exchange does not stand in the way for long', async () => {
+  test('leftovers of a crashed replacement block others only briefly', async () => {
     const { b, theirs, tail } = await parted();
     writeFileSync(join(b.directory, run, 'replacing.lock'), 'somebody who is gone');
     let slept = 0;
     const sleep = async (ms: number): Promise<void> => {
       slept += ms;
     };
-    await transferOf(b.directory, { ...impatient(), sleep }).exchange(theirs, none, tail);
+    await transferOf(b.directory, { ...impatient(), sleep }).replace(theirs, none, tail);
     expect(slept).toBeGreaterThan(10_000);
     expect(slept).toBeLessThan(20_000);
     expect(readdirSync(join(b.directory, run)).filter((name) => name.includes('lock'))).toEqual([]);
@@ -430,59 +436,52 @@ const sealed = (content: object): string =>
     .toString()
     .trim();
 
-test.each<[string, (lines: string[]) => string[], string]>([
-  ['is empty', () => [], 'it is empty'],
-  ['lacks its first line', (lines) => lines.slice(1), 'line 1 does not follow'],
-  ['lacks a line', ([first = '', , third = '']) => [first, third], 'line 2 does not follow'],
-  ['has a line twice', ([first = '', ...rest]) => [first, first, ...rest], 'line 2 does not follow'],
-  [
-    'has two lines exchanged',
-    ([first = '', second = '', third = '']) => [first, third, second],
-    'line 2 does',
-  ],
-  ['was edited', (lines) => lines.map((line) => line.replace('"two"', '"TWO"')), 'line 3 is not whole'],
+test.each<[string, (lines: string[]) => string[], problem: string, line?: number]>([
+  ['is empty', () => [], 'empty'],
+  ['lacks its first line', (lines) => lines.slice(1), 'order', 1],
+  ['lacks a line', ([first = '', , third = '']) => [first, third], 'order', 2],
+  ['has a line twice', ([first = '', ...rest]) => [first, first, ...rest], 'order', 2],
+  ['has two lines swapped', ([first = '', second = '', third = '']) => [first, third, second], 'order', 2],
+  ['was edited', (lines) => lines.map((line) => line.replace('"two"', '"TWO"')), 'incomplete', 3],
   [
     'ends in the middle of a line',
     (lines) => [...lines.slice(0, -1), lines.at(-1)?.slice(0, 40) ?? ''],
-    'not whole',
+    'incomplete',
+    3,
   ],
-  ['is of a newer Stepfast', ([first = '', ...rest]) => [first, ...rest, newerThan(first)], 'newer Stepfast'],
+  ['is from a newer Stepfast', ([first = '', ...rest]) => [first, ...rest, newerThan(first)], 'newer', 4],
+  ['has a batch without events', (lines) => [...lines, after(lines, { events: undefined })], 'shape', 4],
+  ['has invalid events', (lines) => [...lines, after(lines, { events: [1] })], 'shape', 4],
   [
-    'has a batch without events',
-    (lines) => [...lines, after(lines, { events: undefined })],
-    'line 4 is no batch',
-  ],
-  ['has events that are none', (lines) => [...lines, after(lines, { events: [1] })], 'line 4 is no batch'],
-  [
-    'has an actor of its own kind',
+    'has an unknown kind of actor',
     (lines) => [...lines, after(lines, { actor: { kind: 'root' } })],
-    'no batch',
+    'shape',
+    4,
   ],
-  ['has no moment', (lines) => [...lines, after(lines, { now: 'now' })], 'line 4 is no batch'],
-  [
-    'has a moment that no date has',
-    (lines) => [...lines, after(lines, { now: 1e300 })],
-    'line 4 is no batch',
-  ],
+  ['has a time that is not a number', (lines) => [...lines, after(lines, { now: 'now' })], 'shape', 4],
+  ['has a time out of range', (lines) => [...lines, after(lines, { now: 1e300 })], 'shape', 4],
   [
     'has a second workflow',
     (lines) => [...lines, after(lines, { pinned: { hash: '', definition: {} } })],
-    'no batch',
+    'shape',
+    4,
   ],
-  ['begins without a workflow', () => [sealed({ ...begins, pinned: undefined })], 'line 1 is no batch'],
-  ['is another run', (lines) => lines, 'line 1 does not follow'],
-])('a history that %s is refused', async (name, edit, words) => {
+  ['starts without a workflow', () => [sealed({ ...begins, pinned: undefined })], 'shape', 1],
+  ['is of another run', (lines) => lines, 'order', 1],
+])('a history that %s is refused', async (name, edit, problem, line) => {
   const a = await begun('one', 'two');
   const text = edit(journal(a))
-    .map((line) => `${line}\n`)
+    .map((each) => `${each}\n`)
     .join('');
-  const id = name === 'is another run' ? 'sample-1-efgh' : run;
-  expect(() => parseCarried(id, Buffer.from(text))).toThrow(words);
+  const id = name === 'is of another run' ? 'sample-1-efgh' : run;
+  expect(() => parseHistory(id, Buffer.from(text))).toThrow(
+    expect.objectContaining({ code: 'bad_history', data: { problem, line } }),
+  );
 });
 
 const begins = { seq: 1, prev: genesis(run), machine: 'm', nonce: 'n', now: 1, events: [] };
 
-/** A valid line that says what it likes. */
+/** A line with a valid checksum and arbitrary content. */
 function after(lines: readonly string[], more: object): string {
   const prev = JSON.parse(lines.at(-1) ?? '').sum;
   return sealed({ ...begins, seq: lines.length + 1, prev, ...more });
@@ -493,7 +492,7 @@ const newerThan = (line: string): string =>
     .toString()
     .trim();
 
-/** Dies at the n-th call that changes something, of an append after half of its bytes. */
+/** Crashes at the n-th changing call; an append writes half of its bytes first. */
 function dying(at: number): Files {
   const files = impatient();
   let calls = 0;
@@ -524,15 +523,15 @@ function dying(at: number): Files {
   };
 }
 
-test.each(['made', 'continued', 'exchanged'] as const)(
+test.each(['created', 'continued', 'replaced'] as const)(
   'a run that is %s while the machine crashes is the old one, the new one or on its way, and the same call ends it',
   async (how) => {
     const a = await begun('one');
-    const before = how === 'made' ? machine('b') : copyOf(a);
-    if (how === 'exchanged') await before.say('on b');
+    const before = how === 'created' ? machine('b') : copyOf(a);
+    if (how === 'replaced') await before.say('on b');
     await a.say('two', 'three', 'four');
     const text = await openStore(a.directory).keep(run, 'a long text');
-    const theirs = await a.carried();
+    const theirs = await a.history();
     const texts = await a.transfer.texts(run, [text.digest]);
     let crashes = 0;
     for (let at = 1; ; at += 1) {
@@ -542,7 +541,7 @@ test.each(['made', 'continued', 'exchanged'] as const)(
       const old = await transferOf(directory).read(run);
       const tail = old?.lines.at(-1)?.hash ?? '';
       const act = (transfer: FileTransfer): Promise<unknown> =>
-        how === 'exchanged' ? transfer.exchange(theirs, texts, tail) : transfer.receive(theirs, texts);
+        how === 'replaced' ? transfer.replace(theirs, texts, tail) : transfer.receive(theirs, texts);
       const crashed = await act(transferOf(directory, dying(at))).then(
         () => false,
         () => true,
@@ -555,15 +554,15 @@ test.each(['made', 'continued', 'exchanged'] as const)(
       crashes += 1;
       const hashes = seen?.lines.map(({ hash }) => hash) ?? [];
       const isOld = hashes.join() === (old?.lines ?? []).map(({ hash }) => hash).join();
-      const isTheirs = relate(
+      const isTheirs = compareHistories(
         hashes.map((hash) => ({ hash })),
         theirs.lines,
       ).relation;
       const allowed = how === 'continued' ? ['equal', 'behind'] : ['equal'];
       expect(isOld || allowed.includes(isTheirs), `crash ${at}: ${hashes.length} lines`).toBe(true);
-      // A text is there before anything can name it.
+      // A text exists before any batch refers to it.
       if (!isOld) expect(await openStore(directory).text(run, text.digest)).toBe('a long text');
-      if (how === 'exchanged' && !isOld) continue;
+      if (how === 'replaced' && !isOld) continue;
       if (isTheirs !== 'equal') await act(transferOf(directory));
       const mended = await transferOf(directory).read(run);
       expect(mended?.lines.length, `crash ${at}`).toBe(theirs.lines.length);

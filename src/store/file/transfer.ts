@@ -1,38 +1,40 @@
 import { join } from 'node:path';
 import { StepfastError } from '../../errors.ts';
-import { digestHex, digestOf } from '../long-text.ts';
+import { digestOf } from '../long-text.ts';
 import { requireRunId } from '../run-id.ts';
 import { corrupt, idLength, readChain, requireSound } from './accept-lines.ts';
-import { type Carried, type CarriedLine, carried, relate } from './carried.ts';
+import type { FileStoreOptions } from './file-store.ts';
 import type { Files } from './files.ts';
 import { withLock } from './lock.ts';
+import { textPath } from './long-text-files.ts';
 import { createNodeFiles } from './node-files.ts';
-import { pathsOf, type RunPaths } from './paths.ts';
 import { replaceJournal } from './replace-journal.ts';
 import { createRunFiles } from './run-files.ts';
-import type { FileStoreOptions } from './store.ts';
-import { makeDirectories, replaceFile, writeWhole } from './write.ts';
+import { compareHistories, type HistoryLine, historyLine, type RunHistory } from './run-history.ts';
+import { pathsOf, type RunPaths } from './run-paths.ts';
+import { wrapFileErrors } from './wrap-file-errors.ts';
+import { makeDirectories, replaceFile, writeWhole } from './write-file.ts';
 
-/** By their digest. */
-export type Texts = ReadonlyMap<string, Uint8Array>;
+/** Long texts by their digest. */
+export type TextsByDigest = ReadonlyMap<string, Uint8Array>;
 
-/** Runs of the file store as they leave this machine and come from others. Throws what a store throws. */
+/** Exports runs of the file store and imports runs of other machines. Throws the errors of a store. */
 export interface FileTransfer {
-  /** The accepted history, all of it verified and durable; undefined where there is no such run. */
-  read(run: string): Promise<Carried | undefined>;
-  /** Long texts, each with its digest checked. */
+  /** The accepted history, verified and durable; undefined if there is no such run. */
+  read(run: string): Promise<RunHistory | undefined>;
+  /** Reads long texts and checks their digests. */
   texts(run: string, digests: readonly string[]): Promise<Map<string, Uint8Array>>;
   /**
-   * Makes a run of a history that was verified, or goes on with it where the one here is its beginning: all of it is
-   * there or nothing. A run that has it all stays as it is. Throws `busy` where the run here has moved meanwhile,
-   * `store_forked` where it moved at the last moment: both histories are in the journal then.
+   * Creates a run from a verified history, or appends the new batches if the local history is its beginning. All or
+   * nothing; no change if the run has all batches already. Throws `busy` if the local run changed meanwhile, and
+   * `store_forked` if it changed at the last moment: then the journal has both histories.
    */
-  receive(theirs: Carried, texts: Texts): Promise<void>;
+  receive(theirs: RunHistory, texts: TextsByDigest): Promise<void>;
   /**
-   * Puts another history in place of the one that ends with `tail`; answers the name of the file that keeps the old one,
-   * with whatever was accepted until the last moment.
+   * Replaces the history that ends with `tail`; returns the name of the file with the old history, including batches
+   * accepted at the last moment.
    */
-  exchange(theirs: Carried, texts: Texts, tail: string): Promise<string>;
+  replace(theirs: RunHistory, texts: TextsByDigest, tail: string): Promise<string>;
 }
 
 const newline = Buffer.from('\n');
@@ -44,7 +46,7 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
   const locked = <T>(run: string, action: () => Promise<T>): Promise<T> =>
     withLock(files, at(run).lock, JSON.stringify({ pid: process.pid, machine, nonce: nonce() }), action);
 
-  async function read(run: string): Promise<Carried | undefined> {
+  async function read(run: string): Promise<RunHistory | undefined> {
     const opened = await runs.open(run);
     if (!opened) return undefined;
     const { hash, definition } = opened;
@@ -58,27 +60,27 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
       const bytes = await files.read(textFile(at(run), digest));
       if (!bytes) throw corrupt(run, `the text ${digest.slice(0, 19)} is missing`);
       if (digestOf(bytes) !== digest)
-        throw corrupt(run, `the text ${digest.slice(0, 19)} is not what was kept`);
+        throw corrupt(run, `the text ${digest.slice(0, 19)} does not match its digest`);
       found.set(digest, bytes);
     }
     return found;
   }
 
-  async function receive(theirs: Carried, kept: Texts): Promise<void> {
+  async function receive(theirs: RunHistory, kept: TextsByDigest): Promise<void> {
     const { run } = theirs;
     const there = (await files.names(at(run).root)).length > 0;
-    if (there || !(await created(theirs, kept))) {
+    if (there || !(await createRun(theirs, kept))) {
       await keepTexts(run, kept);
-      await runs.replacing(run, machine, () => locked(run, () => goOn(theirs)));
+      await runs.withReplaceLock(run, machine, () => locked(run, () => extendHistory(theirs)));
     }
     await runs.open(run);
   }
 
   /**
-   * Made beside the others under a name that is no run's, then renamed: nobody sees half of it. False where another
-   * one made it first; what others still have under way is of no use then.
+   * Creates the run in a directory with a name that is not a run id, then renames it, so that no reader sees a partial
+   * run. False if another process created the run first. Also removes the directories of concurrent imports.
    */
-  async function created({ run, lines }: Carried, kept: Texts): Promise<boolean> {
+  async function createRun({ run, lines }: RunHistory, kept: TextsByDigest): Promise<boolean> {
     const staged = pathsOf(directory, `.${run}.${nonce()}.incoming`);
     await makeDirectories(files, directory);
     try {
@@ -103,17 +105,16 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
   }
 
   /**
-   * Further batches come with a new journal instead of after the old one: a batch of another machine that lost a race
-   * for its place, or won one against a batch of this machine, would be a fork for good. It is one only where a batch
-   * was accepted here after the last look.
+   * Replaces the journal instead of appending to it: an appended batch of another machine that races with a local batch
+   * would be a permanent fork. A fork remains possible only if a local batch is accepted at the last moment.
    */
-  async function goOn({ run, lines: theirs }: Carried): Promise<void> {
+  async function extendHistory({ run, lines: theirs }: RunHistory): Promise<void> {
     const paths = at(run);
     const old = (await files.read(paths.journal)) ?? new Uint8Array();
     const mine = linesIn(run, old);
-    const { relation, common } = relate(mine, theirs);
+    const { relation, common } = compareHistories(mine, theirs);
     if (relation === 'equal' || relation === 'ahead') return;
-    if (relation !== 'behind') throw moved(run);
+    if (relation !== 'behind') throw changedMeanwhile(run);
     const next = Buffer.concat([newline, old, journalOf(theirs.slice(common))]);
     const aside = await replaced(run, old, next);
     const late = linesIn(run, (await files.read(join(paths.root, aside))) ?? old).slice(mine.length);
@@ -121,24 +122,24 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     await files.append(paths.journal, journalOf(late));
     await files.sync(paths.journal);
     requireSound(run, await runs.journal(run));
-    throw moved(run);
+    throw changedMeanwhile(run);
   }
 
-  async function exchange(theirs: Carried, kept: Texts, tail: string): Promise<string> {
+  async function exchange(theirs: RunHistory, kept: TextsByDigest, tail: string): Promise<string> {
     const { run } = theirs;
     await keepTexts(run, kept);
-    const exchanged = async (): Promise<string> => {
+    const replaceHistory = async (): Promise<string> => {
       const old = (await files.read(at(run).journal)) ?? new Uint8Array();
-      if (linesIn(run, old).at(-1)?.hash !== tail) throw moved(run);
+      if (linesIn(run, old).at(-1)?.hash !== tail) throw changedMeanwhile(run);
       return replaced(run, old, journalOf(theirs.lines));
     };
-    const aside = await runs.replacing(run, machine, () => locked(run, exchanged));
-    runs.known.delete(run);
+    const aside = await runs.withReplaceLock(run, machine, () => locked(run, replaceHistory));
+    runs.lastSeen.delete(run);
     await runs.open(run);
     return aside;
   }
 
-  /** Answers the name of the file that keeps the old one. */
+  /** Returns the name of the file with the old journal. */
   function replaced(run: string, old: Uint8Array, next: Uint8Array): Promise<string> {
     const id = linesIn(run, old).at(-1)?.hash.slice(0, idLength);
     const nameOf = (attempt: number): string =>
@@ -146,7 +147,7 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     return replaceJournal(files, at(run), { run, old, next, nonce: nonce(), nameOf });
   }
 
-  async function keepTexts(run: string, kept: Texts): Promise<void> {
+  async function keepTexts(run: string, kept: TextsByDigest): Promise<void> {
     const paths = at(run);
     if (kept.size > 0) await makeDirectories(files, paths.outputs);
     for (const [digest, bytes] of kept) {
@@ -158,39 +159,32 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     if (kept.size > 0) await files.syncDirectory(paths.outputs);
   }
 
-  async function told<T>(run: string, action: () => Promise<T>): Promise<T> {
+  async function wrap<T>(run: string, action: () => Promise<T>): Promise<T> {
     requireRunId(run);
-    try {
-      return await action();
-    } catch (error) {
-      if (error instanceof StepfastError) throw error;
-      const why = error instanceof Error ? error.message : String(error);
-      const message = `run '${run}' could not be read or written (${why}): mend that, then do it again`;
-      throw new StepfastError('store_failed', message, { cause: error });
-    }
+    return wrapFileErrors(`run '${run}'`, action);
   }
 
   return {
-    read: (run) => told(run, () => read(run)),
-    texts: (run, digests) => told(run, () => texts(run, digests)),
-    receive: (theirs, kept) => told(theirs.run, () => receive(theirs, kept)),
-    exchange: (theirs, kept, tail) => told(theirs.run, () => exchange(theirs, kept, tail)),
+    read: (run) => wrap(run, () => read(run)),
+    texts: (run, digests) => wrap(run, () => texts(run, digests)),
+    receive: (theirs, kept) => wrap(theirs.run, () => receive(theirs, kept)),
+    replace: (theirs, kept, tail) => wrap(theirs.run, () => exchange(theirs, kept, tail)),
   };
 }
 
-function linesIn(run: string, bytes: Uint8Array): CarriedLine[] {
+function linesIn(run: string, bytes: Uint8Array): HistoryLine[] {
   const chain = readChain(run, bytes);
   requireSound(run, chain);
-  return chain.accepted.map((found) => carried(found, bytes));
+  return chain.accepted.map((found) => historyLine(found, bytes));
 }
 
 function textFile(paths: RunPaths, digest: string): string {
-  const hex = digestHex(digest);
-  if (hex === undefined) throw new RangeError(`'${digest}' is no digest`);
-  return join(paths.outputs, `${hex}.txt`);
+  const path = textPath(paths, digest);
+  if (path === undefined) throw new RangeError(`'${digest}' is not a digest`);
+  return path;
 }
 
-const journalOf = (lines: readonly CarriedLine[]): Uint8Array =>
+const journalOf = (lines: readonly HistoryLine[]): Uint8Array =>
   Buffer.concat(lines.flatMap(({ bytes }) => [newline, bytes, newline]));
 
 async function writeDurably(files: Files, path: string, bytes: Uint8Array): Promise<void> {
@@ -198,5 +192,5 @@ async function writeDurably(files: Files, path: string, bytes: Uint8Array): Prom
   await files.sync(path);
 }
 
-const moved = (run: string): StepfastError =>
-  new StepfastError('busy', `${run} was changed by others meanwhile. Try again.`);
+const changedMeanwhile = (run: string): StepfastError =>
+  new StepfastError('busy', `${run} was changed by another process. Try again.`);

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 import { StepfastError } from '../../errors.ts';
 import { genesis } from '../file/journal.ts';
-import { journalVersion, migrateLine, newerError } from '../migrations.ts';
+import { journalVersion, migrateLine, newerError } from '../journal-version.ts';
 import type { Entry, StoredEntry, Version } from '../store.ts';
 
-/** A batch as its row holds it. `answered` is apart, since streams do not tell it. */
+/** A batch as a row. `answered` is a separate column, because streams do not include it. */
 export interface Batch extends Version {
   body: string;
-  /** JSON of the caller's key, what it was used for and what it was answered. */
+  /** JSON of the caller's key, fingerprint and reply. */
   answered: string | null;
 }
 
-/** `nonce`: no two calls make the same batch, so a hash tells whose it is. */
+/** `nonce` makes every batch unique, so that its hash identifies the call. */
 export function encodeBatch(prev: Version, entry: Entry, nonce: string): Batch {
   const { now, actor, session, events, key, fingerprint, reply } = entry;
   const body = JSON.stringify({ v: journalVersion, nonce, now, actor, session, events });
@@ -23,16 +23,16 @@ export function encodeBatch(prev: Version, entry: Entry, nonce: string): Batch {
 
 export const beforeFirst = (run: string): Version => ({ seq: 0, hash: genesis(run) });
 
-/** All of a run's batches, each checked against the one before; `last` is what the run's own row says. */
+/** Verifies and decodes all batches of a run; `last` is the hash in the run's row. */
 export function decodeBatches(run: string, batches: readonly Batch[], last: string): StoredEntry[] {
   let before = beforeFirst(run);
   const entries = batches.map(({ seq, hash: found, body, answered }) => {
     if (seq !== before.seq + 1 || found !== sum(before.hash, seq, body, answered))
-      throw corrupt(run, `batch ${before.seq + 1} is missing or was changed`);
+      throw corrupt(run, `batch ${before.seq + 1} is missing or was modified`);
     before = { seq, hash: found };
     return { ...before, ...contentOf(run, body), ...answerOf(answered) };
   });
-  if (before.hash !== last) throw corrupt(run, `its last batch is not ${before.seq}`);
+  if (before.hash !== last) throw corrupt(run, `batches after ${before.seq} are missing`);
   return entries;
 }
 
@@ -44,7 +44,7 @@ function contentOf(run: string, body: string): Entry {
   const line = migrateLine(content);
   if (!line) throw newerError(run, Number(content.v));
   const { v: _v, nonce: _nonce, ...entry } = line;
-  // Its hash says that a Stepfast wrote it, its version which form it has.
+  // The hash shows that Stepfast wrote it, and the version defines its shape.
   return entry as unknown as Entry;
 }
 
@@ -58,7 +58,7 @@ export const corrupt = (run: string, what: string): StepfastError =>
 const sum = (prev: string, seq: number, body: string, answered: string | null): string =>
   hash('sha256', `${prev}\n${seq}\n${body}\n${answered ?? ''}`, 'hex').slice(0, 32);
 
-/** Keys may be of any length and hold any character, a column may not. */
+/** Keys may have any length and any character, columns may not. */
 export const keyDigest = (key: string): string =>
-  // Not as UTF-8, which takes two keys with different lone surrogates for one.
+  // UTF-16, because UTF-8 maps different lone surrogates to the same bytes.
   hash('sha256', Buffer.from(key, 'utf16le'), 'hex').slice(0, 32);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { isBusy, isHarmless, isPassing, unsure } from './failures.ts';
+import { isBusy, isTransient, keepsConnection, outcomeUnknown } from './postgres-errors.ts';
 
-/** Prepared once a connection, under its name. */
+/** Prepared once per connection, under its name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -12,25 +12,25 @@ export type Query = (statement: Statement, values: readonly unknown[]) => Promis
 
 export interface DatabaseOptions {
   url: string;
-  /** Connections of this process. */
+  /** Maximum number of connections of this process. */
   max?: number;
   /** How long a call waits for a free connection, in milliseconds. */
   wait?: number;
-  /** How long a call is tried again while PostgreSQL is away, in milliseconds. */
+  /** How long a call is retried while PostgreSQL is unavailable, in milliseconds. */
   patience?: number;
-  /** No statement takes longer, in milliseconds. */
+  /** Statement timeout, in milliseconds. */
   limit?: number;
-  /** Hears of connections that were lost while nobody used them. */
+  /** Called for errors of idle connections. */
   onError?(error: Error): void;
 }
 
-/** Connections under the role that owns nothing. */
+/** Connections with the unprivileged role of servers. */
 export interface Database {
-  /** Only for what may be done twice: it is sent again where the connection was lost. */
+  /** Retries after a lost connection, so the statement must be idempotent. */
   query: Query;
-  /** Nothing is sent again here. `opening` is SQL that begins the transaction, in one round trip. */
+  /** Never retries. `opening` is the SQL that begins the transaction, in one round trip. */
   transaction<T>(opening: string, action: (query: Query) => Promise<T>): Promise<T>;
-  /** Plain SQL that only reads. */
+  /** Runs read-only SQL. */
   read(sql: string): Promise<Record<string, unknown>[]>;
   counts(): { total: number; idle: number; waiting: number };
   close(): Promise<void>;
@@ -40,8 +40,8 @@ export const appRole = 'stepfast_app';
 
 export function createDatabase(options: DatabaseOptions): Database {
   const { url, max = 16, wait = 5000, patience = 10_000, limit = 15_000, onError = () => {} } = options;
-  // Every statement is an index lookup, and planning one costs more than running it. A plan that was made while a
-  // month was new must not read that month from end to end when it has grown.
+  // Every statement is an index lookup that costs less than its planning. Sequential scans are off: a plan made for a
+  // small new month would otherwise scan the month after it has grown.
   const settings = `set role ${appRole}; set plan_cache_mode = force_generic_plan; set enable_seqscan = off;
     set jit = off; set statement_timeout = ${limit};
     set lock_timeout = ${Math.ceil(limit / 2)}; set idle_in_transaction_session_timeout = ${2 * limit}`;
@@ -52,7 +52,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: wait,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
-    // For a peer that is gone without a word.
+    // For a peer that disappears without closing the connection.
     query_timeout: 2 * limit,
     onConnect: async (client) => {
       client.on('error', () => {});
@@ -69,7 +69,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       client.release();
       return rows;
     } catch (error) {
-      client.release(!isHarmless(error));
+      client.release(!keepsConnection(error));
       throw error;
     }
   }
@@ -82,8 +82,8 @@ export function createDatabase(options: DatabaseOptions): Database {
         try {
           return await once(statement, values);
         } catch (error) {
-          if (closed || !isPassing(error) || Date.now() + pause > deadline)
-            throw lost && isBusy(error) ? unsure(error) : error;
+          if (closed || !isTransient(error) || Date.now() + pause > deadline)
+            throw lost && isBusy(error) ? outcomeUnknown(error) : error;
           lost = true;
           await sleep(pause);
         }

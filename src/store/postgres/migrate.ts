@@ -1,35 +1,38 @@
 import type pg from 'pg';
 import { StepfastError } from '../../errors.ts';
 import { appRole } from './database.ts';
-import { isForbidden, told } from './failures.ts';
-import type { Migration } from './migration.ts';
 import { months } from './migrations/0003-months.ts';
 import { migrations } from './migrations/list.ts';
+import type { Migration } from './migrations/migration.ts';
 import { asOwner } from './owner-connection.ts';
+import { isForbidden, toStepfastError } from './postgres-errors.ts';
 
-export interface Migrated {
-  /** Names of those that were applied now. */
+export interface MigrationResult {
+  /** Names of the migrations applied by this call. */
   applied: string[];
-  /** The database came from another cluster, so the numbers of its transactions were renewed. */
+  /** Whether transaction numbers were reset, because the database comes from another cluster. */
   renewed: boolean;
 }
 
-/** Raised by a migration that servers of before cannot work with. */
+/** Increased by a migration that older servers cannot work with. */
 export const generation = 1;
 const lockKey = 7_837_365_201;
 const patience = 120_000;
 
-/** Makes or renews the schema as its owner. Any number of processes may call it at once. */
-export async function migrate(url: string, known: readonly Migration[] = migrations): Promise<Migrated> {
+/** Creates or updates the schema as its owner. Safe to call from several processes at once. */
+export async function migrate(
+  url: string,
+  known: readonly Migration[] = migrations,
+): Promise<MigrationResult> {
   return asOwner(url, async (client) => {
     try {
       await client.query(`set lock_timeout = ${patience}; set statement_timeout = 0`);
       await client.query('select pg_advisory_lock($1)', [lockKey]);
-      await prepare(client);
+      await prepareSchema(client);
       refuseNewer(await generationOf(client));
       const applied = await applyAll(client, known);
-      const renewed = await renewNumbers(client);
-      await giveGrants(client, known);
+      const renewed = await resetTransactionNumbers(client);
+      await applyGrants(client, known);
       if (known.includes(months)) await client.query('select stepfast.make_months_1(3)');
       return { applied, renewed };
     } catch (error) {
@@ -37,14 +40,14 @@ export async function migrate(url: string, known: readonly Migration[] = migrati
       const why = error instanceof Error ? error.message : String(error);
       throw new StepfastError(
         'migration_failed',
-        `the schema could not be migrated (${why}): what was applied before stays, mend the cause and run it again`,
+        `the schema could not be migrated (${why}): earlier migrations stay applied; fix the cause and run it again`,
         { cause: error },
       );
     }
   });
 }
 
-/** Throws where servers of this version cannot work on the schema. `query` needs no rights but to read. */
+/** Throws if servers of this version cannot work with the schema. `query` only needs to read. */
 export async function requireSchema(
   query: (sql: string) => Promise<readonly Record<string, unknown>[]>,
   known: readonly Migration[] = migrations,
@@ -56,7 +59,7 @@ export async function requireSchema(
     if (role?.name !== appRole || role.free === true)
       throw new StepfastError(
         'schema_unsafe',
-        `connections work as ${role?.name}, not as the plain role ${appRole}, so projects would not be kept apart: connect without a pooler that forgets \`set role\``,
+        `connections use the role ${role?.name} instead of ${appRole}, so projects would not be isolated: connect without a pooler that drops \`set role\``,
       );
     const [meta] = await query('select generation, cluster from stepfast.meta');
     refuseNewer(Number(meta?.generation));
@@ -74,13 +77,13 @@ export async function requireSchema(
         'the database was restored into another PostgreSQL: run `stepfast migrate` first',
       );
   } catch (error) {
-    throw told('the schema', error);
+    throw toStepfastError('the schema', error);
   }
 }
 
 const clusterQuery = 'select system_identifier::text as cluster from pg_control_system()';
 
-async function prepare(client: pg.Client): Promise<void> {
+async function prepareSchema(client: pg.Client): Promise<void> {
   await prepareRole(client);
   await client.query(`
     create schema if not exists stepfast;
@@ -97,12 +100,12 @@ async function prepare(client: pg.Client): Promise<void> {
 }
 
 /**
- * Since PostgreSQL 16 an owner that is no superuser is made an administrator of the roles that it creates, which counts
- * as membership but does not allow `set role`: that takes a grant of its own.
+ * Since PostgreSQL 16 an owner without superuser rights becomes an administrator of the roles that it creates. That counts
+ * as membership but does not allow `set role`, which needs a separate grant.
  */
 async function prepareRole(client: pg.Client): Promise<void> {
   try {
-    // Roles belong to the whole cluster: another database's migration may create this one at the same moment.
+    // Roles belong to the whole cluster: the migration of another database may create this one concurrently.
     await client.query(`
       do $$ begin
         if not exists (select from pg_roles where rolname = '${appRole}') then create role ${appRole} nologin; end if;
@@ -120,7 +123,7 @@ async function prepareRole(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ me: string }>('select quote_ident(current_user) as me');
     throw new StepfastError(
       'migration_failed',
-      `${rows[0]?.me} may not create the role ${appRole} or grant it to itself: an administrator of the database runs \`create role ${appRole} nologin\` unless there is one, and \`grant ${appRole} to ${rows[0]?.me}\``,
+      `${rows[0]?.me} may not create the role ${appRole} or grant it to itself: ask a database administrator to run \`create role ${appRole} nologin\` if the role is missing, and \`grant ${appRole} to ${rows[0]?.me}\``,
       { cause },
     );
   }
@@ -135,7 +138,7 @@ function refuseNewer(found: number): void {
   if (found <= generation) return;
   throw new StepfastError(
     'schema_newer',
-    `the database was made by a newer Stepfast (generation ${found}, this one knows ${generation}): update Stepfast`,
+    `the database was migrated by a newer Stepfast (generation ${found}, supported: ${generation}): update Stepfast`,
   );
 }
 
@@ -155,17 +158,17 @@ async function applyAll(client: pg.Client, known: readonly Migration[]): Promise
 }
 
 /**
- * Cursors of streams are numbers of transactions. Another cluster counts from its own beginning: batches that it has
- * not reached yet would be told a second time when it does, so all old ones become older than everything.
+ * Stream cursors are transaction numbers, which another cluster counts from its own start. Batches with numbers that it
+ * has not reached yet would be streamed again later, so all existing batches get the number 0.
  */
-async function renewNumbers(client: pg.Client): Promise<boolean> {
+async function resetTransactionNumbers(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ other: boolean }>(
     `select m.cluster <> c.cluster as other from stepfast.meta m, (${clusterQuery}) c`,
   );
   if (rows[0]?.other !== true) return false;
   return inTransaction(client, async () => {
     await client.query('lock table stepfast.events in access exclusive mode');
-    const ahead = await isAhead(client);
+    const ahead = await hasFutureTransactions(client);
     if (ahead)
       await client.query(`
         alter table stepfast.events drop column tx;
@@ -177,8 +180,8 @@ async function renewNumbers(client: pg.Client): Promise<boolean> {
   });
 }
 
-/** Row security binds the owner too, so it asks for one project after another. */
-async function isAhead(client: pg.Client): Promise<boolean> {
+/** Row level security applies to the owner too, so it queries one project after another. */
+async function hasFutureTransactions(client: pg.Client): Promise<boolean> {
   const projects = await client.query<{ id: number }>('select id from stepfast.projects');
   for (const { id } of projects.rows) {
     await client.query(`select set_config('stepfast.project', $1, true)`, [String(id)]);
@@ -191,7 +194,7 @@ async function isAhead(client: pg.Client): Promise<boolean> {
   return false;
 }
 
-async function giveGrants(client: pg.Client, known: readonly Migration[]): Promise<void> {
+async function applyGrants(client: pg.Client, known: readonly Migration[]): Promise<void> {
   const { rows } = await client.query<{ given: boolean }>(
     `select has_schema_privilege('${appRole}', 'stepfast', 'usage') as given`,
   );

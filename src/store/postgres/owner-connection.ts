@@ -1,28 +1,28 @@
 import pg from 'pg';
-import { told } from './failures.ts';
+import { toStepfastError } from './postgres-errors.ts';
 
 const connectLimit = 15_000;
 
-/** One connection as whoever the URL names, without the role of servers; closed when `action` is over. */
+/** Runs `action` on a connection of the URL's user, without the servers' role. */
 export async function asOwner<T>(url: string, action: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'stepfast owner',
     connectionTimeoutMillis: connectLimit,
   });
-  // What breaks while nothing is asked is told by the next question.
+  // The next query reports an error of the idle connection.
   client.on('error', () => {});
   try {
     await client.connect();
     return await action(client);
   } catch (error) {
-    throw told('the database', error);
+    throw toStepfastError('the database', error);
   } finally {
     await client.end().catch(() => {});
   }
 }
 
-/** Row security binds the owner as everybody. */
+/** Sets the project, because row level security applies to the owner too. */
 export async function asOwnerOf<T>(
   url: string,
   project: number,

@@ -1,77 +1,77 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from '../store.ts';
 import { createDatabase, type DatabaseOptions, type Query } from './database.ts';
-import { createDefinitions } from './definitions.ts';
-import { telling, told } from './failures.ts';
+import { createDefinitionCache } from './definition-cache.ts';
 import { requireSchema } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
-import { createExclusive } from './one-at-a-time.ts';
-import { createPages, type PageRequest, type RunPage } from './page.ts';
+import { createNamedMutex } from './named-mutex.ts';
+import { toStepfastError, wrapErrors } from './postgres-errors.ts';
+import { createProjectStore } from './project-store.ts';
 import type { ProjectRecord } from './projects.ts';
-import { createRecents } from './recent-runs.ts';
+import { readTail, type TailPage } from './read-tail.ts';
+import { createRecentRuns } from './recent-runs.ts';
+import { createRunPages, type PageRequest, type RunPage } from './run-pages.ts';
 import { createProjectSessions, type ProjectSessions } from './sessions.ts';
 import { statements } from './statements.ts';
-import { createProjectStore } from './store.ts';
-import { readTail, type Tail } from './tail.ts';
-import { createWakes, type WakeListener } from './wake.ts';
+import { createWakeChannel, type WakeListener } from './wake-channel.ts';
 import { createWatchers } from './watchers.ts';
 
-/** A token as servers know it. */
+/** A token as servers see it. */
 export interface TokenRecord {
   id: string;
   project: ProjectRecord;
   kind: 'agent' | 'person';
   name: string;
   scopes: string[];
-  /** Milliseconds since the epoch; whoever asks looks at the clock. */
-  expiresAt?: number;
+  /** Milliseconds since the epoch; the caller compares it with the clock. */
+  expiresAt?: number | undefined;
 }
 
-/** All that a server needs of the database, under the role that owns nothing. Throws StepfastError. */
+/** The database access of a server, with the unprivileged role. Throws StepfastError. */
 export interface Postgres {
   store(project: number): Store;
   /** Newest first. */
   page(project: number, request: PageRequest): Promise<RunPage>;
   sessions(project: number): ProjectSessions;
-  /** Batches after the cursor; without one only where the stream stands now. */
-  tail(project: number, after: string | undefined, limit: number): Promise<Tail>;
-  /** Also called every few seconds though nothing happened; answers how to stop listening. */
+  /** Batches after the cursor; without a cursor only the current end of the stream. */
+  tail(project: number, after: string | undefined, limit: number): Promise<TailPage>;
+  /** Also calls the listener every few seconds; returns a function that unsubscribes. */
   onWake(listener: WakeListener): () => void;
-  /** By the SHA-256 of the whole token, in hex; what is revoked is not found. */
+  /** Finds a token by its SHA-256 in hex; revoked tokens are not found. */
   findToken(hash: string): Promise<TokenRecord | undefined>;
   projectNamed(name: string): Promise<ProjectRecord | undefined>;
   projectIds(): Promise<number[]>;
-  /** The tables of this month and the next ones; how many were missing. */
+  /** Creates the partitions of this and the next months; returns how many were missing. */
   makeMonths(): Promise<number>;
-  /** Throws where the database cannot be reached or its schema is not the one that this version needs. */
+  /** Throws if the database is unreachable or its schema does not fit this version. */
   ready(): Promise<void>;
   counts(): { total: number; idle: number; waiting: number };
   close(): Promise<void>;
 }
 
 const monthsAhead = 3;
-/** In the line for one run, before PostgreSQL is asked. */
-const longestLineMs = 6000;
+/** Maximum wait for other calls on the same run in this process. */
+const maxQueueMs = 6000;
 
 export function createPostgres(options: DatabaseOptions): Postgres {
   const { url, onError = () => {}, limit = 15_000 } = options;
   const database = createDatabase(options);
   const { query } = database;
-  const definitions = createDefinitions();
-  const pages = createPages(definitions);
-  const recents = createRecents();
-  const wakes = createWakes({ url, onError });
+  const definitions = createDefinitionCache();
+  const pages = createRunPages(definitions);
+  const recents = createRecentRuns();
+  const wakes = createWakeChannel({ url, onError });
   const watchers = createWatchers(query, wakes);
-  const exclusive = createExclusive(Math.min(limit, longestLineMs));
+  const exclusive = createNamedMutex(Math.min(limit, maxQueueMs));
   const process = randomBytes(6).toString('base64url');
-  let made = 0;
+  let nonces = 0;
   const nonce = (): string => {
-    made += 1;
-    return `${process}.${made}`;
+    nonces += 1;
+    return `${process}.${nonces}`;
   };
 
   function store(project: number): Store {
-    if (!Number.isSafeInteger(project)) throw new TypeError('a project is a number');
+    if (!Number.isSafeInteger(project)) throw new TypeError('the project must be an integer');
     const moved = (run: string, seq: number): void => {
       watchers.moved(project, run, seq);
       wakes.send(project);
@@ -81,7 +81,7 @@ export function createPostgres(options: DatabaseOptions): Postgres {
     const parts = { project, definitions, pages, nonce, watch };
     return createProjectStore({ ...parts, query, recents, moved, locked });
 
-    /** Nobody is told before the commit. */
+    /** Wakes watchers only after the commit. */
     async function locked<T>(run: string, action: (store: Store) => Promise<T>): Promise<T> {
       const after: [string, number][] = [];
       const opening = `begin; select stepfast.lock_1(${project}, '${run.replaceAll("'", "''")}')`;
@@ -101,38 +101,42 @@ export function createPostgres(options: DatabaseOptions): Postgres {
           database.transaction(opening, within),
         );
         for (const each of after) moved(...each);
-        // What is remembered is older now.
+        // The cached run is outdated now.
         if (after.length > 0) recents.forget(project, run);
         return result;
       } catch (error) {
-        throw own?.error === error ? error : told(`run '${run}'`, error);
+        throw own?.error === error ? error : toStepfastError(`run '${run}'`, error);
       }
     }
   }
 
   return {
     store,
-    page: (project, request) => telling('the runs', () => pages.page(query, project, request)),
+    page: (project, request) => wrapErrors('the runs', () => pages.page(query, project, request)),
     sessions(project) {
       const { join, runsOf, definitions: used } = createProjectSessions(query, pages, project);
       return {
-        join: (...args) => telling('the session', () => join(...args)),
-        runsOf: (...args) => telling('the runs', () => runsOf(...args)),
-        definitions: (...args) => telling('the workflows', () => used(...args)),
+        join: (...args) => wrapErrors('the session', () => join(...args)),
+        runsOf: (...args) => wrapErrors('the runs', () => runsOf(...args)),
+        definitions: (...args) => wrapErrors('the workflows', () => used(...args)),
       };
     },
-    tail: (project, after, most) => telling('the stream', () => readTail(query, project, after, most)),
+    tail: (project, after, most) => wrapErrors('the stream', () => readTail(query, project, after, most)),
     onWake: wakes.on,
-    findToken: (hash) => telling('the token', () => findToken(query, hash)),
+    findToken: (hash) => wrapErrors('the token', () => findToken(query, hash)),
     projectNamed: (name) =>
-      telling('the project', async () => {
+      wrapErrors('the project', async () => {
         const [[id] = []] = await query(statements.projectNamed, [name.replaceAll('\0', '')]);
         return typeof id === 'number' ? { id, name } : undefined;
       }),
     projectIds: () =>
-      telling('the projects', async () => (await query(statements.projectIds, [])).map(([id]) => Number(id))),
+      wrapErrors('the projects', async () =>
+        (await query(statements.projectIds, [])).map(([id]) => Number(id)),
+      ),
     makeMonths: () =>
-      telling('the months', async () => Number((await query(statements.makeMonths, [monthsAhead]))[0]?.[0])),
+      wrapErrors('the months', async () =>
+        Number((await query(statements.makeMonths, [monthsAhead]))[0]?.[0]),
+      ),
     ready: () => requireSchema(database.read, migrations),
     counts: database.counts,
     async close() {
@@ -154,6 +158,6 @@ async function findToken(query: Query, hash: string): Promise<TokenRecord | unde
     kind: kind === 'person' ? 'person' : 'agent',
     name: String(name),
     scopes: Array.isArray(scopes) ? scopes.map(String) : [],
-    ...(expires === null ? {} : { expiresAt: Number(expires) }),
+    expiresAt: expires === null ? undefined : Number(expires),
   };
 }

@@ -15,23 +15,23 @@ export interface Projects {
 
 const pattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** For the owner of the database. */
+/** Requires the owner of the database. */
 export function createProjects(url: string): Projects {
   return {
     async create(name) {
       if (!pattern.test(name))
         throw new StepfastError(
           'bad_project_name',
-          `'${name}' is no project name: use lower-case letters, digits and hyphens, at most 63`,
+          `'${name}' is not a project name: use at most 63 lowercase letters, digits and hyphens`,
         );
       return asOwner(url, async (client) => {
         const { rows } = await client.query<ProjectRecord>(
           'insert into stepfast.projects (name) values ($1) on conflict do nothing returning id, name',
           [name],
         );
-        const [made] = rows;
-        if (made) return made;
-        throw new StepfastError('project_taken', `there is a project '${name}' already: choose another name`);
+        const [created] = rows;
+        if (created) return created;
+        throw new StepfastError('project_taken', `project '${name}' already exists: choose another name`);
       });
     },
     named: (name) =>

@@ -1,20 +1,20 @@
 import type { State } from '../../machine/index.ts';
 import type { Version } from '../store.ts';
-import { type Bounded, createBounded } from './bounded.ts';
+import { type BoundedCache, createBoundedCache } from './bounded-cache.ts';
 
-/** A run as this process last saw it. Others move runs as well: it is good for a guess that the database checks. */
-export interface Recent {
+/** A run as this process last saw it. Other processes change runs too, so the database must check any use of it. */
+export interface RecentRun {
   version: Version;
-  /** The hash of its definition. */
+  /** The hash of the definition. */
   definition: string;
-  /** An own copy: a caller may hold parts of what it was given. */
+  /** A separate copy, because callers may keep parts of the original. */
   state: State;
-  /** Characters of its JSON. */
+  /** The length of the state's JSON. */
   size: number;
 }
 
-export type Recents = Bounded<Recent>;
+export type RecentRuns = BoundedCache<RecentRun>;
 
-const mostCharacters = 64 * 1024 * 1024;
+const maxCharacters = 64 * 1024 * 1024;
 
-export const createRecents = (): Recents => createBounded(mostCharacters);
+export const createRecentRuns = (): RecentRuns => createBoundedCache(maxCharacters);

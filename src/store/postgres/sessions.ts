@@ -1,23 +1,23 @@
 import type { Definition } from '../../machine/index.ts';
 import type { RunInfo } from '../store.ts';
 import type { Query } from './database.ts';
-import type { Pages } from './page.ts';
+import type { RunPages } from './run-pages.ts';
 import { statements } from './statements.ts';
 
-/** What is asked by those who have no tree. */
+/** Queries for clients without a worktree. */
 export interface ProjectSessions {
-  /** Remembers that a session takes part in a run; a second time changes nothing. */
+  /** Records that a session works on a run; idempotent. */
   join(session: string, run: string, now: number): Promise<void>;
-  /** The runs of a session, the one that it joined last first. */
+  /** The runs of a session, last joined first. */
   runsOf(session: string, limit: number): Promise<RunInfo[]>;
-  /** The definitions that runs have pinned last, one a name; only that of the name where one is given. */
+  /** The newest pinned definition of each name, or of the given name. */
   definitions(limit: number, name?: string): Promise<Definition[]>;
 }
 
-export function createProjectSessions(query: Query, pages: Pages, project: number): ProjectSessions {
+export function createProjectSessions(query: Query, pages: RunPages, project: number): ProjectSessions {
   return {
     async join(session, run, now) {
-      // Such a name can be nobody's who asks for it.
+      // No session id contains NUL, and a text column cannot store it.
       if (!session.includes('\0')) await query(statements.joinSession, [project, run, session, now]);
     },
     async runsOf(session, limit) {

@@ -5,7 +5,7 @@ const call = (name: string, args: number, rows = true): Statement => {
   return { name, text: `select ${rows ? '* from ' : ''}stepfast.${name}(${list})` };
 };
 
-/** What servers ask, each a function of the schema. */
+/** The calls of servers; each is a function of the schema. */
 export const statements = {
   load: call('load_1', 3),
   create: call('create_1', 15, false),

@@ -1,26 +1,26 @@
 import { hash, randomBytes } from 'node:crypto';
 import { asOwnerOf } from './owner-connection.ts';
-import { channel } from './wake.ts';
+import { channel } from './wake-channel.ts';
 
 export interface NewToken {
   kind: 'agent' | 'person';
   name: string;
   scopes: readonly string[];
   /** Milliseconds since the epoch. */
-  expiresAt?: number;
+  expiresAt?: number | undefined;
 }
 
 export interface TokenInfo extends NewToken {
   id: string;
   createdAt: number;
-  revokedAt?: number;
+  revokedAt?: number | undefined;
 }
 
 export interface Tokens {
-  /** `token` is told here and never again: only its SHA-256 is kept. */
+  /** Returns the token once: only its SHA-256 is stored. */
   create(project: number, token: NewToken): Promise<{ id: string; token: string }>;
   list(project: number): Promise<TokenInfo[]>;
-  /** Whether there was one that could be revoked. */
+  /** Whether an active token was revoked. */
   revoke(project: number, id: string): Promise<boolean>;
 }
 
@@ -29,7 +29,7 @@ export const tokenHash = (token: string): string => hash('sha256', token, 'hex')
 const idBytes = 8;
 const secretBytes = 32;
 
-/** For the owner of the database. */
+/** Requires the owner of the database. */
 export function createTokens(url: string): Tokens {
   return {
     async create(project, { kind, name, scopes, expiresAt }) {
@@ -67,8 +67,8 @@ export function createTokens(url: string): Tokens {
           name,
           scopes,
           createdAt: created_at.getTime(),
-          ...(expires_at ? { expiresAt: expires_at.getTime() } : {}),
-          ...(revoked_at ? { revokedAt: revoked_at.getTime() } : {}),
+          expiresAt: expires_at?.getTime(),
+          revokedAt: revoked_at?.getTime(),
         }));
       }),
 

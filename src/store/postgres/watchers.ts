@@ -1,13 +1,13 @@
 import type { Query } from './database.ts';
 import { statements } from './statements.ts';
-import type { Wakes } from './wake.ts';
+import type { WakeChannel } from './wake-channel.ts';
 
-/** Who waits for a run to move. However many there are, one question a project is under way. */
+/** Waits for new batches. However many watchers there are, one query per project runs at a time. */
 export interface Watchers {
   watch(project: number, run: string, seq: number, ms: number): Promise<void>;
-  /** In this process; others are heard of by `wakes`. */
+  /** Reports a batch of this process; `wakes` reports those of other processes. */
   moved(project: number, run: string, seq: number): void;
-  /** Ends all waiting, and lets no more begin: their timers would keep the process alive. */
+  /** Wakes all watchers and refuses new ones: their timers would keep the process alive. */
   close(): void;
 }
 
@@ -16,14 +16,14 @@ interface Watcher {
   wake(): void;
 }
 
-interface Watched {
+interface WatchedProject {
   runs: Map<string, Set<Watcher>>;
-  asking: boolean;
+  querying: boolean;
   again: boolean;
 }
 
-export function createWatchers(query: Query, wakes: Wakes): Watchers {
-  const projects = new Map<number, Watched>();
+export function createWatchers(query: Query, wakes: WakeChannel): Watchers {
+  const projects = new Map<number, WatchedProject>();
   let listening = false;
   let closed = false;
 
@@ -32,38 +32,38 @@ export function createWatchers(query: Query, wakes: Wakes): Watchers {
     listening = true;
     wakes.on((wake, moved) => {
       if (wake !== 'runs') return;
-      for (const project of projects.keys()) if (moved?.has(project) ?? true) void ask(project);
+      for (const project of projects.keys()) if (moved?.has(project) ?? true) void poll(project);
     });
   }
 
-  async function ask(project: number): Promise<void> {
+  async function poll(project: number): Promise<void> {
     const watched = projects.get(project);
     if (!watched) return;
     watched.again = true;
-    if (watched.asking) return;
-    watched.asking = true;
+    if (watched.querying) return;
+    watched.querying = true;
     while (watched.again && watched.runs.size > 0) {
       watched.again = false;
-      const asked = new Map([...watched.runs].map(([run, waiting]) => [run, [...waiting]]));
+      const polled = new Map([...watched.runs].map(([run, waiting]) => [run, [...waiting]]));
       try {
-        const rows = await query(statements.seqs, [project, [...asked.keys()]]);
+        const rows = await query(statements.seqs, [project, [...polled.keys()]]);
         const seqs = new Map(rows.map(([run, seq]) => [String(run), Number(seq)]));
-        for (const [run, waiting] of asked) {
+        for (const [run, waiting] of polled) {
           const seq = seqs.get(run) ?? Number.POSITIVE_INFINITY;
           for (const watcher of waiting) if (seq > watcher.seq) watcher.wake();
         }
       } catch {
-        // The next wake asks again, or their time is over.
+        // The next wake retries, or the watchers time out.
       }
     }
-    watched.asking = false;
+    watched.querying = false;
   }
 
   return {
     async watch(project, run, seq, ms) {
       if (closed) return;
       listen();
-      const watched = projects.get(project) ?? { runs: new Map(), asking: false, again: false };
+      const watched = projects.get(project) ?? { runs: new Map(), querying: false, again: false };
       projects.set(project, watched);
       const waiting = watched.runs.get(run) ?? new Set();
       watched.runs.set(run, waiting);
@@ -71,7 +71,7 @@ export function createWatchers(query: Query, wakes: Wakes): Watchers {
         const timer = setTimeout(wake, ms);
         const watcher: Watcher = { seq, wake };
         waiting.add(watcher);
-        void ask(project);
+        void poll(project);
 
         function wake(): void {
           clearTimeout(timer);

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeOwnFile } from '../../store/index.ts';
+import { writeNoFollow } from '../../store/index.ts';
 
 /**
  * Mark files: a hook starts a program only where the mark of its event exists, so that hooks cost a file test while
@@ -29,11 +29,11 @@ export function createMarks(directory: string): Marks {
     if (!plain.test(reason)) return;
     mkdirSync(because, { recursive: true });
     const ignore = join(directory, 'sessions', '.gitignore');
-    if (!existsSync(ignore)) writeOwnFile(ignore, '*\n');
+    if (!existsSync(ignore)) writeNoFollow(ignore, '*\n');
     const [file, text] = [join(because, reason), `${marks.join('\n')}\n`];
     const before = read(file);
     // Before the marks: whoever takes marks away looks for new reasons afterwards.
-    if (before !== text) writeOwnFile(file, text);
+    if (before !== text) writeNoFollow(file, text);
     // A new reason takes no mark away, so nobody else's need to be read.
     if (before === '' || before === text) make(marks);
     else settle();
@@ -58,7 +58,7 @@ export function createMarks(directory: string): Marks {
 
   function make(marks: Iterable<string>): void {
     for (const mark of marks)
-      if (plain.test(mark) && !existsSync(join(folder, mark))) writeOwnFile(join(folder, mark), '');
+      if (plain.test(mark) && !existsSync(join(folder, mark))) writeNoFollow(join(folder, mark), '');
   }
 
   function wantedNow(): Set<string> {

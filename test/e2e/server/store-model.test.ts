@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStore, temporaryDirectory } from '../../../src/store/file/temporary.ts';
 import { createPostgres } from '../../../src/store/postgres/index.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { openStore, temporaryDirectory } from '../../kit/file-store.ts';
 import { begin, mustLoad, noteCommand, send } from '../../kit/sample-run.ts';
 import { storeAnswers, storeCalls } from '../../kit/store-model.ts';
 

@@ -1,9 +1,10 @@
-import { isolated, type Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
+import { isolateByProject } from './project-isolation.ts';
 
 /**
- * State and batches are JSON as text: jsonb knows no \u0000. A run's row is small and rewritten in place (storage main,
- * room in the page, no index on what changes); its batches all lie in the month that it began in. Row security lets no
- * index be used by a function of a column: what is looked for is a column of its own.
+ * State and batches are JSON as text, because jsonb does not support \u0000. A run's row is small and updated in place
+ * (storage main, free space in the page, no index on changing columns); its batches are in the partition of the month
+ * that it started in. Under row level security no index on an expression is used, so every searched value is a column.
  */
 export const tables: Migration = {
   id: 1,
@@ -22,7 +23,7 @@ export const tables: Migration = {
       body text not null,
       primary key (project, hash)
     );
-    ${isolated('definitions')}
+    ${isolateByProject('definitions')}
 
     create table stepfast.runs (
       project int not null,
@@ -45,7 +46,7 @@ export const tables: Migration = {
     create index runs_live on stepfast.runs (project, created_ms desc, run) where live;
     create index runs_by_end on stepfast.runs (project, backwards);
     create index runs_by_month on stepfast.runs (project, began);
-    ${isolated('runs')}
+    ${isolateByProject('runs')}
 
     create table stepfast.events (
       project int not null,
@@ -60,7 +61,7 @@ export const tables: Migration = {
       primary key (project, run, seq, began)
     ) partition by range (began);
     create index events_by_tx on stepfast.events (project, tx);
-    ${isolated('events')}
+    ${isolateByProject('events')}
 
     -- Callers' keys, apart from the events: to look through a partitioned table locks all its partitions. Those of a
     -- run lie together, so that a write touches few pages.
@@ -71,7 +72,7 @@ export const tables: Migration = {
       seq int not null,
       primary key (project, run, key)
     );
-    ${isolated('keys')}
+    ${isolateByProject('keys')}
 
     create table stepfast.texts (
       project int not null,
@@ -81,7 +82,7 @@ export const tables: Migration = {
       at timestamptz not null default now(),
       primary key (project, run, digest)
     );
-    ${isolated('texts')}
+    ${isolateByProject('texts')}
 
     do $$ begin
       alter table stepfast.runs alter column state set compression lz4;

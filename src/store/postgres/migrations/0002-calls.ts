@@ -1,9 +1,9 @@
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const within = `perform set_config('stepfast.project', p_project::text, true);`;
 
-/** One call, one round trip, one transaction: each says whose rows it means, and row security holds it to that. */
+/** One function per call: one round trip, one transaction. Each sets its project, and row level security enforces it. */
 export const calls: Migration = {
   id: 2,
   name: 'calls',

@@ -1,8 +1,8 @@
-import type { Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
 
 const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 
-/** The months of events: made ahead by whoever serves, dropped by the owner alone. */
+/** Monthly partitions of events: servers create them ahead of time, only the owner drops them. */
 export const months: Migration = {
   id: 3,
   name: 'months',

@@ -1,8 +1,9 @@
-import { isolated, type Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
+import { isolateByProject } from './project-isolation.ts';
 
 const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 
-/** A token is asked for before its project is known: whoever has its hash sees that one row, through a function. */
+/** A token is looked up before its project is known, so a function returns the one row with its hash. */
 export const tokens: Migration = {
   id: 4,
   name: 'tokens',
@@ -19,7 +20,7 @@ export const tokens: Migration = {
       revoked_at timestamptz
     );
     create index tokens_by_project on stepfast.tokens (project, created_at);
-    ${isolated('tokens')}
+    ${isolateByProject('tokens')}
     create policy presented on stepfast.tokens for select
       using (hash = nullif(current_setting('stepfast.token', true), ''));
 

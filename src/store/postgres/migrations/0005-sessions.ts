@@ -1,9 +1,10 @@
-import { isolated, type Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
+import { isolateByProject } from './project-isolation.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const within = `perform set_config('stepfast.project', p_project::text, true);`;
 
-/** What is asked by those who have no tree: the runs of a session, and the workflows that a project has used. */
+/** For clients without a worktree: the runs of a session and the workflows of a project. */
 export const sessions: Migration = {
   id: 5,
   name: 'sessions',
@@ -17,7 +18,7 @@ export const sessions: Migration = {
       foreign key (project, run) references stepfast.runs on delete cascade
     );
     create index session_runs_by_session on stepfast.session_runs (project, session, at_ms desc);
-    ${isolated('session_runs')}
+    ${isolateByProject('session_runs')}
     create index runs_by_definition on stepfast.runs (project, definition, created_ms desc);
 
     create function stepfast.join_session_1(p_project int, p_run text, p_session text, p_ms bigint)

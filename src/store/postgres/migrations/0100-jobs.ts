@@ -1,10 +1,11 @@
-import { isolated, type Migration } from '../migration.ts';
+import type { Migration } from './migration.ts';
+import { isolateByProject } from './project-isolation.ts';
 
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 const within = `perform set_config('stepfast.project', v_project::text, true);`;
 
-/** Whom a project tells what happens, how far it has told, and the runs that wait for a worker. */
+/** Webhooks, their delivery positions, and the runs that wait for a worker. */
 export const jobs: Migration = {
   id: 100,
   name: 'jobs',
@@ -22,13 +23,13 @@ export const jobs: Migration = {
       disabled_at timestamptz,
       primary key (project, id)
     );
-    ${isolated('webhooks')}
+    ${isolateByProject('webhooks')}
 
     create table stepfast.dispatch (
       project int primary key references stepfast.projects on delete cascade,
       tx bigint not null
     );
-    ${isolated('dispatch')}
+    ${isolateByProject('dispatch')}
 
     -- epoch is null while nobody has it; until is then the time from which it may be taken
     create table stepfast.work (
@@ -42,7 +43,7 @@ export const jobs: Migration = {
     );
     create index work_by_time on stepfast.work (project, until);
     create sequence stepfast.work_epoch;
-    ${isolated('work')}
+    ${isolateByProject('work')}
 
     create index runs_ended on stepfast.runs (project, definition) where not live;
 

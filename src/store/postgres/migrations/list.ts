@@ -1,10 +1,10 @@
-import type { Migration } from '../migration.ts';
 import { tables } from './0001-tables.ts';
 import { calls } from './0002-calls.ts';
 import { months } from './0003-months.ts';
 import { tokens } from './0004-tokens.ts';
 import { sessions } from './0005-sessions.ts';
 import { jobs } from './0100-jobs.ts';
+import type { Migration } from './migration.ts';
 
 /** In the order of their ids. */
 export const migrations: readonly Migration[] = [tables, calls, months, tokens, sessions, jobs];

@@ -1,8 +1,0 @@
-import type { Briefing } from './compile.ts';
-
-/** A briefing without its texts in one piece. */
-type BriefingJson = Pick<Briefing, 'id' | 'run' | 'at' | 'tokens' | 'characters' | 'sections'>;
-
-export function briefingJson({ id, run, at, tokens, characters, sections }: Briefing): BriefingJson {
-  return { id, run, ...(at === undefined ? {} : { at }), tokens, characters, sections };
-}

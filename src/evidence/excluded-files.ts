@@ -1,2 +1,0 @@
-/** What Stepfast itself writes while a run goes on: no tree covers it. */
-export const ownFiles: readonly string[] = ['.stepfast/runs', '.stepfast/sessions'];

@@ -1,7 +1,0 @@
-/** One way to hash a worktree. Both throw `tree_unknown`. */
-export interface Trees {
-  /** A hash for each: of the given paths only, or of everything. */
-  read(covers: readonly (readonly string[] | undefined)[]): Promise<string[]>;
-  /** The files that differ between two hashes that this object gave. */
-  changed(before: string, after: string): Promise<string[]>;
-}

@@ -1,4 +1,0 @@
-import { storeContract } from '../../test/kit/store-contract.ts';
-import { createMemoryStore } from './memory.ts';
-
-storeContract('memory', async () => ({ store: createMemoryStore() }));
