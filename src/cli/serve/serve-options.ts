@@ -44,7 +44,7 @@ export interface ServeSettings {
   retentionMonths?: number;
   jobs: boolean;
   /** Where webhooks may lead beside public https addresses. */
-  reach: { http: boolean; privateAddresses: boolean };
+  webhookTargets: { http: boolean; privateAddresses: boolean };
   logLevel: string;
   migrate: boolean;
   issuerFor(publicUrl: URL): Issuer | undefined;
@@ -93,7 +93,7 @@ export function settingsFrom(values: Values, io: Io): ServeSettings {
     ...(perSecond === undefined ? {} : { perSecond }),
     ...(retentionMonths === undefined ? {} : { retentionMonths }),
     jobs: values['no-jobs'] !== true,
-    reach: {
+    webhookTargets: {
       http: values['webhooks-allow-http'] === true,
       privateAddresses: values['webhooks-allow-private'] === true,
     },

@@ -80,7 +80,7 @@ async function start(settings: ServeSettings, io: Io): Promise<Served> {
       publicUrl: publicUrl.origin,
       onWake: (listener) => backend.onWake((wake) => wake === 'runs' && listener()),
       log,
-      reach: settings.reach,
+      allow: settings.webhookTargets,
       ...(settings.retentionMonths === undefined ? {} : { retentionMonths: settings.retentionMonths }),
     });
     if (settings.jobs) await jobs.start();

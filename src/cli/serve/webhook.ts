@@ -34,8 +34,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const url = databaseUrl(values, io);
   const project = await projectOf(url, values.project);
   const { createWebhooks } = await import('../../jobs/index.ts');
-  const reach = { http: values['allow-http'] ?? false, privateAddresses: values['allow-private'] ?? false };
-  const webhooks = createWebhooks({ url, reach });
+  const allow = { http: values['allow-http'] ?? false, privateAddresses: values['allow-private'] ?? false };
+  const webhooks = createWebhooks({ url, allow });
   try {
     return await actions[name]({ webhooks, project, subject: subject ?? '', values, io });
   } finally {

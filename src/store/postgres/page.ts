@@ -6,9 +6,9 @@ import { statements } from './statements.ts';
 
 export interface PageRequest {
   /** Only those under way, or only those that have ended. */
-  live?: boolean;
+  live?: boolean | undefined;
   /** The `next` of the page before. */
-  after?: string;
+  after?: string | undefined;
   limit: number;
 }
 
