@@ -19,7 +19,7 @@ export interface JobsOptions {
   /** Webhook targets allowed besides https on public addresses. */
   allow?: Partial<AllowedTargets>;
   /** Months to keep ended runs. Without it, they are kept forever. */
-  retentionMonths?: number;
+  retentionMonths?: number | undefined;
   /** Subscribes to commits and returns an unsubscribe function. Without it, jobs only poll. */
   onWake?(listener: () => void): () => void;
   log?: JobsLog;

@@ -9,7 +9,7 @@ import { hashToken, isToken } from './token.ts';
 export interface AuthOptions {
   /** The public URL of this server. */
   publicUrl: URL;
-  issuer?: Issuer;
+  issuer?: Issuer | undefined;
 }
 
 /** Resolves the bearer token of a request. Throws a problem. */

@@ -4,7 +4,7 @@ import { openingOf } from '../view/evidence.ts';
 import type { Signs } from '../view/symbols.ts';
 
 /** An event for people; undefined for what only the machine needs. */
-export function wordsFor(event: Event, signs: Signs): Span[] | undefined {
+export function describeEvent(event: Event, signs: Signs): Span[] | undefined {
   const { done, bad, here, waits } = signs;
   const path = 'at' in event && event.at !== undefined ? pathIn(event.at) : '';
   switch (event.type) {

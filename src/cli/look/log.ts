@@ -9,7 +9,7 @@ import { printJson, printRefusal } from '../perform.ts';
 import { given, openRuntime, runOptions } from '../run-options.ts';
 import { signsFor } from '../view/symbols.ts';
 import { damageOf } from './damage.ts';
-import { wordsFor } from './event-text.ts';
+import { describeEvent } from './event-text.ts';
 
 export const options = runOptions;
 
@@ -59,7 +59,7 @@ function lines(entries: readonly StoredEntry[], io: Io): string[] {
     const { date, time } = momentOf(entry.now);
     const who = (whos[index] ?? '').padEnd(width);
     const told = entry.events.flatMap((event) => {
-      const words = wordsFor(event, signs);
+      const words = describeEvent(event, signs);
       return words === undefined ? [] : [words];
     });
     if (told.length === 0) return [];

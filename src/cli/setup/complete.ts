@@ -38,13 +38,13 @@ async function candidatesFor(before: readonly string[], current: string, io: Io)
   const flags = flagsOf(command);
   if (current.startsWith('-')) return flags;
   const previous = flags.find(({ word }) => word === rest.at(-1));
-  if (previous?.takes !== undefined) return await wordsFor(previous.takes, io);
+  if (previous?.takes !== undefined) return await describeEvent(previous.takes, io);
   const takes = new Set(flags.flatMap(({ word, takes: value }) => (value === undefined ? [] : [word])));
   const given = rest.filter(
     (word, index) => !word.startsWith('-') && !takes.has(rest[index - 1] ?? ''),
   ).length;
   const kind = positionalsOf(command)[given];
-  return kind === undefined ? [] : await wordsFor(kind, io);
+  return kind === undefined ? [] : await describeEvent(kind, io);
 }
 
 function flagsOf({ options: all }: Command): (Candidate & { takes?: string | undefined })[] {
@@ -64,7 +64,7 @@ function positionalsOf({ usage }: Command): string[] {
 /** Whoever types does not wait for a server. */
 const completionMs = 500;
 
-async function wordsFor(kind: string, io: Io): Promise<Candidate[]> {
+async function describeEvent(kind: string, io: Io): Promise<Candidate[]> {
   if (kind.includes('|') && !kind.startsWith('|')) return kind.split('|').map((word) => ({ word }));
   const runtime = openRuntime(io, {}, [], completionMs);
   if (kind === 'workflow' || kind === 'files') return workflowNames(runtime);
