@@ -2,7 +2,7 @@ import type { Refused, Runtime } from '../../runtime/index.ts';
 
 type Problem = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>['problems'][number];
 
-/** What a look at every byte of a run finds; undefined where it is whole. */
+/** Verifies the whole run; undefined if it is intact. */
 export async function damageOf({ store }: Runtime, run: string): Promise<Refused | undefined> {
   const problems = (await store.check(run))?.problems ?? [];
   const [first] = problems;
@@ -16,6 +16,6 @@ export async function damageOf({ store }: Runtime, run: string): Promise<Refused
   };
 }
 
-/** Without the remedy that the store adds: whoever prints it has one of its own. */
+/** Strips the store's suggested fix; callers print their own. */
 export const bareMessage = ({ message }: Problem): string =>
   message.replace(/: (?:stepfast repair|choose one|bring it back|update Stepfast).*$/, '');
