@@ -124,7 +124,10 @@ function print(
   for (const what of skipped) line(['dim', `${signs.open} ${printable(what)}  skipped: depends on a run`]);
   if (unstable) line(['red', `${signs.bad} the gates keep changing ${printable(unstable.join(', '))}`]);
   if (receipts.length === 0)
-    line(['yellow', 'Nothing was verified: every gate of this workflow depends on a run.']);
+    line([
+      'yellow',
+      `Nothing was verified: the workflow has no gates${skipped.length > 0 ? ' that work without a run' : ''}.`,
+    ]);
   else
     line(
       pass
