@@ -1,9 +1,9 @@
 import { ensureBuilt } from './ensure-built.ts';
 
-/** `npm run bench -- NAME`: prints a table and, last, one JSON line. Fails where a limit is passed. */
+/** `npm run bench -- NAME`: prints a table and a final JSON line. Fails if a limit is exceeded. */
 interface Bench {
   load(): Promise<{ bench(): Promise<object> }>;
-  /** Of what is counted, as promised; of what is timed, with room for a busy machine. */
+  /** Counts have their documented limits; times allow for a busy machine. */
   limits: Record<string, number>;
 }
 
@@ -32,7 +32,7 @@ const benches: Record<string, Bench> = {
 const name = process.argv[2] ?? '';
 const chosen = Object.hasOwn(benches, name) ? benches[name] : undefined;
 if (!chosen) {
-  console.error(`Name one of: ${Object.keys(benches).join(', ')}`);
+  console.error(`Usage: npm run bench -- NAME. Benches: ${Object.keys(benches).join(', ')}`);
   process.exit(2);
 }
 ensureBuilt();

@@ -1,4 +1,4 @@
-/** Bundles into dist/, unless what is there was built from the same sources: every script that needs dist/ runs this. */
+/** Bundles into dist/ unless it is up to date. Every script that needs dist/ runs this. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
@@ -7,7 +7,7 @@ import { createStamp } from './build/stamp.ts';
 
 process.chdir(join(import.meta.dirname, '..'));
 
-/** The lock file stands for node_modules, and `npm ci` removes the stamp with it. */
+/** The lock file represents node_modules, and `npm ci` removes the stamp with it. */
 const stamp = createStamp(
   'node_modules/.cache/stepfast/build',
   [
@@ -22,7 +22,7 @@ const stamp = createStamp(
   ['dist'],
 );
 if (stamp.isCurrent()) {
-  console.log('dist/ is current');
+  console.log('dist/ is up to date');
   process.exit();
 }
 stamp.remove();
@@ -42,7 +42,7 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node22',
-  // Their builds for Node ask for `require` at run time; these are the same code as ES modules.
+  // Their Node builds call `require` at run time; these are the same code as ES modules.
   alias: {
     yaml: './node_modules/yaml/browser/index.js',
     'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js',
@@ -54,7 +54,7 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
-// Packages of the team server that are CommonJS ask for Node's own modules by `require`.
+// CommonJS packages of the team server load Node's built-in modules with `require`.
 for (const file of Object.keys(metafile.outputs).filter((each) => each.endsWith('.js'))) {
   const text = readFileSync(file, 'utf8');
   if (text.includes('Dynamic require of'))
@@ -64,7 +64,7 @@ for (const file of Object.keys(metafile.outputs).filter((each) => each.endsWith(
     );
 }
 
-// What an older Node cannot even load is looked at first, by a file that it can.
+// Checks the Node version in a file that an older Node can still parse.
 const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
 const [major, minor] = engines.node.replace('>=', '').split('.');
 const isOld = `const[a,b]=process.versions.node.split('.');if(a<${major}||a==${major}&&b<${minor})`;
@@ -99,7 +99,7 @@ printSizes(metafile);
 for (const each of [light, full, line]) printSizes(each);
 stamp.write();
 
-/** Loading ES modules costs Node a quarter of its start, and `node:crypto` a fifth. */
+/** Loading ES modules takes a quarter of Node's startup time, and `node:crypto` a fifth. */
 async function buildHook(
   entry: string,
   file: string,
@@ -113,7 +113,7 @@ async function buildHook(
         if (kind === 'entry-point') return undefined;
         const other = others[path];
         if (other !== undefined) return { path: other, external: true };
-        // Nothing in src does anything when it is imported, so what is not used can go.
+        // No module in src has side effects, so unused imports can be dropped.
         return { path: join(resolveDir, path), sideEffects: false };
       });
     },
@@ -125,7 +125,7 @@ async function buildHook(
     format: 'cjs',
     platform: 'node',
     target: 'node22',
-    // An ES module is imported as one, everything else is required.
+    // ES modules are imported, everything else is required.
     supported: { 'dynamic-import': Object.values(others).every((other) => other.endsWith('.js')) },
     alias: { 'node:crypto': './src/hooks/sha256.ts' },
     plugins: [lean],
@@ -142,7 +142,7 @@ async function buildHook(
   return built.metafile;
 }
 
-/** Says it once a session, where a person sees it, and fails no hook. */
+/** Shows the message to the person once per session, without failing the hook. */
 function guard(): string {
   const said = `{const t='${needs}'+process.version+', so this session is not told of the run under way';`;
   return `{${isOld}${said}if(process.argv[4]=='SessionStart')console.log(JSON.stringify({systemMessage:t}));else console.error(t);process.exit(0)}}`;
@@ -161,7 +161,7 @@ function bundleZodTypes(): void {
   }
 }
 
-/** The licences of everything that was bundled, since their texts must travel with the code. */
+/** The licenses of all bundled packages, which must be distributed with the code. */
 function thirdParty({ inputs }: Metafile): string {
   const packages = new Set(
     Object.keys(inputs).flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []),
@@ -179,17 +179,17 @@ function licenceIn(directory: string): string {
     const file = readdirSync(directory).find((entry) => name.test(entry));
     return file && readFileSync(join(directory, file), 'utf8');
   };
-  // Some have it at the end of what they say of themselves.
+  // Some packages have the license at the end of their README.
   const licence =
     text(/^licen[cs]e(\.|$)/i) ?? /^#+ *licen[cs]e\s+([\s\S]+)/im.exec(text(/^readme/i) ?? '')?.[1];
-  if (!licence) throw new Error(`what is in ${directory} is bundled but says no licence`);
+  if (!licence) throw new Error(`${directory} is bundled but has no license`);
   return licence.trim();
 }
 
 function printSizes({ outputs }: Metafile): void {
   const files = Object.entries(outputs).filter(([file]) => /\.c?js$/.test(file));
   for (const [file, { bytes }] of files) console.log(`${kilobytes(bytes)}  ${file}`);
-  console.log(`${kilobytes(files.reduce((sum, [, { bytes }]) => sum + bytes, 0))}  together`);
+  console.log(`${kilobytes(files.reduce((sum, [, { bytes }]) => sum + bytes, 0))}  total`);
 }
 
 function kilobytes(bytes: number): string {

@@ -1,4 +1,4 @@
-/** Everything that must hold before a commit: `npm run check`. Stops at the first that does not. */
+/** `npm run check`: every check that must pass before a commit. Stops at the first failure. */
 import { spawnSync } from 'node:child_process';
 
 const checks: [name: string, command: string, ...args: string[]][] = [

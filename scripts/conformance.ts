@@ -1,7 +1,7 @@
 /**
- * Other people's tests of the MCP server: the conformance suite, which speaks HTTP and so gets the server of stdio
- * through a bridge, and that of the team server as it is; and the Inspector against `stepfast mcp` itself. Both are
- * installed outside the checkout, once: STEPFAST_CI_CACHE or ~/.cache/stepfast-ci.
+ * Third-party tests of the MCP server: the conformance suite against the stdio server (through an HTTP bridge) and the
+ * team server, and the Inspector against `stepfast mcp`. Both are installed once outside the checkout, in
+ * STEPFAST_CI_CACHE or ~/.cache/stepfast-ci.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const packages = { conformance: '0.1.16', inspector: '2.12.0' };
 
 const own = (what: string) => `asks for the suite's own ${what}`;
 const notOffered = (what: string) => `the server offers no ${what}`;
-/** Scenarios that a server other than the suite's own example cannot pass, and why. */
+/** Scenarios that only the suite's own example server can pass, and why. */
 const notApplicable: Record<string, string> = {
   'logging-set-level': notOffered('logging, which the protocol has deprecated'),
   'completion-complete': notOffered('completions'),
@@ -83,7 +83,7 @@ function install(): string {
     cwd: target,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  if (status !== 0) throw new Error(`npm could not install ${names.join(' and ')}: its answer is above.`);
+  if (status !== 0) throw new Error(`npm failed to install ${names.join(' and ')}; see its output above.`);
   writeFileSync(join(target, 'installed'), '');
   return target;
 }
@@ -154,7 +154,7 @@ async function runSuite(
   return outcomes;
 }
 
-/** Each call is a server process of its own; what it answers must hold a few words. */
+/** Each call starts its own server process; its output must contain the given words. */
 async function runInspector({ directory: cwd, env }: Project): Promise<Outcome[]> {
   const inspector = join(cache, 'node_modules', '.bin', 'mcp-inspector');
   const server = [process.execPath, join(root, 'dist', 'cli.js'), 'mcp'];

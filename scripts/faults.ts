@@ -1,6 +1,6 @@
 /**
- * What breaks around the team server, and what must hold: `npm run faults [-- --workflows N] [--tasks N] [--only SUITE]
- * [--seed N] [--small] [--plant no-key|async-commit]`. Fails where a promise is broken.
+ * Fault injection for the team server: `npm run faults [-- --workflows N] [--tasks N] [--only SUITE]
+ * [--seed N] [--small] [--plant no-key|async-commit]`. Fails if an invariant is violated.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -20,7 +20,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     small: { type: 'boolean', default: false },
     plant: { type: 'string' },
-    /** In a mount namespace of its own. */
+    /** Set inside a private mount namespace. */
     inside: { type: 'boolean', default: false },
   },
 });
@@ -32,15 +32,15 @@ const options: SuiteOptions = {
   workflows,
   tasks: Number(values.tasks ?? (values.small ? 200 : 2000)),
   seed: Number(values.seed),
-  // Looked at above.
+  // Checked above.
   plant: values.plant as Plant,
 };
-/** What is not asked for by name is played at a tenth: the trouble, not the number, is the point. */
+/** Suites that are not named run at a tenth of the size. */
 const tenth = { ...options, workflows: Math.max(50, Math.round(workflows / 10)) };
 
 const suites: Record<string, { about: string; play(): Promise<Outcome> }> = {
   crash: {
-    about: 'PostgreSQL stopped at once every 2 s, one of two servers killed',
+    about: 'PostgreSQL stopped immediately every 2 s, one of two servers killed',
     play: () => crash(options),
   },
   claims: {
@@ -75,7 +75,7 @@ for (const name of chosen) {
 console.log(JSON.stringify({ broken, ...counted }));
 if (broken > 0) process.exitCode = 1;
 
-/** Once more in a mount namespace of its own, where a small disk can be made. */
+/** Runs the suite again in a private mount namespace, where it can create a small disk. */
 async function onFullDisk(): Promise<Outcome> {
   if (values.inside) return disk(tenth);
   if (!privateMounts()) return { counts: {}, findings: [], skipped: 'no file system can be mounted here' };
@@ -87,7 +87,7 @@ async function onFullDisk(): Promise<Outcome> {
     { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const last = stdout.trimEnd().split('\n').at(-1) ?? '';
-  if (status !== 0 && !last.startsWith('{')) throw new Error(`the suite of the full disk failed:\n${stdout}`);
+  if (status !== 0 && !last.startsWith('{')) throw new Error(`the full-disk suite failed:\n${stdout}`);
   const { lost, twice, wrong, ...counts } = JSON.parse(last).disk;
   const told = stdout.split('\n').flatMap((line) => /^ {2}(lost|twice|wrong): (.*)$/.exec(line)?.[2] ?? []);
   const findings = Array.from({ length: lost + twice + wrong }, (_, index) => ({

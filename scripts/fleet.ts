@@ -1,6 +1,6 @@
 /**
  * Many agents over an hour of simulated work against two servers: `npm run fleet [-- --agents N] [--minutes N]
- * [--every SECONDS] [--rate N] [--write]`. Fails where memory or latency grow, or a call fails.
+ * [--every SECONDS] [--rate N] [--write]`. Fails if memory or latency grow, or if a call fails.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ import { median, rounded, row } from './fleet/ground/quantile.ts';
 import { createTeam } from './fleet/ground/team.ts';
 import { type Slice, simulate } from './fleet/simulate.ts';
 
-/** Agents of one project. */
+/** Agents per project. */
 const together = 100;
-/** With fewer calls a server is still warming up, and its figures say nothing about growth. */
+/** With fewer calls the servers are still warming up, and growth cannot be measured. */
 const leastCalls = 20_000;
 const limits = { latencyGrowth: 1.5, memoryGrowth: 1.25 };
 
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '60' },
     /** Simulated seconds between two calls of an agent. */
     every: { type: 'string', default: '120' },
-    /** Calls a real second at most; 0 for as fast as it goes. */
+    /** Maximum calls per real second; 0 for unlimited. */
     rate: { type: 'string', default: '0' },
     'in-flight': { type: 'string', default: '32' },
     slices: { type: 'string' },

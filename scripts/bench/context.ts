@@ -1,4 +1,4 @@
-/** What briefings cost and whether they keep their word: `node scripts/bench/context.ts [--runs N]`. */
+/** Cost and correctness of briefings: `node scripts/bench/context.ts [--runs N]`. */
 import { parseArgs } from 'node:util';
 import { getTokenizer } from '@anthropic-ai/tokenizer';
 import fc from 'fast-check';
@@ -11,26 +11,26 @@ import { benchPrime, type PrimeFigures } from './context/prime.ts';
 
 interface Figures {
   runs: number;
-  /** More than the cap, by the tokenizer and not by our estimate. */
+  /** Briefings over the cap, by tokenizer instead of estimate. */
   overBudget: number;
-  /** Something of the first four sections was not told. */
+  /** Briefings that lack something of the first four sections. */
   notWhole: number;
   compileMs: { p50: number; p99: number };
-  /** The largest share of its tokens that a briefing used, counted. */
+  /** The largest share of the token budget that a briefing used. */
   fullest: number;
 }
 
 /** Prints a table. */
 export async function bench({ runs = runsAsked() } = {}): Promise<object> {
   const random = compileRandom(runs);
-  // As long a history as is promised, and a short one where only the code is to be tried.
+  // The documented history length, or a short one for a smoke test.
   const prime = await benchPrime(runs < 10_000 ? { tasks: 200, megabytes: 2 } : {});
   print(random, prime);
   const { compileMs, ...figures } = random;
   return { ...figures, compileMs: compileMs.p50, compileP99Ms: compileMs.p99, ...prime };
 }
 
-/** Counted tokens are multiplied by this: the published tokenizer is that of an older model. */
+/** Correction factor, because the published tokenizer belongs to an older model. */
 const margin = 1.3;
 
 function compileRandom(runs: number): Figures {
@@ -50,8 +50,8 @@ function compileRandom(runs: number): Figures {
     const characters = cap.characters === undefined ? 0 : briefing.markdown.length / cap.characters;
     const missing = missingIn(briefing, source);
     if (tokens > 1 || characters > 1)
-      console.error(`seed ${seed} is over its budget: ${tokens}, ${characters}`);
-    if (missing.length > 0) console.error(`seed ${seed} does not tell ${missing.join('; ')}`);
+      console.error(`seed ${seed} exceeds its budget: ${tokens} tokens, ${characters} characters`);
+    if (missing.length > 0) console.error(`seed ${seed} lacks ${missing.join('; ')}`);
     overBudget += Number(tokens > 1 || characters > 1);
     notWhole += Number(missing.length > 0);
     fullest = Math.max(fullest, tokens);

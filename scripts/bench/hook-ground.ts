@@ -18,7 +18,7 @@ steps:
   - { id: end, type: action, instructions: Write the notes for the release. }
 `;
 
-/** The bundled workflow as a project makes it its own. */
+/** The bundled workflow, customized by a project. */
 const go = `name: go
 extends: go
 steps:
@@ -33,7 +33,7 @@ export interface Fired {
   stdout: string;
 }
 
-/** A project in which a run is under way, and a host's hooks, each started as the host does. */
+/** A project with a live run, and hooks that are started as the host starts them. */
 export interface Ground {
   root: string;
   run: string;

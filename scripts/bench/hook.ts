@@ -1,4 +1,4 @@
-/** What hooks cost against Node's own start: `npm run bench -- hook`. */
+/** Cost of hooks relative to Node's own startup: `npm run bench -- hook`. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ export async function bench({ rounds = roundsAsked() } = {}): Promise<object> {
         await createGround(kind),
       ];
       made.push(free, begun, worked);
-      // Often, since everything is compared with it.
+      // Measured often, because it is the baseline.
       rows.push(node, ...starts(kind, free, begun), node, ...tools(kind, worked));
     }
     return figures(measured(rows, rounds), rounds);
@@ -49,13 +49,13 @@ function measured(rows: readonly Row[], rounds: number): Map<string, number[]> {
   for (let round = 0; round < rounds; round += 1)
     for (const { name, fire } of rows) {
       const ms = fire(round);
-      // The first fills caches.
+      // The first round warms up caches.
       if (round > 0) times.get(name)?.push(ms);
     }
   return times;
 }
 
-/** Nobody works on the run of `free`, so whoever starts there is told all of it. */
+/** The run of `free` has no session, so a new session gets the full briefing. */
 function starts(kind: Kind, free: Ground, worked: Ground): Row[] {
   const start = (ground: Ground, source: string, session: string, round: number): number => {
     const payload = { session_id: session, source, prompt_id: `p${round}` };
@@ -65,7 +65,7 @@ function starts(kind: Kind, free: Ground, worked: Ground): Row[] {
   const end = (ground: Ground, session: string, reason: string): Fired =>
     ground.fire('session_end', 'SessionEnd', { session_id: session, reason });
   for (const session of ['compacted', 'resumed', 'cleared-0']) bind(worked, session);
-  // Somebody did, and ended.
+  // An earlier session worked on it and ended.
   end(free, 'gone', 'other');
   return [
     { name: `${kind}.startup`, fire: (round) => start(free, 'startup', `new-${round}`, round) },
@@ -143,14 +143,14 @@ function bind({ fire, run, at }: Ground, session: string): void {
   });
 }
 
-/** What was measured, if it said what it should. */
+/** Returns the measurement if the output is as expected. */
 function answered({ ms, stdout }: Fired, what: string, name: string): number {
   const told = what === '' ? stdout === '' : stdout.includes('additionalContext') && stdout.includes(what);
-  if (!told) throw new Error(`${name} answered: ${stdout.slice(0, 300)}`);
+  if (!told) throw new Error(`unexpected output of ${name}: ${stdout.slice(0, 300)}`);
   return ms;
 }
 
-/** Nothing ever began here. */
+/** A project without any run. */
 function createIdle() {
   const directory = mkdtempSync(join(tmpdir(), 'stepfast-hook-'));
   const cwd = join(directory, 'packages', 'web');
@@ -170,7 +170,7 @@ function timed(program: string, args: string[], cwd?: string): number {
     input: '{}',
     ...(cwd === undefined ? {} : { cwd }),
   });
-  if (code !== 0) throw new Error(`${program} ended with ${code}`);
+  if (code !== 0) throw new Error(`${program} exited with ${code}`);
   return performance.now() - started;
 }
 

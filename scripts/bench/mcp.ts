@@ -18,7 +18,7 @@ import { build } from 'esbuild';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { handshake, openClient, type RawClient } from './mcp/client.ts';
 
-/** A run of usual length: state grows with what was said. */
+/** A run of typical length, because state grows with outputs. */
 const runLength = 50;
 const root = join(import.meta.dirname, '..', '..');
 
@@ -41,7 +41,7 @@ interface Programs {
 }
 
 export async function bench({ spawns = 30, calls = 400 } = {}): Promise<McpFigures> {
-  // Not the system's temporary directory: that may be memory, where a sync costs nothing.
+  // Not the system's temporary directory, which may be in memory, where fsync is free.
   const cache = join(root, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
   const directory = mkdtempSync(join(cache, 'bench-mcp-'));
@@ -83,7 +83,7 @@ export async function bench({ spawns = 30, calls = 400 } = {}): Promise<McpFigur
   }
 }
 
-/** A repository of its own: the runs of a linked worktree, which this checkout may be, are in the main one. */
+/** A separate repository, because this checkout may be a linked worktree, whose runs are in the main one. */
 function prepare(project: string): void {
   mkdirSync(join(project, '.stepfast', 'workflows'), { recursive: true });
   execFileSync('git', ['init', '-q', project]);
@@ -132,7 +132,7 @@ async function measureStarts(
   const kinds = ['hand', 'sdk', 'ours'] as const;
   const empty = (): Starts => ({ initialize: [], list: [] });
   const starts = { hand: empty(), sdk: empty(), ours: empty() };
-  // The first round fills the file cache and the compile cache, and does not count.
+  // The first round warms up the file and compile caches and does not count.
   for (let round = 0; round <= spawns; round += 1) {
     for (const kind of kinds) {
       const began = performance.now();
@@ -193,7 +193,7 @@ async function measureCalls(programs: Programs, place: Place, calls: number) {
   }
   await ours.close();
   await sdk.close();
-  // As a model gets to know them.
+  // As sent to the model.
   const known = (tools as { name: string; description: string; inputSchema: object }[]).map(
     ({ name, description, inputSchema }) => ({ name, description, inputSchema }),
   );

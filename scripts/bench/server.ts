@@ -1,5 +1,5 @@
 /**
- * What an advance costs on the team server: `npm run bench -- server [--rounds N] [--seconds N] [--runs N] [--write]
+ * Cost of an advance on the team server: `npm run bench -- server [--rounds N] [--seconds N] [--runs N] [--write]
  * [--small]`. Ways to the same statements, in turn within every round: pgbench, engine and store in this
  * process, and two HTTP servers.
  */
@@ -41,7 +41,7 @@ export async function bench(asked = options()): Promise<object> {
   const sample = await sampleOf(team, small);
   describe(directory, sample, asked);
 
-  // Both sides of HTTP and the engine are compiled while they run.
+  // Warms up the JIT for HTTP clients, servers and the engine.
   for (const way of ['inProcess', 'http'] as const) {
     await fill(team, small);
     await measure(team, sample, way, judged, Math.max(3, seconds));
@@ -99,7 +99,7 @@ export async function bench(asked = options()): Promise<object> {
   };
 }
 
-/** Processor time: of PostgreSQL, and of all else that we started, ourselves included. */
+/** CPU time of PostgreSQL, and of this process and everything else it started. */
 interface Spent {
   database: number;
   programs: number;
@@ -151,7 +151,7 @@ async function measureGrowth(
   team: Team,
   { rounds, seconds, runs }: { rounds: number; seconds: number; runs: number },
 ): Promise<{ growth: number; anywhere: number; points: Point[] }> {
-  // No database is measured twice.
+  // No database is measured more than once.
   const sizes = [
     ...new Set([small, Math.max(small, Math.round(Math.sqrt(small * runs))), Math.max(small, runs)]),
   ];
@@ -212,7 +212,7 @@ async function measureGrowth(
   return { growth: ratio('spread'), anywhere: ratio('anywhere'), points };
 }
 
-/** The same for every run of the bench. */
+/** Identical for every run of the bench. */
 function shuffled(size: number): number[] {
   const all = Array.from({ length: size }, (_, index) => index);
   let seed = 1;

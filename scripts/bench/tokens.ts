@@ -1,5 +1,5 @@
 /**
- * What the plugin adds to the first request of a session without a run: `npm run bench -- tokens`. The real Claude Code
+ * Tokens that the plugin adds to the first request of a session without a run: `npm run bench -- tokens`. The real Claude Code
  * sends the requests; o200k counts them whole, with and without the plugin.
  */
 import { execFile } from 'node:child_process';
@@ -31,7 +31,7 @@ interface Counted {
 export interface TokenFigures {
   /** Every tool is listed. */
   added: number;
-  /** Tools are found by a search, as the host does by default. */
+  /** Tools are found by search, the host's default. */
   addedDeferred: number;
   /** What the host projects for skills; it does not count tools. */
   projected: number;
@@ -43,7 +43,7 @@ export async function bench({ from = root } = {}): Promise<TokenFigures> {
   const home = join(directory, 'home');
   const plugin = join(directory, 'plugin');
   for (const each of [cwd, home]) mkdirSync(each);
-  // A copy: whoever installs a checkout has the host copy its node_modules.
+  // A copy, because the host would copy the node_modules of a checkout.
   for (const part of parts) cpSync(join(from, part), join(plugin, part), { recursive: true });
   const model = await createScriptedModel();
   try {
@@ -54,7 +54,7 @@ export async function bench({ from = root } = {}): Promise<TokenFigures> {
       const full = await firstRequest(model, { cwd, home, env, pluginDir: plugin });
       const seen = `${contextOf(full)}${JSON.stringify(full.body.tools)}`;
       if (!seen.includes('mcp__plugin_stepfast_stepfast__workflow_start'))
-        throw new Error('the plugin gave the session no tools: nothing to count');
+        throw new Error('the plugin provided no tools');
       return difference(counted(bare), counted(full));
     };
     const listed = await count({ ENABLE_TOOL_SEARCH: 'false' });
@@ -73,7 +73,7 @@ async function firstRequest(
 ): Promise<ModelRequest> {
   const { requests } = await runClaude({ ...options, model, prompts: ['hello'] });
   const [first] = requests.requestsOf('main');
-  if (!first) throw new Error('the host asked its model nothing');
+  if (!first) throw new Error('the host sent no request');
   return first;
 }
 
@@ -89,7 +89,7 @@ const difference = (bare: Counted, full: Counted): Counted => ({
 
 const run = promisify(execFile);
 
-/** Installed as a user does it: the host projects only what is installed. */
+/** Installed as a user would, because the host projects only installed plugins. */
 async function projectedBy(
   plugin: string,
   options: { cwd: string; home: string; model: ScriptedModel },

@@ -1,4 +1,4 @@
-/** What a tree hash costs next to `git status`: `node scripts/bench/tree.ts [--files N] [--rounds N]`. */
+/** Cost of a tree hash compared with `git status`: `node scripts/bench/tree.ts [--files N] [--rounds N]`. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ interface Figures {
   treeToStatus: number;
 }
 
-/** Prints a table. Medians of interleaved rounds, so that what else the machine does falls on all alike. */
+/** Prints a table of medians. Rounds are interleaved, so that other load affects all equally. */
 export async function bench({ files = 50_000, rounds = 9 } = {}): Promise<Figures> {
   const root = await mkdtemp(join(tmpdir(), 'stepfast-bench-'));
   try {

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Remembers from which sources something was built, by content: times of files say nothing after a checkout. */
+/** Records the sources of a build by content, because file times mean nothing after a checkout. */
 export interface Stamp {
-  /** The sources are those of the last `write`, and what was built from them is as it was. */
+  /** True if neither the sources nor the build changed since the last `write`. */
   isCurrent(): boolean;
   remove(): void;
   write(): void;
 }
 
-/** Paths of files and folders. Tests are no sources. */
+/** Paths of files and folders, without tests. */
 export function createStamp(file: string, sources: readonly string[], outputs: readonly string[]): Stamp {
   const now = (): string => `${digest(sources)} ${digest(outputs)}\n`;
   return {
@@ -30,7 +30,7 @@ function digest(paths: readonly string[]): string {
   return hash.digest('hex');
 }
 
-/** The file itself, or all in the folder, in the order of their names. */
+/** The file itself, or all files in the folder, sorted by name. */
 function filesBelow(path: string): string[] {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) return stats ? [path] : [];

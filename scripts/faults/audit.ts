@@ -5,12 +5,12 @@ import { auditAnswers, type Finding } from '../../test/sim/ledger.ts';
 import { type Driven, inParallel, positions } from './drive.ts';
 
 export interface Audit {
-  /** Steps that the database has as completed. */
+  /** Steps completed according to the database. */
   steps: number;
   findings: Finding[];
 }
 
-/** Holds what every agent was answered against what the database has: the engine is one beside all servers. */
+/** Compares the responses of every agent with the database, using an engine outside the servers. */
 export async function auditRuns(engine: Engine, driven: readonly Driven[]): Promise<Audit> {
   const findings: Finding[] = [];
   let steps = 0;
@@ -43,7 +43,7 @@ export async function auditRuns(engine: Engine, driven: readonly Driven[]): Prom
   return { steps, findings };
 }
 
-/** Runs of this suite that the database has: a begin that happened twice would leave one more. */
+/** Counts the runs of this suite: a start that was applied twice would leave an extra one. */
 export async function strayRuns(
   engine: Engine,
   suite: string,

@@ -12,7 +12,7 @@ const agents = 64;
 const deaths = 0.1;
 /** Of the machine. */
 const leaseMs = 30 * 60_000;
-/** How much faster the servers' clock runs. */
+/** Speed factor of the servers' clock. */
 const rate = 300;
 
 const workflow: Definition = {
@@ -26,13 +26,13 @@ const run = 'faults-claims-00000001';
 
 interface Tally {
   died: number;
-  /** Came back after its lease was another's. */
+  /** Returned after another agent had taken the lease. */
   fenced: number;
-  /** Who was told that it did the task. */
+  /** Agents whose completion was accepted, by task. */
   accepted: Map<string, string[]>;
 }
 
-/** 64 agents share the tasks of one run; one in ten claims is of an agent that dies with its task. */
+/** 64 agents share the tasks of one run; in one of ten claims the agent dies with its task. */
 export async function claims({ tasks, seed, plant }: SuiteOptions): Promise<Outcome> {
   await using ground = await createGround({
     plant,
@@ -49,7 +49,7 @@ export async function claims({ tasks, seed, plant }: SuiteOptions): Promise<Outc
     { ...planner, type: 'setTasks', loop: 'work', tasks: list },
     'list',
   );
-  if ('code' in reply) throw new Error(`the list was refused: ${JSON.stringify(reply)}`);
+  if ('code' in reply) throw new Error(`the tasks were refused: ${JSON.stringify(reply)}`);
   const tally: Tally = { died: 0, fenced: 0, accepted: new Map() };
   const problems: string[] = [];
   await Promise.all(
@@ -69,7 +69,7 @@ export async function claims({ tasks, seed, plant }: SuiteOptions): Promise<Outc
   return { counts: { agents, tasks, done, died: tally.died, fenced: tally.fenced, seconds }, findings };
 }
 
-/** Until the agent dies (true) or nothing is left to do. */
+/** Works until the agent dies (returns true) or nothing is left to do. */
 async function live(engine: Engine, session: string, dice: () => number, tally: Tally): Promise<boolean> {
   const caller = () => ({ now: Date.now(), session });
   const execute = async (call: Parameters<Engine['execute']>[1], key: string): Promise<Executed> =>
@@ -93,9 +93,9 @@ async function live(engine: Engine, session: string, dice: () => number, tally: 
     }
     tally.died += 1;
     const how = dice();
-    // It dies with its word on the way: done or not, nobody knows.
+    // It dies with a call in flight, so the outcome is unknown.
     if (how < 0.3) void engine.execute(run, advance, `${session}-advance-${turn}`).catch(() => {});
-    // Taken for dead, it comes back when its lease is over.
+    // It returns after its lease has expired.
     else if (how < 0.6) {
       await sleep((leaseMs / rate) * 1.3);
       note(await execute({ ...advance, ...caller() }, `advance-${turn}`), at, words, tally);
@@ -106,7 +106,7 @@ async function live(engine: Engine, session: string, dice: () => number, tally: 
 
 function note({ reply, changed }: Executed, at: string, words: string, tally: Tally): void {
   if ('code' in reply) tally.fenced += 1;
-  // A repeated call; or the run has ended, and that is what was answered.
+  // A repeated call, or the run has already ended.
   if (!changed) return;
   const task = at.split('/')[1] ?? at;
   const known = tally.accepted.get(task);

@@ -5,7 +5,7 @@ import { type Outcome, playWorkflows, type SuiteOptions } from './suite.ts';
 const everyMs = 2_000;
 const killEveryMs = 3_000;
 
-/** PostgreSQL is stopped at once every 2 s, and one of two servers is killed, while agents work. */
+/** Stops PostgreSQL immediately every 2 s and kills one of two servers while agents work. */
 export async function crash({ workflows, plant }: SuiteOptions): Promise<Outcome> {
   await using ground = await createGround({ plant });
   const { cluster, servers } = ground;
@@ -24,7 +24,7 @@ export async function crash({ workflows, plant }: SuiteOptions): Promise<Outcome
         const server = servers[serverKills % servers.length];
         server?.kill();
         serverKills += 1;
-        // The other one is not killed before it is back.
+        // The other server is killed only after this one is back.
         await server?.ready();
       }
     };

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that are the same for the same seeds. */
+/** Seeded random numbers from 0 to 1. */
 export function createDice(...seeds: readonly number[]): () => number {
   let state = seeds.reduce((sum, seed) => Math.imul(sum ^ (seed + 0x9e3779b9), 0x85ebca6b) >>> 0, 1);
   return () => {

@@ -10,7 +10,7 @@ import { type Outcome, playWorkflows, type SuiteOptions } from './suite.ts';
 const megabytes = 224;
 const phaseMs = 2_000;
 
-/** Whether a file system can be mounted where nobody else sees it. */
+/** Whether a file system can be mounted in a private namespace. */
 export function privateMounts(): boolean {
   const { status } = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs -o size=1m none /mnt'], {
     stdio: 'ignore',
@@ -18,7 +18,7 @@ export function privateMounts(): boolean {
   return status === 0;
 }
 
-/** The database's disk is full again and again, so that neither tables nor the log can grow. In a mount namespace of its own only. */
+/** Fills the database's disk repeatedly, so that neither tables nor the WAL can grow. Only in a private mount namespace. */
 export async function disk({ workflows, plant }: SuiteOptions): Promise<Outcome> {
   const mounted = mkdtempSync(join(tmpdir(), 'stepfast-disk-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', mounted]);
@@ -48,20 +48,20 @@ export async function disk({ workflows, plant }: SuiteOptions): Promise<Outcome>
   }
 }
 
-/** To the last byte. */
+/** Writes until the disk is full. */
 function fillUp(path: string): void {
   const file = openSync(path, 'w');
   const piece = Buffer.alloc(256 * 1024);
   try {
     for (let left = statfsSync(path).blocks; left > 0; left -= 1) writeSync(file, piece);
   } catch {
-    // It is full.
+    // The disk is full.
   } finally {
     closeSync(file);
   }
 }
 
-/** Where PostgreSQL gave up, it is started again, as a service manager does; true where it was. */
+/** Restarts PostgreSQL if it exited, as a service manager does. Returns whether it did. */
 async function broughtBack(cluster: Cluster): Promise<boolean> {
   for (let tries = 0; tries < 20; tries += 1) {
     try {

@@ -3,7 +3,7 @@ import type { Engine, Executed } from '../../src/engine/index.ts';
 import { StepfastError } from '../../src/errors.ts';
 import type { Command, Definition, Reply } from '../../src/machine/index.ts';
 
-/** A planted mistake that the audit must see: clients repeat themselves without a key, or commits are not durable. */
+/** A planted bug that the audit must find: clients retry without a key, or commits are not durable. */
 export type Plant = 'no-key' | 'async-commit' | undefined;
 
 export const workflow: Definition = {
@@ -26,25 +26,25 @@ export interface Sent {
 export interface Driven {
   run: string;
   answers: { sent: Sent; reply: Reply }[];
-  /** Calls that the engine gave up and the agent made again. */
+  /** Calls that the engine gave up and the agent retried. */
   repeats: number;
-  /** The longest that one call took, its repeats included. */
+  /** The longest call, including retries. */
   slowestMs: number;
-  /** Why the agent did not come to its end. */
+  /** Why the agent did not finish. */
   problem?: string;
 }
 
 export interface DriveOptions {
-  /** How long an agent goes on repeating one call. */
+  /** How long an agent retries one call. */
   patienceMs: number;
-  /** Goes into run ids and keys: suites share a database. */
+  /** Part of run ids and keys, because suites share a database. */
   suite: string;
 }
 
 export const runName = (suite: string, number: number): string =>
   `faults-${suite}-${String(number).padStart(8, '0')}`;
 
-/** One agent and its workflow from the first call to the last, whatever happens in between. */
+/** Runs one agent through its workflow despite all faults. */
 export async function drive(engine: Engine, number: number, options: DriveOptions): Promise<Driven> {
   const { suite, patienceMs } = options;
   const session = `agent-${suite}-${number}`;
@@ -93,7 +93,7 @@ export async function drive(engine: Engine, number: number, options: DriveOption
   return driven;
 }
 
-/** What an agent that was told "try again" does; what is final goes through. */
+/** Retries temporary errors; final errors pass through. */
 export async function insist<T>(
   call: () => Promise<T>,
   patienceMs: number,
@@ -115,7 +115,7 @@ const isPassing = (error: unknown): boolean => error instanceof StepfastError &&
 
 const codeOf = (error: Error): string => (error instanceof StepfastError ? `${error.code}: ` : '');
 
-/** So many at once, each taking the next number. */
+/** Runs `count` workers in parallel, each taking the next number. */
 export async function inParallel<T>(
   count: number,
   atOnce: number,

@@ -8,21 +8,21 @@ import { createTeam } from '../fleet/ground/team.ts';
 import type { Plant } from './drive.ts';
 import { createProxy, type Passage } from './proxy.ts';
 
-/** Two servers behind a balancer, over a database that can be made to fail. */
+/** Two servers behind a load balancer, with a database that can be made to fail. */
 export interface Ground {
   cluster: Cluster;
   databaseName: string;
   servers: readonly ServerProcess[];
   balancer: Passage;
-  /** Between servers and database, where that was asked for. */
+  /** Proxy between servers and database, if requested. */
   database?: Passage;
-  /** As every agent has it: over HTTP, through the balancer. */
+  /** The engine of an agent: over HTTP, through the balancer. */
   client: Engine;
-  /** In this process, on a way of its own to the database: for audits. */
+  /** An engine in this process with a direct connection to the database, for audits. */
   beside: Engine;
-  /** How many answers had this status, as the servers' logs tell. */
+  /** How many responses had this status, according to the server logs. */
   answered(status: number): number;
-  /** When the database and both servers are up again. */
+  /** Resolves when the database and both servers are up again. */
   settled(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function createGround(options: GroundOptions): Promise<Ground> {
   const url = `http://127.0.0.1:${balancer.port}`;
   const team = await createTeam({
     servers: 2,
-    // Audits are in no hurry.
+    // Audits can wait longer.
     pool: { max: 4, patience: 60_000 },
     settings: { ...settings, ...(plant === 'async-commit' ? notDurable : {}) },
     ...(parent === undefined ? {} : { parent }),
@@ -94,10 +94,10 @@ export async function createGround(options: GroundOptions): Promise<Ground> {
   };
 }
 
-/** What a commit answers is not on disk yet when the crash comes. */
+/** Commits are acknowledged before they are on disk. */
 const notDurable = { synchronous_commit: 'off', wal_writer_delay: '10s' };
 
-/** Every time that a call is sent, it has another key. */
+/** Every attempt of a call has a new key. */
 const withOtherKeys: typeof fetch = (input, init) => {
   if (typeof init?.body !== 'string') return fetch(input, init);
   const body = JSON.parse(init.body);

@@ -2,7 +2,7 @@ import { createDice } from './dice.ts';
 import { createGround } from './ground.ts';
 import { type Outcome, playWorkflows, type SuiteOptions } from './suite.ts';
 
-/** Everything is late, and connections break with half a word said: between agents and servers, servers and database. */
+/** Delays data and drops connections mid-message, between agents and servers and between servers and database. */
 export async function network({ workflows, seed, plant }: SuiteOptions): Promise<Outcome> {
   const dice = createDice(seed);
   await using ground = await createGround({ plant, slowDatabase: true });

@@ -5,7 +5,7 @@ import { type Outcome, playWorkflows, type SuiteOptions } from './suite.ts';
 
 const connections = 48;
 
-/** Others take every connection of the database, again and again, and cut off those of the servers first. */
+/** Repeatedly terminates the servers' connections and takes every connection of the database. */
 export async function pool({ workflows, plant }: SuiteOptions): Promise<Outcome> {
   await using ground = await createGround({ plant, settings: { max_connections: connections } });
   const { cluster } = ground;

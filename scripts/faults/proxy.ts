@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface Behaviour {
-  /** Milliseconds that a piece of data is on its way, in either direction. */
+  /** Delay of a chunk in milliseconds, in either direction. */
   delay(): number;
-  /** Whether the connection breaks instead of delivering a piece: half an answer may have been given. */
+  /** Whether the connection drops instead of delivering a chunk; part of a response may have been sent. */
   cuts(): boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Passage {
 
 export const asIs: Behaviour = { delay: () => 0, cuts: () => false };
 
-/** Loopback TCP in front of some ports, as a load balancer has it: in turn, and the next where one takes no connection. */
+/** A loopback TCP load balancer: round robin, and the next port if one refuses the connection. */
 export async function createProxy(ports: () => readonly number[], behaviour = asIs): Promise<Passage> {
   let now = behaviour;
   let turn = 0;
@@ -25,7 +25,7 @@ export async function createProxy(ports: () => readonly number[], behaviour = as
   const open = new Set<Socket>();
   const server = createServer((client) => {
     hold(client);
-    // Nothing is read before there is somebody to give it to.
+    // Reads nothing until the upstream is connected.
     client.pause();
     turn += 1;
     reach(client, turn, ports().length);
@@ -77,7 +77,7 @@ export async function createProxy(ports: () => readonly number[], behaviour = as
     let last = 0;
     const later = (action: () => void): void => {
       const delay = now.delay();
-      // In order, whatever the delays are.
+      // Keeps the order despite random delays.
       last = Math.max(last, performance.now() + delay);
       if (delay === 0 && last <= performance.now()) action();
       else setTimeout(action, Math.max(0, last - performance.now()));

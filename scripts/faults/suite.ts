@@ -10,18 +10,18 @@ export interface SuiteOptions {
   plant: Plant;
 }
 
-/** What one suite counted; a finding is a broken promise. */
+/** Counts of one suite; a finding is a violated invariant. */
 export interface Outcome {
   counts: Record<string, number>;
   findings: Finding[];
-  /** Why it could not be played here. */
+  /** Why the suite was skipped. */
   skipped?: string;
 }
 
-/** How long an agent goes on repeating one call before it counts as one that did not end well. */
+/** How long an agent retries one call before it counts as failed. */
 export const agentPatienceMs = 240_000;
 
-/** Agents drive workflows to their ends while `trouble` makes it; then the database is held against what they were told. */
+/** Agents run workflows while `trouble` injects faults; then the audit compares the database with their responses. */
 export async function playWorkflows(
   ground: Ground,
   { suite, workflows, atOnce }: { suite: string; workflows: number; atOnce: number },

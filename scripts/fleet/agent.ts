@@ -11,9 +11,9 @@ export const workflow: Definition = {
   ],
 };
 
-/** A simulated agent: it begins a run, works on it with what it is answered, and begins the next. */
+/** A simulated agent that starts a run, completes it, and starts the next. */
 export interface Agent {
-  /** Its next call. Throws where the answer is not what an agent can go on with. */
+  /** Makes the next call. Throws on an unexpected response. */
   act(connection: Connection): Promise<void>;
   readonly runsDone: number;
 }
@@ -69,6 +69,6 @@ export function createAgent(number: number, token: string, random: () => number)
 
 function parse({ status, body }: HttpAnswer): Answer {
   if (status !== 200 && status !== 201) throw new Error(`${status} ${body.slice(0, 200)}`);
-  // What the API answers.
+  // The response type of the API.
   return JSON.parse(body) as Answer;
 }

@@ -9,9 +9,9 @@ export interface Slice {
   calls: number;
   p50: number;
   p99: number;
-  /** Of each server, in bytes. */
+  /** Memory of each server in bytes. */
   memory: number[];
-  /** Share of the machine's time that was given to others, where it can be known. */
+  /** Share of CPU time stolen by the hypervisor, if known. */
   stolen: number;
 }
 
@@ -23,7 +23,7 @@ export interface Simulation {
   /** Simulated seconds between two calls of an agent, on average. */
   every: number;
   slices: number;
-  /** Calls a real second at most; 0 for as fast as it goes. */
+  /** Maximum calls per real second; 0 for unlimited. */
   rate: number;
   inFlight: number;
   random(): number;
@@ -37,10 +37,10 @@ export interface Simulated {
   realSeconds: number;
 }
 
-/** A connection is given up after so many calls: agents come and go. */
+/** Calls per connection, because agents come and go. */
 const callsOfConnection = 50;
 
-/** Every agent's calls in the order of its own times, as fast as the servers answer. */
+/** Makes each agent's calls in simulated time order, as fast as the servers respond. */
 export async function simulate(simulation: Simulation): Promise<Simulated> {
   const { agents, servers, seconds, every, slices, rate, inFlight, random, told } = simulation;
   const due: Agent[][] = Array.from({ length: seconds + 1 }, () => []);
@@ -93,7 +93,7 @@ export async function simulate(simulation: Simulation): Promise<Simulated> {
       if (simulated.failures.length < 20) simulated.failures.push(String(error));
     }
     const gap = Math.max(1, Math.round(-Math.log(1 - random()) * every));
-    // Where the answer took longer than the pause, it is late for its next call.
+    // If the response took longer than the pause, the next call is late.
     due[Math.max(second + gap, now + 1)]?.push(agent);
     lines.give(line);
   }
@@ -149,7 +149,7 @@ function createLines(servers: readonly ServerProcess[], count: number): Lines {
   };
 }
 
-/** Ticks of all processors, and those that a hypervisor kept for others. */
+/** CPU ticks in total, and those stolen by the hypervisor. */
 function readSteal(): { all: number; stolen: number } {
   try {
     const ticks = readFileSync('/proc/stat', 'utf8').split('\n')[0]?.split(/\s+/).slice(1).map(Number) ?? [];

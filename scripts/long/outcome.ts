@@ -1,23 +1,23 @@
-/** What is told of a suite at the end. */
+/** The result of one suite. */
 export interface Outcome {
   name: string;
   passed: boolean;
   seconds: number;
   tries: number;
-  /** What the suite counted or measured. */
+  /** Counts and measurements of the suite. */
   figures: Record<string, unknown>;
-  /** Commands that show the failure again. */
+  /** Commands that reproduce the failure. */
   replays: string[];
 }
 
-/** The last line of an output where it is JSON; else how many tests passed. */
+/** The last line of the output if it is JSON; otherwise the number of passed tests. */
 export function figuresIn(output: string): Record<string, unknown> {
   const last = output.trimEnd().split('\n').at(-1) ?? '';
   try {
     const figures: unknown = JSON.parse(last);
     if (typeof figures === 'object' && figures !== null) return { ...figures };
   } catch {
-    // Other people's programs print tables.
+    // Third-party programs print tables.
   }
   const tests = /^ *Tests .*?(\d+) passed/m.exec(output)?.[1];
   const score = /^All files *\| *([\d.]+)/m.exec(output)?.[1];
@@ -27,7 +27,7 @@ export function figuresIn(output: string): Record<string, unknown> {
   };
 }
 
-/** As property tests and scripts print them: each a line of its own. */
+/** Property tests and scripts print one command per line. */
 export function replaysIn(output: string): string[] {
   const lines = output.match(/^ *(?:STEPFAST_SEED=|npm run \w+ -- ).*$/gm) ?? [];
   return [...new Set(lines.map((line) => line.trim()))];
@@ -43,7 +43,7 @@ export function tableOf(outcomes: readonly Outcome[]): string {
   return rows.map((row) => row.trimEnd()).join('\n');
 }
 
-/** Numbers at the top, as many as fit a line. */
+/** As many top-level numbers as fit on a line. */
 function keyFigures(figures: Readonly<Record<string, unknown>>): string {
   let line = '';
   for (const [key, value] of Object.entries(figures)) {

@@ -1,4 +1,4 @@
-/** A terminal's screen as SVG: text stays text, colours come from its escape sequences. */
+/** Renders a terminal screen as SVG, with real text and the colors of its escape sequences. */
 
 interface Look {
   colour?: string;
@@ -28,11 +28,11 @@ const sequence = /\x1b\[([\d;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-
 
 export interface Panel {
   title: string;
-  /** With its escape sequences. */
+  /** Includes escape sequences. */
   screen: string;
 }
 
-/** One window below the other, each with its title. */
+/** Windows stacked vertically, each with its title. */
 export function screensSvg(panels: readonly Panel[], columns: number): string {
   const width = Math.ceil(columns * cell.width) + 2 * frame.pad;
   let top = 0;
@@ -104,7 +104,7 @@ function styleOf({ colour, background, bold, dim, italic, underline, inverse }: 
   return rules.length === 0 ? '' : ` style="${rules.join(';')}"`;
 }
 
-/** Without the empty lines at its end. */
+/** Drops empty lines at the end. */
 function linesOf(screen: string): Run[][] {
   let look: Look = {};
   const lines = screen.split('\n').map((line) => {
@@ -129,7 +129,7 @@ function linesOf(screen: string): Run[][] {
   return lines;
 }
 
-/** Select Graphic Rendition: what a terminal's `m` changes. */
+/** Select Graphic Rendition: the parameters of the escape code `m`. */
 function after(look: Look, codes: string): Look {
   const numbers = codes.split(/[;:]/).map(Number);
   let next = look;
@@ -166,7 +166,7 @@ function simple(look: Look, code: number): Look {
   return look;
 }
 
-/** `5;n` of 256 colours or `2;r;g;b`, and how many numbers that took. */
+/** Parses `5;n` (256 colors) or `2;r;g;b`, and returns how many numbers it used. */
 function extended([kind, a = 0, b = 0, c = 0]: readonly number[]): [colour: string, used: number] {
   if (kind === 2) return [`rgb(${a},${b},${c})`, 4];
   if (a < 16) return [basic[a] ?? ink, 2];

@@ -1,4 +1,4 @@
-/** A real terminal for a program that draws on one: a private tmux server. */
+/** A real terminal, provided by a private tmux server. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,14 +11,14 @@ export interface Size {
 }
 
 export interface Terminal {
-  /** What is seen now, with its colours as escape sequences. */
+  /** The visible screen, with colors as escape sequences. */
   screen(): Promise<string>;
-  /** What is seen now and what scrolled away. */
+  /** The visible screen and the scrollback. */
   history(): Promise<string>;
   type(text: string): Promise<void>;
   /** A key by tmux's name: Enter, Escape, C-c. */
   press(key: string): Promise<void>;
-  /** Until `seen` stands on the screen; the error has what stood there instead. */
+  /** Waits until `seen` is on the screen; the error contains the actual screen. */
   waitFor(seen: RegExp, ms?: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function openTerminal({
         if (seen.test(await plain())) return;
         await new Promise((resolve) => setTimeout(resolve, pollMs));
       }
-      throw new Error(`${seen} did not come. On the screen:\n${await plain()}`);
+      throw new Error(`${seen} did not appear. Screen:\n${await plain()}`);
     },
     close: async () => void (await tmux('kill-server')),
   };

@@ -16,12 +16,12 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Something that the agent must know. `text` is how the conversation tells it, word for word. */
+/** A fact that the agent must know. `text` is its exact wording in the conversation. */
 export interface StoryFact extends Fact {
   /** Of what it is about; it stays when the text changes. */
   id: string;
   kind: Kind;
-  /** What it was before: must not be told any more. */
+  /** The outdated text, which must no longer appear. */
   before: string[];
 }
 

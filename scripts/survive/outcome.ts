@@ -1,4 +1,4 @@
-/** What one run gave, as data: the page and the picture are made of this alone. */
+/** The result of one run; the page and the chart are generated from it alone. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
@@ -19,7 +19,7 @@ export interface Outcome {
   keptWithEcho: number;
   keptWithoutSummary: number;
   keptAtTheEnd: number;
-  /** Times that an old text stood in a request. */
+  /** How often an outdated text was in a request. */
   stale: number;
   byKind: Partial<Record<Kind, number>>;
   /** Share of facts after each compaction. */
@@ -29,7 +29,7 @@ export interface Outcome {
   autoMs: number;
   /** The first losses, as compaction and fact. */
   lost: string[];
-  /** Injections that the host cut. */
+  /** Injections that the host truncated. */
   cut: number;
   briefings?: Briefings;
   filled?: Filled;
@@ -105,7 +105,7 @@ function briefingsOf(compactions: readonly Compaction[], project: string): Brief
   };
 }
 
-/** What the hooks wrote down. */
+/** The hook log. */
 function hookLog(project: string): { what: string; why?: string }[] {
   return ['log.1.jsonl', 'log.jsonl']
     .map((name) => join(project, '.stepfast', 'sessions', 'hooks', name))
@@ -118,11 +118,11 @@ export const numbers = (text: string): number[] => text.split(' ').map(Number);
 
 export const mean = (values: readonly number[]): number => rounded(sum(values) / values.length);
 
-/** What is lost once never rounds up to all. */
+/** A share below 100% never rounds up to 100%. */
 export const percent = (share: number): string =>
   share === 1 ? '100 %' : `${Math.min(99.9, Math.round(share * 1000) / 10).toFixed(1)} %`;
 
-/** Never up to 1: what is lost once shows. */
+/** Never rounds up to 1. */
 const rounded = (value: number): number => Math.floor(value * 1e4) / 1e4;
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);

@@ -1,4 +1,4 @@
-/** One run of the work through its compactions, with one mechanism and one summariser. */
+/** Plays one run through its compactions, with one mechanism and one summarizer. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -37,7 +37,7 @@ export interface Compaction {
   kept: ReadonlySet<string>;
   keptWhole: ReadonlySet<string>;
   keptInjected: ReadonlySet<string>;
-  /** Facts whose old words still stand somewhere in the request. */
+  /** Facts whose outdated text is still in the request. */
   stale: ReadonlySet<string>;
   /** From the end of the turn before to the first request after it. */
   ms: number;
@@ -45,7 +45,7 @@ export interface Compaction {
 
 export interface Played {
   compactions: Compaction[];
-  /** It is gone when the run is over. */
+  /** Removed when the run is over. */
   project: string;
   filled?: Filled;
 }
@@ -66,7 +66,7 @@ export interface PlayOptions {
   compactions: number;
   mechanism: Mechanism;
   summarise(facts: () => readonly StoryFact[]): Summarise;
-  /** At the end notes are made until one is refused, and compacted once more. */
+  /** At the end, adds notes until one is refused, and compacts once more. */
   fills?: boolean;
 }
 
@@ -124,7 +124,7 @@ const documents = Object.fromEntries(
 
 type Say = (prompt: string, ...answers: Answer[]) => Promise<number>;
 
-/** A person says something, and the model answers with all of it. */
+/** Sends a prompt and waits until the scripted model has sent all its responses. */
 function createSay(session: ClaudeSession, model: ScriptedModel): Say {
   return async (prompt, ...answers) => {
     model.on(mainTurn(), ...answers);
@@ -146,7 +146,8 @@ async function begin(say: Say, story: Story, mechanism: Mechanism, cwd: string):
     ),
     reply.text('All of that is understood.'),
   );
-  if (mechanism.handle?.() === '') throw new Error('Stepfast answered none of the calls that begin the run');
+  if (mechanism.handle?.() === '')
+    throw new Error('Stepfast did not respond to the calls that start the run');
 }
 
 async function decide(say: Say, story: Story, mechanism: Mechanism): Promise<void> {
@@ -167,7 +168,7 @@ async function advance(say: Say, story: Story, mechanism: Mechanism): Promise<vo
   );
 }
 
-/** Somebody edits a file that the agent has read. */
+/** Edits a file that the agent has read. */
 async function change(say: Say, story: Story, cwd: string): Promise<void> {
   writeFileSync(join(cwd, changedLater), `# ${changedLater}\n\nAgreed anew.\n`);
   story.changed(changedLater);
@@ -203,7 +204,7 @@ async function automatically(say: Say, model: ScriptedModel): Promise<number> {
   const before = model.requestsOf('summariser').length;
   await say('Look at the clock.', filler, reply.text('Late.'));
   if (model.requestsOf('summariser').length !== before + 1)
-    throw new Error('the full window was not compacted');
+    throw new Error('the full context window was not compacted');
   const after = model.firstRequestAfterCompaction();
   const last = model.all().findLast(({ n, kind }) => kind === 'main' && n < after.n);
   return after.at - (last?.at ?? after.at);
@@ -263,7 +264,7 @@ async function fill(
   };
 }
 
-/** What the tools said no to; a script that is refused measures something else. */
+/** Refusals of tools, which would invalidate the measurement. */
 function refusalsIn(model: ScriptedModel): string[] {
   return model
     .requestsOf('main')

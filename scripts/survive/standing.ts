@@ -1,4 +1,4 @@
-/** What of a request counts. */
+/** The parts of a request that count. */
 import { contextOf, type ModelRequest } from '../../test/kit/claude/index.ts';
 
 export interface Standing {
@@ -8,14 +8,14 @@ export interface Standing {
   counted: string;
   /** The same without the summary. */
   injected: string;
-  /** Some injection was too long for the host. */
+  /** The host truncated an injection. */
   cut: boolean;
   /** Stepfast's, where there is one. */
   briefing: string | undefined;
 }
 
 const echo = /<local-command-stdout>[\s\S]*?<\/local-command-stdout>/g;
-/** Up to what the host says after it. */
+/** Ends where the host's own text continues. */
 const briefing =
   /\b(RUN\nBriefing b-\w+ of run [\s\S]*?)(?=\n*(?:<\/system-reminder>|\nToday's date is |$(?![\s\S])))/;
 const summaryOpening = 'This session is being continued from a previous conversation';

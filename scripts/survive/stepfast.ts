@@ -1,4 +1,4 @@
-/** Stepfast as a user has it: the plugin, and an agent that calls its tools. */
+/** Stepfast as installed by a user: the plugin, and an agent that calls its tools. */
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Answer, type ModelRequest, reply } from '../../test/kit/claude/index.ts';
@@ -19,7 +19,7 @@ const top = join(import.meta.dirname, '..', '..');
 const parts = ['.claude-plugin', 'hooks', 'skills', 'workflows', 'dist', '.mcp.json', 'package.json'];
 const server = 'mcp__plugin_stepfast_stepfast';
 
-/** A copy of a checkout's plugin, so that a build meanwhile changes nothing. */
+/** A copy of a checkout's plugin, so that a concurrent build has no effect. */
 export function copyPlugin(directory: string, from = top): string {
   if (!existsSync(join(from, 'dist', 'hook.cjs')))
     throw new Error(`${from} is not built: run 'npm run build' there first`);
@@ -35,7 +35,7 @@ export function createStepfast(pluginDir: string): Mechanism {
     reply.tool(`${server}__${tool}`, input);
   const notes = (list: readonly Record<string, unknown>[]): Answer =>
     reply.tools(list.map((input) => ({ name: `${server}__workflow_note`, input })));
-  /** Makes the call once the answer before it is known. */
+  /** Makes the call after the previous response. */
   const after = (then: (answer: string) => Answer): Answer => {
     return async (request) => {
       const made = then(lastAnswer(request));
@@ -112,7 +112,7 @@ const noteOf = ({ kind, id, text }: StoryFact) => ({ kind, key: id.slice(id.inde
 
 const mostNotes = 40;
 
-/** Throws where Stepfast refused. */
+/** Throws if Stepfast refused. */
 function lastAnswer(request: ModelRequest): string {
   const text = resultsIn(request);
   const refused = /"code":"[^"]+"[^}]*/.exec(text);
@@ -120,7 +120,7 @@ function lastAnswer(request: ModelRequest): string {
   return text;
 }
 
-/** The newest tool results, each a line. */
+/** The latest tool results, one per line. */
 function resultsIn({ body }: ModelRequest): string {
   const results = body.messages.map(({ content }) =>
     typeof content === 'string' ? [] : content.filter(({ type }) => type === 'tool_result'),

@@ -1,4 +1,4 @@
-/** The work that the run is about: what is told at its start, and how it changes on the way. */
+/** The scripted work: the initial facts, and how they change. */
 import type { Kind, StoryFact } from './fact.ts';
 
 export interface Position {
@@ -17,7 +17,7 @@ export interface Story {
   fact(id: string): StoryFact;
   tasks: readonly { id: string; title: string }[];
   position(): Position;
-  /** To the next sub-step. */
+  /** Advances to the next sub-step. */
   advance(): Position;
   /** Another decision in the place of the one that is longest in force. */
   decide(): StoryFact;
@@ -203,7 +203,7 @@ const subSteps = [
 const filled = (text: string, task: { id: string; title: string }): string =>
   text.replaceAll('{task.title}', task.title).replaceAll('{task.id}', task.id);
 
-/** The workflow as its author wrote it. */
+/** The workflow file. */
 export function workflowFile(): string {
   const list = (items: readonly string[]): string =>
     items.map((item) => `  - ${JSON.stringify(item)}\n`).join('');

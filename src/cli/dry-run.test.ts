@@ -29,7 +29,7 @@ steps:
 
 const project = (files: Record<string, string> = {}) => createProject({ 'demo.yaml': workflow, ...files });
 
-test('prints every position, context action, gate and verdict of a run that goes well', async () => {
+test('prints every position, context action, gate and verdict of a successful run', async () => {
   using here = project();
   const { code, stdout } = await here.run([
     'dry-run',
@@ -54,14 +54,14 @@ test('prints every position, context action, gate and verdict of a run that goes
 
 ● build/task-1/code#1
     /clear requested (prefer)
-    ✓ clear seen by hook
+    ✓ clear observed by hook
     Code Task 1
     ✓ gate npm test
     ✓ done
 
 ● build/task-2/code#1
     /clear requested (prefer)
-    ✓ clear seen by hook
+    ✓ clear observed by hook
     Code Task 2
     ✓ gate npm test
     ✓ done
@@ -74,7 +74,7 @@ test('prints every position, context action, gate and verdict of a run that goes
 `);
 });
 
-test('a script plays its moves first, and what the machine refuses is printed', async () => {
+test('a script plays its moves first, and refusals are printed', async () => {
   using here = project({
     'script.yaml': `
 - advance: A plan
@@ -116,7 +116,7 @@ test('a script plays its moves first, and what the machine refuses is printed', 
   expect(stdout).toMatch(/✓ complete {2}.*, 2 refusals/);
 });
 
-test('a seed gives the same mishaps again, and another seed gives others', async () => {
+test('the same seed injects the same failures, and another seed injects others', async () => {
   using here = project();
   const play = async (...args: string[]) => (await here.run(['dry-run', 'demo.yaml', ...args])).stdout;
   expect(await play('--seed', '3')).toBe(await play('--seed', '3'));
@@ -128,7 +128,7 @@ test('a seed gives the same mishaps again, and another seed gives others', async
   for (const walk of walks) expect(walk).toMatch(/\n. (complete|failed) {2}/);
 });
 
-test('the whole instructions, the number of tasks and JSON are options', async () => {
+test('full instructions, the number of tasks and JSON are options', async () => {
   using here = project();
   const { stdout } = await here.run(['dry-run', 'demo.yaml', '--instructions', '--tasks', '0']);
   expect(stdout).toContain('Plan <issue> at 1, false\n    and more\n');
@@ -140,27 +140,29 @@ test('the whole instructions, the number of tasks and JSON are options', async (
   expect(document.moves.at(-1).events.at(-1)).toMatchObject({ type: 'run.completed' });
 });
 
-test('wrong options and scripts are usage errors that say what is wrong', async () => {
+test('invalid options and scripts are usage errors', async () => {
   using here = project({ 'odd.yaml': '- {jump: 1}', 'map.yaml': 'a: 1', 'kind.yaml': '- tasks: a' });
   const fails = async (...args: string[]) => {
     const { code, stderr } = await here.run(['dry-run', 'demo.yaml', ...args]);
     return `${code} ${stderr}`;
   };
-  expect(await fails('--tasks', 'many')).toMatch(/^2 .*--tasks takes a whole number, not 'many'/s);
+  expect(await fails('--tasks', 'many')).toMatch(/^2 .*--tasks takes an integer, not 'many'/s);
   expect(await fails('--script', 'odd.yaml')).toMatch(
     /^2 .*Move 1 of 'odd.yaml' must have one of: advance, fail/s,
   );
   expect(await fails('--script', 'map.yaml')).toMatch(/^2 .*is not a list of moves/s);
-  expect(await fails('--script', 'none.yaml')).toMatch(/^3 .*cannot be read/s);
+  expect(await fails('--script', 'none.yaml')).toMatch(/^3 .*none\.yaml/s);
   expect(await fails('--input', 'isue=x')).toMatch(/^2 .*has no input 'isue'/s);
   expect(await fails('--input', 'issue')).toMatch(/^2 .*takes name=value, not 'issue'/s);
   expect(await fails('--input', 'level=abc')).toMatch(/^2 .*'level' is a number, not 'abc'/s);
   expect(await fails('--input', 'loud=yes')).toMatch(/^2 .*'loud' is a boolean, not 'yes'/s);
   expect(await fails('--tasks', '201')).toMatch(/^2 .*at most 200/s);
-  expect(await fails('--script', 'kind.yaml')).toMatch(/^2 .*Move 1 of 'kind.yaml': 'tasks' does not fit/s);
+  expect(await fails('--script', 'kind.yaml')).toMatch(
+    /^2 .*Move 1 of 'kind.yaml': invalid value for 'tasks'/s,
+  );
 });
 
-test('several agents claim their tasks', async () => {
+test('agents claim tasks in a parallel loop', async () => {
   using here = createProject({
     'team.yaml': `
 name: team
@@ -174,7 +176,7 @@ steps: [{ id: build, type: loop, parallel: 2 }]
   expect(stdout).toContain('● build/task-2/code#1  held by agent-1');
 });
 
-test('a workflow that nobody can finish ends with 1', async () => {
+test('a workflow that cannot finish exits with 1', async () => {
   using here = createProject({
     'stuck.yaml': `
 name: stuck

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { Command, Definition, Scalar, State } from '../machine/index.ts';
 import { readPair, readValue } from './act/inputs.ts';
 import { readArgs } from './args.ts';
-import { moveKeys, random, type ScriptedMove, scripted, smooth } from './dry-run/players.ts';
+import { moveKeys, random, type ScriptedMove, scripted, succeed } from './dry-run/players.ts';
 import { createPrinter } from './dry-run/print.ts';
 import { type Move, type Player, walk } from './dry-run/walk.ts';
 import { exit, notFound, usageError } from './exit.ts';
@@ -25,7 +25,7 @@ export function run(args: readonly string[], io: Io): number {
     },
     { min: 1, max: 1, what: 'workflow' },
   );
-  const definition = definitionOf(positionals[0] ?? '', io, 'walked');
+  const definition = definitionOf(positionals[0] ?? '', io, 'simulated');
   const player = playerFor(values, io);
   const start: Command = {
     type: 'start',
@@ -80,31 +80,31 @@ function playerFor(
   },
   io: Io,
 ): Player {
-  const tasks = wholeNumber(values.tasks, '--tasks', 2);
+  const tasks = integer(values.tasks, '--tasks', 2);
   if (tasks > 200) throw usageError('--tasks takes at most 200.');
   if (values.script !== undefined) return scripted(readScript(values.script, io), tasks);
   if (values.random || values.seed !== undefined) {
-    const seed = wholeNumber(values.seed, '--seed', Math.floor(Math.random() * 1_000_000));
-    if (values.seed === undefined) io.stderr.write(`The same again: --seed ${seed}\n`);
+    const seed = integer(values.seed, '--seed', Math.floor(Math.random() * 1_000_000));
+    if (values.seed === undefined) io.stderr.write(`To repeat this run: --seed ${seed}\n`);
     return random(seed, tasks);
   }
-  return smooth(tasks);
+  return succeed(tasks);
 }
 
-function wholeNumber(text: string | undefined, flag: string, otherwise: number): number {
+function integer(text: string | undefined, flag: string, otherwise: number): number {
   if (text === undefined) return otherwise;
-  if (!/^\d{1,9}$/.test(text)) throw usageError(`${flag} takes a whole number, not '${text}'.`);
+  if (!/^\d{1,9}$/.test(text)) throw usageError(`${flag} takes an integer, not '${text}'.`);
   return Number(text);
 }
 
-/** A YAML list, one move an entry. */
+/** Reads a YAML list with one move per entry. */
 function readScript(file: string, io: Io): ScriptedMove[] {
   let moves: unknown;
   try {
     moves = parse(readFileSync(resolve(io.cwd, file), 'utf8'), { maxAliasCount: 0 });
   } catch (cause) {
     throw notFound(
-      `The script '${file}' cannot be read: ${cause instanceof Error ? cause.message : cause}`,
+      `Cannot read the script '${file}': ${cause instanceof Error ? cause.message : cause}`,
       cause,
     );
   }
@@ -115,8 +115,9 @@ function readScript(file: string, io: Io): ScriptedMove[] {
       throw usageError(`Move ${index + 1} of '${file}' must have one of: ${moveKeys.join(', ')}.`);
     }
     const wrong = keys.find((key) => !fitsMove(key, move[key]));
-    if (wrong !== undefined) throw usageError(`Move ${index + 1} of '${file}': '${wrong}' does not fit.`);
-    // Checked to name one move with a value of its kind.
+    if (wrong !== undefined)
+      throw usageError(`Move ${index + 1} of '${file}': invalid value for '${wrong}'.`);
+    // Validated above.
     return move as ScriptedMove;
   });
 }
@@ -127,7 +128,7 @@ function fitsMove(key: string, value: unknown): boolean {
   return key === 'status' || typeof value === 'string';
 }
 
-/** What is not given gets its default, or stands for itself. */
+/** Missing inputs get their default or a placeholder. */
 function inputsFor(definition: Definition, given: readonly string[]): Record<string, Scalar> {
   const values = new Map(given.map(readPair));
   const inputs = Object.entries(definition.inputs ?? {}).map(

@@ -19,7 +19,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const format = formatOf(values.format, values.output);
   const graph = createGraph(definitionOf(positionals[0] ?? '', io, 'drawn'));
   if (values.output !== undefined && /\.ya?ml$/i.test(values.output)) {
-    throw usageError(`'${values.output}' looks like a workflow: a drawing would overwrite it.`);
+    throw usageError(`'${values.output}' looks like a workflow, which the drawing would overwrite.`);
   }
   if (values.output === undefined) {
     io.stdout.write(await draw(graph, format, io.stdout, io.unicode));
@@ -35,17 +35,17 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 function formatOf(asked: string | undefined, output: string | undefined): Format {
   if (asked === undefined) {
-    const ending = extname(output ?? '').toLowerCase();
-    if (ending === '.svg') return 'svg';
-    if (ending === '.mmd' || ending === '.mermaid') return 'mermaid';
-    if (output === undefined || ending === '' || ending === '.txt') return 'tree';
-    throw usageError(`What is to be in '${output}'? Say it with --format, or end it in .svg, .mmd or .txt.`);
+    const extension = extname(output ?? '').toLowerCase();
+    if (extension === '.svg') return 'svg';
+    if (extension === '.mmd' || extension === '.mermaid') return 'mermaid';
+    if (output === undefined || extension === '' || extension === '.txt') return 'tree';
+    throw usageError(`Unknown format for '${output}': use --format, or the extension .svg, .mmd or .txt.`);
   }
   const format = formats.find((one) => one === asked);
   if (format) return format;
   const meant = nearest(asked, formats);
   throw usageError(
-    `There is no format '${asked}'. ${meant === undefined ? `Use one of: ${formats.join(', ')}.` : `Did you mean '${meant}'?`}`,
+    `Unknown format '${asked}'. ${meant === undefined ? `Use one of: ${formats.join(', ')}.` : `Did you mean '${meant}'?`}`,
   );
 }
 
@@ -65,6 +65,6 @@ function save(file: string, text: string): void {
     writeFileSync(file, text);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw notFound(`The file ${file} cannot be written: ${reason}`, cause);
+    throw notFound(`Cannot write ${file}: ${reason}`, cause);
   }
 }

@@ -54,7 +54,7 @@ export function load(file: string, path: readonly Place[]): Loaded {
 }
 
 /** A workflow that can be run; otherwise throws, with the command that says what is wrong with it. */
-export function definitionOf(name: string, io: Io, purpose: 'drawn' | 'walked'): Definition {
+export function definitionOf(name: string, io: Io, purpose: 'drawn' | 'simulated'): Definition {
   const path = searchPath(io);
   const file = need(name, path, io);
   const { definition, diagnostics, base } = load(file, path);

@@ -3,13 +3,13 @@ import type { Db } from 'pg-boss';
 
 export interface Queries {
   rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** For pg-boss: what it does with this belongs to the same connection. */
+  /** Lets pg-boss run its statements on the same connection. */
   boss: Db;
 }
 
-/** A pool that owns nothing and sees no project until one is set. */
+/** A pool with the server role, which owns nothing and sees no project until one is set. */
 export interface Database extends Queries {
-  /** A transaction that sees one project; undone where `action` throws. */
+  /** Runs a transaction that sees one project. Rolls back if `action` throws. */
   within<T>(project: number, action: (tx: Queries) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ interface DatabaseOptions {
   report(error: unknown): void;
 }
 
-/** A server that vanished in a transaction must not hold its locks for long. */
+/** A server that dies in a transaction must not hold its locks for long. */
 const settings = `set role stepfast_app; set statement_timeout = '60s'; set lock_timeout = '30s';
   set idle_in_transaction_session_timeout = '30s'`;
 
@@ -38,32 +38,32 @@ export function openDatabase({ url, connections, report }: DatabaseOptions): Dat
   });
   pool.on('error', report);
   return {
-    ...queriesOf(alone),
+    ...queriesOf(runOnce),
     async within(project, action) {
       const client = await pool.connect();
       let broken: Error | undefined;
-      const lost = (error: Error): void => {
+      const onError = (error: Error): void => {
         broken = error;
       };
-      client.on('error', lost);
+      client.on('error', onError);
       try {
         await client.query(`begin; set local stepfast.project = '${Math.trunc(project)}'`);
         const result = await action(queriesOf((text, values) => client.query(text, values)));
         await client.query('commit');
         return result;
       } catch (error) {
-        await client.query('rollback').catch((failed: Error) => lost(failed));
+        await client.query('rollback').catch(onError);
         throw error;
       } finally {
-        client.off('error', lost);
+        client.off('error', onError);
         client.release(broken);
       }
     },
     close: () => pool.end(),
   };
 
-  /** A statement that fails may leave a transaction open: its connection is not used again. */
-  async function alone(text: string, values?: unknown[]): Promise<QueryResult> {
+  /** A failed statement may leave a transaction open, so its connection is not reused. */
+  async function runOnce(text: string, values?: unknown[]): Promise<QueryResult> {
     const client = await pool.connect();
     try {
       const result = await client.query(text, values);
@@ -80,10 +80,10 @@ type Send = (text: string, values?: unknown[]) => Promise<QueryResult>;
 
 function queriesOf(send: Send): Queries {
   return {
-    // The caller says what its own statement answers.
+    // The caller knows the row type of its statement.
     rows: async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
       (await send(text, [...values])).rows as Row[],
-    // Without values pg sends several statements at once, which pg-boss needs.
+    // Without values, pg allows several statements per query, which pg-boss needs.
     boss: { executeSql: send },
   };
 }

@@ -9,18 +9,18 @@ interface DispatcherOptions {
   database: Database;
   boss: PgBoss;
   remindAfterMs: number;
-  /** Hears what a project failed of; the others go on. */
+  /** Receives the error of a failed project; other projects continue. */
   report(error: unknown): void;
 }
 
-interface Told {
-  /** Batches that were looked at. */
+interface DispatchCount {
+  /** Batches processed. */
   batches: number;
   deliveries: number;
 }
 
-export interface Dispatched extends Told {
-  /** A project has more to tell. */
+export interface Dispatched extends DispatchCount {
+  /** Some project has more batches. */
   more: boolean;
 }
 
@@ -37,18 +37,18 @@ interface Target {
   since: string;
 }
 
-const batchesAtOnce = 200;
-/** Of one project, before the next one's turn. */
-const mostRounds = 10;
+const batchSize = 200;
+/** Per project, before the next project's turn. */
+const maxRounds = 10;
 
 /**
- * Turns what happened into jobs. The cursor of a project moves in the transaction that enqueues them, under its
- * row lock: of many servers one does it, and whoever dies leaves nothing half done.
+ * Turns committed batches into jobs. A project's cursor advances in the transaction that enqueues the jobs, under a row
+ * lock: only one server dispatches a project at a time, and a crash leaves nothing half done.
  */
 export function createDispatcher({ database, boss, remindAfterMs, report }: DispatcherOptions) {
   return { dispatch };
 
-  /** Something of every project that has something; what fails for one is its own trouble. */
+  /** Dispatches a share of every pending project. A failing project does not stop the others. */
   async function dispatch(): Promise<Dispatched> {
     const total = { batches: 0, deliveries: 0, more: false };
     const projects = await database.rows<{ project: number }>(
@@ -56,7 +56,7 @@ export function createDispatcher({ database, boss, remindAfterMs, report }: Disp
     );
     for (const { project } of projects)
       try {
-        const more = await dispatchOf(project, total);
+        const more = await dispatchProject(project, total);
         total.more ||= more;
       } catch (error) {
         report(error);
@@ -64,18 +64,18 @@ export function createDispatcher({ database, boss, remindAfterMs, report }: Disp
     return total;
   }
 
-  /** Whether it has more. */
-  async function dispatchOf(project: number, total: Told): Promise<boolean> {
-    for (let round = 0; round < mostRounds; round += 1) {
-      const { batches, deliveries } = await database.within(project, (tx) => dispatchSome(tx, project));
+  /** Returns whether the project has more batches. */
+  async function dispatchProject(project: number, total: DispatchCount): Promise<boolean> {
+    for (let round = 0; round < maxRounds; round += 1) {
+      const { batches, deliveries } = await database.within(project, (tx) => dispatchBatches(tx, project));
       total.batches += batches;
       total.deliveries += deliveries;
-      if (batches < batchesAtOnce) return false;
+      if (batches < batchSize) return false;
     }
     return true;
   }
 
-  async function dispatchSome(tx: Queries, project: number): Promise<Told> {
+  async function dispatchBatches(tx: Queries, project: number): Promise<DispatchCount> {
     const nothing = { batches: 0, deliveries: 0 };
     const cursor = await lockCursor(tx, project);
     if (cursor === undefined) return nothing;
@@ -83,7 +83,7 @@ export function createDispatcher({ database, boss, remindAfterMs, report }: Disp
       `select e.run, e.seq, e.tx::text, e.body from stepfast.events e
        where e.project = $1 and e.tx > $2::bigint
          and e.tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-       order by e.tx fetch first ${batchesAtOnce} rows with ties`,
+       order by e.tx fetch first ${batchSize} rows with ties`,
       [project, cursor],
     );
     const last = rows.at(-1);
@@ -101,7 +101,7 @@ export function createDispatcher({ database, boss, remindAfterMs, report }: Disp
   }
 }
 
-/** undefined: another server is at it. */
+/** Returns undefined if another server holds the lock. */
 async function lockCursor(tx: Queries, project: number): Promise<string | undefined> {
   const [found] = await tx.rows<{ tx: string; future: boolean }>(
     `select tx::text, tx >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint as future
@@ -109,7 +109,7 @@ async function lockCursor(tx: Queries, project: number): Promise<string | undefi
     [project],
   );
   if (!found?.future) return found?.tx;
-  // The database was restored into another cluster, whose transactions are counted anew.
+  // The database was restored into another cluster, where transaction ids start over.
   await tx.rows('update stepfast.webhooks set since = 0 where project = $1', [project]);
   return '0';
 }
@@ -124,10 +124,10 @@ function deliveriesOf(project: number, { run, seq, tx, body }: Row, targets: rea
 const remindersOf = (project: number, { run, seq, body }: Row): Reminder[] =>
   waitsBegun(eventsOf(body)).map((wait) => ({ project, run, seq, ...wait, count: 1 }));
 
-/** The store wrote it. */
+/** Written by the store, so no validation. */
 export const eventsOf = (body: string): Event[] => (JSON.parse(body) as { events: Event[] }).events;
 
-/** With the caller's transaction; what is enqueued already stays as it is. */
+/** Uses the caller's transaction. Jobs that are already enqueued stay unchanged. */
 export async function enqueueDeliveries(
   boss: PgBoss,
   tx: Queries,

@@ -4,7 +4,7 @@ import { PgBoss } from 'pg-boss';
 import { StepfastError } from '../errors.ts';
 import { jobsSchema, queues } from './queues.ts';
 
-/** What servers do with pg-boss's tables; the schema itself is the owner's. */
+/** Servers get only these rights on pg-boss's tables; the owner keeps the schema. */
 const grants = `
   grant usage on schema ${jobsSchema} to stepfast_app;
   grant select, insert, update, delete on ${jobsSchema}.job, ${jobsSchema}.job_common to stepfast_app;
@@ -14,11 +14,11 @@ const grants = `
   grant execute on function ${jobsSchema}.job_now() to stepfast_app;
 `;
 
-const patienceMs = 10 * 60_000;
+const indexTimeoutMs = 10 * 60_000;
 
 /**
- * Makes or renews the job tables and queues, as the owner; after the store's own migrations, which make the role
- * that it grants to. Safe to run again and from several places at once.
+ * Creates or migrates the job tables and queues, as the owner. Run it after the store's migrations, which create the
+ * role. Idempotent, and safe to run concurrently.
  */
 export async function installJobs({ url }: { url: string }): Promise<void> {
   const lock = new pg.Client({ connectionString: url, application_name: 'stepfast migrate' });
@@ -40,19 +40,19 @@ export async function installJobs({ url }: { url: string }): Promise<void> {
     });
     try {
       await boss.start();
-      await renewQueues(boss);
-      await indexesBuilt(boss, () => failure);
+      await updateQueues(boss);
+      await waitForIndexes(boss, () => failure);
     } finally {
       await boss.stop({ graceful: false });
     }
     await lock.query(grants);
-    await renewCursors(lock);
+    await fixCursors(lock);
   } finally {
     await lock.end();
   }
 }
 
-async function renewQueues(boss: PgBoss): Promise<void> {
+async function updateQueues(boss: PgBoss): Promise<void> {
   const present = new Set((await boss.getQueues()).map(({ name }) => name));
   for (const { name, ...options } of queues) {
     if (present.has(name)) await boss.updateQueue(name, options);
@@ -60,16 +60,16 @@ async function renewQueues(boss: PgBoss): Promise<void> {
   }
 }
 
-/** A newer pg-boss builds indexes after its migration, one by one, while servers go on. */
-async function indexesBuilt(boss: PgBoss, failure: () => unknown): Promise<void> {
-  const deadline = Date.now() + patienceMs;
+/** pg-boss builds indexes in the background after its migration. */
+async function waitForIndexes(boss: PgBoss, failure: () => unknown): Promise<void> {
+  const deadline = Date.now() + indexTimeoutMs;
   for (;;) {
     const entries = await boss.getBamEntries();
     if (entries.every(({ status }) => status === 'completed')) return;
     if (entries.some(({ status }) => status === 'failed') || Date.now() > deadline)
       throw new StepfastError(
         'migration_failed',
-        'An index of the job tables was not built. Run stepfast migrate again.',
+        'An index of the job tables was not built. Run again: stepfast migrate',
         { cause: failure() },
       );
     await sleep(500);
@@ -77,13 +77,12 @@ async function indexesBuilt(boss: PgBoss, failure: () => unknown): Promise<void>
 }
 
 /**
- * In another cluster transactions have other numbers. A cursor that lies ahead of them is past all that came along,
- * so it goes on after that.
+ * After a restore into another cluster, transaction ids start over. A cursor ahead of them moves to the latest event.
  */
-async function renewCursors(client: pg.Client): Promise<void> {
+async function fixCursors(client: pg.Client): Promise<void> {
   const projects = await client.query<{ id: number }>('select id from stepfast.projects');
   for (const { id } of projects.rows) {
-    // Row security binds the owner too.
+    // Row-level security applies to the owner too.
     await client.query(`
       begin;
       set local stepfast.project = '${id}';

@@ -9,34 +9,34 @@ import { createReminders } from './reminders.ts';
 import { createReporter, type JobsLog } from './report.ts';
 import { createSweeps } from './sweeps.ts';
 import { createDeliverer } from './webhooks/deliver.ts';
-import type { Reach } from './webhooks/guard.ts';
+import type { AllowedTargets } from './webhooks/guard.ts';
 
 export interface JobsOptions {
-  /** Of the database; its connections take the role of servers, which owns nothing. */
+  /** Database URL. Connections use the server role, which owns nothing. */
   url: string;
-  /** Where the server is reached from outside, for links. */
+  /** The public URL of the server, for links. */
   publicUrl?: string;
-  /** Where webhooks may lead beside https on public addresses. */
-  reach?: Partial<Reach>;
-  /** Months whose runs have all ended are dropped after so many; never where it is absent. */
-  retentionMonths?: number;
-  /** Calls the listener when something was committed; answers how to stop. Without it there is polling alone. */
+  /** Webhook targets allowed besides https on public addresses. */
+  allow?: Partial<AllowedTargets>;
+  /** Months to keep ended runs. Without it, they are kept forever. */
+  retentionMonths?: number | undefined;
+  /** Subscribes to commits and returns an unsubscribe function. Without it, jobs only poll. */
   onWake?(listener: () => void): () => void;
   log?: JobsLog;
   timing?: Partial<JobsTiming>;
   clock?(): number;
 }
 
-/** Milliseconds, but for the last. */
+/** Milliseconds, except `remindTimes`. */
 export interface JobsTiming {
   poll: number;
-  /** How often it is looked for what a dead server left. */
+  /** How often to check for jobs of a dead server. */
   supervise: number;
-  /** One attempt of a delivery. */
+  /** Timeout of one delivery attempt. */
   attempt: number;
-  /** A webhook that failed for so long is disabled. */
+  /** A webhook that keeps failing this long is disabled. */
   disableAfter: number;
-  /** How long something waits for a person before a reminder, and from one reminder to the next. */
+  /** Time before the first reminder of a waiting run, and between reminders. */
   remindAfter: number;
   remindEvery: number;
   remindTimes: number;
@@ -44,20 +44,20 @@ export interface JobsTiming {
 
 export interface JobsHealth {
   running: boolean;
-  /** When this server last looked for what has to be told. */
+  /** When this server last checked for new batches. */
   lookedAt?: number;
-  /** Since the start, on this server. */
+  /** Counts since the start of this server. */
   dispatched: number;
   delivered: number;
   failed: number;
   lastError?: { at: number; message: string };
 }
 
-/** What happens by itself: on every server, each thing done by one of them. */
+/** Background jobs. They run on every server, and each job is done by one of them. */
 export interface Jobs {
-  /** Throws `jobs_unready` where the job tables are not those of this version. */
+  /** Throws `jobs_unready` if the job tables do not match this version. */
   start(): Promise<void>;
-  /** Resolves when what was begun has ended: within the time of one attempt. */
+  /** Resolves when running jobs have finished, at most the time of one attempt. */
   stop(): Promise<void>;
   health(): JobsHealth;
 }
@@ -74,10 +74,10 @@ const defaults: JobsTiming = {
   remindTimes: 3,
 };
 const connections = 4;
-/** Looking for what is to be told costs a glance at every project. */
-const lookRestMs = 250;
-/** Deliveries at once: here, and to one webhook from everywhere, so that a slow one holds few up. */
-const atOnce = { here: 64, perWebhook: 4 };
+/** Each check queries every project. */
+const dispatchRestMs = 250;
+/** Concurrent deliveries: on this server, and to one webhook across servers, so that a slow one blocks few. */
+const maxDeliveries = { perServer: 64, perWebhook: 4 };
 
 export function createJobs(options: JobsOptions): Jobs {
   const { url, clock = Date.now } = options;
@@ -86,7 +86,9 @@ export function createJobs(options: JobsOptions): Jobs {
   const report = createReporter(options.log, clock, (message) => {
     health.lastError = { at: clock(), message };
   });
-  let running: { database: Database; boss: PgBoss; loops: Loop[]; unlisten?(): void } | undefined;
+  let running:
+    | { database: Database; boss: PgBoss; loops: Loop[]; unlisten: (() => void) | undefined }
+    | undefined;
   return {
     async start() {
       if (running) return;
@@ -99,9 +101,9 @@ export function createJobs(options: JobsOptions): Jobs {
         await database.close();
         throw unready(error);
       }
-      const { loops, wake } = begin(database, boss);
+      const { loops, wake } = startLoops(database, boss);
       const unlisten = options.onWake?.(wake);
-      running = { database, boss, loops, ...(unlisten ? { unlisten } : {}) };
+      running = { database, boss, loops, unlisten };
       health.running = true;
     },
     async stop() {
@@ -117,17 +119,17 @@ export function createJobs(options: JobsOptions): Jobs {
     health: () => ({ ...health }),
   };
 
-  function begin(database: Database, boss: PgBoss): { loops: Loop[]; wake(): void } {
+  function startLoops(database: Database, boss: PgBoss): { loops: Loop[]; wake(): void } {
     const everyMs = timing.poll;
     const shared = { boss, everyMs, report };
     const dispatcher = createDispatcher({ database, boss, remindAfterMs: timing.remindAfter, report });
     const deliverer = createDeliverer({
       database,
       clock,
-      reach: { http: false, privateAddresses: false, ...options.reach },
+      allow: { http: false, privateAddresses: false, ...options.allow },
       timeoutMs: timing.attempt,
       disableAfterMs: timing.disableAfter,
-      ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+      publicUrl: options.publicUrl,
     });
     const reminders = createReminders({
       database,
@@ -139,14 +141,14 @@ export function createJobs(options: JobsOptions): Jobs {
       database,
       boss,
       clock,
-      told: (sweep, count) => options.log?.info({ sweep, count }, 'swept'),
-      ...(options.retentionMonths === undefined ? {} : { retentionMonths: options.retentionMonths }),
+      onSwept: (sweep, count) => options.log?.info({ sweep, count }, 'swept'),
+      retentionMonths: options.retentionMonths,
     });
     const deliveries = createPump<Delivery>({
       ...shared,
       queue: 'webhook',
-      concurrency: atOnce.here,
-      perGroup: atOnce.perWebhook,
+      concurrency: maxDeliveries.perServer,
+      perGroup: maxDeliveries.perWebhook,
       async handle({ data }) {
         const outcome = await deliverer.deliver(data);
         if (outcome === 'done') health.delivered += 1;
@@ -156,21 +158,21 @@ export function createJobs(options: JobsOptions): Jobs {
     });
     const dispatching: Loop = createLoop(
       async () => {
-        const { batches, deliveries: made, more } = await dispatcher.dispatch();
+        const { batches, deliveries: enqueued, more } = await dispatcher.dispatch();
         health.lookedAt = clock();
         health.dispatched += batches;
-        if (made > 0) deliveries.kick();
+        if (enqueued > 0) deliveries.kick();
         if (more) dispatching.kick();
       },
-      { everyMs, restMs: Math.min(everyMs, lookRestMs), report },
+      { everyMs, restMs: Math.min(everyMs, dispatchRestMs), report },
     );
-    const reminding = createPump<Reminder>({
+    const reminderPump = createPump<Reminder>({
       ...shared,
       queue: 'reminder',
       concurrency: 4,
       handle: async ({ data }) => await reminders.remind(data),
     });
-    const sweeping = createPump<Sweep>({
+    const sweepPump = createPump<Sweep>({
       ...shared,
       everyMs: Math.max(everyMs, 10_000),
       queue: 'sweep',
@@ -180,17 +182,17 @@ export function createJobs(options: JobsOptions): Jobs {
     const scheduling = createLoop(
       async () => {
         await sweeps.schedule();
-        sweeping.kick();
+        sweepPump.kick();
       },
       { everyMs: 10 * minute, report },
     );
-    return { loops: [dispatching, scheduling, deliveries, reminding, sweeping], wake: dispatching.kick };
+    return { loops: [dispatching, scheduling, deliveries, reminderPump, sweepPump], wake: dispatching.kick };
   }
 }
 
 const unready = (cause: unknown): StepfastError =>
   new StepfastError(
     'jobs_unready',
-    'The job tables cannot be used: the database does not answer, or they are of another version. Run: stepfast migrate',
+    'The job tables are unusable: the database is not reachable, or they belong to another version. Run: stepfast migrate',
     { cause },
   );

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createLoop } from './loop.ts';
 
-test('it runs at once, never twice at a time, and again for a kick that came meanwhile', async () => {
+test('a loop starts immediately, never overlaps, and runs again after a kick during a round', async () => {
   let running = 0;
   let most = 0;
   let rounds = 0;
@@ -25,7 +25,7 @@ test('it runs at once, never twice at a time, and again for a kick that came mea
   expect([most, rounds]).toEqual([1, 2]);
 });
 
-test('what it throws is reported, and it goes on after the interval', async () => {
+test('an error is reported, and the loop continues after the interval', async () => {
   const errors: unknown[] = [];
   let rounds = 0;
   const loop = createLoop(
@@ -40,7 +40,7 @@ test('what it throws is reported, and it goes on after the interval', async () =
   expect(errors).toHaveLength(1);
 });
 
-test('stopping waits for what runs', async () => {
+test('stop waits for the current round', async () => {
   let ended = false;
   const loop = createLoop(
     async () => {
@@ -53,7 +53,7 @@ test('stopping waits for what runs', async () => {
   expect(ended).toBe(true);
 });
 
-test('between two rounds it rests, however often it is kicked', async () => {
+test('a kicked loop still pauses between rounds', async () => {
   const times: number[] = [];
   const loop = createLoop(
     async () => {

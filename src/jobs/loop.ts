@@ -1,16 +1,16 @@
-/** Something done again and again, never twice at a time. */
+/** A repeated action that never overlaps with itself. */
 export interface Loop {
-  /** Does it soon, whatever the interval says. */
+  /** Runs the action soon, ahead of the interval. */
   kick(): void;
-  /** Resolves when what runs has ended; nothing begins after it. */
+  /** Resolves when the current round has finished. No further round starts. */
   stop(): Promise<void>;
 }
 
 export interface LoopOptions {
   everyMs: number;
-  /** However often it is kicked, so much lies between two rounds. */
+  /** Minimum pause between two rounds, also when kicked. */
   restMs?: number;
-  /** Hears what a round throws; the next one comes after the interval. */
+  /** Receives the error of a failed round. The next round starts after the interval. */
   report(error: unknown): void;
 }
 
@@ -54,7 +54,7 @@ export function createLoop(action: () => Promise<void>, options: LoopOptions): L
     running = undefined;
     if (stopped) return;
     resting = true;
-    // A failure waits for the interval whoever kicks: it would come again.
+    // A failed round always waits for the interval: an immediate retry would likely fail too.
     timer = setTimeout(() => (kicked ? begin() : idle()), failed ? everyMs : restMs);
   }
 

@@ -1,13 +1,13 @@
 import type { Job, PgBoss } from 'pg-boss';
 import { createLoop, type Loop } from './loop.ts';
 
-/** What became of a job: `again` counts as an attempt, `dead` needs a person. */
+/** Result of a job: `again` retries it and counts as an attempt, `dead` moves it to the dead-letter queue. */
 export type Outcome = 'done' | { again: string } | { dead: string };
 
 interface PumpOptions<Data> {
   boss: PgBoss;
   queue: string;
-  /** How many jobs at once on this server, and of one group on all servers. */
+  /** Concurrent jobs on this server, and per group across servers. */
   concurrency: number;
   perGroup?: number;
   everyMs: number;
@@ -15,12 +15,12 @@ interface PumpOptions<Data> {
   report(error: unknown): void;
 }
 
-/** Jobs that end together are followed by one fetch. */
+/** Jobs that finish together trigger one fetch. */
 const fetchRestMs = 20;
 
 /**
- * Takes jobs as long as there is room, each on its own: a slow one holds nobody up. Whatever cannot be settled
- * expires and is done again.
+ * Fetches jobs while there is capacity. Jobs run independently, so a slow one blocks no other. A job that cannot be
+ * settled expires and is retried.
  */
 export function createPump<Data extends object>(options: PumpOptions<Data>): Loop {
   const { boss, queue, concurrency, perGroup, handle, report } = options;
@@ -34,7 +34,7 @@ export function createPump<Data extends object>(options: PumpOptions<Data>): Loo
     },
   };
 
-  /** Until nothing comes: the first fetch may see only one group, of which it takes few. */
+  /** Fetches until the queue is empty: one fetch may return only a few jobs of a single group. */
   async function fill(): Promise<void> {
     for (;;) {
       const room = concurrency - busy.size;
@@ -44,11 +44,11 @@ export function createPump<Data extends object>(options: PumpOptions<Data>): Loo
         ...(perGroup === undefined ? {} : { groupConcurrency: perGroup }),
       });
       if (jobs.length === 0) return;
-      for (const job of jobs) take(job);
+      for (const job of jobs) start(job);
     }
   }
 
-  function take(job: Job<Data>): void {
+  function start(job: Job<Data>): void {
     const work = settle(job).catch(report);
     busy.add(work);
     void work.finally(() => {
@@ -64,11 +64,11 @@ export function createPump<Data extends object>(options: PumpOptions<Data>): Loo
     });
     if (outcome === 'done') await boss.complete(queue, job);
     else if ('again' in outcome) await boss.fail(queue, job, { message: outcome.again });
-    else await bury(job, outcome.dead);
+    else await moveToDead(job, outcome.dead);
   }
 
-  /** The copy first: a crash in between leaves two, which a person sees as one by its data. */
-  async function bury(job: Job<Data>, why: string): Promise<void> {
+  /** Copies before completing: a crash in between leaves a duplicate instead of losing the job. */
+  async function moveToDead(job: Job<Data>, why: string): Promise<void> {
     const { id, data, groupId } = job;
     const group = typeof groupId === 'string' ? { group: { id: groupId } } : {};
     await boss.insert(`${queue}-dead`, [{ id, data, ...group }]);

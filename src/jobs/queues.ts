@@ -4,21 +4,21 @@ import type { Queries } from './database.ts';
 
 export const jobsSchema = 'stepfast_jobs';
 
-/** What jobs carry: ids, never contents. */
+/** Jobs carry ids, never contents. */
 export interface Delivery {
   project: number;
   webhook: string;
   run: string;
   seq: number;
-  /** Absent where the batch `seq` itself is told. */
+  /** Absent when the delivery is about batch `seq` itself. */
   reminder?: Reminded;
 }
 
-/** Which wait is meant: the one that began with a position at `since`, was escalated then, or holds the whole run. */
+/** Identifies a wait: of a position or an escalation that started at `since`, or of the whole run. */
 export interface Reminded {
   of: 'position' | 'escalation' | 'run';
   since: number;
-  /** Counts the reminders of one wait. */
+  /** Number of the reminder for this wait. */
   count: number;
 }
 
@@ -34,13 +34,13 @@ export interface Sweep {
 
 const day = 24 * 3600;
 
-/** In the order of their making: a dead letter queue first. */
+/** In creation order: a dead-letter queue comes first. */
 export const queues: readonly Queue[] = [
   { name: 'webhook-dead', retentionSeconds: 30 * day, deleteAfterSeconds: day },
   {
     name: 'webhook',
     deadLetter: 'webhook-dead',
-    // About two days from the first attempt to the last.
+    // Retries for about two days.
     retryLimit: 14,
     retryDelay: 10,
     retryBackoff: true,
@@ -62,7 +62,7 @@ export const queues: readonly Queue[] = [
   { name: 'sweep', retryLimit: 3, retryDelay: 60, expireInSeconds: 1800, deleteAfterSeconds: 3 * day },
 ];
 
-/** The same parts give the same id, so that what is enqueued twice is there once. A UUID of version 8. */
+/** A version 8 UUID derived from the parts, so that enqueuing twice creates one job. */
 export function idOf(...parts: readonly (string | number)[]): string {
   const bytes = createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
@@ -77,12 +77,12 @@ export function deliveryId({ project, webhook, run, seq, reminder }: Delivery): 
 }
 
 export interface BossOptions {
-  /** How often it is looked for what a dead server left, in milliseconds; never where it is absent. */
+  /** Milliseconds between checks for jobs of a dead server. Without it, there are no checks. */
   supervise?: number;
   report(error: unknown): void;
 }
 
-/** A pg-boss that makes and changes no schema: that is `stepfast migrate`'s. */
+/** A pg-boss that never changes the schema; `stepfast migrate` does that. */
 export function createBoss({ boss: db }: Queries, options: BossOptions): PgBoss {
   const { supervise, report } = options;
   const seconds = Math.max(1, (supervise ?? 0) / 1000);
@@ -94,7 +94,7 @@ export function createBoss({ boss: db }: Queries, options: BossOptions): PgBoss 
     supervise: supervise !== undefined,
     superviseIntervalSeconds: seconds,
     monitorIntervalSeconds: seconds,
-    // Both need the owner's rights.
+    // Both require ownership of the tables.
     reindex: false,
     monitorVacuum: false,
   });

@@ -11,11 +11,11 @@ interface ReminderOptions {
   database: Database;
   boss: PgBoss;
   everyMs: number;
-  /** How often one wait is told. */
+  /** Maximum number of reminders per wait. */
   times: number;
 }
 
-/** Tells the webhooks of a wait that still lasts, and comes back the next day. */
+/** Notifies webhooks of a wait that is still open, and schedules the next reminder. */
 export function createReminders({ database, boss, everyMs, times }: ReminderOptions) {
   return { remind };
 
@@ -26,7 +26,7 @@ export function createReminders({ database, boss, everyMs, times }: ReminderOpti
         'select state from stepfast.runs where project = $1 and run = $2',
         [project, run],
       );
-      // The store wrote it.
+      // Written by the store.
       if (!found || !stillWaits(JSON.parse(found.state) as State, reminder)) return 'done';
       const webhooks = await tx.rows<{ id: string; events: string[] }>(
         'select id, events from stepfast.webhooks where project = $1 and disabled_at is null',

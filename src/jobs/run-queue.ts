@@ -1,21 +1,21 @@
 import type { Database } from './database.ts';
 
-/** A run that a worker holds. */
+/** A run leased to a worker. */
 export interface Taken {
   run: string;
-  /** Fences whoever held it before: never given twice. */
+  /** Fencing token: never reused. */
   epoch: string;
   until: Date;
 }
 
 /**
- * Runs that wait for a worker; a run is in it once. A lease is data: where it has passed, the next worker takes the
- * run, and what the former holder says is refused (`false`).
+ * Runs waiting for a worker, each at most once. When a lease expires, the next worker can take the run, and calls of the
+ * previous holder return `false`.
  */
 export interface RunQueue {
-  /** While a worker has it, it comes back when that one has finished. */
+  /** A run that is currently leased is queued again after its worker finishes. */
   enqueue(project: number, run: string): Promise<void>;
-  /** The one that has waited longest. */
+  /** Takes the run that has waited longest. */
   take(project: number, worker: string, leaseMs: number): Promise<Taken | undefined>;
   heartbeat(project: number, held: Held, leaseMs: number): Promise<boolean>;
   finish(project: number, held: Held): Promise<boolean>;

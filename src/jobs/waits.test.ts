@@ -23,7 +23,7 @@ test('a review by a person waits until it is decided', () => {
   expect(stillWaits(run.state, wait)).toBe(false);
 });
 
-test("an agent's review is nobody's wait until it is escalated, and then one wait, not two", () => {
+test("an agent's review is a wait only after it is escalated, and then one wait", () => {
   const run = new Run(definition({ review: { by: 'critic' } }));
   run.advance();
   const [request] = waitsBegun(run.last);
@@ -57,7 +57,7 @@ test('a question waits until it is answered, and an exhausted budget until it is
   expect(stillWaits(spending.state, budget)).toBe(false);
 });
 
-test('a run that ended waits for nobody', () => {
+test('an ended run has no open waits', () => {
   const run = new Run(definition({ review: { by: 'human' } }));
   run.advance();
   const [wait] = waitsBegun(run.last);
@@ -66,7 +66,7 @@ test('a run that ended waits for nobody', () => {
   expect(stillWaits(run.state, wait)).toBe(false);
 });
 
-test('what begins no wait reminds nobody', () => {
+test('events without a wait start none', () => {
   const run = new Run(definition({}));
   run.advance();
   expect(waitsBegun(run.events)).toEqual([]);

@@ -3,7 +3,7 @@ import type { Reminded } from './queues.ts';
 
 type Began = Omit<Reminded, 'count'>;
 
-/** The waits that began with these events and that a person may have to end. */
+/** The waits started by these events that a person may have to resolve. */
 export function waitsBegun(events: readonly Event[]): Began[] {
   const begun = events.flatMap((event): Began[] => {
     const { now: since } = event;
@@ -24,7 +24,7 @@ export function waitsBegun(events: readonly Event[]): Began[] {
   return begun.filter(({ of }, index) => begun.findIndex((other) => other.of === of) === index);
 }
 
-/** Whether that very wait still lasts, and is a person's. */
+/** Whether this wait is still open and needs a person. */
 export function stillWaits(state: State, { of, since }: Began): boolean {
   if (ended(state)) return false;
   if (of === 'run') return state.budget.exhausted !== undefined || state.blocked !== undefined;
@@ -32,7 +32,7 @@ export function stillWaits(state: State, { of, since }: Began): boolean {
     if (!waiting) return false;
     const escalated = waiting.kind === 'review' && waiting.escalated !== undefined;
     if (of === 'escalation') return escalated && waiting.since <= since;
-    const persons = waiting.kind !== 'review' || waiting.by === 'human';
-    return persons && !escalated && waiting.since === since;
+    const needsPerson = waiting.kind !== 'review' || waiting.by === 'human';
+    return needsPerson && !escalated && waiting.since === since;
   });
 }

@@ -4,24 +4,24 @@ import { type Context, Hono } from 'hono';
 import type * as z from 'zod';
 import { StepfastError } from '../errors.ts';
 import { scopes as allScopes, apiHeader, apiVersion, versionHeader } from '../schema/index.ts';
-import { addressOf } from './address.ts';
+import { checkHost, type HostRules } from './allowed-hosts.ts';
 import { type AuthOptions, createAuth } from './auth.ts';
 import type { Backend } from './backend.ts';
 import { parseJson, readJsonText } from './body.ts';
-import { checkHost, type HostRules } from './hosts.ts';
+import { clientAddress } from './client-address.ts';
 import type { Limits } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { openApi } from './openapi.ts';
 import { may, type Principal } from './principal.ts';
-import { lacksScope, problem, problemOf } from './problem.ts';
-import { createRate } from './rate.ts';
-import type { Call, Route, Special } from './route.ts';
+import { missingScope, problem, toProblem } from './problem.ts';
+import { createRateLimit } from './rate-limit.ts';
+import type { Call, RawResponse, Route } from './route.ts';
 import { routes } from './routes.ts';
 import { createStreams } from './streams.ts';
 import { type Span, traced } from './tracing.ts';
 
-/** Streamable HTTP MCP, stateless: one request, one answer. */
+/** Stateless streamable HTTP for MCP: one request, one response. */
 export type McpHandler = (request: Request, caller: Principal) => Promise<Response>;
 
 export interface AppOptions {
@@ -34,23 +34,23 @@ export interface AppOptions {
   metrics: Metrics;
   version: string;
   clock(): number;
-  /** Proxies of our own in front, whose word on addresses counts. */
+  /** Number of trusted reverse proxies in front of the server. */
   proxies?: number;
 }
 
-/** What the node server hands over beside the request. */
-export interface Surroundings {
+/** The Node.js request, which `@hono/node-server` passes along. */
+export interface NodeBindings {
   incoming?: IncomingMessage;
 }
 
 export interface App {
-  fetch(request: Request, env?: Surroundings): Promise<Response>;
-  /** From now on not ready: streams and long polls end, the rest is finished. Resolves when nothing runs, or after `ms`. */
+  fetch(request: Request, env?: NodeBindings): Promise<Response>;
+  /** Fails readiness, ends streams and long polls, and resolves when no request is in flight or after `ms`. */
   drain(ms: number): Promise<void>;
 }
 
-/** What is noted of a request while it is worked on. */
-interface Note {
+/** What the access log and the metrics record about a request. */
+interface RequestInfo {
   id: string;
   route: string;
   principal?: Principal;
@@ -58,8 +58,8 @@ interface Note {
 }
 
 interface Env {
-  Bindings: Surroundings;
-  Variables: { note: Note };
+  Bindings: NodeBindings;
+  Variables: { info: RequestInfo };
 }
 
 export function createApp(options: AppOptions): App {
@@ -67,23 +67,23 @@ export function createApp(options: AppOptions): App {
   const { publicUrl, issuer } = options.auth;
   const auth = createAuth(options.auth, { backend, limits, clock });
   const streams = createStreams({ backend, limits });
-  const rate = createRate({ perSecond: limits.perSecond, burst: limits.burst, clock });
+  const rate = createRateLimit({ perSecond: limits.perSecond, burst: limits.burst, clock });
   const stopping = new AbortController();
   const stopWake = backend.onWake(() => metrics.wake());
-  let working = 0;
-  let waiting = 0;
+  let inFlight = 0;
+  let waitingCount = 0;
   let onIdle: (() => void) | undefined;
 
   const app = new Hono<Env>({ strict: false });
   app.use(observe);
   app.get(
     '/healthz',
-    named((c) => c.json({ status: 'ok', version })),
+    withRoute((c) => c.json({ status: 'ok', version })),
   );
-  app.get('/readyz', named(ready));
+  app.get('/readyz', withRoute(ready));
   app.get(
     '/metrics',
-    named(async (c) => {
+    withRoute(async (c) => {
       metrics.streams(streams.size);
       return c.body(await metrics.text(), 200, { 'Content-Type': metrics.contentType });
     }),
@@ -97,48 +97,48 @@ export function createApp(options: AppOptions): App {
     }
     await next();
   });
-  const described = openApi(routes, { version, url: publicUrl.origin });
+  const description = openApi(routes, { version, url: publicUrl.origin });
   app.get(
     '/v1/openapi.json',
-    named((c) => c.json(described)),
+    withRoute((c) => c.json(description)),
   );
   for (const resource of ['', '/mcp'])
     app.get(
       `/.well-known/oauth-protected-resource${resource}`,
-      named((c) => c.json(metadata(resource))),
+      withRoute((c) => c.json(metadata(resource))),
     );
   for (const route of routes)
     app.on(
       route.method,
       route.path,
-      named((c) => serve(c, route)),
+      withRoute((c) => serve(c, route)),
     );
   if (mcp) {
     app.post(
       '/mcp',
-      named((c) => serveMcp(c, mcp)),
+      withRoute((c) => serveMcp(c, mcp)),
     );
     app.all(
       '/mcp',
-      named((c) =>
-        c.json({ code: 'bad_request', message: 'Only POST is served here.' }, 405, { Allow: 'POST' }),
+      withRoute((c) =>
+        c.json({ code: 'bad_request', message: 'Method not allowed: use POST.' }, 405, { Allow: 'POST' }),
       ),
     );
   }
   app.notFound(() => {
-    throw problem('no_route', 'There is nothing here.', { next: `see ${publicUrl.origin}/v1/openapi.json` });
+    throw problem('no_route', 'Not found.', { next: `see ${publicUrl.origin}/v1/openapi.json` });
   });
   app.onError(answerError);
 
   return {
     fetch: async (request, env = {}) => await app.fetch(request, env),
     async drain(ms) {
-      // Before those that wait are told: a stream has a last word.
+      // Streams close before the abort so that they can still send `reconnect`.
       streams.close();
       stopping.abort();
       auth.close();
       stopWake();
-      if (working + waiting === 0) return;
+      if (inFlight + waitingCount === 0) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
         onIdle = () => {
@@ -149,10 +149,10 @@ export function createApp(options: AppOptions): App {
     },
   };
 
-  /** A request's route is its pattern: what clients put into a path is in no log and no metric. */
-  function named(handle: (c: Context<Env>) => Response | Promise<Response>) {
+  /** Logs and metrics get the route pattern, never the path that the client sent. */
+  function withRoute(handle: (c: Context<Env>) => Response | Promise<Response>) {
     return (c: Context<Env>): Response | Promise<Response> => {
-      c.get('note').route = c.req.routePath;
+      c.get('info').route = c.req.routePath;
       return handle(c);
     };
   }
@@ -162,20 +162,23 @@ export function createApp(options: AppOptions): App {
     const began = performance.now();
     metrics.begin();
     await traced(c.req.raw, method, async (span) => {
-      const note: Note = { id: randomUUID(), route: 'none', span };
-      c.set('note', note);
-      // Before there is an answer: Hono writes them with it, and a finished one would be taken apart again.
-      for (const [name, value] of headersFor(note)) c.header(name, value);
+      const info: RequestInfo = { id: randomUUID(), route: 'none', span };
+      c.set('info', info);
+      // Set before the response exists: changing a finished response makes Hono copy it.
+      for (const [name, value] of headersFor(info)) c.header(name, value);
       if (c.req.raw.url.length > limits.urlLength)
-        c.res = await answerError(problem('bad_request', 'The URL is too long.', { next: 'shorten it' }), c);
+        c.res = await answerError(
+          problem('bad_request', 'The URL is too long.', { next: 'send a shorter URL' }),
+          c,
+        );
       else await next();
       const { status } = c.res;
       const ms = performance.now() - began;
-      const { route, principal } = note;
+      const { route, principal } = info;
       span.end({ route, status });
       metrics.end({ method: knownMethod(method), route, status, seconds: ms / 1000 });
       log.info({
-        request: note.id,
+        request: info.id,
         method: knownMethod(method),
         route,
         status,
@@ -185,7 +188,7 @@ export function createApp(options: AppOptions): App {
     });
   }
 
-  function headersFor({ id }: Note): [string, string][] {
+  function headersFor({ id }: RequestInfo): [string, string][] {
     const headers: [string, string][] = [
       [apiHeader, String(apiVersion)],
       [versionHeader, version],
@@ -195,42 +198,44 @@ export function createApp(options: AppOptions): App {
     return stopping.signal.aborted ? [...headers, ['Connection', 'close']] : headers;
   }
 
-  /** An answer that was not made by Hono. */
+  /** For a response that Hono did not create. */
   function withHeaders(c: Context<Env>, response: Response): Response {
-    for (const [name, value] of headersFor(c.get('note'))) response.headers.set(name, value);
+    for (const [name, value] of headersFor(c.get('info'))) response.headers.set(name, value);
     return response;
   }
 
   async function ready(c: Context<Env>): Promise<Response> {
     if (stopping.signal.aborted)
-      throw problem('unavailable', 'The server is stopping.', { next: 'ask another' });
+      throw problem('unavailable', 'The server is shutting down.', { next: 'retry' });
     try {
       await backend.ready();
     } catch (error) {
       log.error({ err: error }, 'not ready');
-      const why = problemOf(error)?.body.message ?? schemaProblem(error) ?? 'The database does not answer.';
-      throw problem('unavailable', why, { next: 'look at the log of the server' });
+      const why = toProblem(error)?.body.message ?? schemaProblem(error) ?? 'The database is not reachable.';
+      throw problem('unavailable', why, { next: 'see the server log' });
     }
     return c.json({ status: 'ready' });
   }
 
   async function enter(c: Context<Env>): Promise<Principal> {
-    const address = addressOf(c.req.raw, c.env.incoming?.socket?.remoteAddress, proxies);
+    const address = clientAddress(c.req.raw, c.env.incoming?.socket?.remoteAddress, proxies);
     const principal = await auth.authenticate(c.req.raw, address).catch((error: unknown) => {
       metrics.refused('auth');
       throw error;
     });
-    c.get('note').principal = principal;
+    c.get('info').principal = principal;
     if (!rate.take(principal.id)) {
       metrics.refused('rate');
-      throw problem('too_many_requests', 'This token is used too often.', { next: 'wait a second' });
+      throw problem('too_many_requests', 'Rate limit exceeded for this token.', {
+        next: 'retry after one second',
+      });
     }
     return principal;
   }
 
   async function serve(c: Context<Env>, route: Route): Promise<Response> {
     const principal = await enter(c);
-    if (route.scope !== 'any' && !may(principal, route.scope)) throw lacksScope(route.scope);
+    if (route.scope !== 'any' && !may(principal, route.scope)) throw missingScope(route.scope);
     return await counted(route.waits === true, async () => {
       const { raw: request } = c.req;
       const call = {
@@ -242,14 +247,14 @@ export function createApp(options: AppOptions): App {
         backend,
         streams,
         request,
-        // Made only where somebody waits for it.
+        // Combining signals is expensive, so only long requests get their own.
         signal: route.waits ? AbortSignal.any([request.signal, stopping.signal]) : stopping.signal,
         now: clock(),
         url: publicUrl.origin,
       };
-      // Each row was made with the types of its own schemas.
+      // `route()` checked the handler against its own schemas.
       const answer = await route.handle(call as Call<never, never, never>);
-      return isSpecial(answer) ? withHeaders(c, answer.special) : c.json(answer as object);
+      return isRawResponse(answer) ? withHeaders(c, answer.response) : c.json(answer as object);
     });
   }
 
@@ -259,24 +264,24 @@ export function createApp(options: AppOptions): App {
 
   async function serveMcp(c: Context<Env>, handler: McpHandler): Promise<Response> {
     const principal = await enter(c);
-    if (!may(principal, 'write')) throw lacksScope('write');
+    if (!may(principal, 'write')) throw missingScope('write');
     return withHeaders(c, await counted(false, () => handler(c.req.raw, principal)));
   }
 
-  /** What is too much at once is sent away at once, before it waits for a connection. */
+  /** Rejects excess requests before they queue for a database connection. */
   async function counted<T>(waits: boolean, work: () => Promise<T>): Promise<T> {
-    if (!waits && working >= limits.inFlight) {
+    if (!waits && inFlight >= limits.inFlight) {
       metrics.refused('overload');
-      throw problem('unavailable', 'The server has too much to do.', { next: 'send it again in a second' });
+      throw problem('unavailable', 'The server is overloaded.', { next: 'retry after one second' });
     }
-    if (waits) waiting += 1;
-    else working += 1;
+    if (waits) waitingCount += 1;
+    else inFlight += 1;
     try {
       return await work();
     } finally {
-      if (waits) waiting -= 1;
-      else working -= 1;
-      if (working + waiting === 0) onIdle?.();
+      if (waits) waitingCount -= 1;
+      else inFlight -= 1;
+      if (inFlight + waitingCount === 0) onIdle?.();
     }
   }
 
@@ -291,21 +296,18 @@ export function createApp(options: AppOptions): App {
   }
 
   function answerError(error: unknown, c: Context<Env>): Response {
-    const known = problemOf(error);
-    const note = c.get('note');
+    const known = toProblem(error);
+    const info = c.get('info');
     if (!known || known.status >= 500)
-      log.error({ request: note.id, route: note.route, err: shown(error) }, 'failed');
+      log.error({ request: info.id, route: info.route, err: loggable(error) }, 'failed');
     if (known)
-      // Every status of the table is one that has a body.
+      // Every status in the table allows a body.
       return c.json(known.body, known.status as 400, { ...known.headers });
-    return c.json(
-      { code: 'internal', message: `Something is wrong in the server: see request ${note.id} in its log.` },
-      500,
-    );
+    return c.json({ code: 'internal', message: `Internal server error. Request id: ${info.id}.` }, 500);
   }
 }
 
-const shown = (error: unknown): object =>
+const loggable = (error: unknown): object =>
   error instanceof Error
     ? {
         message: error.message,
@@ -314,24 +316,24 @@ const shown = (error: unknown): object =>
       }
     : { message: String(error) };
 
-/** No answer of an engine has such a key. */
-const isSpecial = (answer: unknown): answer is Special =>
-  typeof answer === 'object' && answer !== null && 'special' in answer;
+/** Engine responses never have this key. */
+const isRawResponse = (answer: unknown): answer is RawResponse =>
+  typeof answer === 'object' && answer !== null && 'response' in answer;
 
-/** What is wrong with a schema names no secret, and says what to do. */
+/** Schema errors contain no secrets, so clients may see them. */
 const schemaProblem = (error: unknown): string | undefined =>
   error instanceof StepfastError && error.code.startsWith('schema_') ? error.message : undefined;
 
 const knownMethod = (method: string): string =>
   ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].includes(method) ? method : 'other';
 
-/** A name that is given twice is an error, not the last of them. */
+/** A repeated parameter is an error. */
 function queryOf(url: string): Record<string, string> {
   if (!url.includes('?')) return {};
   const { searchParams } = new URL(url);
-  const twice = [...searchParams.keys()].find((name) => searchParams.getAll(name).length > 1);
-  if (twice !== undefined)
-    throw problem('bad_request', 'A parameter is given twice.', { next: 'give it once' });
+  const repeated = [...searchParams.keys()].find((name) => searchParams.getAll(name).length > 1);
+  if (repeated !== undefined)
+    throw problem('bad_request', 'A query parameter is repeated.', { next: 'send it once' });
   return Object.fromEntries(searchParams);
 }
 
@@ -344,9 +346,9 @@ function checked(
   if (!parsed) return undefined;
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const place = issue?.path.map(String).join('.').slice(0, 200) ?? '';
-  const what = issue?.message.slice(0, 300) ?? 'it is not what was expected';
-  throw problem(code, place === '' ? `${what}.` : `${place}: ${what}.`, {
-    next: 'mend it; see /v1/openapi.json',
+  const path = issue?.path.map(String).join('.').slice(0, 200) ?? '';
+  const what = issue?.message.slice(0, 300) ?? 'invalid value';
+  throw problem(code, path === '' ? `${what}.` : `${path}: ${what}.`, {
+    next: 'see /v1/openapi.json',
   });
 }

@@ -3,76 +3,79 @@ import { createJwtVerifier, type Issuer, looksLikeJwt } from './jwt.ts';
 import type { Limits } from './limits.ts';
 import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';
-import { createRate } from './rate.ts';
+import { createRateLimit } from './rate-limit.ts';
 import { hashToken, isToken } from './token.ts';
 
 export interface AuthOptions {
-  /** The address of this server, as clients know it. */
+  /** The public URL of this server. */
   publicUrl: URL;
-  issuer?: Issuer;
+  issuer?: Issuer | undefined;
 }
 
-/** Tells who a request is from, by its bearer token. Throws a problem. */
+/** Resolves the bearer token of a request. Throws a problem. */
 export interface Auth {
   authenticate(request: Request, address: string): Promise<Principal>;
   close(): void;
 }
 
-interface Known {
+interface Verified {
   principal: Principal;
   expiresAt: number;
 }
 
-/** As long a revoked token may still be taken where nobody woke us. */
+/** How long a revoked token may still be accepted if the wake-up was missed. */
 const maxAgeMs = 2000;
-const mostKnown = 10_000;
+const maxCached = 10_000;
 
 export function createAuth(
   { publicUrl, issuer }: AuthOptions,
   { backend, limits, clock }: { backend: Backend; limits: Limits; clock(): number },
 ): Auth {
-  const known = new Map<string, { until: number; answer: Promise<Known | undefined> }>();
+  const cache = new Map<string, { until: number; answer: Promise<Verified | undefined> }>();
   const jwt = issuer && createJwtVerifier(issuer, { backend, clock });
   const { failuresPerMinute } = limits;
-  const failures = createRate({ perSecond: failuresPerMinute / 60, burst: failuresPerMinute, clock });
-  /** Tokens that were good before: what others behind the same address send does not keep them out. */
+  const failures = createRateLimit({ perSecond: failuresPerMinute / 60, burst: failuresPerMinute, clock });
+  /** Tokens that verified before: invalid tokens from the same address do not block them. */
   const proven = new Set<string>();
-  /** Guesses that are looked up now, by address. */
+  /** Lookups of unknown tokens in progress, by address. */
   const guesses = new Map<string, Set<Promise<void>>>();
   const close = backend.onWake((wake) => {
-    if (wake === 'tokens') known.clear();
+    if (wake === 'tokens') cache.clear();
   });
   return { authenticate, close };
 
   async function authenticate(request: Request, address: string): Promise<Principal> {
     const sent = request.headers.get('authorization') ?? '';
     const [, token] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(sent) ?? [];
-    if (token === undefined) throw unauthorized(request, 'No bearer token was sent.');
+    if (token === undefined) throw unauthorized(request, 'Missing bearer token.');
     const hash = hashToken(token);
-    const fresh = known.get(hash);
+    const fresh = cache.get(hash);
     const cached = fresh !== undefined && fresh.until > clock();
-    // Who guesses is slowed down; a token that has just been good is not.
+    // Only unknown tokens count against the address.
     const guessed = !cached && !proven.has(hash);
     const look = () => lookUp(token, hash);
     const found = await (cached ? fresh.answer : guessed ? guess(address, look) : look());
-    if (isGood(found)) {
-      if (proven.size >= mostKnown) proven.clear();
+    if (isValid(found)) {
+      if (proven.size >= maxCached) proven.clear();
       proven.add(hash);
       return found.principal;
     }
     proven.delete(hash);
     if (!guessed && !failures.take(address)) throw tooMany();
-    throw unauthorized(request, 'The token is unknown, revoked or expired.', 'invalid_token');
+    throw unauthorized(request, 'The token is invalid, revoked or expired.', 'invalid_token');
   }
 
-  function isGood(found: Known | undefined): found is Known {
+  function isValid(found: Verified | undefined): found is Verified {
     return found !== undefined && found.expiresAt > clock();
   }
 
-  /** Takes one from the address before it looks, or many at once would all be looked up; only a bad token costs it. */
-  async function guess(address: string, look: () => Promise<Known | undefined>): Promise<Known | undefined> {
+  /** Charges the address before the lookup, so that parallel guesses are limited too; a valid token gets the charge back. */
+  async function guess(
+    address: string,
+    look: () => Promise<Verified | undefined>,
+  ): Promise<Verified | undefined> {
     while (!failures.take(address)) {
-      // Many with good tokens may come at once: each gives back what it took.
+      // Lookups in progress may return their charge.
       const [other] = guesses.get(address) ?? [];
       if (!other) throw tooMany();
       await other;
@@ -80,39 +83,39 @@ export function createAuth(
     const others = guesses.get(address) ?? new Set();
     const { promise, resolve } = Promise.withResolvers<void>();
     guesses.set(address, others.add(promise));
-    let bad = false;
+    let invalid = false;
     try {
       const found = await look();
-      bad = !isGood(found);
+      invalid = !isValid(found);
       return found;
     } finally {
-      if (!bad) failures.giveBack(address);
+      if (!invalid) failures.refund(address);
       others.delete(promise);
       if (others.size === 0) guesses.delete(address);
       resolve();
     }
   }
 
-  function lookUp(token: string, hash: string): Promise<Known | undefined> {
+  function lookUp(token: string, hash: string): Promise<Verified | undefined> {
     const answer = find(token, hash);
-    const [oldest] = known.size < mostKnown ? [] : known.keys();
-    if (oldest !== undefined) known.delete(oldest);
+    const [oldest] = cache.size < maxCached ? [] : cache.keys();
+    if (oldest !== undefined) cache.delete(oldest);
     const entry = { until: clock() + maxAgeMs, answer };
-    known.set(hash, entry);
+    cache.set(hash, entry);
     const forget = (): void => {
-      if (known.get(hash) === entry) known.delete(hash);
+      if (cache.get(hash) === entry) cache.delete(hash);
     };
-    // Only what is good is remembered: a token may be made a moment after it was tried.
+    // Failures are not cached: the token may be created a moment later.
     answer.then((found) => found ?? forget(), forget);
     return answer;
   }
 
-  async function find(token: string, hash: string): Promise<Known | undefined> {
+  async function find(token: string, hash: string): Promise<Verified | undefined> {
     if (isToken(token)) {
       const record = await backend.findToken(hash);
       if (!record) return undefined;
       const { id, project, kind, name } = record;
-      // An agent's token never decides, whoever wrote its scopes.
+      // An agent's token never gets `decide`, whatever its stored scopes say.
       const scopes = record.scopes.filter((scope) => scope !== 'decide' || kind === 'person');
       return {
         principal: { id, project, kind, name, scopes },
@@ -134,7 +137,7 @@ export function createAuth(
 }
 
 const tooMany = () =>
-  problem('too_many_requests', 'Too many attempts with bad tokens came from this address.', {
-    next: 'wait a minute, then send a good one',
+  problem('too_many_requests', 'Too many failed authentications from this address.', {
+    next: 'wait a minute, then use a valid token',
     headers: { 'Retry-After': '60' },
   });

@@ -2,7 +2,7 @@ import type { Engine, RunsAnswer } from '../engine/index.ts';
 import type { Definition } from '../machine/index.ts';
 import type { Scope } from '../schema/index.ts';
 
-/** A token as it is known: the secret itself is nowhere. */
+/** A stored token. The secret itself is not stored. */
 export interface TokenRecord {
   id: string;
   project: { id: number; name: string };
@@ -13,64 +13,64 @@ export interface TokenRecord {
   expiresAt?: number | undefined;
 }
 
-/** One batch of one run, as the stream tells it. */
+/** One batch of one run in the event stream. */
 export interface TailRow {
-  /** Where the stream goes on after it. */
+  /** The stream resumes after this cursor. */
   cursor: string;
   run: string;
   seq: number;
-  /** The batch as JSON text of one line, without key and reply. */
+  /** The batch as one line of JSON, without key and reply. */
   batch: string;
 }
 
 export interface Tail {
   rows: TailRow[];
-  /** Everything up to here was told, rows or not. */
+  /** Everything up to this cursor has been read. */
   cursor: string;
-  /** The cursor that was given is none of this database: it is from the future. */
+  /** The given cursor is ahead of this database, so it came from another one. */
   reset?: true;
-  /** What follows did not fit. */
+  /** The page is full and more rows follow. */
   more?: true;
 }
 
 export interface Page {
-  live?: boolean;
-  /** The `next` of the page before. */
-  after?: string;
+  live?: boolean | undefined;
+  /** The `next` of the previous page. */
+  after?: string | undefined;
   limit: number;
 }
 
-/** What woke somebody: a batch was committed somewhere, or a token was made or revoked. */
+/** `runs`: a batch was committed. `tokens`: a token was created or revoked. */
 export type Wake = 'runs' | 'tokens';
-/** Without projects: any may be meant. */
+/** Without `projects`, any project may have changed. */
 export type WakeListener = (wake: Wake, projects?: ReadonlySet<number>) => void;
 
-/** What is asked by those who have no tree. */
+/** Session records for callers without a working tree. */
 export interface ProjectSessions {
-  /** Remembers that a session takes part in a run; a second time changes nothing. */
+  /** Records that a session takes part in a run. Idempotent. */
   join(session: string, run: string, now: number): Promise<void>;
-  /** The runs of a session, the one that it joined last first. */
+  /** The runs of a session, most recently joined first. */
   runsOf(session: string, limit: number): Promise<RunsAnswer['runs']>;
-  /** The definitions that runs have pinned last, one a name; only that of the name where one is given. */
+  /** The latest pinned definition of each workflow name, or of the given name only. */
   definitions(limit: number, name?: string): Promise<Definition[]>;
 }
 
-/** Everything below the HTTP server, of all projects. What is asked of one project never tells of another. */
+/** Storage for the HTTP server, across projects. Queries for one project never return data of another. */
 export interface Backend {
   engine(project: number): Engine;
   /** Newest first. */
   page(project: number, page: Page): Promise<RunsAnswer>;
   sessions(project: number): ProjectSessions;
-  /** Batches after the cursor, in the order of the stream; without one only where the stream stands now. */
+  /** Batches after the cursor in stream order. Without a cursor, returns only the current one. */
   tail(project: number, after: string | undefined, limit: number): Promise<Tail>;
-  /** Also called every few seconds though nothing happened; answers how to stop listening. */
+  /** The listener is also called every few seconds without a change. Returns an unsubscribe function. */
   onWake(listener: WakeListener): () => void;
-  /** By the SHA-256 of the whole token, in hex; what is revoked is not found. */
+  /** Looks up a token by its SHA-256 in hex. Revoked tokens are not found. */
   findToken(hash: string): Promise<TokenRecord | undefined>;
   projectNamed(name: string): Promise<{ id: number; name: string } | undefined>;
-  /** Throws StepfastError where the database or its schema cannot be used. */
+  /** Throws StepfastError if the database or its schema is unusable. */
   ready(): Promise<void>;
-  /** Connections, where there is a pool of them. */
+  /** Connection counts, if the backend uses a pool. */
   pool?(): { total: number; idle: number; waiting: number };
   close(): Promise<void>;
 }

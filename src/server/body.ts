@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import { exceedsDepth } from './json-depth.ts';
 import type { Limits } from './limits.ts';
-import { isDeeperThan } from './nesting.ts';
 import { problem } from './problem.ts';
 
-/** The text of a JSON body within the limits. Throws a problem. */
+/** Reads a JSON body within the limits. Throws a problem. */
 export async function readJsonText(
   request: Request,
   { bodyBytes, nesting }: Limits,
@@ -17,8 +17,10 @@ export async function readJsonText(
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > bodyBytes) throw tooLarge(bodyBytes);
   const text = await (incoming ? readIncoming(incoming, bodyBytes) : readText(request, bodyBytes));
-  if (isDeeperThan(text, nesting))
-    throw problem('bad_request', `The body is nested more than ${nesting} deep.`, { next: 'send less' });
+  if (exceedsDepth(text, nesting))
+    throw problem('bad_request', `The body is nested more than ${nesting} levels deep.`, {
+      next: 'flatten it',
+    });
   return text;
 }
 
@@ -26,21 +28,21 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw problem('bad_request', 'The body is no JSON.', { next: 'mend it' });
+    throw problem('bad_request', 'The body is not valid JSON.', { next: 'fix the JSON' });
   }
 }
 
-/** Without the stream of the request, which costs as much as the rest of a call. */
-function readIncoming(incoming: IncomingMessage, most: number): Promise<string> {
+/** Bypasses the web stream of the request, which costs as much as the rest of a call. */
+function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Whoever left while we looked at the token says nothing more.
+    // A client that disconnected during authentication emits no more events.
     if (incoming.destroyed) return reject(lost());
     const chunks: Buffer[] = [];
     let size = 0;
     const onData = (chunk: Buffer): void => {
       size += chunk.byteLength;
-      if (size <= most) chunks.push(chunk);
-      else stop(() => reject(tooLarge(most)));
+      if (size <= maxBytes) chunks.push(chunk);
+      else stop(() => reject(tooLarge(maxBytes)));
     };
     const onEnd = (): void => stop(() => resolve(Buffer.concat(chunks).toString('utf8')));
     const onLost = (): void => stop(() => reject(lost()));
@@ -53,7 +55,7 @@ function readIncoming(incoming: IncomingMessage, most: number): Promise<string> 
   });
 }
 
-async function readText(request: Request, most: number): Promise<string> {
+async function readText(request: Request, maxBytes: number): Promise<string> {
   if (request.body === null) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -64,20 +66,20 @@ async function readText(request: Request, most: number): Promise<string> {
     });
     if (done) break;
     size += value.byteLength;
-    if (size > most) {
+    if (size > maxBytes) {
       await reader.cancel().catch(() => undefined);
-      throw tooLarge(most);
+      throw tooLarge(maxBytes);
     }
     chunks.push(value);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-const lost = () => problem('bad_request', 'The body did not arrive whole.', { next: 'send it again' });
+const lost = () => problem('bad_request', 'The body is incomplete.', { next: 'send it again' });
 
-const tooLarge = (most: number) =>
-  problem('too_large', `The body has more than ${most} bytes.`, {
-    next: 'write what is long to a file and name the file',
-    // What is left of it is not read.
+const tooLarge = (maxBytes: number) =>
+  problem('too_large', `The body is larger than ${maxBytes} bytes.`, {
+    next: 'write long text to a file and reference the file',
+    // The rest of the body is not read.
     headers: { Connection: 'close' },
   });

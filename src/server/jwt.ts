@@ -11,18 +11,18 @@ import type { Backend } from './backend.ts';
 import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';
 
-/** An OAuth 2.1 issuer whose access tokens are taken. */
+/** An OAuth 2.1 issuer whose access tokens are accepted. */
 export interface Issuer {
   issuer: string;
-  /** What a token must be made for: the addresses of this server. */
+  /** Accepted `aud` values: the URLs of this server. */
   audience: readonly string[];
-  /** Where the issuer's keys are, or the keys themselves. */
+  /** The JWKS URL of the issuer, or the keys themselves. */
   keys: URL | JSONWebKeySet;
-  /** Names of the claims; `scope` may be a text of words or a list. */
+  /** Claim names. The `scope` claim may be a space-separated string or a list. */
   claims?: { project?: string; kind?: string; scope?: string };
 }
 
-/** Public keys only: a secret that both sides know would let whoever has the public key sign. */
+/** Asymmetric only: with HMAC, a client could sign tokens with the public key. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -42,7 +42,7 @@ const maxLength = 8192;
 export const looksLikeJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
 
 export interface JwtVerifier {
-  /** Undefined where the token proves nothing; throws `unavailable` where the issuer's keys cannot be had. */
+  /** Returns undefined for an invalid token. Throws `unavailable` if the issuer's keys cannot be fetched. */
   verify(token: string): Promise<{ principal: Principal; expiresAt: number } | undefined>;
 }
 
@@ -55,7 +55,7 @@ export function createJwtVerifier(
   return {
     async verify(token) {
       const payload = token.length > maxLength ? undefined : await verified(token);
-      // Issuers say what they like: only its presence was looked at.
+      // jose checked only that `sub` is present.
       const sub: unknown = payload?.sub;
       if (!payload || typeof sub !== 'string' || sub === '' || payload.exp === undefined) return undefined;
       const projectName = payload[names.project];
@@ -63,14 +63,14 @@ export function createJwtVerifier(
       const project = await backend.projectNamed(projectName);
       if (!project) return undefined;
       const kind = payload[names.kind] === 'person' ? 'person' : 'agent';
-      const scopes = scopesIn(payload[names.scope]).filter(
+      const scopes = parseScopes(payload[names.scope]).filter(
         (scope) => scope !== 'decide' || kind === 'person',
       );
       const principal: Principal = {
         id: `jwt:${sub.slice(0, 100)}`,
         project,
         kind,
-        name: nameIn(payload, sub),
+        name: displayName(payload, sub),
         scopes,
       };
       return { principal, expiresAt: payload.exp * 1000 };
@@ -89,23 +89,23 @@ export function createJwtVerifier(
       });
       return payload;
     } catch (error) {
-      // What is wrong with the token has a code of its own; everything else is about the keys.
-      if (error instanceof errors.JOSEError && !keysAreMissing(error)) return undefined;
-      throw problem('unavailable', `The keys of ${issuer} cannot be read.`, { next: 'try again' });
+      // JOSE errors describe the token, except those about fetching keys.
+      if (error instanceof errors.JOSEError && !isKeyFetchError(error)) return undefined;
+      throw problem('unavailable', `Cannot fetch the keys of ${issuer}.`, { next: 'retry' });
     }
   }
 }
 
-const keysAreMissing = ({ code }: errors.JOSEError): boolean =>
+const isKeyFetchError = ({ code }: errors.JOSEError): boolean =>
   code === errors.JWKSTimeout.code || code === errors.JWKSInvalid.code || code === 'ERR_JOSE_GENERIC';
 
-function scopesIn(claim: unknown): Scope[] {
+function parseScopes(claim: unknown): Scope[] {
   const words: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return allScopes.filter((scope) => words.includes(scope) || words.includes(`stepfast:${scope}`));
 }
 
-/** What people call themselves is no proof: who they are to the issuer goes with it. */
-function nameIn({ name, preferred_username }: JWTPayload, sub: string): string {
+/** Display names are not verified, so the subject is appended. */
+function displayName({ name, preferred_username }: JWTPayload, sub: string): string {
   const known = [name, preferred_username].find((each) => typeof each === 'string' && each !== '');
   const subject = sub.slice(0, 100);
   return known === undefined || known === sub ? subject : `${String(known).slice(0, 100)} (${subject})`;

@@ -1,33 +1,33 @@
 import { maxBodyBytes } from '../schema/index.ts';
 
-/** What one server lets pass; everything that a stranger could make large has a bound here. */
+/** Bounds for everything that a client controls the size of. */
 export interface Limits {
   bodyBytes: number;
-  /** Of arrays and objects in each other. */
+  /** Depth of nested arrays and objects. */
   nesting: number;
   urlLength: number;
-  /** Requests of one token. */
+  /** Requests per second of one token. */
   perSecond: number;
   burst: number;
-  /** Failed authentications of one address in a minute. */
+  /** Failed authentications of one address. */
   failuresPerMinute: number;
-  /** Requests that are worked on at once, without streams and long polls. */
+  /** Concurrent requests, not counting streams and long polls. */
   inFlight: number;
-  /** Event streams of one token, and of the server. */
+  /** Open event streams of one token, and of the whole server. */
   streamsPerToken: number;
   streams: number;
-  /** What a reader of a stream may be behind before it is dropped. */
+  /** Unread bytes after which a stream reader is dropped. */
   streamBytes: number;
   heartbeatMs: number;
-  /** About as long a stream lasts: whoever comes back shows its token again. */
+  /** Approximate lifetime of a stream. A reconnecting client is authenticated again. */
   streamMs: number;
-  /** Until a request must have arrived, head and body. */
+  /** Time to receive the headers and the whole request. */
   headersMs: number;
   requestMs: number;
   connections: number;
-  /** How long it still answers when it stops, so that whoever sends requests here can learn of it. */
+  /** How long a stopping server keeps answering, so that load balancers notice. */
   lingerMs: number;
-  /** Until what still runs is cut off when the server stops. */
+  /** Time for in-flight requests to finish on shutdown. */
   drainMs: number;
 }
 

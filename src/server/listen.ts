@@ -8,13 +8,13 @@ import type { Limits } from './limits.ts';
 export interface Listening {
   readonly host: string;
   readonly port: number;
-  /** Is not ready any more, then stops accepting, finishes what runs within the limit, cuts off the rest. Idempotent. */
+  /** Fails readiness, stops accepting, waits for in-flight requests within the limit, then closes all connections. Idempotent. */
   close(): Promise<void>;
 }
 
 const hour = 3_600_000;
 
-/** Throws what the socket throws, such as EADDRINUSE. */
+/** Throws socket errors such as EADDRINUSE. */
 export async function listen(
   app: App,
   { host, port, limits }: { host: string; port: number; limits: Limits },
@@ -24,32 +24,32 @@ export async function listen(
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
       connectionsCheckingInterval: Math.max(50, Math.min(limits.headersMs, limits.requestMs) / 4),
-      // Longer than what balancers in front keep open, or they would send into a closed connection.
+      // Longer than the idle timeout of load balancers, which would otherwise reuse a closed connection.
       keepAliveTimeout: 75_000,
       maxHeaderSize: 16 * 1024,
       noDelay: true,
     },
-    // HTTP/1 alone is served here.
+    // Only HTTP/1 is served.
     getRequestListener((request, { incoming }) =>
       app.fetch(request, incoming instanceof IncomingMessage ? { incoming } : {}),
     ),
   );
   server.maxConnections = limits.connections;
-  const quiet = trackQuiet(server);
-  // A stream has no end of its own.
+  const idle = trackIdle(server);
+  // Event streams stay open.
   server.timeout = 24 * hour;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve());
   });
-  // A server that listens on a port has one.
+  // A server that listens on a port has an AddressInfo.
   const address = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
   return {
     host: address.address,
     port: address.port,
     close: () => {
-      closing ??= stop(server, quiet, app, limits);
+      closing ??= stop(server, idle, app, limits);
       return closing;
     },
   };
@@ -57,16 +57,16 @@ export async function listen(
 
 async function stop(
   server: Server,
-  quiet: ReadonlySet<Socket>,
+  idle: ReadonlySet<Socket>,
   app: App,
   { drainMs, lingerMs }: Limits,
 ): Promise<void> {
   const until = Date.now() + drainMs;
-  // What is on its way is still answered, and whoever sends requests here learns that it should not.
+  // Keep answering for a while, so that load balancers see /readyz fail.
   await Promise.all([app.drain(drainMs), sleep(lingerMs)]);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const hangUp = (): void => {
-    for (const socket of quiet) socket.destroy();
+    for (const socket of idle) socket.destroy();
     if (Date.now() > until) server.closeAllConnections();
   };
   hangUp();
@@ -75,18 +75,18 @@ async function stop(
   clearInterval(timer);
 }
 
-/** Connections on which nothing is answered just now, also those that never asked. */
-function trackQuiet(server: Server): ReadonlySet<Socket> {
-  const quiet = new Set<Socket>();
+/** Connections without a request in flight. */
+function trackIdle(server: Server): ReadonlySet<Socket> {
+  const idle = new Set<Socket>();
   server.on('connection', (socket) => {
-    quiet.add(socket);
-    socket.once('close', () => quiet.delete(socket));
+    idle.add(socket);
+    socket.once('close', () => idle.delete(socket));
   });
   server.on('request', ({ socket }, response) => {
-    quiet.delete(socket);
+    idle.delete(socket);
     response.once('close', () => {
-      if (!socket.destroyed) quiet.add(socket);
+      if (!socket.destroyed) idle.add(socket);
     });
   });
-  return quiet;
+  return idle;
 }

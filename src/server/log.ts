@@ -1,9 +1,9 @@
 import { destination, type Logger, pino } from 'pino';
 
-/** What the server tells of itself; never bodies, tokens or query strings. */
+/** Never logs bodies, tokens or query strings. */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'debug' | 'flush'>;
 
-/** JSON lines, by default to stdout; written behind, so flush it at the end. */
+/** Writes JSON lines, by default to stdout. Writes are buffered: call `flush` before exiting. */
 export function createLog(options: { level?: string; write?(line: string): void } = {}): Log {
   const { level = 'info', write } = options;
   const stream = write

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Backend } from './backend.ts';
 
-/** For Prometheus. Routes are patterns and nothing names a project: what is counted stays few. */
+/** Prometheus metrics. Labels are route patterns, never projects, to keep cardinality low. */
 export interface Metrics {
   begin(): void;
   end(request: { method: string; route: string; status: number; seconds: number }): void;
@@ -18,27 +18,31 @@ export function createMetrics({ backend }: { backend?: Pick<Backend, 'pool'> } =
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'stepfast_http_request_seconds',
-    help: 'How long requests took, by route and status',
+    help: 'Request duration by route and status',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30],
     registers,
   });
   const inFlight = new Gauge({
     name: 'stepfast_http_in_flight',
-    help: 'Requests being worked on',
+    help: 'Requests in flight',
     registers,
   });
   const refusals = new Counter({
     name: 'stepfast_http_refused_total',
-    help: 'Requests refused at the door',
+    help: 'Requests rejected before routing',
     labelNames: ['why'] as const,
     registers,
   });
-  const wakes = new Counter({ name: 'stepfast_wakes_total', help: 'Wakes by the database', registers });
+  const wakes = new Counter({
+    name: 'stepfast_wakes_total',
+    help: 'Database notifications received',
+    registers,
+  });
   const streams = new Gauge({ name: 'stepfast_streams', help: 'Open event streams', registers });
   new Gauge({
     name: 'stepfast_pool_connections',
-    help: 'Connections to the database, and calls that wait for one',
+    help: 'Database connections, and calls waiting for one',
     labelNames: ['state'] as const,
     registers,
     collect() {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Route } from './route.ts';
 
-/** OpenAPI 3.1, whose schemas are JSON Schema as zod writes it. */
+/** OpenAPI 3.1 uses JSON Schema, which zod generates. */
 export function openApi(routes: readonly Route[], about: { version: string; url: string }): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -28,31 +28,31 @@ const errorSchema = {
 };
 
 function operationOf({ summary, scope, params, query, body, answer, method, path }: Route): object {
-  const scopeWords = scope === 'any' ? 'Any token.' : `Needs the scope \`${scope}\`.`;
+  const description = scope === 'any' ? 'Any token.' : `Requires the scope \`${scope}\`.`;
   const parameters = [...parametersOf(params, 'path'), ...parametersOf(query, 'query')];
   return {
     operationId: `${method.toLowerCase()}${path.replace(/[/:](\w?)/g, (_, first: string) => first.toUpperCase())}`,
     summary,
-    description: scopeWords,
+    description,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, content: json(schemaOf(body, 'input')) } } : {}),
     responses: {
-      ...answerOf(answer),
+      ...responseOf(answer),
       default: {
-        description: 'Refused',
+        description: 'Error',
         content: json({ $ref: '#/components/schemas/Error' }),
       },
     },
   };
 }
 
-function answerOf(answer: Route['answer']): object {
-  if (answer === 'nothing') return { 204: { description: 'Done' } };
+function responseOf(answer: Route['answer']): object {
+  if (answer === 'nothing') return { 204: { description: 'No content' } };
   if (answer === 'text' || answer === 'events') {
     const type = answer === 'text' ? 'text/plain' : 'text/event-stream';
-    return { 200: { description: 'Answered', content: { [type]: { schema: { type: 'string' } } } } };
+    return { 200: { description: 'OK', content: { [type]: { schema: { type: 'string' } } } } };
   }
-  return { 200: { description: 'Answered', content: json(schemaOf(answer, 'output')) } };
+  return { 200: { description: 'OK', content: json(schemaOf(answer, 'output')) } };
 }
 
 const json = (schema: object): object => ({ 'application/json': { schema } });
@@ -62,15 +62,15 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
   return rest;
 }
 
-function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): object[] {
+function parametersOf(schema: z.ZodType | undefined, location: 'path' | 'query'): object[] {
   if (!schema) return [];
   const written = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const shapes = written.anyOf ?? [written];
   return shapes.flatMap((shape) =>
     Object.entries(typeof shape === 'object' ? (shape.properties ?? {}) : {}).map(([name, value]) => ({
       name,
-      in: place,
-      required: place === 'path',
+      in: location,
+      required: location === 'path',
       schema: value,
     })),
   );

@@ -1,8 +1,8 @@
 import type { Scope } from '../schema/index.ts';
 
-/** Whoever a request is from, as far as the server can prove it. */
+/** The authenticated sender of a request. */
 export interface Principal {
-  /** Of the token: safe to log. */
+  /** The id of the token; safe to log. */
   id: string;
   project: { id: number; name: string };
   kind: 'agent' | 'person';

@@ -3,7 +3,7 @@ import { refusalText, shellVoice } from '../messages/index.ts';
 import { refusedBy } from '../runtime/index.ts';
 import { type ErrorAnswer, type ErrorCode, engineStatus, errorStatus, type Scope } from '../schema/index.ts';
 
-/** What the API says no with; thrown by whatever looks at a request, answered in one place. */
+/** An HTTP error response. */
 export interface Problem {
   status: number;
   body: ErrorAnswer;
@@ -16,46 +16,45 @@ export const problem = (
   options: { next?: string; headers?: Record<string, string> } = {},
 ): StepfastError => new StepfastError(code, message, { data: options });
 
-export const lacksScope = (scope: Scope) =>
-  problem('forbidden', `This token lacks the scope '${scope}'.`, {
+export const missingScope = (scope: Scope) =>
+  problem('forbidden', `This token does not have the scope '${scope}'.`, {
     next:
       scope === 'decide'
-        ? 'end your turn: a person decides this with their own token'
-        : `use a token that has it: stepfast token create --scope ${scope}`,
+        ? 'end your turn: a person must decide this with their own token'
+        : `use a token with that scope: stepfast token create --scope ${scope}`,
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
   });
 
-/** Of a store in a database, whose own words are for the log: they name hosts and users. */
+/** Replaces the store's own messages, which name hosts and users and belong in the log. */
 const storeProblems: Readonly<Record<string, { status: number; message: string; next: string }>> = {
   store_failed: {
     status: 503,
-    message: 'The database failed, so it is unknown whether it was done.',
-    next: 'send the same call again, with the same key or handle',
+    message: 'The database failed; the command may or may not have been applied.',
+    next: 'retry with the same key or handle',
   },
   store_busy: {
     status: 503,
-    message: 'Nothing was done: too many calls wait for the database.',
-    next: 'send the same call again in a moment',
+    message: 'Nothing was changed: too many calls are waiting for the database.',
+    next: 'retry in a moment',
   },
   schema_old: {
     status: 503,
-    message: 'The database is not migrated.',
+    message: 'The database schema is out of date.',
     next: 'run stepfast migrate on the server',
   },
   bad_run_id: {
     status: 400,
-    message: 'That is no id of a run.',
-    next: 'use lower-case letters, digits and hyphens, at most 128',
+    message: 'Invalid run id.',
+    next: 'use at most 128 lowercase letters, digits and hyphens',
   },
 };
 
-/** The only mapping from an error to an HTTP answer; undefined for a bug, whose words stay in the log. */
-export function problemOf(error: unknown): Problem | undefined {
+/** The only mapping from errors to HTTP responses. Returns undefined for a bug, whose message stays in the log. */
+export function toProblem(error: unknown): Problem | undefined {
   if (!(error instanceof StepfastError)) return undefined;
   const { code } = error;
   const own = Object.hasOwn(errorStatus, code);
   const stored = Object.hasOwn(storeProblems, code) ? storeProblems[code] : undefined;
-  // Just looked at.
   const status = own ? errorStatus[code as ErrorCode] : (stored?.status ?? engineStatus[code]);
   if (status === undefined) return undefined;
   const refused = refusedBy(error);
@@ -70,5 +69,5 @@ export function problemOf(error: unknown): Problem | undefined {
 }
 
 const optionsOf = ({ data }: StepfastError): { next?: string; headers?: Record<string, string> } =>
-  // Made by `problem` alone.
+  // Only `problem` sets it.
   (data ?? {}) as { next?: string; headers?: Record<string, string> };

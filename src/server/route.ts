@@ -5,35 +5,35 @@ import type { Backend } from './backend.ts';
 import type { Principal } from './principal.ts';
 import type { Streams } from './streams.ts';
 
-/** What a handler is given: only what its schemas let through. */
+/** The validated input of a handler. */
 export interface Call<P, Q, B> {
   params: P;
   query: Q;
   body: B;
   principal: Principal;
-  /** Of the principal's project. */
+  /** The engine of the principal's project. */
   engine: Engine;
   backend: Backend;
   streams: Streams;
   request: Request;
-  /** Aborted when the client is gone or the server stops. */
+  /** Aborted when the client disconnects or the server stops. */
   signal: AbortSignal;
   now: number;
-  /** Of this server, as clients know it. */
+  /** The public URL of this server. */
   url: string;
 }
 
-/** An answer with another status or more headers than `200` and JSON. */
-export interface Special {
-  special: Response;
+/** A response other than status 200 with JSON. */
+export interface RawResponse {
+  response: Response;
 }
 
-/** One row of the API: routes, documentation and the tests of isolation are all made of it. */
+/** One API route: the router, the OpenAPI document and the isolation tests all use it. */
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
-  /** With `:name` for a parameter. */
+  /** `:name` marks a parameter. */
   path: string;
-  /** `any`: whoever has a token. */
+  /** `any`: every valid token. */
   scope: Scope | 'any';
   summary: string;
   params?: z.ZodObject;
@@ -41,12 +41,12 @@ export interface Route {
   body?: z.ZodType;
   /** `text` and `events` are not JSON. */
   answer: z.ZodType | 'text' | 'events' | 'nothing';
-  /** It waits: not counted as work in flight. */
+  /** Long polls and streams are not counted as in flight. */
   waits?: true;
   handle(call: Call<never, never, never>): Promise<unknown>;
 }
 
-interface Typed<P extends z.ZodObject, Q extends z.ZodType, B extends z.ZodType>
+interface TypedRoute<P extends z.ZodObject, Q extends z.ZodType, B extends z.ZodType>
   extends Omit<Route, 'params' | 'query' | 'body' | 'handle'> {
   params?: P;
   query?: Q;
@@ -54,15 +54,15 @@ interface Typed<P extends z.ZodObject, Q extends z.ZodType, B extends z.ZodType>
   handle(call: Call<z.output<P>, z.output<Q>, z.output<B>>): Promise<unknown>;
 }
 
-/** Ties a handler to its own schemas. */
+/** Infers the handler's input from its schemas. */
 export const route = <
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodType = z.ZodType,
   B extends z.ZodType = z.ZodType,
 >(
-  typed: Typed<P, Q, B>,
+  typed: TypedRoute<P, Q, B>,
 ): Route =>
-  // The table keeps rows of many kinds; each is called with what its own schemas gave.
+  // The table mixes routes with different input types; each gets input that its own schemas validated.
   typed as unknown as Route;
 
-export const special = (response: Response): Special => ({ special: response });
+export const rawResponse = (response: Response): RawResponse => ({ response });

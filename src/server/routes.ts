@@ -16,11 +16,11 @@ import {
   watchAnswerSchema,
   whoamiAnswerSchema,
 } from '../schema/index.ts';
-import { asProven, asReader } from './actor.ts';
+import { asReader, withProvenActor } from './command-actor.ts';
 import { presented } from './present.ts';
 import { may } from './principal.ts';
-import { lacksScope, problem } from './problem.ts';
-import { type Call, type Route, route, special } from './route.ts';
+import { missingScope, problem } from './problem.ts';
+import { type Call, type Route, rawResponse, route } from './route.ts';
 
 const definition = z
   .looseObject({ name: z.string(), description: z.string(), steps: z.array(z.looseObject({})) })
@@ -28,8 +28,8 @@ const definition = z
     const wrong = definitionProblem(value);
     if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
   })
-  .meta({ description: 'A resolved workflow, as the schema of workflows has it.' })
-  // It has just been found to be one.
+  .meta({ description: 'A resolved workflow; see the workflow schema.' })
+  // Validated above.
   .transform((value) => value as unknown as Definition);
 
 const run = z.object({ run: runId });
@@ -42,7 +42,7 @@ const runInfo = z.looseObject({
 });
 const executed = z.object({
   run: z.string(),
-  reply: z.looseObject({}).describe('Where the run stands, or a refusal with code, message and next.'),
+  reply: z.looseObject({}).describe('The position of the run, or a refusal with code, message and next.'),
   effects: z.array(z.looseObject({ type: z.string() })),
   changed: z.boolean(),
   interrupted: z.boolean(),
@@ -59,17 +59,17 @@ const runsQuery = z.union([
   }),
 ]);
 
-/** The whole API: what is not here is not served. */
+/** The whole API. */
 export const routes: readonly Route[] = [
   route({
     method: 'POST',
     path: '/v1/runs',
     scope: 'write',
-    summary: 'Begin a run',
+    summary: 'Start a run',
     body: beginBodySchema(definition),
     answer: executed,
     handle: async ({ body, principal, engine, now, url }) => {
-      const command = asProven(body.command, principal, { now, url });
+      const command = withProvenActor(body.command, principal, { now, url });
       const circumstances = { ...body.circumstances, principal: principal.id };
       return presented(await engine.begin(body.definition, command, circumstances, body.once));
     },
@@ -78,7 +78,7 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs',
     scope: 'read',
-    summary: 'The ids of runs by name, or a page of runs, newest first',
+    summary: 'List run ids by name, or a page of runs, newest first',
     query: runsQuery,
     answer: z.union([idsAnswerSchema, z.object({ runs: z.array(runInfo), next: z.string().optional() })]),
     async handle({ query, principal, engine, backend }) {
@@ -86,8 +86,8 @@ export const routes: readonly Route[] = [
       const { live, after, limit = maxPage } = query;
       return await backend.page(principal.project.id, {
         limit,
-        ...(live === undefined ? {} : { live: live === 'true' }),
-        ...(after === undefined ? {} : { after }),
+        live: live === undefined ? undefined : live === 'true',
+        after,
       });
     },
   }),
@@ -95,7 +95,7 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs/:run',
     scope: 'read',
-    summary: 'A run with its workflow and state',
+    summary: 'Get a run with its workflow and state',
     params: run,
     answer: z.object({
       run: z.string(),
@@ -109,18 +109,19 @@ export const routes: readonly Route[] = [
       if (!loaded) throw noRun(params.run);
       const headers = { ETag: etagOf(loaded.version), 'Cache-Control': 'private, no-cache' };
       if (request.headers.get('if-none-match') === headers.ETag)
-        return special(new Response(null, { status: 304, headers }));
+        return rawResponse(new Response(null, { status: 304, headers }));
       const { repeated: _, ...answer } = loaded;
       const body = JSON.stringify(answer satisfies RunAnswer);
-      return special(new Response(body, { headers: { ...headers, 'Content-Type': 'application/json' } }));
+      return rawResponse(new Response(body, { headers: { ...headers, 'Content-Type': 'application/json' } }));
     },
   }),
   route({
     method: 'POST',
     path: '/v1/runs/:run/commands',
-    // The status is anybody's; everything else is asked for in `execute`.
+    // `status` needs only `read`; `execute` checks the scope of every other command.
     scope: 'read',
-    summary: 'Carry out one command on a run; only `status` needs no more than the scope read',
+    summary:
+      'Execute a command on a run; every command except `status` requires the scope `write` or `gates`',
     params: run,
     body: commandBodySchema,
     answer: executed,
@@ -130,7 +131,7 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs/:run/entries',
     scope: 'read',
-    summary: 'What happened to a run, in order',
+    summary: 'List the history of a run, oldest first',
     params: run,
     query: z.strictObject({ after: seq.optional() }),
     answer: z.object({
@@ -153,27 +154,26 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs/:run/texts/:digest',
     scope: 'read',
-    summary: 'A long text that a run names by its digest',
+    summary: 'Get a long text by its digest',
     params: z.object({ run: runId, digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
     answer: 'text',
     async handle({ params, engine }) {
       const missing = '…';
       const text = await engine.text(params.run, { digest: params.digest, opening: '', bytes: 0 });
-      // What is as short is never kept aside.
-      if (text === missing)
-        throw problem('no_route', 'There is no such text.', { next: 'look at the run again' });
+      // A text this short is never stored separately, so this can only mean that it is missing.
+      if (text === missing) throw problem('no_route', 'Text not found.', { next: 'reload the run' });
       const headers = {
         'Content-Type': 'text/plain; charset=utf-8',
         'Cache-Control': 'private, max-age=31536000, immutable',
       };
-      return special(new Response(text, { headers }));
+      return rawResponse(new Response(text, { headers }));
     },
   }),
   route({
     method: 'GET',
     path: '/v1/runs/:run/watch',
     scope: 'read',
-    summary: 'Wait until a run has moved',
+    summary: 'Wait until a run changes',
     params: run,
     query: z.strictObject({
       after: seq.optional(),
@@ -183,11 +183,11 @@ export const routes: readonly Route[] = [
     waits: true,
     async handle({ params, query, engine, signal }) {
       const { after = 0, ms = maxWatchMs } = query;
-      const moved = engine.watch(params.run, after, Math.min(ms, maxWatchMs));
-      const left = onAbort(signal);
-      await Promise.race([moved, left.aborted]).finally(left.forget);
-      // Whoever was left waiting has nobody to fail for.
-      moved.catch(() => undefined);
+      const changed = engine.watch(params.run, after, Math.min(ms, maxWatchMs));
+      const abort = onAbort(signal);
+      await Promise.race([changed, abort.aborted]).finally(abort.forget);
+      // After an abort, nothing else handles its rejection.
+      changed.catch(() => undefined);
       const view = await engine.view(params.run);
       if (!view) throw noRun(params.run);
       return { seq: view.version.seq };
@@ -197,42 +197,37 @@ export const routes: readonly Route[] = [
     method: 'DELETE',
     path: '/v1/runs/:run',
     scope: 'admin',
-    summary: 'Remove a run for good',
+    summary: 'Delete a run',
     params: run,
     answer: 'nothing',
     async handle({ params, engine }) {
       await engine.remove(params.run);
-      return special(new Response(null, { status: 204 }));
+      return rawResponse(new Response(null, { status: 204 }));
     },
   }),
   route({
     method: 'GET',
     path: '/v1/events',
     scope: 'read',
-    summary: 'Server-sent events: every batch of every run, or of one; goes on after Last-Event-ID',
+    summary: 'Server-sent events: the batches of all runs or of one run; resumes after Last-Event-ID',
     query: z.strictObject({ run: runId.optional(), after: cursor.optional() }),
     answer: 'events',
     waits: true,
     async handle({ query, principal, request, streams, signal }) {
-      // Nobody would read it.
-      if (request.method !== 'GET') throw problem('bad_request', 'A stream is for GET.', { next: 'use GET' });
+      // Hono also routes HEAD here, and no client would read the stream.
+      if (request.method !== 'GET')
+        throw problem('bad_request', 'Streams support only GET.', { next: 'use GET' });
       const last = request.headers.get('last-event-id') ?? query.after;
       if (last !== undefined && !cursor.safeParse(last).success)
-        throw problem('bad_request', 'Last-Event-ID is no id of this stream.', { next: 'leave it out' });
-      return special(
-        streams.open(principal, {
-          signal,
-          ...(last === undefined ? {} : { after: last }),
-          ...(query.run === undefined ? {} : { run: query.run }),
-        }),
-      );
+        throw problem('bad_request', 'Invalid Last-Event-ID.', { next: 'omit it' });
+      return rawResponse(streams.open(principal, { signal, after: last, run: query.run }));
     },
   }),
   route({
     method: 'GET',
     path: '/v1/whoami',
     scope: 'any',
-    summary: 'Whose token this is',
+    summary: 'Get the identity and scopes of the token',
     answer: whoamiAnswerSchema,
     async handle({ principal: { project, kind, name, scopes } }): Promise<WhoamiAnswer> {
       return { project: project.name, kind, name, scopes: [...scopes] };
@@ -252,8 +247,8 @@ async function execute({ params, body, principal, engine, now, url }: CommandCal
   }
   const needed: Scope =
     command.type === 'gatesStarted' || command.type === 'gatesFinished' ? 'gates' : 'write';
-  if (!may(principal, needed)) throw lacksScope(needed);
-  const proven = asProven(command, principal, { now, url });
+  if (!may(principal, needed)) throw missingScope(needed);
+  const proven = withProvenActor(command, principal, { now, url });
   return presented(
     await engine.execute(params.run, proven, given, { ...circumstances, principal: principal.id }),
   );

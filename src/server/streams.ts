@@ -4,33 +4,36 @@ import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';
 import { createTailHub } from './tail-hub.ts';
 
-/** Server-sent events: batches as they are committed, each with the id to go on after. */
+/** Server-sent events: each committed batch with the id to resume after. */
 export interface Streams {
   /** Throws `too_many_requests`. */
-  open(principal: Principal, wanted: { after?: string; run?: string; signal: AbortSignal }): Response;
+  open(
+    principal: Principal,
+    wanted: { after?: string | undefined; run?: string | undefined; signal: AbortSignal },
+  ): Response;
   readonly size: number;
-  /** Ends them all, with the word to come back soon. */
+  /** Ends every stream with a `reconnect` event. */
   close(): void;
 }
 
 const headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
-  // Proxies that gather an answer would keep it for ever.
+  // Otherwise nginx buffers the stream.
   'X-Accel-Buffering': 'no',
 };
-/** As long a reader may stand still before what it missed is dropped with it. */
-const stillMs = 30_000;
+/** A reader that stalls for longer is dropped. */
+const stallMs = 30_000;
 
 export function createStreams({ backend, limits }: { backend: Backend; limits: Limits }): Streams {
   const hub = createTailHub(backend);
   const ends = new Set<(last?: string) => void>();
   const byToken = new Map<string, number>();
   let closed = false;
-  const again = 'retry: 1000\nevent: reconnect\ndata: {}\n\n';
-  // Whoever comes back shows its token again.
+  const reconnect = 'retry: 1000\nevent: reconnect\ndata: {}\n\n';
+  // Reconnecting clients are authenticated again.
   const stopWake = backend.onWake((wake) => {
-    if (wake === 'tokens') for (const end of [...ends]) end(again);
+    if (wake === 'tokens') for (const end of [...ends]) end(reconnect);
   });
   return {
     open,
@@ -41,30 +44,30 @@ export function createStreams({ backend, limits }: { backend: Backend; limits: L
       closed = true;
       hub.close();
       stopWake();
-      for (const end of [...ends]) end(again);
+      for (const end of [...ends]) end(reconnect);
     },
   };
 
   function open(
     { id, project }: Principal,
-    wanted: { after?: string; run?: string; signal: AbortSignal },
+    wanted: { after?: string | undefined; run?: string | undefined; signal: AbortSignal },
   ): Response {
-    const mine = byToken.get(id) ?? 0;
-    if (closed) throw problem('unavailable', 'The server is stopping.', { next: 'connect again' });
-    if (mine >= limits.streamsPerToken || ends.size >= limits.streams)
-      throw problem('too_many_requests', 'Too many streams are open.', {
+    const open = byToken.get(id) ?? 0;
+    if (closed) throw problem('unavailable', 'The server is shutting down.', { next: 'reconnect' });
+    if (open >= limits.streamsPerToken || ends.size >= limits.streams)
+      throw problem('too_many_requests', 'Too many open streams.', {
         next: 'close one of them',
         headers: { 'Retry-After': '10' },
       });
-    byToken.set(id, mine + 1);
+    byToken.set(id, open + 1);
 
-    let wakeRoom: (() => void) | undefined;
+    let wakeWriter: (() => void) | undefined;
     let leave: (() => void) | undefined;
-    let beat: NodeJS.Timeout | undefined;
-    let old: NodeJS.Timeout | undefined;
+    let heartbeat: NodeJS.Timeout | undefined;
+    let expiry: NodeJS.Timeout | undefined;
     let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
     let over = false;
-    let told = wanted.after !== undefined;
+    let hasCursor = wanted.after !== undefined;
 
     const end = (last?: string): void => {
       if (over) return;
@@ -73,10 +76,10 @@ export function createStreams({ backend, limits }: { backend: Backend; limits: L
       const left = (byToken.get(id) ?? 1) - 1;
       if (left === 0) byToken.delete(id);
       else byToken.set(id, left);
-      clearInterval(beat);
-      clearTimeout(old);
+      clearInterval(heartbeat);
+      clearTimeout(expiry);
       leave?.();
-      wakeRoom?.();
+      wakeWriter?.();
       wanted.signal.removeEventListener('abort', onAbort);
       try {
         if (last !== undefined) stream?.enqueue(encode(last));
@@ -92,11 +95,11 @@ export function createStreams({ backend, limits }: { backend: Backend; limits: L
       if ((stream.desiredSize ?? 0) <= 0) return end();
       stream.enqueue(encode(text));
     };
-    const room = (): Promise<void> => {
+    const untilWritable = (): Promise<void> => {
       if (over || (stream?.desiredSize ?? 0) > 0) return Promise.resolve();
       return new Promise((resolve) => {
-        const timer = setTimeout(() => end(), stillMs);
-        wakeRoom = () => {
+        const timer = setTimeout(() => end(), stallMs);
+        wakeWriter = () => {
           clearTimeout(timer);
           resolve();
         };
@@ -104,11 +107,11 @@ export function createStreams({ backend, limits }: { backend: Backend; limits: L
     };
     const take = (rows: readonly TailRow[], cursor: string): void => {
       const shown = rows.filter((row) => wanted.run === undefined || row.run === wanted.run);
-      // Rows of other runs move the cursor too, or a reader of a quiet run would begin far back.
+      // Rows of other runs also advance the cursor, so that a reader of an idle run resumes near the end.
       const skipped = shown.length === rows.length ? '' : `id: ${cursor}\n: skipped\n\n`;
-      // Whoever is cut off before the first event goes on from where it began.
-      const begun = told ? '' : `id: ${cursor}\n: from here\n\n`;
-      told = true;
+      // A client that disconnects before the first event resumes from where it started.
+      const begun = hasCursor ? '' : `id: ${cursor}\n: from here\n\n`;
+      hasCursor = true;
       if (rows.length > 0 || begun !== '') write(shown.map(eventOf).join('') + (skipped || begun));
     };
 
@@ -119,19 +122,19 @@ export function createStreams({ backend, limits }: { backend: Backend; limits: L
           stream = controller;
           write(': connected\n\n');
           wanted.signal.addEventListener('abort', onAbort, { once: true });
-          beat = setInterval(() => {
-            // Who is behind gets no more to read.
+          heartbeat = setInterval(() => {
+            // Readers that lag get no heartbeat on top.
             if ((controller.desiredSize ?? 0) > 0) write(': still here\n\n');
           }, limits.heartbeatMs);
-          // Those that came together do not come back together.
-          old = setTimeout(() => end(again), limits.streamMs * (0.9 + Math.random() * 0.2));
+          // Jitter keeps clients from reconnecting at the same time.
+          expiry = setTimeout(() => end(reconnect), limits.streamMs * (0.9 + Math.random() * 0.2));
           const reset = (cursor: string): void =>
             write(`event: reset\nid: ${cursor}\ndata: ${JSON.stringify({ cursor })}\n\n`);
           const listener = { take, reset, failed: () => end('retry: 2000\nevent: reconnect\ndata: {}\n\n') };
-          leave = hub.join(project.id, wanted.after, listener, room);
+          leave = hub.join(project.id, wanted.after, listener, untilWritable);
         },
         pull() {
-          wakeRoom?.();
+          wakeWriter?.();
         },
         cancel: () => end(),
       },
@@ -146,5 +149,5 @@ const encoder = new TextEncoder();
 const encode = (text: string): Uint8Array => encoder.encode(text);
 
 const eventOf = ({ cursor, run, seq, batch }: TailRow): string =>
-  // JSON text has no line breaks of its own.
+  // JSON.stringify writes no line breaks.
   `id: ${cursor}\nevent: batch\ndata: {"run":${JSON.stringify(run)},"seq":${seq},"batch":${batch}}\n\n`;

@@ -5,15 +5,15 @@ import { createTailHub } from './tail-hub.ts';
 
 const tick = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A stream whose queries take their time: what was asked first may be answered last. */
+/** A stream with slow queries, which may finish out of order. */
 function createSource(delays: () => number) {
   const rows: TailRow[] = [];
   const wakes = new Set<WakeListener>();
-  let asked = 0;
+  let queries = 0;
   return {
     rows,
-    get asked() {
-      return asked;
+    get queries() {
+      return queries;
     },
     add(): void {
       const cursor = String(rows.length + 1);
@@ -21,7 +21,7 @@ function createSource(delays: () => number) {
       for (const wake of wakes) wake('runs', new Set([1]));
     },
     async tail(_project: number, after: string | undefined, limit: number) {
-      asked += 1;
+      queries += 1;
       const seen = rows.length;
       const from = after === undefined ? seen : Number(after);
       const found = rows.slice(from, Math.min(seen, from + limit));
@@ -35,7 +35,7 @@ function createSource(delays: () => number) {
   };
 }
 
-test('everybody is told everything once and in order, whenever they come', async () => {
+test('every listener gets each batch once and in order, whenever it joins', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom('add', 'join', 'wait'), { maxLength: 40 }),
@@ -73,9 +73,9 @@ test('everybody is told everything once and in order, whenever they come', async
   );
 });
 
-test('a page that is longer than was asked for is not the last', async () => {
+test('a page longer than the limit is not the last', async () => {
   const source = createSource(() => 0);
-  // What was committed at once comes at once.
+  // Rows of one transaction are never split across pages.
   const whole = {
     ...source,
     tail: (project: number, after: string | undefined, limit: number) =>
@@ -94,19 +94,19 @@ test('a page that is longer than was asked for is not the last', async () => {
   const rest = Array.from({ length: 1101 }, (_, at) => at + 1);
   for (const seq of rest.slice(1))
     source.rows.push({ cursor: String(seq - 1), run: 'r', seq: seq - 1, batch: '{}' });
-  // One wake for them all.
+  // One wake-up for all rows.
   source.add();
   for (let tries = 0; tries < 200 && got.length < rest.length; tries += 1) await tick(10);
   expect(got).toEqual(rest);
   hub.close();
 });
 
-test('wakes of other projects, and those that nobody listens to, ask nothing', async () => {
+test('wake-ups of other projects or without listeners run no query', async () => {
   const source = createSource(() => 0);
   const hub = createTailHub(source);
   source.add();
   await tick(5);
-  expect(source.asked).toBe(0);
+  expect(source.queries).toBe(0);
   const leave = hub.join(
     2,
     undefined,
@@ -114,10 +114,10 @@ test('wakes of other projects, and those that nobody listens to, ask nothing', a
     async () => undefined,
   );
   await tick(60);
-  const before = source.asked;
+  const before = source.queries;
   source.add();
   await tick(30);
-  expect(source.asked).toBe(before);
+  expect(source.queries).toBe(before);
   leave();
   hub.close();
 });

@@ -1,123 +1,139 @@
 import type { Backend, Tail, TailRow } from './backend.ts';
 
-/** Whoever wants the batches of one project. */
+/** Receives the batches of one project. */
 export interface Listener {
-  /** In order, each once; false where it takes no more. */
+  /** Called in order, once for each row. */
   take(rows: readonly TailRow[], cursor: string): void;
-  /** The stream cannot go on from here: it begins anew at the cursor. */
+  /** The stream cannot resume and restarts at the cursor. */
   reset(cursor: string): void;
   failed(error: unknown): void;
 }
 
 export interface TailHub {
-  /** From after the cursor, or from now; answers how to stop. */
-  join(project: number, after: string | undefined, listener: Listener, room: () => Promise<void>): () => void;
+  /** Subscribes after the cursor, or from now on. Returns an unsubscribe function. */
+  join(
+    project: number,
+    after: string | undefined,
+    listener: Listener,
+    untilWritable: () => Promise<void>,
+  ): () => void;
   close(): void;
 }
 
-interface Room {
+interface Channel {
   cursor: bigint | undefined;
   listeners: Map<Listener, bigint>;
-  /** A query is on its way, and whether another must follow. */
-  asking: boolean;
-  again: boolean;
+  /** A query is in flight, and whether another must follow. */
+  polling: boolean;
+  pollAgain: boolean;
 }
 
 const pageSize = 500;
-/** Between two queries of one project, however often we are woken. */
+/** Minimum pause between two queries of one project. */
 const restMs = 20;
 
-/** One query a project and wake, however many listen. */
+/** Runs one query per project and wake-up, shared by all listeners. */
 export function createTailHub(backend: Pick<Backend, 'tail' | 'onWake'>): TailHub {
-  const rooms = new Map<number, Room>();
+  const channels = new Map<number, Channel>();
   const stop = backend.onWake((wake, projects) => {
     if (wake !== 'runs') return;
-    for (const [project, room] of rooms) if (projects?.has(project) ?? true) void ask(project, room);
+    for (const [project, channel] of channels)
+      if (projects?.has(project) ?? true) void poll(project, channel);
   });
   return { join, close: stop };
 
-  function join(project: number, after: string | undefined, listener: Listener, room: () => Promise<void>) {
-    let gone = false;
-    catchUp(project, after, listener, room, () => gone).catch((error) => {
-      if (!gone) listener.failed(error);
+  function join(
+    project: number,
+    after: string | undefined,
+    listener: Listener,
+    untilWritable: () => Promise<void>,
+  ) {
+    let left = false;
+    catchUp(project, after, listener, untilWritable, () => left).catch((error) => {
+      if (!left) listener.failed(error);
     });
     return () => {
-      gone = true;
-      const here = rooms.get(project);
-      here?.listeners.delete(listener);
-      if (here?.listeners.size === 0) rooms.delete(project);
+      left = true;
+      const channel = channels.get(project);
+      channel?.listeners.delete(listener);
+      if (channel?.listeners.size === 0) channels.delete(project);
     };
   }
 
-  /** What happened before, by queries of its own, until it has all that the others have. */
+  /** Reads past batches for one listener until it has caught up with the channel. */
   async function catchUp(
     project: number,
     after: string | undefined,
     listener: Listener,
-    room: () => Promise<void>,
-    gone: () => boolean,
+    untilWritable: () => Promise<void>,
+    left: () => boolean,
   ): Promise<void> {
     let from = after;
     for (;;) {
       const tail = await backend.tail(project, from, pageSize);
-      if (gone()) return;
+      if (left()) return;
       if (tail.reset) listener.reset(tail.cursor);
       else listener.take(tail.rows, tail.cursor);
-      if (gone()) return;
+      if (left()) return;
       from = tail.cursor;
-      const here = rooms.get(project);
-      const all =
+      const channel = channels.get(project);
+      const caughtUp =
         !tail.more &&
         tail.rows.length < pageSize &&
-        !(here?.cursor !== undefined && BigInt(from) < here.cursor);
-      // No wait between the look and the entry: nothing can be told in between.
-      if (all) return enter(project, BigInt(from), listener);
-      await room();
-      if (gone()) return;
+        !(channel?.cursor !== undefined && BigInt(from) < channel.cursor);
+      // No await between the check and subscribing, so no batch can be missed.
+      if (caughtUp) return subscribe(project, BigInt(from), listener);
+      await untilWritable();
+      if (left()) return;
     }
   }
 
-  function enter(project: number, cursor: bigint, listener: Listener): void {
-    const here = rooms.get(project) ?? { cursor, listeners: new Map(), asking: false, again: false };
-    here.listeners.set(listener, cursor);
-    rooms.set(project, here);
-    // What was committed while it entered woke nobody for it.
-    void ask(project, here);
+  function subscribe(project: number, cursor: bigint, listener: Listener): void {
+    const channel = channels.get(project) ?? {
+      cursor,
+      listeners: new Map(),
+      polling: false,
+      pollAgain: false,
+    };
+    channel.listeners.set(listener, cursor);
+    channels.set(project, channel);
+    // Batches committed while it subscribed sent it no wake-up.
+    void poll(project, channel);
   }
 
-  async function ask(project: number, room: Room): Promise<void> {
-    if (room.asking) {
-      room.again = true;
+  async function poll(project: number, channel: Channel): Promise<void> {
+    if (channel.polling) {
+      channel.pollAgain = true;
       return;
     }
-    room.asking = true;
+    channel.polling = true;
     try {
       do {
-        room.again = false;
-        const tail = await backend.tail(project, room.cursor?.toString(), pageSize);
-        tell(room, tail);
-        if (tail.more || tail.rows.length >= pageSize) room.again = true;
-        if (room.listeners.size === 0) return;
+        channel.pollAgain = false;
+        const tail = await backend.tail(project, channel.cursor?.toString(), pageSize);
+        publish(channel, tail);
+        if (tail.more || tail.rows.length >= pageSize) channel.pollAgain = true;
+        if (channel.listeners.size === 0) return;
         await new Promise((resolve) => setTimeout(resolve, restMs));
-      } while (room.again && rooms.get(project) === room);
+      } while (channel.pollAgain && channels.get(project) === channel);
     } catch {
-      // The next wake comes in a moment; whoever cannot be told now is told then.
+      // Retried on the next wake-up, which comes within seconds.
     } finally {
-      room.asking = false;
+      channel.polling = false;
     }
   }
 
-  function tell(room: Room, tail: Tail): void {
+  function publish(channel: Channel, tail: Tail): void {
     const cursor = BigInt(tail.cursor);
-    room.cursor = cursor;
-    for (const [listener, seen] of [...room.listeners]) {
+    channel.cursor = cursor;
+    for (const [listener, seen] of [...channel.listeners]) {
       if (tail.reset) listener.reset(tail.cursor);
       else {
         const rows = tail.rows.filter((row) => BigInt(row.cursor) > seen);
         if (rows.length > 0) listener.take(rows, tail.cursor);
       }
-      if (room.listeners.has(listener))
-        room.listeners.set(listener, cursor > seen || tail.reset ? cursor : seen);
+      if (channel.listeners.has(listener))
+        channel.listeners.set(listener, cursor > seen || tail.reset ? cursor : seen);
     }
   }
 }

@@ -7,9 +7,9 @@ afterEach(() => {
   propagation.disable();
 });
 
-test('a request is a span of its route below that of its caller', async () => {
+test("a request is a span named after its route below the caller's span", async () => {
   const spans: { name: string; above?: string; attributes: object; status?: number; ended: boolean }[] = [];
-  // What an SDK would bring: only what is asked of it.
+  // Stands in for an SDK.
   const tracer: Pick<Tracer, 'startSpan'> = {
     startSpan(name, _options, context) {
       const above = context && trace.getSpanContext(context)?.spanId;

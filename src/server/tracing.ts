@@ -9,16 +9,16 @@ const carrier = {
   keys: (headers: Headers): string[] => [...headers.keys()],
 };
 
-/** The request in a span of its own, below the caller's. Without an SDK in the process it costs and does nothing. */
+/** Runs the request in a server span below the caller's. A no-op without an OpenTelemetry SDK in the process. */
 export async function traced(
   request: Request,
   method: string,
   work: (span: Span) => Promise<void>,
 ): Promise<void> {
   const tracer = trace.getTracer('stepfast');
-  const above = propagation.extract(context.active(), request.headers, carrier);
-  const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, above);
-  const ending = {
+  const parent = propagation.extract(context.active(), request.headers, carrier);
+  const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent);
+  const result = {
     end({ route, status }: { route: string; status: number }): void {
       span.updateName(`${method} ${route}`);
       span.setAttributes({
@@ -30,5 +30,5 @@ export async function traced(
       span.end();
     },
   };
-  await context.with(trace.setSpan(above, span), () => work(ending));
+  await context.with(trace.setSpan(parent, span), () => work(result));
 }

@@ -52,8 +52,8 @@ test('the demonstration tells what the engine answers, plainly into a pipe, and 
     '- correction n1: An empty cart costs 0, never null.',
     '✓ node cart.test.mjs  exit 0',
     '  complete',
-    '1  false "done" caught',
-    '1  call refused',
+    '1  false claim of completion caught',
+    '1  attempt to skip or repeat a step refused',
     '1  compaction survived',
     'npx stepfast init',
   ];
@@ -69,7 +69,7 @@ test('the demonstration tells what the engine answers, plainly into a pipe, and 
 });
 
 test('Ctrl-C in the middle leaves nothing either', async () => {
-  const { code, output } = await demo(/It says that it is done/);
+  const { code, output } = await demo(/claims to be done/);
   expect(code).toBe(1);
   expect(output).not.toContain('npx stepfast init');
   expect(left()).toEqual([]);

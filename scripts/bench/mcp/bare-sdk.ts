@@ -1,4 +1,4 @@
-/** The SDK as its documentation shows it, with one tool that says what it was told. */
+/** A minimal server with the MCP SDK and one echo tool. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';

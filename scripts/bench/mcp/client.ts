@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 export interface RawClient {
   request(method: string, params?: object): Promise<Record<string, unknown>>;
   notify(method: string): void;
-  /** Waits until the process has ended by itself. */
+  /** Waits until the process exits. */
   close(): Promise<void>;
 }
 
@@ -13,7 +13,7 @@ const opening = {
   clientInfo: { name: 'bench', version: '1' },
 };
 
-/** JSON-RPC over stdio without an SDK, whose own time would be measured as well. */
+/** JSON-RPC over stdio without an SDK, whose overhead would distort the measurement. */
 export function openClient(
   args: readonly string[],
   options: { cwd: string; env: NodeJS.ProcessEnv },

@@ -1,4 +1,4 @@
-/** The least that an MCP server can be: answers `initialize` and `tools/list`, knows nothing else. */
+/** A minimal MCP server that handles only `initialize` and `tools/list`. */
 let rest = '';
 process.stdin.setEncoding('utf8').on('data', (chunk) => {
   const lines = (rest + chunk).split('\n');

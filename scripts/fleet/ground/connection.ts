@@ -5,7 +5,7 @@ export interface HttpAnswer {
   body: string;
 }
 
-/** One kept connection that speaks just enough HTTP/1.1: clients share the cores with what they measure. */
+/** A minimal HTTP/1.1 keep-alive client, because clients share the cores with the servers under test. */
 export interface Connection {
   /** One at a time, with a token of its own or the connection's. Rejects where the connection breaks; the next call opens another. */
   call(method: string, path: string, body?: string, token?: string): Promise<HttpAnswer>;
@@ -38,7 +38,7 @@ export function openConnection({
 
   function call(method: string, path: string, body?: string, token = own): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
-      if (waiting) throw new Error('a connection takes one call at a time');
+      if (waiting) throw new Error('a connection supports one call at a time');
       waiting = { resolve, reject };
       socket ??= open();
       const content =
@@ -92,7 +92,7 @@ interface Read {
   closes: boolean;
 }
 
-/** undefined while the answer is not whole. */
+/** Returns undefined while the response is incomplete. */
 function readAnswer(bytes: Buffer): Read | undefined {
   const end = bytes.indexOf(headEnd);
   if (end < 0) return undefined;

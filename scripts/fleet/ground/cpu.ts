@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** A tick of the kernel's accounting, as every Linux has it. */
+/** Length of a clock tick on Linux. */
 const tickMs = 10;
 
-/** Processor time of a process and all that it started, dead or alive, in milliseconds; 0 where it cannot be known. */
+/** CPU time of a process and all its descendants in milliseconds; 0 if unknown. */
 export function cpuOf(pid: number | undefined): number {
   if (pid === undefined) return 0;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // After the name, which may hold anything.
+    // The fields after the process name, which may contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * tickMs;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
@@ -20,7 +20,7 @@ export function cpuOf(pid: number | undefined): number {
   }
 }
 
-/** Of the postmaster of a cluster. */
+/** The process id of a cluster's postmaster. */
 export function postmasterOf(directory: string): number | undefined {
   try {
     return Number(readFileSync(`${directory}/data/postmaster.pid`, 'utf8').split('\n')[0]);

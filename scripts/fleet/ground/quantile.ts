@@ -1,10 +1,10 @@
-/** Of unsorted numbers; 0 where there are none. */
+/** The quantile of unsorted numbers; 0 if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** Of an even number the mean of both in the middle: of two rounds not the better one. */
+/** The median; for an even count, the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = Float64Array.from(values).sort();
   const half = sorted.length >> 1;
@@ -14,6 +14,6 @@ export function median(values: readonly number[]): number {
 
 export const rounded = (value: number, digits = 2): number => Number(value.toFixed(digits));
 
-/** One row of a table: the first column to the left, the rest to the right. */
+/** A table row: the first column left-aligned, the rest right-aligned. */
 export const row = ([first = '', ...rest]: readonly (string | number)[], wide = 26): string =>
   String(first).padEnd(wide) + rest.map((cell) => String(cell).padStart(11)).join('');

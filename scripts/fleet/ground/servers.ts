@@ -8,29 +8,29 @@ import { freePort } from '../../../test/kit/free-port.ts';
 const cli = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
 const patience = 120_000;
 
-/** `stepfast serve` in a process of its own, started again whenever it dies, as a service manager does. */
+/** `stepfast serve` in its own process, restarted whenever it dies, as by a service manager. */
 export interface ServerProcess {
   readonly port: number;
   readonly url: string;
   readonly pid: number | undefined;
-  /** Starts after the first. */
+  /** Number of restarts. */
   readonly restarts: number;
-  /** SIGKILL; it comes back by itself. */
+  /** Sends SIGKILL; the server is restarted automatically. */
   kill(): void;
   /** Resident memory now, in bytes; 0 while it is down. */
   memory(): number;
-  /** Throws where it did not answer in time. */
+  /** Throws if the server does not respond in time. */
   ready(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface ServerOptions {
   databaseUrl: string;
-  /** Where its logs go. */
+  /** Directory for its logs. */
   directory: string;
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** Loaded before it: `node --import`. */
+  /** Module to preload with `node --import`. */
   preload?: string;
 }
 
@@ -93,7 +93,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
       if (answered?.ok) return;
       await sleep(100);
     }
-    throw new Error(`the server does not become ready:\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
+    throw new Error(`the server is not ready:\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
   }
 
   async function stop(): Promise<void> {
@@ -114,7 +114,7 @@ function memoryOf(pid: number | undefined): number {
     const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
     return pages * 4096;
   } catch {
-    // It died between the question and the answer.
+    // The process died during the query.
     return 0;
   }
 }

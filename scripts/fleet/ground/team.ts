@@ -20,7 +20,7 @@ export interface Database {
   cluster: Cluster;
   databaseName: string;
   project: number;
-  /** In this process, beside all servers. */
+  /** An engine in this process, outside the servers. */
   engine: Engine;
   close(): Promise<void>;
 }
@@ -29,9 +29,9 @@ export interface Database {
 export interface Team extends Database {
   servers: readonly ServerProcess[];
   token: string;
-  /** Logs of the servers. */
+  /** Directory of the server logs. */
   directory: string;
-  /** One more database of the same cluster, without servers. */
+  /** Creates another database in the same cluster, without servers. */
   another(name: string): Promise<Database>;
   /** Tokens of so many agents, with so many of them in one project. */
   tokens(agents: number, together: number): Promise<string[]>;
@@ -40,14 +40,14 @@ export interface Team extends Database {
 
 export interface TeamOptions extends ClusterOptions {
   servers: number;
-  /** What the servers are started with. */
+  /** Arguments of the servers. */
   server?: Partial<Omit<ServerOptions, 'directory'>>;
-  /** Where servers find the database; by default where it is. */
+  /** Database URL for the servers, if different. */
   route?(cluster: Cluster, database: string): Promise<string>;
   pool?: Partial<DatabaseOptions>;
 }
 
-// What was started ends with us, however we end.
+// Stops all child processes, however this process exits.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 export async function createTeam(options: TeamOptions): Promise<Team> {
@@ -97,7 +97,7 @@ export async function createTeam(options: TeamOptions): Promise<Team> {
     return database;
   }
 
-  /** At once: ten thousand calls of `stepfast token` would take longer than what is measured. */
+  /** In bulk, because ten thousand calls of `stepfast token` would take longer than the measurement. */
   async function tokens(agents: number, together: number): Promise<string[]> {
     const all = Array.from({ length: agents }, (_, number) => {
       const id = `a${String(number).padStart(7, '0')}`;

@@ -6,7 +6,7 @@ export const groups = [
   'Look',
   'Workflows',
   'Set up',
-  'Move and mend',
+  'Transfer and repair',
   'Team server',
 ] as const;
 
@@ -15,13 +15,13 @@ export interface Command {
   group: (typeof groups)[number];
   summary: string;
   usage: string;
-  /** What it does, for its own help. */
+  /** Description in the command's own help. */
   about: string;
   options: readonly Option[];
   examples: readonly string[];
-  /** For this program itself: neither in the help nor completed. */
+  /** Internal: omitted from help and completions. */
   hidden?: true;
-  /** Loaded only when the command runs: start-up pays for nothing else. */
+  /** Loads the implementation on demand, to keep startup fast. */
   load(): Promise<{ run(args: readonly string[], io: Io): number | Promise<number>; options?: object }>;
 }
 
@@ -29,16 +29,13 @@ export type Option = readonly [flag: string, meaning: string];
 
 export const json: Option = ['--json', 'Print one JSON document'];
 
-/** What every command about a project takes. */
+/** Options shared by the commands that work on a project. */
 export const placeOptions: readonly Option[] = [
   json,
-  ['--worktree <directory>', 'The worktree to work in, instead of this directory'],
-  ['--repo-root <directory>', 'The main worktree, where runs are kept'],
+  ['--worktree <directory>', 'Worktree to use (default: the current directory)'],
+  ['--repo-root <directory>', 'Main worktree, where runs are stored'],
 ];
 
-export const runOption: Option = [
-  '--run <run>',
-  'The run, by its id or the end of it; the only live one by default',
-];
-export const atOption: Option = ['--at <handle>', 'The position, as the last answer named it'];
-export const yesOption: Option = ['-y, --yes', 'Do not ask'];
+export const runOption: Option = ['--run <run>', 'Run id or its suffix (default: the only live run)'];
+export const atOption: Option = ['--at <handle>', 'Position handle from the last response'];
+export const yesOption: Option = ['-y, --yes', 'Skip confirmation'];

@@ -3,15 +3,18 @@ import { atOption, type Command, type Option, placeOptions, runOption } from './
 const group = 'Look';
 
 const briefingOptions: readonly Option[] = [
-  ['--run-id <run>', 'The run, by its id or the end of it; the only live one by default'],
-  ['--artifacts <ids>', 'Only these critical artifacts, in full'],
-  ['--force', 'Also what the session was given before'],
-  ['--section <name>', 'One section in full: status, instructions, notes, done, reading, artifacts, ...'],
-  ['--budget <tokens>', 'Estimated tokens, at least 2500; as the workflow says by default'],
-  ['--characters <number>', 'At least 9000'],
-  ['--markdown', 'With Markdown headings'],
-  ['--explain', 'Show where the tokens go'],
-  ['-o, --output <file>', 'With --explain: draw it into this .svg'],
+  ['--run-id <run>', 'Run id or its suffix (default: the only live run)'],
+  ['--artifacts <ids>', 'Print only these critical artifacts, in full'],
+  ['--force', 'Include content that the session already received'],
+  [
+    '--section <name>',
+    'Print one section in full: status, instructions, notes, done, reading, artifacts, ...',
+  ],
+  ['--budget <tokens>', 'Token budget, at least 2500 (default: set by the workflow)'],
+  ['--characters <number>', 'Character budget, at least 9000'],
+  ['--markdown', 'Use Markdown headings'],
+  ['--explain', 'Show how the tokens are used'],
+  ['-o, --output <file>', 'With --explain: write an SVG chart to this file'],
   atOption,
   runOption,
   ...placeOptions,
@@ -21,13 +24,13 @@ export const look: readonly Command[] = [
   {
     name: 'status',
     group,
-    summary: 'Show where a run stands and what comes next',
+    summary: 'Show the progress of a run and the next action',
     usage: 'stepfast status [<run>] [--wait]',
     about:
-      'Shows how far the run is, what is done on what evidence, what is next and who waits for whom. For an agent it tells the instructions; what a person reads changes nothing. With several live runs it lists them.',
+      'Shows the progress of the run, the evidence for completed steps, the next action and what the run is waiting for. Agents also get the instructions. For a person it is read-only. With several live runs, it lists them.',
     options: [
-      ['-w, --wait', 'Wait for gates that are running; exit status 4 where they still are'],
-      ['--as <name>', 'The position of the task that this name holds'],
+      ['-w, --wait', 'Wait for running gates; exit status 4 if they are still running'],
+      ['--as <name>', 'Show the position of the task held under this name'],
       atOption,
       runOption,
       ...placeOptions,
@@ -41,17 +44,17 @@ export const look: readonly Command[] = [
     summary: 'List the runs of this project',
     usage: 'stepfast runs [--all]',
     about: 'Lists the live runs, newest first.',
-    options: [['-a, --all', 'Also those that have ended'], ...placeOptions],
+    options: [['-a, --all', 'Include ended runs'], ...placeOptions],
     examples: ['stepfast runs', 'stepfast runs --all'],
     load: () => import('../look/runs.ts'),
   },
   {
     name: 'log',
     group,
-    summary: 'Tell what happened: who, when, what',
+    summary: 'Show the history of a run',
     usage: 'stepfast log [<run>]',
     about:
-      'The journal of a run for people. What an agent said and no gate has checked is marked unverified.',
+      'Prints the journal of a run with times and actors. Agent claims that no gate has checked are marked unverified.',
     options: [runOption, ...placeOptions],
     examples: ['stepfast log', 'stepfast log k3f9x2ab --json'],
     load: () => import('../look/log.ts'),
@@ -59,10 +62,10 @@ export const look: readonly Command[] = [
   {
     name: 'sessions',
     group,
-    summary: 'Tell which sessions worked on a run, where and when',
+    summary: 'List the sessions that worked on a run',
     usage: 'stepfast sessions [<run>]',
     about:
-      'Every session with its host, machine and commit, when it began and ended, and the phases that were completed in it.',
+      'Shows each session with its host, machine, commit, start and end time, and the phases it completed.',
     options: [runOption, ...placeOptions],
     examples: ['stepfast sessions', 'stepfast sessions k3f9x2ab --json'],
     load: () => import('../look/sessions.ts'),
@@ -70,10 +73,10 @@ export const look: readonly Command[] = [
   {
     name: 'prime',
     group,
-    summary: 'Tell an agent all that it must know',
+    summary: 'Print the briefing for an agent',
     usage: 'stepfast prime [<run>] [--artifacts a,b] [--force]',
     about:
-      'Loads the critical artifacts of a run and prints its briefing: where it stands, what is next, the instructions, what was decided, what is done on what evidence, what must be read. Sized to a budget; what does not fit is named with the way to it. With --explain it shows where the tokens go.',
+      'Loads the critical artifacts of a run and prints its briefing: position, next action, instructions, decisions, completed work with its evidence, and required reading. The briefing fits a token budget; anything left out is listed with the command that prints it.',
     options: briefingOptions,
     examples: [
       'stepfast prime',
@@ -86,10 +89,10 @@ export const look: readonly Command[] = [
   {
     name: 'resume',
     group,
-    summary: 'Go on with a run in another session or on another machine',
+    summary: 'Continue a run in another session or on another machine',
     usage: 'stepfast resume [<run>]',
     about:
-      'What prime does, for somebody who was not there before: also tells who worked on the run and where, and what is not here as it was: the commit, missing files, evidence of another tree, reading that changed.',
+      'Like prime, for a new session. Also shows who worked on the run and where, and what differs here: the commit, missing files, evidence from another tree, changed artifacts.',
     options: briefingOptions,
     examples: ['stepfast resume', 'stepfast resume k3f9x2ab'],
     load: () => import('../prime/resume.ts'),
@@ -97,10 +100,10 @@ export const look: readonly Command[] = [
   {
     name: 'stats',
     group,
-    summary: 'Tell what Stepfast was good for in this project',
+    summary: 'Show what Stepfast caught in this project',
     usage: 'stepfast stats',
     about:
-      'Counts, from the journals and from what hooks wrote down: "done" that was not, steps that somebody wanted to skip, compactions survived, briefings that arrived or had to be repaired, stops held, tools denied, and what people decided.',
+      'Counts from the journals and the hook logs: false claims of completion, attempts to skip steps, survived compactions, delivered and repaired briefings, blocked stops, denied tools, and decisions by people.',
     options: placeOptions,
     examples: ['stepfast stats', 'stepfast stats --json'],
     load: () => import('../look/stats.ts'),
@@ -108,21 +111,21 @@ export const look: readonly Command[] = [
   {
     name: 'demo',
     group,
-    summary: 'Show in 20 seconds what Stepfast is for',
+    summary: 'Show what Stepfast does in 20 seconds',
     usage: 'stepfast demo [--fast]',
     about:
-      'A small project, a workflow and an agent that says it is done, skips a step and forgets. The agent is made up; the engine, the gates, the journal and the hooks are the real ones, and every answer shown is theirs. Works offline, in a temporary folder that is removed.',
-    options: [['--fast', 'Without pauses']],
+      'Plays a scripted agent that claims to be done, skips a step and forgets its context, on a small project. The engine, gates, journal and hooks are real, and so is every response shown. Works offline, in a temporary directory that is removed afterwards.',
+    options: [['--fast', 'Skip the pauses']],
     examples: ['npx stepfast demo', 'stepfast demo --fast'],
     load: () => import('../demo/demo.ts'),
   },
   {
     name: 'statusline',
     group,
-    summary: "Print a line about the run for Claude Code's status line",
+    summary: "Print the run's status for Claude Code's status line",
     usage: 'stepfast statusline',
     about:
-      "Reads what Claude Code sends to a status line and prints one line: the run's workflow and phase, what it waits for, the last gate's result and age, and how full the context is. Prints nothing where no run is live, and never fails. An existing status line can call it too.",
+      "Reads Claude Code's status line input and prints one line: workflow and phase, what the run is waiting for, the result and age of the last gate, and context usage. Prints nothing without a live run, and never fails. An existing status line script can call it too.",
     options: [],
     examples: ['stepfast statusline < session.json'],
     load: () => import('../statusline/statusline.ts'),

@@ -1,21 +1,21 @@
 import { type Command, placeOptions, runOption, yesOption } from './command.ts';
 
-const group = 'Move and mend';
+const group = 'Transfer and repair';
 
-const remoteOption = ['--remote <name>', 'The git remote; origin by default'] as const;
+const remoteOption = ['--remote <name>', 'Git remote (default: origin)'] as const;
 
 export const move: readonly Command[] = [
   {
     name: 'push',
     group,
-    summary: 'Send a run to your git remote',
+    summary: 'Push runs to a git remote',
     usage: 'stepfast push [<run>] [--remote origin] [--all]',
     about:
-      'Sends the journal, the workflow and the long texts of a run, or of the only live one, as refs/stepfast/runs/<run>, after showing what leaves this machine. What the remote has is never overwritten: where both sides went on, a person chooses with stepfast pull --keep. Files and branches travel by git as ever.',
+      'Shows what will be sent, then pushes the journal, the workflow and the long texts of a run to refs/stepfast/runs/<run>. Never overwrites history on the remote: if both sides diverged, a person chooses with stepfast pull --keep. Push files and branches with git as usual.',
     options: [
       remoteOption,
-      ['--all', 'Every run of the project'],
-      ['--with-secrets', 'Send it though something in it looks like a secret'],
+      ['--all', 'All runs of the project'],
+      ['--with-secrets', 'Push even if the run seems to contain a secret'],
       yesOption,
       runOption,
       ...placeOptions,
@@ -26,15 +26,15 @@ export const move: readonly Command[] = [
   {
     name: 'pull',
     group,
-    summary: 'Bring runs from your git remote',
+    summary: 'Pull runs from a git remote',
     usage: 'stepfast pull [<run>] [--remote origin] [--all] [--keep theirs|mine]',
     about:
-      'Brings a run, or every one that is here already or still goes on. All of it is verified before anything is written, and a run here only ever grows: where both sides went on, nothing is changed until a person at a terminal chooses with --keep and types it. The commands of its workflow run here only after: stepfast trust <run>',
+      'Pulls one run, or all runs that exist locally or are still live. Everything is verified before anything is written. If both sides diverged, nothing changes until a person chooses with --keep and confirms at a terminal. Commands of a pulled workflow run only after: stepfast trust <run>',
     options: [
       remoteOption,
-      ['--all', 'Also runs that have ended and are not here'],
-      ['--keep <theirs|mine>', 'Which history holds where both sides went on; the other is set aside'],
-      ['--run <run>', 'The run, by its id or the end of it'],
+      ['--all', 'Also pull ended runs that do not exist locally'],
+      ['--keep <theirs|mine>', 'History to keep if both sides diverged; the other one is set aside'],
+      ['--run <run>', 'Run id or its suffix'],
       ...placeOptions,
     ],
     examples: ['stepfast pull', 'stepfast pull k3f9x2ab --keep theirs'],
@@ -43,21 +43,21 @@ export const move: readonly Command[] = [
   {
     name: 'export',
     group,
-    summary: 'Write a run into one file',
+    summary: 'Export a run to a file',
     usage: 'stepfast export <run> [--output file]',
     about:
-      'One JSON document with the workflow, the journal and every long text; without --output it is printed. It holds what agents and people said: look at it before you give it away.',
-    options: [['-o, --output <file>', 'Where to write it'], ...placeOptions],
+      'Writes one JSON document with the workflow, the journal and all long texts, to stdout unless --output is given. It contains what agents and people wrote: review it before you share it.',
+    options: [['-o, --output <file>', 'Output file'], ...placeOptions],
     examples: ['stepfast export k3f9x2ab --output run.json'],
     load: () => import('../move/export.ts'),
   },
   {
     name: 'import',
     group,
-    summary: 'Take in a run from a file',
+    summary: 'Import a run from a file',
     usage: 'stepfast import <file>',
     about:
-      'Takes in what export wrote. A run that is here already is left alone, and a file that does not replay is refused. The commands of its workflow run only after: stepfast trust <run>',
+      'Imports a file written by export. An existing run is left unchanged, and a file that does not replay is rejected. Commands of its workflow run only after: stepfast trust <run>',
     options: placeOptions,
     examples: ['stepfast import run.json'],
     load: () => import('../move/import.ts'),
@@ -65,14 +65,14 @@ export const move: readonly Command[] = [
   {
     name: 'clean',
     group,
-    summary: 'Remove runs that ended long ago',
+    summary: 'Remove old runs',
     usage: 'stepfast clean [<run>] [--older-than 30d] [--all] [--dry-run]',
     about:
-      'Removes the run that is named, or those that ended more than 30 days ago, after asking. A live run is never removed: cancel it first.',
+      'Removes the given run, or all runs that ended more than 30 days ago, after confirmation. Live runs are never removed: cancel them first.',
     options: [
-      ['--older-than <time>', 'Ended longer ago than this: 12h, 30d, 2w'],
-      ['--all', 'Every run that has ended'],
-      ['--dry-run', 'Only show them'],
+      ['--older-than <time>', 'Minimum age since the end of the run: 12h, 30d, 2w (default: 30d)'],
+      ['--all', 'All ended runs'],
+      ['--dry-run', 'List the runs without removing them'],
       yesOption,
       ...placeOptions,
     ],
@@ -82,11 +82,11 @@ export const move: readonly Command[] = [
   {
     name: 'repair',
     group,
-    summary: 'Look for damage in runs and mend it',
+    summary: 'Check runs for damage and repair them',
     usage: 'stepfast repair [<run>] [--keep history]',
     about:
-      "Checks every byte of a run, or of all runs, and says what is wrong. Where two machines wrote on, --keep says whose history holds; else what is whole is kept. The old journal stays beside the new one. Looking is anybody's; mending needs a person at a terminal and a word that is typed.",
-    options: [['--keep <history>', 'The history to keep'], runOption, ...placeOptions],
+      'Verifies a run, or all runs, and reports any damage. If two machines wrote to the same run, choose the history with --keep; otherwise the intact part is kept. The old journal is kept as a backup. Anyone can check; repairing requires a person to confirm at a terminal.',
+    options: [['--keep <history>', 'History to keep'], runOption, ...placeOptions],
     examples: ['stepfast repair', 'stepfast repair k3f9x2ab --keep 5d0c1e'],
     load: () => import('../move/repair.ts'),
   },

@@ -2,16 +2,15 @@ import { type Command, placeOptions } from './command.ts';
 
 const group = 'Set up';
 
-/** What a checkout needs to work with a team's server. */
 export const remote: readonly Command[] = [
   {
     name: 'login',
     group,
-    summary: "Let this project's new runs live on a server",
+    summary: 'Connect this project to a team server',
     usage: 'stepfast login <url> [--token-stdin]',
     about:
-      'Asks for a token, tries it, and keeps it for this project, for you alone and outside the repository. From then on runs begin on the server; those that are files here stay files. Every command, hook and tool then asks the server, and gates still run here. STEPFAST_URL and STEPFAST_TOKEN do the same for one process, and win.',
-    options: [['--token-stdin', 'Read the token from what comes in, as in a script'], ...placeOptions],
+      'Prompts for a token, verifies it, and stores it for you and this project, outside the repository. From then on, new runs start on the server and existing local runs stay local. Commands, hooks and tools use the server; gates still run on this machine. STEPFAST_URL and STEPFAST_TOKEN override the login for one process.',
+    options: [['--token-stdin', 'Read the token from stdin'], ...placeOptions],
     examples: [
       'stepfast login https://stepfast.example.com',
       'stepfast login https://stepfast.example.com --token-stdin < token.txt',
@@ -21,10 +20,10 @@ export const remote: readonly Command[] = [
   {
     name: 'logout',
     group,
-    summary: 'Forget the server of this project',
+    summary: 'Disconnect this project from the team server',
     usage: 'stepfast logout',
     about:
-      'Removes the token that login kept. New runs are files again; runs on the server stay there. The token itself stays good until somebody revokes it.',
+      'Removes the token that login stored. New runs are stored locally; runs on the server stay there. The token stays valid until it is revoked.',
     options: [...placeOptions],
     examples: ['stepfast logout'],
     load: () => import('../serve/logout.ts'),

@@ -6,13 +6,13 @@ import { hosts } from '../../hosts/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 
-/** A project that exists as long as the demonstration, with a home of its own: nothing of the user's is touched. */
-export interface Stage {
+/** A temporary project with its own home directory. Touches none of the user's files. */
+export interface DemoProject {
   root: string;
   runtime: Runtime;
   who: { session: string; host: string };
   write(file: string, text: string): void;
-  /** One of Claude Code's hooks fires; answers the text that is injected. */
+  /** Fires one of Claude Code's hooks and returns the injected text. */
   fire(event: string, payload: object): Promise<string>;
   [Symbol.dispose](): void;
 }
@@ -33,7 +33,7 @@ steps:
 `;
 
 const broken = 'export const total = (prices) => prices.reduce((sum, price) => sum + price);\n';
-export const mended = 'export const total = (prices) => prices.reduce((sum, price) => sum + price, 0);\n';
+export const fixed = 'export const total = (prices) => prices.reduce((sum, price) => sum + price, 0);\n';
 
 const tests = `import { total } from './cart.mjs';
 
@@ -49,16 +49,16 @@ function check(name, prices, expected) {
   }
 }
 
-check('two things', [2, 3], 5);
+check('two items', [2, 3], 5);
 check('an empty cart', [], 0);
 process.exitCode = red;
 `;
 
-export function createStage({ env, main, now }: Io): Stage {
+export function createDemoProject({ env, main, now }: Io): DemoProject {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-demo-')));
   const root = join(directory, 'shop');
   const home = join(directory, 'home');
-  const own = {
+  const demoEnv = {
     PATH: [dirname(process.execPath), env.PATH ?? ''].join(delimiter),
     HOME: home,
     XDG_STATE_HOME: join(home, 'state'),
@@ -74,9 +74,9 @@ export function createStage({ env, main, now }: Io): Stage {
   write('cart.mjs', broken);
   write('cart.test.mjs', tests);
   const runner = { program: process.execPath, args: [main, 'gate-runner'] };
-  const runtime = createRuntime({ cwd: root, env: own, home, runner, clock: now });
+  const runtime = createRuntime({ cwd: root, env: demoEnv, home, runner, clock: now });
   const { definition, hash } = runtime.resolve('fix-and-release');
-  // A person would be asked; here everything that runs was written three lines above.
+  // No confirmation needed: every command is defined in this file.
   runtime.trust.give({ hash, workflow: definition.name, now: now(), by: 'person' });
   const [host] = hosts;
   if (!host) throw new Error('no host is registered');
@@ -88,7 +88,7 @@ export function createStage({ env, main, now }: Io): Stage {
     write,
     async fire(event, payload) {
       const input = { session_id: who.session, cwd: root, hook_event_name: event, ...payload };
-      const around = { env: own, home, now, pid: undefined };
+      const around = { env: demoEnv, home, now, pid: undefined };
       const { stdout, stderr } = await runHook(host, event, JSON.stringify(input), around);
       if (stderr !== '') throw new Error(stderr);
       return stdout.startsWith('{')

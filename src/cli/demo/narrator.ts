@@ -3,30 +3,29 @@ import { graphemes, printable, wrap } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { paint, renderLine, type Span } from '../paint.ts';
 
-/** Tells a story line by line; without pauses where nobody looks on. */
-export interface Teller {
+/** Prints a story line by line, with pauses only on a terminal. */
+export interface Narrator {
   title(name: string, about: string): Promise<void>;
   scene(number: number, title: string): Promise<void>;
-  /** What somebody says, letter by letter. */
+  /** Prints speech letter by letter. */
   says(who: 'agent' | 'you', words: string): Promise<void>;
-  /** What somebody does. */
   does(who: 'agent' | 'you' | 'host', what: string): Promise<void>;
-  /** What Stepfast answered, word for word. */
+  /** Prints the literal response of Stepfast. */
   answers(lines: readonly (readonly Span[])[]): Promise<void>;
-  /** What the reader should see in it. */
+  /** Prints a comment for the reader. */
   remarks(text: string): Promise<void>;
   plain(lines: readonly string[]): void;
-  /** At a terminal, else not at all. */
+  /** Does nothing unless stdout is a terminal. */
   pause(ms: number): Promise<void>;
 }
 
-/** Ctrl-C. */
+/** Thrown after Ctrl-C. */
 export class Interrupted extends Error {}
 
 const label = 10;
 const letterMs = 12;
 
-export function createTeller(io: Io, { fast, signal }: { fast: boolean; signal: AbortSignal }): Teller {
+export function createNarrator(io: Io, { fast, signal }: { fast: boolean; signal: AbortSignal }): Narrator {
   const { stdout } = io;
   const paced = !fast && stdout.columns !== undefined;
   const width = Math.min(stdout.columns ?? 80, 88) - 4 - label;

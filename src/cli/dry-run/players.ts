@@ -10,8 +10,8 @@ import type { Player } from './walk.ts';
 
 const person = { kind: 'person', name: 'you' } as const;
 
-/** Everything goes well: the agent does its work, gates are green, people approve. */
-export const smooth =
+/** Every step succeeds: the agent does its work, gates are green, people approve. */
+export const succeed =
   (tasks: number): Player =>
   (definition, state, now) => {
     const waits = state.budget.exhausted !== undefined;
@@ -35,22 +35,22 @@ function moveAt(state: State, cursor: Cursor, now: number, tasks: number, defini
   if (boundary?.state === 'pending') return { now, type: 'status', at };
   if (boundary?.state === 'requested') return { now, type: 'boundary', by: 'hook', saw: boundary.action, at };
   if (stepOf(definition, cursor).type === 'loop' && cursor.task === undefined) {
-    return { now, type: 'setTasks', loop: cursor.step, tasks: makeTasks(tasks) };
+    return { now, type: 'setTasks', loop: cursor.step, tasks: createTasks(tasks) };
   }
   return { now, type: 'advance', at, output: `${cursor.path} is done` };
 }
 
-/** Where several agents may work, each one claims what is ready. */
+/** In a parallel loop, an agent claims a ready task. */
 function claimNext(definition: Definition, state: State, now: number): Command | undefined {
   const step = definition.steps.find(({ id }) => id === state.step);
   if (state.status !== 'running' || step?.type !== 'loop') return undefined;
   return { now, type: 'claim', holder: 'agent-1' };
 }
 
-/** Things go wrong as they do: red gates, failures, early and late calls, second thoughts. Ends well enough to end. */
+/** Injects failures: red gates, failed steps, late calls, rejected reviews. They are rare enough for the run to end. */
 export function random(seed: number, tasks: number): Player {
-  const roll = dice(seed);
-  const well = smooth(tasks);
+  const roll = seededRandom(seed);
+  const onSuccess = succeed(tasks);
   const past: string[] = [];
   return (definition, state, now) => {
     const cursor = Object.values(state.cursors).find((open) => !open.waiting);
@@ -68,7 +68,7 @@ export function random(seed: number, tasks: number): Player {
         feedback: 'Think again about the edge cases.',
       };
     }
-    if (!cursor) return well(definition, state, now);
+    if (!cursor) return onSuccess(definition, state, now);
     const at = handleOf(state, cursor);
     past.push(at);
     if (cursor.checking) return gatesFinished(cursor, now, () => roll() > 0.25);
@@ -80,17 +80,17 @@ export function random(seed: number, tasks: number): Player {
     if (luck < 0.24 && cursor.boundary?.state === 'requested') return { now, type: 'status', at };
     if (luck < 0.3 && stepOf(definition, cursor).budget)
       return { now, type: 'spend', turns: 40, tokens: 200_000 };
-    return well(definition, state, now);
+    return onSuccess(definition, state, now);
   };
 }
 
-/** The moves of a script in order, then everything goes well. */
+/** Plays the moves of a script, then every step succeeds. */
 export function scripted(moves: readonly ScriptedMove[], tasks: number): Player {
   const left = [...moves];
-  const well = smooth(tasks);
+  const onSuccess = succeed(tasks);
   return (definition, state, now) => {
     const move = left.shift();
-    if (!move) return well(definition, state, now);
+    if (!move) return onSuccess(definition, state, now);
     const cursor = Object.values(state.cursors)[0];
     const at = cursor && handleOf(state, cursor);
     if (move.gates !== undefined) {
@@ -119,10 +119,10 @@ export function scripted(moves: readonly ScriptedMove[], tasks: number): Player 
   };
 }
 
-/** One line of a script: exactly one of these keys, beside `at` and `feedback`. */
+/** One entry of a script: exactly one of these keys, besides `at` and `feedback`. */
 export interface ScriptedMove {
   advance?: string;
-  /** The handle to send; the open position's when absent. */
+  /** The handle to send; by default that of the open position. */
   at?: string;
   fail?: string;
   tasks?: string[];
@@ -160,7 +160,7 @@ function gatesFinished(cursor: Cursor, now: number, passes: (what: string) => bo
   return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id: cursor.checking?.id ?? '', receipts };
 }
 
-const makeTasks = (count: number) =>
+const createTasks = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `task-${index + 1}`, title: `Task ${index + 1}` }));
 
 const more = (state: State) => ({ [state.budget.exhausted ?? 'turns']: 1_000_000 });
@@ -170,8 +170,8 @@ const handleOf = (state: State, cursor: Cursor): string => formatHandle(state.ru
 const stepOf = (definition: Definition, cursor: Cursor): Step =>
   definition.steps.find(({ id }) => id === cursor.step) ?? { id: cursor.step, type: 'action' };
 
-/** Numbers from 0 to 1 from a seed (mulberry32): the same seed gives the same walk. */
-function dice(seed: number): () => number {
+/** Seeded random numbers from 0 to 1 (mulberry32). */
+function seededRandom(seed: number): () => number {
   let value = seed;
   return () => {
     value = (value + 0x6d2b79f5) | 0;

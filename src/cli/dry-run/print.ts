@@ -4,15 +4,13 @@ import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import type { Move } from './walk.ts';
 
-export interface Tally {
+interface Counts {
   positions: number;
   boundaries: number;
   gates: number;
   reviews: number;
   refusals: number;
 }
-
-const tally = (): Tally => ({ positions: 0, boundaries: 0, gates: 0, reviews: 0, refusals: 0 });
 
 interface Signs {
   ok: string;
@@ -21,9 +19,9 @@ interface Signs {
   note: string;
 }
 
-/** Prints a walk as it happens; `summary` closes it. */
+/** Prints each move; call `summary` at the end. */
 export function createPrinter(io: Io, options: { instructions: boolean }) {
-  const counts = tally();
+  const counts: Counts = { positions: 0, boundaries: 0, gates: 0, reviews: 0, refusals: 0 };
   const signs: Signs = io.unicode
     ? { ok: '✓', bad: '✗', here: '●', note: '·' }
     : { ok: 'ok', bad: 'no', here: '*', note: '-' };
@@ -49,8 +47,7 @@ export function createPrinter(io: Io, options: { instructions: boolean }) {
         line('      ', ['dim', printable(`${refusal.message} Next: ${refusal.next}`)]);
         return;
       }
-      if (reply.replayed)
-        line('    ', ['cyan', `${signs.note} replayed`], ` ${command.type} changed nothing`);
+      if (reply.replayed) line('    ', ['cyan', `${signs.note} replayed`], ` ${command.type}, no change`);
       const opened = events.some(({ type }) => type === 'position.entered' || type === 'boundary.released');
       if (!opened || reply.instructions === undefined) return;
       const lines = reply.instructions.split('\n').filter((text) => text.trim() !== '');
@@ -74,7 +71,7 @@ export function createPrinter(io: Io, options: { instructions: boolean }) {
   };
 }
 
-function describe(event: Event, state: State | null, signs: Signs, counts: Tally): Span[][] {
+function describe(event: Event, state: State | null, signs: Signs, counts: Counts): Span[][] {
   const { ok, bad, here, note } = signs;
   switch (event.type) {
     case 'position.entered': {
@@ -97,14 +94,14 @@ function describe(event: Event, state: State | null, signs: Signs, counts: Tally
       counts.boundaries += 1;
       return [['    ', ['cyan', `/${actionAt(state, event.at)}`], ` requested (${event.policy})`]];
     case 'boundary.reset':
-      return [['    ', ['cyan', `${ok} ${event.saw}`], ` seen by ${event.by}`]];
+      return [['    ', ['cyan', `${ok} ${event.saw}`], ` observed by ${event.by}`]];
     case 'boundary.released':
       return event.how === 'skipped' ? [['    ', ['yellow', `${note} context action skipped`]]] : [];
     case 'gates.finished':
       counts.gates += event.receipts.length;
       return [
         ...event.receipts.map((receipt) => gateLine(receipt, signs)),
-        ...(event.pass ? [] : [['    ', ['yellow', `${note} open again`]] satisfies Span[]]),
+        ...(event.pass ? [] : [['    ', ['yellow', `${note} reopened`]] satisfies Span[]]),
       ];
     case 'gates.interrupted':
       return [['    ', ['yellow', `${note} gates interrupted`], ` (${event.why})`]];
@@ -128,7 +125,7 @@ function describe(event: Event, state: State | null, signs: Signs, counts: Tally
     case 'position.failed':
       return [['    ', ['red', `${bad} failed`], `: ${printable(event.reason)}`]];
     case 'position.blocked':
-      return [['    ', ['red', `${bad} blocked`], ', waits for a person']];
+      return [['    ', ['red', `${bad} blocked`], ', waiting for a person']];
     case 'run.blocked':
       return [['    ', ['red', `${bad} blocked`], `: ${printable(event.reason)}`]];
     case 'position.completed':
@@ -148,7 +145,7 @@ function describe(event: Event, state: State | null, signs: Signs, counts: Tally
         ? []
         : [['    ', ['yellow', `${note} ${printable(event.task)}`], ` ${event.end}`]];
     case 'budget.exhausted':
-      return [['    ', ['yellow', `${note} budget`], ` ${event.what} used up`]];
+      return [['    ', ['yellow', `${note} budget`], ` ${event.what} exhausted`]];
     case 'budget.extended':
       counts.reviews += 1;
       return [['    ', ['magenta', `${ok} budget`], ' raised']];
@@ -170,7 +167,7 @@ function gateLine(receipt: Receipt, { ok, bad }: Signs): Span[] {
   ];
 }
 
-/** The handle carries the path; the action stands on its cursor. */
+/** The event has only a handle, so the action is read from the cursor. */
 function actionAt(state: State | null, at: string): string {
   const path = at.slice(at.indexOf(':') + 1, at.lastIndexOf('#'));
   return (

@@ -13,7 +13,7 @@ test('steps, loops and boundaries become a flowchart', () => {
   expect(chart).toContain('  s3 --> s3\n');
 });
 
-test('beside a loop a pivot is words, elsewhere an arrow', () => {
+test('a pivot is a label next to a loop and an arrow elsewhere', () => {
   const steps = [
     { id: 'a', type: 'action' as const },
     { id: 'b', type: 'action' as const, review: { by: 'human', on_pivot: 'a' } },
@@ -36,7 +36,7 @@ test('hostile text stays inside its label', () => {
   }
 });
 
-test('no label holds a word that Mermaid would read as an id', () => {
+test('no label contains a word that Mermaid would read as an id', () => {
   const chart = drawMermaid(
     createGraph({ name: 'end', description: '', steps: [{ id: 'end', type: 'action' }] }),
   );

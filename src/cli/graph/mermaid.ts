@@ -1,16 +1,16 @@
 import { columnsOf, truncate } from '../../messages/index.ts';
 import type { Card, Graph, Mark, Phase } from './model.ts';
 
-/** A flowchart in the language that GitHub and many editors render; ends with a newline. */
+/** A Mermaid flowchart, which GitHub and many editors render. Ends with a newline. */
 export function drawMermaid(graph: Graph): string {
-  // Mermaid lays a graph out from its subgraphs on, so an arrow back across one would turn everything upside down.
+  // Mermaid lays out subgraphs first, so an arrow back across a loop would invert the whole chart.
   const arrows = graph.phases.every(({ subSteps }) => subSteps.length === 0);
   const pivots = (index: number): string[] =>
     arrows
       ? []
       : graph.pivots
           .filter(({ from }) => from === index)
-          .map(({ to }) => safe(`↩ pivot to ${graph.phases[to]?.id}`));
+          .map(({ to }) => escapeLabel(`↩ pivot to ${graph.phases[to]?.id}`));
   const boxes = graph.phases.map((phase, index) => boxOf(phase, `s${index + 1}`, pivots(index)));
   const lines = [
     'flowchart TD',
@@ -31,7 +31,7 @@ export function drawMermaid(graph: Graph): string {
 
 interface Box {
   lines: string[];
-  /** The key that the way on starts from. */
+  /** The node that the next edge starts from. */
   out: string;
 }
 
@@ -42,11 +42,11 @@ function boxOf(phase: Phase, key: string, pivots: string[]): Box {
   return { lines: [`  ${key}[${label}]:::${phase.type}`, ...again], out: key };
 }
 
-/** What follows the last task (gates, review) stands below the loop: the title of a subgraph has one line only. */
+/** Gates and review after the last task are a node below the loop, because a subgraph title has only one line. */
 function loopBox(phase: Phase, key: string, pivots: string[]): Box {
   const keys = phase.subSteps.map((_, index) => `${key}_${index + 1}`);
   const title =
-    heading(phase) + safe(phase.parallel > 1 ? ` · each task · ×${phase.parallel}` : ' · each task');
+    heading(phase) + escapeLabel(phase.parallel > 1 ? ` · each task · ×${phase.parallel}` : ' · each task');
   const after = [...details(phase), ...decisions(phase), ...pivots];
   const out = after.length > 0 ? `${key}_after` : key;
   return {
@@ -66,49 +66,49 @@ function loopBox(phase: Phase, key: string, pivots: string[]): Box {
   };
 }
 
-/** No arrow leads to the first sub-step, so its boundary stands in its box. */
+/** No edge leads to the first sub-step, so its boundary is shown in its node. */
 const subStepLabel = (sub: Card, index: number): string =>
   quoted([
-    ...(index === 0 && sub.before ? [safe(`${sub.before.command} first`)] : []),
+    ...(index === 0 && sub.before ? [escapeLabel(`${sub.before.command} first`)] : []),
     heading(sub),
     ...details(sub),
   ]);
 
 const edge = (from: string, to: string, mark: Mark | undefined): string =>
-  mark ? `  ${from} -->|${quoted([safe(mark.command)])}| ${to}` : `  ${from} --> ${to}`;
+  mark ? `  ${from} -->|${quoted([escapeLabel(mark.command)])}| ${to}` : `  ${from} --> ${to}`;
 
 const heading = (card: Card): string =>
-  bold(card.id) + (card.agent === undefined ? '' : safe(` · ${card.agent}`));
+  bold(card.id) + (card.agent === undefined ? '' : escapeLabel(` · ${card.agent}`));
 
 function rounds(phase: Phase): string[] {
   if (phase.type !== 'ralph') return [];
-  const until = phase.until.map(({ text }, index) => safe(`${index === 0 ? 'until' : 'and'} ${text}`));
-  const reset = phase.before?.eachRound ? [safe(`${phase.before.command} before each round`)] : [];
-  return [safe(`up to ${phase.rounds} ×`), ...until, ...reset];
+  const until = phase.until.map(({ text }, index) => escapeLabel(`${index === 0 ? 'until' : 'and'} ${text}`));
+  const reset = phase.before?.eachRound ? [escapeLabel(`${phase.before.command} before each round`)] : [];
+  return [escapeLabel(`up to ${phase.rounds} ×`), ...until, ...reset];
 }
 
 function details(card: Card): string[] {
   return [
-    ...(card.about === '' ? [] : [safe(card.about)]),
-    ...card.gates.map(({ text }) => safe(`✓ ${text}`)),
-    ...(card.failure === undefined ? [] : [safe(`✗ ${card.failure}`)]),
+    ...(card.about === '' ? [] : [escapeLabel(card.about)]),
+    ...card.gates.map(({ text }) => escapeLabel(`✓ ${text}`)),
+    ...(card.failure === undefined ? [] : [escapeLabel(`✗ ${card.failure}`)]),
     ...(card.readOnly ? ['read only'] : []),
   ];
 }
 
 const decisions = (phase: Phase): string[] => [
-  ...(phase.review === undefined ? [] : [safe(`◇ review by ${phase.review}`)]),
-  ...(phase.budget === undefined ? [] : [safe(`≤ ${phase.budget.join(' · ')}`)]),
+  ...(phase.review === undefined ? [] : [escapeLabel(`◇ review by ${phase.review}`)]),
+  ...(phase.budget === undefined ? [] : [escapeLabel(`≤ ${phase.budget.join(' · ')}`)]),
 ];
 
-const bold = (text: string): string => `<b>${safe(text)}</b>`;
+const bold = (text: string): string => `<b>${escapeLabel(text)}</b>`;
 const quoted = (lines: readonly string[]): string => `"${lines.join('<br/>')}"`;
 
 /**
- * Short, and whatever is not a letter, a digit or harmless as an entity. A list of what is dangerous would be too
- * short some day: quotes, `%%{…}%%` directives, backticks, and the colon, after which Mermaid drops semicolons.
+ * Truncates, and encodes everything except letters, digits and safe punctuation. An allowlist, because Mermaid
+ * interprets many characters: quotes, `%%{…}%%` directives, backticks, and the colon, after which it drops semicolons.
  */
-const safe = (text: string): string =>
+const escapeLabel = (text: string): string =>
   truncate(text, 64, columnsOf).replace(
     /[^\p{L}\p{N}\p{M} ,./_·×≤✓✗◇↩…-]/gu,
     (character) => `#${character.codePointAt(0)};`,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { feature, hostile } from '../../../test/kit/graph-definition.ts';
 import { createGraph } from './model.ts';
 
-test("a transition's context stands before the step that it leads to", () => {
+test("a transition's context is shown before its target step", () => {
   expect(createGraph(feature).phases[1]?.before).toEqual({ command: '/clear', eachRound: false });
 });
 
@@ -14,7 +14,7 @@ test("a step's own context wins over the transition's", () => {
   expect(graph.phases[2]?.before).toEqual({ command: '/compact', eachRound: true });
 });
 
-test("a loop's own context stands before each of its sub-steps that has none", () => {
+test("a loop's own context is shown before each sub-step without one", () => {
   const steps = feature.steps.map((step) =>
     step.type === 'loop' ? { ...step, context: 'clear' as const } : step,
   );
@@ -23,7 +23,7 @@ test("a loop's own context stands before each of its sub-steps that has none", (
   expect(graph.phases[1]?.subSteps.map(({ before }) => before?.command)).toEqual(['/clear', '/compact']);
 });
 
-test('pivots of a review and of a budget to one step are one', () => {
+test('review and budget pivots to the same step are merged', () => {
   const steps = [
     { id: 'a', type: 'action' as const },
     {
@@ -38,7 +38,7 @@ test('pivots of a review and of a budget to one step are one', () => {
   ]);
 });
 
-test('budgets are short', () => {
+test('budgets are abbreviated', () => {
   const budget = { turns: 1, tokens: 12_500_000, minutes: 5 };
   const graph = createGraph({ name: 'x', description: '', steps: [{ id: 'a', type: 'action', budget }] });
   expect(graph.phases[0]?.budget).toEqual(['1 turn', '12.5M tokens', '5 min']);
@@ -52,7 +52,7 @@ test('every text is printable', () => {
   expect(JSON.stringify(createGraph(hostile))).not.toMatch(/\\u00[01]|\\n|\u202e|\\ud800/);
 });
 
-test('a name from Object.prototype is no loop', () => {
+test('a name from Object.prototype is not a loop', () => {
   const graph = createGraph({
     name: 'x',
     description: '',

@@ -9,7 +9,7 @@ import {
 } from '../../machine/index.ts';
 import { count, printable } from '../../messages/index.ts';
 
-/** A workflow as the drawings show it: every text printable, every label worded once. */
+/** A workflow as every format draws it, with printable texts and final labels. */
 export interface Graph {
   name: string;
   description: string;
@@ -25,7 +25,7 @@ export interface Card {
   agent?: string;
   /** The first line of the instructions. */
   about: string;
-  /** The boundary before it. */
+  /** The boundary before this step. */
   before?: Mark;
   gates: Check[];
   failure?: string;
@@ -37,22 +37,22 @@ export interface Phase extends Card {
   type: Step['type'];
   review?: string;
   budget?: string[];
-  /** Of a loop: how many tasks at once. */
+  /** For a loop: the number of parallel tasks. */
   parallel: number;
   subSteps: Card[];
-  /** Of a ralph step. */
+  /** For a ralph step. */
   rounds: number;
   until: Check[];
 }
 
 export interface Mark {
   command: '/clear' | '/compact';
-  /** Before every round of a ralph step, not only the first. */
+  /** Applies before every round of a ralph step, not only the first. */
   eachRound: boolean;
 }
 
 export interface Check {
-  /** A command or an expression is code; the rest is a sentence. */
+  /** True for a command or an expression; otherwise the text is a sentence. */
   code: boolean;
   text: string;
 }
@@ -80,7 +80,7 @@ function phaseOf(definition: Definition, step: Step, index: number): Phase {
   const arrival = arrivalOf(definition, index);
   const before =
     step.type === 'loop'
-      ? // A loop's own context stands before each of its sub-steps; what the transition asks for, before the first.
+      ? // A loop's own context applies before each of its sub-steps; the transition's context before the first.
         (subSteps[0]?.context ?? step.context) === undefined
         ? arrival
         : undefined

@@ -38,12 +38,12 @@ describe.each(Object.entries(all))('the drawing of %s', (_, definition) => {
     expect(layOut(graph).width).toBeLessThanOrEqual(860);
   });
 
-  test('has no text wider than its room', () => {
+  test('has no text wider than its box', () => {
     const wide = texts(layOut(graph).shapes).filter(({ text }) => textWidth(text) > text.room + 0.01);
     expect(wide).toEqual([]);
   });
 
-  test('has no text outside the picture', () => {
+  test('has no text outside the image', () => {
     const { width, height, shapes } = layOut(graph);
     for (const { text, x, y } of texts(shapes)) {
       const left = x - (text.middle ? textWidth(text) / 2 : 0);
@@ -54,24 +54,24 @@ describe.each(Object.entries(all))('the drawing of %s', (_, definition) => {
     }
   });
 
-  test('is the same each time', () => {
+  test('is deterministic', () => {
     expect(drawSvg(createGraph(structuredClone(definition)))).toBe(drawSvg(graph));
   });
 
-  test('runs and loads nothing', () => {
+  test('has no scripts and no external resources', () => {
     const markup = drawSvg(graph).replaceAll(/>[^<]*</g, '><');
     expect(markup).not.toMatch(/<(script|image|foreignObject|use|a)\b|\son\w+=|href|url\(|@import/);
   });
 });
 
-test('hostile text is shown, not obeyed', () => {
+test('hostile text is escaped', () => {
   const svg = drawSvg(createGraph(hostile));
   expect(svg).not.toContain('<script');
   expect(svg).toContain('&#60;script&#62;');
   expect(svg.match(/<svg/g)).toHaveLength(1);
 });
 
-test('any text whatever leaves the drawing well-formed', () => {
+test('the drawing is well-formed for any text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
       const definition: Definition = {
@@ -93,23 +93,23 @@ test('any text whatever leaves the drawing well-formed', () => {
   );
 });
 
-test('it has a name and a description for those who cannot see it', () => {
+test('it has an accessible title and description', () => {
   const svg = drawSvg(createGraph(feature));
   expect(svg).toContain('role="img" aria-labelledby="stepfast-feature-title stepfast-feature-desc"');
   expect(svg).toContain('<title id="stepfast-feature-title">Workflow feature</title>');
   expect(svg).toContain('3 phases: plan, build, polish</desc>');
 });
 
-test('it has colours for light and for dark', () => {
+test('it has light and dark colors', () => {
   expect(drawSvg(createGraph(small))).toContain('@media (prefers-color-scheme:dark)');
 });
 
-test('a text that is cut keeps the whole as a tooltip', () => {
+test('a truncated text has the full text as a tooltip', () => {
   const svg = drawSvg(createGraph(many));
   expect(svg).toContain(`<title>${'W'.repeat(300)}</title>`);
 });
 
-test('the picture shows what the workflow has', () => {
+test('the drawing shows every part of the workflow', () => {
   const shown = texts(layOut(createGraph(feature)).shapes).map(({ text }) => text.text);
   expect(shown).toEqual(
     expect.arrayContaining([
@@ -127,7 +127,7 @@ test('the picture shows what the workflow has', () => {
   );
 });
 
-test('the attack would break out if it were not escaped', () => {
+test('the attack works if it is not escaped', () => {
   expect(problemsIn(`<svg><text>${attack}</text></svg>`)).not.toEqual([]);
 });
 
@@ -138,7 +138,7 @@ function texts(shapes: readonly Shape[], x = 0, y = 0): { text: Text; x: number;
   });
 }
 
-/** Tags that match, attributes that are quoted, no forbidden character: what a parser would stop at. */
+/** Checks matching tags, quoted attributes and forbidden characters. */
 function problemsIn(xml: string): string[] {
   const problems: string[] = [];
   const open: string[] = [];

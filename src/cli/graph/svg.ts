@@ -15,7 +15,7 @@ export interface Drawing {
   shapes: Shape[];
 }
 
-/** A picture of the workflow that stands alone: no scripts, nothing loaded, light and dark, the same bytes each time. */
+/** A self-contained, deterministic SVG of the workflow: no scripts, no external resources, light and dark colors. */
 export function drawSvg(graph: Graph): string {
   const { width, height, shapes } = layOut(graph);
   const slug = graph.name.toLowerCase().replace(/[^a-z0-9]+/g, '-');

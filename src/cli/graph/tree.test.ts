@@ -41,17 +41,17 @@ Plan, build and review a feature
 `);
 });
 
-test('without Unicode it is ASCII', () => {
+test('without Unicode the tree is ASCII', () => {
   expect(drawTree(createGraph(feature), pipe, false)).toMatch(/^[\x20-\x7e\n]*$/);
 });
 
-test('a terminal gets no line wider than it is', () => {
+test('no line is wider than the terminal', () => {
   for (const columns of [20, 40, 80]) {
     const lines = drawTree(createGraph(hostile), { ...pipe, columns }, true).split('\n');
     expect(lines.filter((line) => columnsOf(line) > columns)).toEqual([]);
   }
 });
 
-test('what a workflow says never steers the terminal', () => {
+test('workflow texts cannot inject terminal escape codes', () => {
   expect(drawTree(createGraph(hostile), pipe, true)).not.toContain('\u001b');
 });

@@ -3,7 +3,7 @@ import type { Runtime } from '../../runtime/index.ts';
 
 type Problem = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>['problems'][number];
 
-/** What a look at every byte of a run finds; undefined where it is whole. */
+/** Verifies the whole run; undefined if it is intact. */
 export async function damageOf({ store }: Runtime, run: string): Promise<RefusalText | undefined> {
   const problems = (await store.check(run))?.problems ?? [];
   const [first] = problems;
@@ -17,6 +17,6 @@ export async function damageOf({ store }: Runtime, run: string): Promise<Refusal
   };
 }
 
-/** Without the remedy that the store adds: whoever prints it has one of its own. */
+/** Strips the store's suggested fix; callers print their own. */
 export const bareMessage = ({ message }: Problem): string =>
   message.replace(/: (?:stepfast repair|choose one|restore it|update Stepfast).*$/, '');

@@ -19,7 +19,7 @@ async function worked(): Promise<Project> {
   return project;
 }
 
-test('a run is told with who, when and what, and what nobody checked is marked', async () => {
+test('the log shows actor, time and event, and marks unverified claims', async () => {
   using project = await worked();
   const { code, stdout } = await project.run(['log'], { env });
   expect(code).toBe(exit.ok);
@@ -29,12 +29,12 @@ test('a run is told with who, when and what, and what nobody checked is marked',
   expect(stdout).toMatch(/agent s1 +session s1 joined\n +◆ q1 {2}Which colour\?\n/);
   expect(stdout).toMatch(/answer to q1 {2}blue/);
   expect(told).toContain('✓ b#1  unverified  said so');
-  expect(stdout.trimEnd()).toMatch(/✓ the run is complete$/);
+  expect(stdout.trimEnd()).toMatch(/✓ run complete$/);
 
-  // A run that has ended is still there.
+  // An ended run is still listed.
   const status = await project.run(['status'], { env });
   expect(status.code).toBe(exit.no);
-  expect(status.stderr).toMatch(/^No run is active here\.\nThe last one, w-\d+-\w+: complete, just now\.\n/);
-  expect((await project.run(['runs'], { env })).stderr).toContain('1 run ended');
+  expect(status.stderr).toMatch(/\nLast run: w-\d+-\w+, complete, just now\.\n/);
+  expect((await project.run(['runs'], { env })).stderr).toContain('1 ended run');
   expect((await project.run(['runs', '--all'], { env })).stdout).toMatch(/w +complete +just now +Told/);
 });

@@ -9,17 +9,18 @@ import { printJson, printRefusal } from '../perform.ts';
 import { given, openRuntime, runOptions } from '../run-options.ts';
 import { signsFor } from '../view/symbols.ts';
 import { damageOf } from './damage.ts';
-import { wordsFor } from './event-text.ts';
+import { describeEvent } from './event-text.ts';
 
 export const options = runOptions;
 
 type StoredEntry = Awaited<ReturnType<Runtime['engine']['entries']>>[number];
 
-const widestName = 16;
+const maxNameWidth = 16;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
-  if (positionals.length > 0 && values.run !== undefined) throw usageError('Name the run once.');
+  if (positionals.length > 0 && values.run !== undefined)
+    throw usageError('Give the run either as an argument or with --run, not both.');
   const named = positionals[0] ?? values.run;
   const runtime = openRuntime(io, values);
   const found = await lastRun(runtime, named);
@@ -27,7 +28,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const damage = await damageOf(runtime, found.run);
   const entries = await runtime.engine.entries(found.run).catch((error: unknown) => {
     if (!damage) throw error;
-    // Only a whole history can be told.
+    // A damaged history cannot be listed.
     return [];
   });
   const code = damage && entries.length === 0 ? exit.no : exit.ok;
@@ -35,14 +36,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const more = given({ damage: damage?.message });
     return printJson(io, { run: found.run, entries: entries.map(entryJson), ...more }, code);
   }
-  // A log ends up in tickets and chats: what agents and commands said is told without secrets.
-  const told = entries.map((entry) => withoutSecrets(entry));
-  for (const line of lines(told, io)) io.stdout.write(`${line}\n`);
+  // Logs end up in tickets and chats, so secrets are redacted.
+  const redacted = entries.map((entry) => withoutSecrets(entry));
+  for (const line of lines(redacted, io)) io.stdout.write(`${line}\n`);
   if (damage) printRefusal(damage, io, {});
   return code;
 }
 
-/** Without a name and without a live run the newest is meant: what happened is asked for afterwards. */
+/** Falls back to the newest run if none is named and none is live. */
 export async function lastRun(runtime: Runtime, named: string | undefined): ReturnType<Runtime['which']> {
   const found = await runtime.which({ run: named });
   if ('run' in found || named !== undefined || found.code !== 'no_run') return found;
@@ -52,23 +53,25 @@ export async function lastRun(runtime: Runtime, named: string | undefined): Retu
 
 function lines(entries: readonly StoredEntry[], io: Io): string[] {
   const signs = signsFor(io);
-  const whos = entries.map((entry) => truncate(printable(whoOf(entry)), widestName, columnsOf, signs.more));
-  const width = Math.max(...whos.map(columnsOf), 0);
+  const names = entries.map((entry) =>
+    truncate(printable(actorName(entry)), maxNameWidth, columnsOf, signs.more),
+  );
+  const width = Math.max(...names.map(columnsOf), 0);
   let day = '';
   return entries.flatMap((entry, index) => {
-    const { date, time } = momentOf(entry.now);
-    const who = (whos[index] ?? '').padEnd(width);
-    const told = entry.events.flatMap((event) => {
-      const words = wordsFor(event, signs);
+    const { date, time } = localTime(entry.now);
+    const who = (names[index] ?? '').padEnd(width);
+    const described = entry.events.flatMap((event) => {
+      const words = describeEvent(event, signs);
       return words === undefined ? [] : [words];
     });
-    if (told.length === 0) return [];
+    if (described.length === 0) return [];
     const heading =
       date === day ? [] : [...(day === '' ? [] : ['']), renderLine([['bold', date]], io.stdout)];
     day = date;
     return [
       ...heading,
-      ...told.map((words, part) =>
+      ...described.map((words, part) =>
         renderLine(
           [['dim', part === 0 ? `${time}  ${who}  ` : ' '.repeat(time.length + width + 4)], ...words],
           io.stdout,
@@ -79,14 +82,13 @@ function lines(entries: readonly StoredEntry[], io: Io): string[] {
   });
 }
 
-const whoOf = ({ actor, session }: StoredEntry): string => {
+const actorName = ({ actor, session }: StoredEntry): string => {
   const kind = actor?.kind ?? 'agent';
   if (kind === 'engine') return 'stepfast';
   return actor?.name ?? (session === undefined ? kind : `${kind} ${session}`);
 };
 
-/** In the reader's own time zone. */
-function momentOf(now: number): { date: string; time: string } {
+function localTime(now: number): { date: string; time: string } {
   const at = new Date(now);
   const two = (number: number): string => String(number).padStart(2, '0');
   return {

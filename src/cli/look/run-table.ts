@@ -13,7 +13,7 @@ export const isLive = ({ state }: RunInfo): boolean => state !== undefined && !e
 export function runTable(runs: readonly RunInfo[], io: Io): string {
   const rows = runs.map((info): Cell[] => {
     const { run } = info;
-    return shown<Cell[]>(
+    return withState<Cell[]>(
       info,
       (state) => [
         ['bold', run],
@@ -26,36 +26,36 @@ export function runTable(runs: readonly RunInfo[], io: Io): string {
     );
   });
   const needed = Math.max(...rows.map((cells) => 4 + columnsOf(cells.slice(0, 3).map(textOf).join(''))));
-  // Where a run stands is never cut: it gets a line of its own.
+  // The position is never truncated: it gets its own line.
   if (io.stdout.columns !== undefined && needed > io.stdout.columns)
     return rows
-      .map(([name = '', workflow = '', stands = '', moved = '']) =>
-        [[name], ['  ', workflow, '  ', moved], ['  ', stands]]
+      .map(([name = '', workflow = '', position = '', updated = '']) =>
+        [[name], ['  ', workflow, '  ', updated], ['  ', position]]
           .map((spans) => `${renderLine(spans, io.stdout)}\n`)
           .join(''),
       )
       .join('');
-  return table(['run', 'workflow', 'stands at', 'moved', 'summary'], rows, io);
+  return table(['run', 'workflow', 'position', 'updated', 'summary'], rows, io);
 }
 
 export const runJson = (info: RunInfo): object =>
-  shown<object>(
+  withState<object>(
     info,
     (state) => ({ run: info.run, ...facts(state) }),
     (problem) => ({ run: info.run, problem }),
   );
 
-/** One run that cannot be shown must not hide the others. */
-function shown<T>(
-  { run, state, problem = 'it cannot be read' }: RunInfo,
-  whole: (state: State) => T,
-  broken: (problem: string) => T,
+/** A run that cannot be displayed must not hide the others. */
+function withState<T>(
+  { run, state, problem = 'unreadable' }: RunInfo,
+  onState: (state: State) => T,
+  onProblem: (problem: string) => T,
 ): T {
-  if (!state) return broken(problem);
+  if (!state) return onProblem(problem);
   try {
-    return whole(state);
+    return onState(state);
   } catch {
-    return broken(`it is damaged and cannot be shown; look at it: stepfast log ${run}`);
+    return onProblem(`damaged; see: stepfast log ${run}`);
   }
 }
 

@@ -11,25 +11,25 @@ export const options = { ...placeOptions, all: { type: 'boolean', short: 'a' } }
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
   const { engine, server } = openRuntime(io, values);
-  const near = await engine.runs({ ended: values.all ?? false });
-  const known = new Set(near.map(({ run: id }) => id));
-  // Of a server everybody's: only where all are asked for.
-  const far = values.all && server ? (await server.runs()).filter(({ run: id }) => !known.has(id)) : [];
-  const all = [...near, ...far];
-  // A run that cannot be read is never hidden.
+  const mine = await engine.runs({ ended: values.all ?? false });
+  const known = new Set(mine.map(({ run: id }) => id));
+  // Other people's runs on the server are listed only with --all.
+  const others = values.all && server ? (await server.runs()).filter(({ run: id }) => !known.has(id)) : [];
+  const all = [...mine, ...others];
+  // An unreadable run is always listed.
   const shown = values.all ? all : all.filter((each) => each.problem !== undefined || isLive(each));
   if (values.json) return printJson(io, { runs: shown.map(runJson) }, exit.ok);
   const hidden = all.length - shown.length;
   if (shown.length > 0) io.stdout.write(runTable(shown, io));
-  else io.stderr.write(`${nothing(hidden, values.all ? undefined : server?.url)}\n`);
+  else io.stderr.write(`${emptyMessage(hidden, values.all ? undefined : server?.url)}\n`);
   if (shown.length > 0 && hidden > 0)
-    io.stderr.write(`${count(hidden, 'run')} ended before: stepfast runs --all\n`);
+    io.stderr.write(`${count(hidden, 'ended run')} not shown: stepfast runs --all\n`);
   return exit.ok;
 }
 
-const nothing = (hidden: number, server: string | undefined): string =>
+const emptyMessage = (hidden: number, server: string | undefined): string =>
   hidden > 0
-    ? `No run is live, ${count(hidden, 'run')} ended: stepfast runs --all`
+    ? `No live runs, ${count(hidden, 'ended run')}: stepfast runs --all`
     : server !== undefined
-      ? `Nobody here works on a run. Everybody's on ${server}: stepfast runs --all`
-      : 'There is no run yet. Start one: stepfast go "what to do"';
+      ? `No live runs in this checkout. All runs on ${server}: stepfast runs --all`
+      : 'No runs yet. Start one: stepfast go "what to do"';

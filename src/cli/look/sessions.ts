@@ -14,48 +14,48 @@ type Session = State['sessions'][string];
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
-  if (positionals.length > 0 && values.run !== undefined) throw usageError('Name the run once.');
+  if (positionals.length > 0 && values.run !== undefined)
+    throw usageError('Give the run either as an argument or with --run, not both.');
   const named = positionals[0] ?? values.run;
   const runtime = openRuntime(io, values);
   const found = await lastRun(runtime, named);
   if ('code' in found) return printRefusal(found, io, { ...values, run: named });
   const state = (await runtime.engine.view(found.run))?.state;
-  const over = state !== undefined && ended(state);
+  const runEnded = state !== undefined && ended(state);
   const sessions = Object.entries(state?.sessions ?? {}).sort(([, a], [, b]) => a.startedAt - b.startedAt);
   if (values.json)
     return printJson(io, { run: found.run, sessions: sessions.map((each) => documentOf(...each)) }, exit.ok);
-  if (sessions.length === 0)
-    io.stderr.write(`No session has worked on ${found.run}: only people or unnamed callers did.\n`);
+  if (sessions.length === 0) io.stderr.write(`No sessions have worked on ${found.run}.\n`);
   else
     io.stdout.write(
       table(
         head,
-        sessions.map((each) => row(...each, over, io)),
+        sessions.map((each) => row(...each, runEnded, io)),
         io,
       ),
     );
   return exit.ok;
 }
 
-const head = ['session', 'host', 'began', 'ended', 'machine', 'commit', 'phases completed'];
+const head = ['session', 'host', 'started', 'ended', 'machine', 'commit', 'phases completed'];
 
-function row(id: string, session: Session, over: boolean, io: Io): Cell[] {
+function row(id: string, session: Session, runEnded: boolean, io: Io): Cell[] {
   const { hostname, machine, git_commit: commit = '' } = session.environment ?? {};
   return [
     ['bold', printable(id)],
     printable(session.host ?? ''),
     ['dim', ago(session.startedAt, io.now())],
-    endOf(session, over, io),
+    endOf(session, runEnded, io),
     printable(hostname ?? machine ?? ''),
     printable(commit.slice(0, 7)),
     printable(session.completed.join(', ')),
   ];
 }
 
-/** Not every host says that a session ends, and after its run nobody asks. */
-function endOf({ endedAt }: Session, over: boolean, io: Io): Cell {
+/** Not every host reports the end of a session, so after the run it is unknown. */
+function endOf({ endedAt }: Session, runEnded: boolean, io: Io): Cell {
   if (endedAt !== undefined) return ['dim', ago(endedAt, io.now())];
-  return over ? ['dim', '-'] : ['green', 'live'];
+  return runEnded ? ['dim', '-'] : ['green', 'live'];
 }
 
 const documentOf = (id: string, session: Session): object => ({

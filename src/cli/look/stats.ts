@@ -5,49 +5,49 @@ import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { printJson } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { type Tally, tallyOf } from './count-stats.ts';
+import { collectStats, type Stats } from './collect-stats.ts';
 
 export const options = placeOptions;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const tally = await tallyOf(openRuntime(io, values));
-  if (values.json) return printJson(io, tallyJson(tally), exit.ok);
-  if (tally.since === undefined) {
-    io.stderr.write('Nothing to tell yet: Stepfast has done nothing here. Start: stepfast go "what to do"\n');
+  const stats = await collectStats(openRuntime(io, values));
+  if (values.json) return printJson(io, statsJson(stats), exit.ok);
+  if (stats.since === undefined) {
+    io.stderr.write('No statistics yet. Start a run: stepfast go "what to do"\n');
     return exit.ok;
   }
-  io.stdout.write(`${tallyLines(tally, io).join('\n')}\n`);
+  io.stdout.write(`${statsLines(stats, io).join('\n')}\n`);
   return exit.ok;
 }
 
 interface Row {
   number: number;
-  words: string;
-  /** What is worth saying where there is none of it. */
+  text: string;
+  /** Listed under "None so far" when the number is 0. */
   none?: string;
   more?: string | undefined;
   look?: 'green' | 'yellow' | 'red';
 }
 
-/** What it was good for: only what there is, and one line for what there is not. */
-export function tallyLines(tally: Tally, io: Io): string[] {
-  const rows = rowsOf(tally);
+/** One line per non-zero count, and one line that lists the zeros. */
+export function statsLines(stats: Stats, io: Io): string[] {
+  const rows = rowsOf(stats);
   const shown = rows.filter(({ number }) => number > 0);
   const width = Math.max(0, ...shown.map(({ number }) => String(number).length));
   const line = (...spans: Span[]): string => renderLine(spans, io.stdout, io.unicode ? '…' : '...');
   const none = rows.flatMap((row) => (row.number === 0 && row.none !== undefined ? [row.none] : []));
   return [
     line(
-      ['bold', `Since ${new Date(tally.since ?? 0).toISOString().slice(0, 10)}`],
-      ['dim', `  ${runWords(tally)}`],
+      ['bold', `Since ${new Date(stats.since ?? 0).toISOString().slice(0, 10)}`],
+      ['dim', `  ${runCounts(stats)}`],
     ),
     '',
-    ...shown.map(({ number, words, more, look = 'green' }) =>
+    ...shown.map(({ number, text, more, look = 'green' }) =>
       line(
         '  ',
         [['bold', look], String(number).padStart(width)],
-        `  ${words}`,
+        `  ${text}`,
         ...(more === undefined ? [] : [['dim', `, ${more}`] as const]),
       ),
     ),
@@ -57,7 +57,7 @@ export function tallyLines(tally: Tally, io: Io): string[] {
   ];
 }
 
-function runWords({ runs, completed, verified }: Tally): string {
+function runCounts({ runs, completed, verified }: Stats): string {
   const parts = [
     count(runs.all, 'run'),
     ...(runs.live > 0 ? [`${runs.live} live`] : []),
@@ -68,73 +68,77 @@ function runWords({ runs, completed, verified }: Tally): string {
   return parts.join(', ');
 }
 
-function rowsOf(tally: Tally): Row[] {
-  const { injected, proven, repaired, cut, gaveUp, factsLost, factsAsked } = tally;
+function rowsOf(stats: Stats): Row[] {
+  const { injected, proven, repaired, cut, gaveUp, factsLost, factsAsked } = stats;
   const one = (number: number, singular: string, plural: string): string =>
     number === 1 ? singular : plural;
   return [
     {
-      number: tally.falseDone,
-      words: 'false "done" caught: the agent said so, and the gates were red',
-      none: 'false "done"',
+      number: stats.falseDone,
+      text: `false ${one(stats.falseDone, 'claim', 'claims')} of completion caught by gates`,
+      none: 'false claims of completion',
     },
     {
-      number: tally.skipsRefused,
-      words: `${one(tally.skipsRefused, 'call', 'calls')} refused that would have skipped or repeated a step`,
+      number: stats.skipsRefused,
+      text: `${one(stats.skipsRefused, 'attempt', 'attempts')} to skip or repeat a step refused`,
       none: 'skipped steps',
     },
     {
-      number: tally.verdictsRefused,
-      words: `${one(tally.verdictsRefused, 'approval', 'approvals')} refused that an agent gave itself`,
+      number: stats.verdictsRefused,
+      text: `self-${one(stats.verdictsRefused, 'approval', 'approvals')} by agents refused`,
     },
     {
-      number: tally.compactions,
-      words: `${one(tally.compactions, 'compaction', 'compactions')} survived`,
+      number: stats.compactions,
+      text: `${one(stats.compactions, 'compaction', 'compactions')} survived`,
       more:
         factsAsked === 0
           ? undefined
-          : `the ${one(tally.compactions, 'summary', 'summaries')} had lost ${factsLost} of ${factsAsked} facts that the run kept`,
+          : `${factsLost} of ${factsAsked} facts lost in ${one(stats.compactions, 'the summary', 'summaries')} and restored`,
       none: 'compactions',
     },
     {
-      number: tally.clears,
-      words: `fresh ${one(tally.clears, 'context', 'contexts')} briefed after a clear or a new session`,
+      number: stats.clears,
+      text: `fresh ${one(stats.clears, 'context', 'contexts')} briefed after a clear or a new session`,
     },
     {
       number: injected,
-      words: `${one(injected, 'briefing', 'briefings')} injected`,
-      more: proven > 0 ? `${proven} proven to have arrived` : undefined,
+      text: `${one(injected, 'briefing', 'briefings')} injected`,
+      more: proven > 0 ? `${proven} confirmed as delivered` : undefined,
     },
     {
       number: repaired,
-      words: `${one(repaired, 'injection', 'injections')} repaired that had not arrived`,
-      more: cut > 0 ? `${cut} of them cut` : undefined,
+      text: `undelivered ${one(repaired, 'briefing', 'briefings')} repaired`,
+      more: cut > 0 ? `${cut} truncated` : undefined,
     },
     {
       number: gaveUp,
-      words: `${one(gaveUp, 'briefing', 'briefings')} given up after three tries`,
+      text: `${one(gaveUp, 'briefing', 'briefings')} abandoned after three attempts`,
       look: 'red',
     },
-    { number: tally.stopsHeld, words: `${one(tally.stopsHeld, 'stop', 'stops')} held`, none: 'stops held' },
-    { number: tally.toolsDenied, words: `${one(tally.toolsDenied, 'tool', 'tools')} denied` },
     {
-      number: tally.approvals + tally.rejections + tally.answers,
-      words: 'decided by people',
+      number: stats.stopsHeld,
+      text: `early ${one(stats.stopsHeld, 'stop', 'stops')} blocked`,
+      none: 'early stops',
+    },
+    { number: stats.toolsDenied, text: `tool ${one(stats.toolsDenied, 'call', 'calls')} denied` },
+    {
+      number: stats.approvals + stats.rejections + stats.answers,
+      text: `${one(stats.approvals + stats.rejections + stats.answers, 'decision', 'decisions')} by people`,
       more: [
-        count(tally.approvals, 'approval'),
-        ...(tally.rejections > 0 ? [`${tally.rejections} sent back`] : []),
-        ...(tally.answers > 0 ? [count(tally.answers, 'answer')] : []),
+        count(stats.approvals, 'approval'),
+        ...(stats.rejections > 0 ? [`${stats.rejections} sent back`] : []),
+        ...(stats.answers > 0 ? [count(stats.answers, 'answer')] : []),
       ].join(', '),
     },
     {
-      number: tally.hookErrors,
-      words: `${one(tally.hookErrors, 'hook', 'hooks')} failed; the sessions went on. See: stepfast doctor`,
+      number: stats.hookErrors,
+      text: `${one(stats.hookErrors, 'hook', 'hooks')} failed without stopping the session. Run: stepfast doctor`,
       look: 'yellow',
     },
   ];
 }
 
-function tallyJson({ since, runs, ...counts }: Tally): object {
+function statsJson({ since, runs, ...counts }: Stats): object {
   const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return {
     since: since === undefined ? null : new Date(since).toISOString(),

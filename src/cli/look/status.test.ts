@@ -6,12 +6,12 @@ import { exit } from '../exit.ts';
 
 const env = { PATH: process.env.PATH };
 
-test('status waits for gates that run, and says with its exit status that they still do', async () => {
+test('status waits for running gates, and its exit status says when they are still running', async () => {
   using project = createProject({
     '.stepfast/workflows/w.yaml':
       'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ run: "until [ -e go ]; do sleep 0.05; done; echo why; false" }] }\n',
   });
-  // Also for the process that runs the gates.
+  // The process that runs the gates needs it too.
   const own = { ...env, XDG_STATE_HOME: join(project.root, 'state') };
   await project.run(['trust', 'w'], { env: own, terminal: true, input: ['trust'] });
   await project.run(['start', 'w'], { env: own });
@@ -26,7 +26,7 @@ test('status waits for gates that run, and says with its exit status that they s
   expect(narrow.stdout).toMatch(/all of it: \.stepfast\/runs\/w-\d+-\w+\/gates\/\S+\/gate-1\.log\n/);
 });
 
-test('status --as shows the task that a name holds', async () => {
+test('status --as shows the task held under the name', async () => {
   using project = createProject({
     '.stepfast/workflows/w.yaml':
       'name: w\ndescription: x\nsteps:\n  - { id: build, type: loop, parallel: 2 }\nloops:\n  build:\n    - { id: look, instructions: "Look at {task.title}", read_only: true }\n',
@@ -40,7 +40,7 @@ test('status --as shows the task that a name holds', async () => {
   expect(stdout).not.toContain('Look at One');
 });
 
-test('on a narrow terminal the step where the run stands is never cut', async () => {
+test('on a narrow terminal the current step is never truncated', async () => {
   const ids = ['understanding', 'specification', 'implementation', 'verification'];
   using project = createProject({
     '.stepfast/workflows/w.yaml': `name: w\ndescription: x\nsteps:\n${ids.map((id) => `  - { id: ${id}, type: action, instructions: x }\n`).join('')}`,

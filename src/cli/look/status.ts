@@ -33,14 +33,15 @@ export const options = {
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
-  if (positionals.length > 0 && values.run !== undefined) throw usageError('Name the run once.');
+  if (positionals.length > 0 && values.run !== undefined)
+    throw usageError('Give the run either as an argument or with --run, not both.');
   const named = positionals[0] ?? values.run;
   const runtime = openRuntime(io, values);
   const found = await runtime.which({ run: named, at: values.at });
   if ('code' in found) {
-    if (found.code === 'several_runs' && named === undefined) return await several(runtime, io, values);
+    if (found.code === 'several_runs' && named === undefined) return await printSeveral(runtime, io, values);
     if (found.code === 'no_run' && named === undefined && values.at === undefined)
-      return await nothing(found, runtime, io, values);
+      return await printNoRun(found, runtime, io, values);
     return printRefusal(found, io, { ...values, run: named });
   }
   const callValues: RunValues = { json: values.json, run: found.run, wait: values.wait ? undefined : '0' };
@@ -51,7 +52,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const answer = await watchedCall(io, callValues, request, { runtime, who: callerOf(io, values.as) });
   if (answer === 'detached') {
     io.stderr.write(
-      `The gates go on without you. Look at them again: stepfast status ${suffixOf(found.run)} --wait\n`,
+      `The gates keep running. To wait for them: stepfast status ${suffixOf(found.run)} --wait\n`,
     );
     return exit.pending;
   }
@@ -69,7 +70,7 @@ async function print(
   if (isRefused(reply)) return printRefusal(reply, io, { ...values, run: named }, name);
   const view = run === undefined ? undefined : await runtime.engine.view(run);
   if (!view) return printJson(io, shellStatus(reply, name), exit.ok);
-  // What is loaded is sound; what lies further back is looked at where the run was asked for by name.
+  // The loaded state is verified; the full history is checked only when the run is named.
   const damage = named === undefined ? undefined : await damageOf(runtime, view.run);
   const code = damage ? exit.no : reply.checking ? exit.pending : exit.ok;
   const { definition, state } = view;
@@ -100,7 +101,7 @@ async function print(
   return code;
 }
 
-/** The position of the only task that somebody holds. */
+/** The position of the only task held under the name. */
 async function heldBy(
   name: string | undefined,
   run: string,
@@ -112,7 +113,7 @@ async function heldBy(
   return state && only && !second ? formatHandle(run, only.path, only.visit) : undefined;
 }
 
-/** Hashing costs a walk over the files: only where there is something to compare it with. */
+/** Hashes the files only if there is a tree to compare with. */
 async function currentTree(
   { project }: Runtime,
   { outputs }: State,
@@ -135,15 +136,19 @@ function doneJson({ outputs }: State, tree: string | undefined): object[] {
   }));
 }
 
-async function several(runtime: Runtime, io: Io, values: { json?: boolean | undefined }): Promise<number> {
+async function printSeveral(
+  runtime: Runtime,
+  io: Io,
+  values: { json?: boolean | undefined },
+): Promise<number> {
   const live = (await runtime.engine.runs()).filter(isLive);
   if (values.json) return printJson(io, { runs: live.map(runJson) }, exit.ok);
   io.stdout.write(runTable(live, io));
-  io.stderr.write(`One of them: stepfast status ${suffixOf(live[0]?.run ?? '')}\n`);
+  io.stderr.write(`Choose one: stepfast status ${suffixOf(live[0]?.run ?? '')}\n`);
   return exit.ok;
 }
 
-async function nothing(
+async function printNoRun(
   refused: Refused,
   runtime: Runtime,
   io: Io,
@@ -155,10 +160,10 @@ async function nothing(
   const last = (await runtime.engine.runs({ ended: true })).find(({ state }) => state !== undefined);
   out(refusalText(refused, shellVoice()).message);
   if (last?.state)
-    out(`The last one, ${last.run}: ${last.state.status}, ${ago(last.state.updatedAt, io.now())}.`);
+    out(`Last run: ${last.run}, ${last.state.status}, ${ago(last.state.updatedAt, io.now())}.`);
   out('');
-  out(`  ${cyan('stepfast go "what to do"')}    do a task and verify it`);
-  out(`  ${cyan('stepfast start <workflow>')}   one of: stepfast list`);
-  if (last) out(`  ${cyan('stepfast log')}                what happened in the last one`);
+  out(`  ${cyan('stepfast go "what to do"')}    run a task and verify it`);
+  out(`  ${cyan('stepfast start <workflow>')}   start a workflow; see: stepfast list`);
+  if (last) out(`  ${cyan('stepfast log')}                show the history of the last run`);
   return exit.no;
 }

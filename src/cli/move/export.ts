@@ -9,8 +9,8 @@ import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson, printRefusal, printWholeJson } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
-import { sayNotes } from './left-behind.ts';
-import { placesOf } from './secret-places.ts';
+import { listSecrets } from './list-secrets.ts';
+import { printNotes } from './transfer-notes.ts';
 
 export const options = { ...placeOptions, output: { type: 'string', short: 'o' } } as const;
 
@@ -21,7 +21,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const found = await which({ run: name });
   if ('code' in found) return printRefusal(found, io, { ...values, run: name });
   const view = await engine.view(found.run);
-  if (!view) throw notFound(`There is no run '${name}'. See: stepfast runs --all`);
+  if (!view) throw notFound(`Run '${name}' not found. Run: stepfast runs --all`);
   const entries = await engine.entries(found.run);
   const texts: Record<string, string> = {};
   for (const digest of digestsIn(entries))
@@ -29,9 +29,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const bytes = new Map(Object.entries(texts).map(([digest, text]) => [digest, Buffer.from(text)]));
   const secrets = await secretsIn({ lines: entries, texts: bytes, definition: view.definition }, secretScan);
   if (secrets.length > 0)
-    sayNotes(
+    printNotes(
       [
-        `it carries ${count(secrets.length, 'secret')}: ${placesOf(secrets)}. Make the secret worthless before you give the file away`,
+        `contains ${count(secrets.length, 'secret')}: ${listSecrets(secrets)}. Rotate the secret before you share the file`,
       ],
       io,
     );
@@ -41,7 +41,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (values.json)
     return printJson(io, { run: found.run, file: values.output, entries: entries.length }, exit.ok);
   io.stdout.write(
-    `${found.run} is in ${values.output}: ${count(entries.length, 'batch', 'batches')}, ${count(Object.keys(texts).length, 'long text')}.\n`,
+    `Exported ${found.run} to ${values.output}: ${count(entries.length, 'batch', 'batches')}, ${count(Object.keys(texts).length, 'long text')}.\n`,
   );
   return exit.ok;
 }

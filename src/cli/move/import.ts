@@ -18,26 +18,26 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const archive = readArchive(text, file);
   const states = replayArchive(archive, file);
   const runtime = openRuntime(io, values);
-  await refuseTaken(archive.run, runtime);
-  await bringIn(archive, states, runtime);
+  await requireFreeId(archive.run, runtime);
+  await importRun(archive, states, runtime);
   await renewMarks(runtime.engine, runtime.project.directory);
   if (values.json) return printJson(io, { run: archive.run, entries: archive.entries.length }, exit.ok);
-  io.stdout.write(`${archive.run} is here. Look at it: stepfast status ${suffixOf(archive.run)}\n`);
+  io.stdout.write(`Imported ${archive.run}. Run: stepfast status ${suffixOf(archive.run)}\n`);
   return exit.ok;
 }
 
-/** Neither the id nor its suffix, by which handles name it. */
-async function refuseTaken(run: string, { engine }: Runtime): Promise<void> {
+/** Both the id and its suffix, which handles use, must be free. */
+async function requireFreeId(run: string, { engine }: Runtime): Promise<void> {
   const known = [...(await engine.ids()), ...(await engine.ids(suffixOf(run)))];
   const taken = known.find((id) => id === run || suffixOf(id) === suffixOf(run));
   if (taken === undefined) return;
   throw new StepfastError(
     'run_exists',
-    `The run ${taken} is here already${taken === run ? '' : ` and has the same suffix as ${run}`}. Nothing was imported.`,
+    `Run ${taken} already exists${taken === run ? '' : ` and has the same suffix as ${run}`}. Nothing was imported.`,
   );
 }
 
-async function bringIn(
+async function importRun(
   { run, definition, hash, entries, texts }: Archive,
   states: ReturnType<typeof replayArchive>,
   { store }: Runtime,
@@ -48,10 +48,13 @@ async function bringIn(
       if (kept.digest !== digest)
         throw new StepfastError(
           'bad_archive',
-          `The text ${digest.slice(0, 19)}… was edited, so nothing was imported.`,
+          `The text ${digest.slice(0, 19)}… does not match its digest. Nothing was imported.`,
         );
     }
-    const lost = new StepfastError('busy', `${run} was changed by others while it was imported. Try again.`);
+    const conflict = new StepfastError(
+      'busy',
+      `${run} was changed by another process during the import. Try again.`,
+    );
     for (const [index, entry] of entries.entries()) {
       const state = states[index];
       if (!state) continue;
@@ -59,10 +62,10 @@ async function bringIn(
       const written = loaded
         ? await store.append(loaded, entry, state)
         : await store.create(run, { definition, hash }, entry, state);
-      if (written === 'conflict' || written === 'taken') throw lost;
+      if (written === 'conflict' || written === 'taken') throw conflict;
     }
   } catch (error) {
-    // Half a run would be worse than none.
+    // Removes a partially imported run.
     await store.remove(run);
     throw error;
   }

@@ -1,15 +1,15 @@
 import type { RefusalText } from '../../messages/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 
-export const isOfFiles = ({ serverOf }: Runtime, run: string): boolean => serverOf(run) === undefined;
+export const isLocal = ({ serverOf }: Runtime, run: string): boolean => serverOf(run) === undefined;
 
-/** What cannot be done with a run that has no files here, and need not. */
+/** Refuses actions that need local files for a run that is stored on a server. */
 export function onServer({ serverOf }: Runtime, run: string, what: string): RefusalText | undefined {
   const url = serverOf(run);
   if (url === undefined) return undefined;
   return {
     code: 'on_server',
-    message: `${run} lives on ${url}: it has no files here that could be ${what}`,
-    next: 'work on it from any checkout that is logged in there: stepfast login',
+    message: `${run} is stored on ${url}, so it cannot be ${what}`,
+    next: 'use it from any checkout that is logged in to that server: stepfast login',
   };
 }

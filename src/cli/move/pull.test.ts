@@ -4,36 +4,34 @@ import { expect, test } from 'vitest';
 import { createTwoClones } from '../../../test/kit/two-clones.ts';
 import { exit } from '../exit.ts';
 
-test('pull brings what goes on or is here, says where it stands and what to type', async () => {
+test('pull fetches live and existing runs and shows their position and the next command', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
-  expect((await b.run(['pull'], { env })).stderr).toContain('has no run that goes on');
+  expect(await b.run(['pull'], { env })).toMatchObject({ code: 0, stdout: '' });
   await a.run(['push', '--yes'], { env });
   const first = await b.run(['pull'], { env });
   expect(first.code, first.stderr).toBe(exit.ok);
   expect(first.stdout).toContain(`${run}  running  1 batch from origin`);
-  expect(first.stdout).toMatch(/stands at a, just now by agent on /);
+  expect(first.stdout).toMatch(/ at a, just now by agent on /);
   expect(first.stdout).toContain(`stepfast resume ${run.slice(-8)}`);
   expect((await b.run(['pull'], { env })).stdout).toContain('up to date');
   await b.run(['advance', 'done', '--run', run], { env });
-  expect((await b.run(['pull'], { env })).stdout).toContain('stepfast push sends 1 batch');
+  expect((await b.run(['pull'], { env })).stdout).toContain('1 batch to push');
   await b.run(['push', run, '--yes'], { env });
   const again = JSON.parse((await a.run(['pull', run.slice(-8), '--json'], { env })).stdout);
   expect(again).toMatchObject({ run, did: 'continued', batches: 1, ahead: 0, there: { stands_at: 'b' } });
 });
 
-test('pull leaves ended runs where they are, unless they are asked for', async () => {
+test('pull skips ended runs unless --all is given', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
   await a.run(['cancel', '--run', run, '--yes'], { env, terminal: true });
   await a.run(['push', run, '--yes'], { env });
-  expect((await b.run(['pull'], { env })).stderr).toContain(
-    '1 run there that has ended: stepfast pull --all',
-  );
+  expect((await b.run(['pull'], { env })).stderr).toContain('stepfast pull --all');
   expect((await b.run(['pull', '--all'], { env })).stdout).toContain(`${run}  cancelled`);
 });
 
-test('pull says what it does not find or understand', async () => {
+test('pull rejects unknown runs and options', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
   await a.run(['push', '--yes'], { env });
@@ -45,7 +43,7 @@ test('pull says what it does not find or understand', async () => {
   expect(readdirSync(b.root)).not.toContain('.stepfast');
 });
 
-test('[P6/10] a person chooses between two histories by typing it, and the other one is set aside', async () => {
+test('[P6/10] a person chooses between two histories by confirming, and the other one is set aside', async () => {
   using clones = await createTwoClones();
   const { a, run, env } = clones;
   await clones.diverge();
@@ -54,8 +52,8 @@ test('[P6/10] a person chooses between two histories by typing it, and the other
   const before = journal();
   const told = await a.run(['pull'], { env });
   expect(told.code).toBe(exit.no);
-  expect(told.stderr).toMatch(/here +1 batch, the last one 2/);
-  expect(told.stderr).toMatch(/origin +1 batch, the last one 2/);
+  expect(told.stderr).toMatch(/here +1 batch, up to batch 2/);
+  expect(told.stderr).toMatch(/origin +1 batch, up to batch 2/);
   const keep = ['pull', run, '--keep', 'theirs'];
   expect(JSON.parse((await a.run([...keep, '--json'], { env })).stdout)).toMatchObject({
     code: 'person_only',
@@ -68,11 +66,11 @@ test('[P6/10] a person chooses between two histories by typing it, and the other
   expect(kept.code, kept.stderr).toBe(exit.ok);
   expect(journal()).toContain('Said on B');
   expect(journal()).not.toContain('Said on A');
-  const aside = /was here: (\S+)/.exec(kept.stdout)?.[1] ?? '';
+  const aside = /local history: (\S+)/.exec(kept.stdout)?.[1] ?? '';
   expect(readFileSync(join(a.root, aside), 'utf8')).toContain('Said on A');
 });
 
-test('[P6/10] two histories are told with the last three events of each, in the words of the log and without secrets', async () => {
+test('[P6/10] two histories are shown with their last three events, as in the log and without secrets', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
   const token = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
@@ -91,23 +89,23 @@ test('[P6/10] two histories are told with the last three events of each, in the 
   expect((await b.run(['pull', run], { env })).stdout).toContain('up to date');
 });
 
-test('[P6/10] a pull after the choice of the history here says so and how to send it', async () => {
+test('[P6/10] a pull after keeping the local history says so and how to push it', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
   await clones.diverge();
   await a.run(['pull', run, '--keep', 'mine'], { env, terminal: true, input: ['mine'] });
   const again = await a.run(['pull'], { env });
   expect(again.code, again.stderr).toBe(exit.ok);
-  expect(again.stdout).toContain('you chose yours');
+  expect(again.stdout).toContain('kept the local history');
   expect(again.stdout).toContain(`stepfast push ${run.slice(-8)}`);
   expect(again.stderr).toBe('');
-  // It was made against what was there then.
+  // The choice applied to the remote history of that time.
   await b.run(['note', 'decision', 'More on B', '--run', run], { env });
   await b.run(['push', run, '--yes'], { env });
   expect((await a.run(['pull', run], { env })).code).toBe(exit.no);
 });
 
-test('[P6/10] a run that was imported elsewhere has another first batch, and is not mixed with its original', async () => {
+test('[P6/10] an imported run has another first batch and is never mixed with its original', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
   await a.run(['push', '--yes'], { env });
@@ -115,11 +113,11 @@ test('[P6/10] a run that was imported elsewhere has another first batch, and is 
   await b.run(['import', 'run.json'], { env });
   const told = await b.run(['pull', run], { env });
   expect(told.code).toBe(exit.no);
-  expect(told.stderr).toContain('two histories from the first batch on');
+  expect(told.stderr).toContain('diverged from the first batch');
   const person = { env, terminal: true };
   const mine = await b.run(['pull', run, '--keep', 'mine'], { ...person, input: ['mine'] });
   expect(mine.code, mine.stderr).toBe(exit.ok);
-  expect((await b.run(['push', run], { ...person, input: ['n'] })).stderr).toContain('Send it?');
+  expect((await b.run(['push', run], { ...person, input: ['n'] })).stderr).toContain('Push it?');
   const kept = await b.run(['pull', run, '--keep', 'theirs'], { ...person, input: ['theirs'] });
   expect(kept.code, kept.stderr).toBe(exit.ok);
   expect((await b.run(['pull', run], { env })).stdout).toContain('up to date');

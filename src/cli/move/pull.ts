@@ -24,8 +24,8 @@ import { suffixOf } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { standsAt, statusLook } from '../view/run-view.ts';
 import { signsFor } from '../view/symbols.ts';
-import { addressed, diverged, forkJson, showFork, sideJson } from './fork-picture.ts';
-import { sayNotes, travelNotes } from './left-behind.ts';
+import { diverged, forkJson, runArguments, showFork, sideJson } from './show-fork.ts';
+import { printNotes, transferNotes } from './transfer-notes.ts';
 
 export const options = {
   ...runOptions,
@@ -36,13 +36,12 @@ export const options = {
 
 type Did = 'created' | 'continued' | 'nothing' | 'exchanged' | 'kept';
 
-/** What became of one run. */
 type Outcome = { run: string } & (
   | { did: Did; found: Found; aside?: string }
   | { did: 'refused'; refused: RefusalText; found?: Found }
 );
 
-interface Place {
+interface PullContext {
   runtime: Runtime;
   transfer: Transfer;
   remote: Remote;
@@ -53,33 +52,34 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
   const named = positionals[0] ?? values.run;
   const { keep } = values;
-  if (positionals.length > 0 && values.run !== undefined) throw usageError('Name the run once.');
-  if (named !== undefined && values.all) throw usageError('Name a run or say --all, not both.');
+  if (positionals.length > 0 && values.run !== undefined)
+    throw usageError('Give the run either as an argument or with --run, not both.');
+  if (named !== undefined && values.all) throw usageError('Give a run or --all, not both.');
   if (keep !== undefined && keep !== 'theirs' && keep !== 'mine')
-    throw usageError(`--keep takes 'theirs' or 'mine', not '${keep}'.`);
-  if (keep !== undefined && named === undefined) throw usageError('--keep is about one run: name it.');
+    throw usageError(`--keep must be 'theirs' or 'mine', not '${keep}'.`);
+  if (keep !== undefined && named === undefined) throw usageError('--keep needs a run.');
   const command = `stepfast pull ${named} --keep ${keep}`;
-  const refused = keep && personOnly(io, 'the choice between two histories', command);
+  const refused = keep && personOnly(io, 'choosing between two histories', command);
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
   const { project, engine } = runtime;
   const transfer = createTransfer({ project, ids: engine.ids, env: io.env, home: io.home });
   const remote = await transfer.remote(values.remote ?? 'origin');
-  const place = { runtime, transfer, remote, io };
+  const context = { runtime, transfer, remote, io };
   const { ids, odd } = await remote.runs();
   if (odd.length > 0 && !values.json)
-    sayNotes(
+    printNotes(
       [
-        `${count(odd.length, 'reference')} on '${remote.name}' with a name that no run has: ${odd.slice(0, 3).join(', ')}`,
+        `ignored ${count(odd.length, 'ref')} on '${remote.name}' with an invalid run name: ${odd.slice(0, 3).join(', ')}`,
       ],
       io,
     );
-  const all = await transfer.look(named === undefined ? ids : [theOne(named, ids, remote)], remote);
-  const meant =
+  const all = await transfer.look(named === undefined ? ids : [findRun(named, ids, remote)], remote);
+  const selected =
     named !== undefined ? all : all.filter((each) => isMeant(each) || (values.all && each.is !== 'bad'));
   const outcomes: Outcome[] = [];
-  for (const incoming of meant) {
-    const outcome = await take(incoming, keep, place);
+  for (const incoming of selected) {
+    const outcome = await take(incoming, keep, context);
     if (outcome === 'declined') return declined(io, values);
     outcomes.push(outcome);
   }
@@ -87,28 +87,29 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return report(
     outcomes,
     {
-      left: all.filter((each) => each.is !== 'bad' && !meant.includes(each)).length,
+      left: all.filter((each) => each.is !== 'bad' && !selected.includes(each)).length,
       single: named !== undefined,
     },
-    place,
+    context,
     values,
   );
 }
 
-function theOne(named: string, ids: readonly string[], { name }: Remote): string {
+function findRun(named: string, ids: readonly string[], { name }: Remote): string {
   const [only, second] = ids.filter((id) => id === named || id.endsWith(`-${named}`));
-  if (second !== undefined) throw usageError(`'${named}' could be ${only} or ${second}: name it in full.`);
+  if (second !== undefined)
+    throw usageError(`'${named}' is ambiguous: ${only} or ${second}. Use the full id.`);
   if (only !== undefined) return only;
-  const there = ids.length === 0 ? 'It has none' : `It has ${ids.slice(-5).join(', ')}`;
+  const there = ids.length === 0 ? 'It has no runs' : `It has ${ids.slice(-5).join(', ')}`;
   throw notFound(
-    `The remote '${name}' has no run '${printable(named)}'. ${there}. To send one: stepfast push`,
+    `The remote '${name}' has no run '${printable(named)}'. ${there}. To push one: stepfast push`,
   );
 }
 
 async function take(
   incoming: Incoming,
   keep: 'theirs' | 'mine' | undefined,
-  { transfer, remote, io, runtime }: Place,
+  { transfer, remote, io, runtime }: PullContext,
 ): Promise<Outcome | 'declined'> {
   const { run: id } = incoming;
   if (incoming.is === 'bad') return failed(id, incoming.error);
@@ -127,7 +128,7 @@ async function take(
       return { run: id, did: 'refused', refused: diverged(id, remote.name), found: incoming };
     if (incoming.fork) showFork(id, incoming.fork, remote.name, io);
     const purpose =
-      keep === 'theirs' ? 'set the history here aside and go on with theirs' : 'go on with the history here';
+      keep === 'theirs' ? 'set the local history aside and use theirs' : 'keep the local history';
     if (!(await typed(io, keep, purpose))) return 'declined';
     if (keep === 'mine') {
       await transfer.keepMine(incoming);
@@ -154,38 +155,35 @@ const failed = (id: string, { code, message }: StepfastError): Outcome => ({
 });
 
 function nextFor(code: string, id: string): string {
-  if (code === 'bad_history') return 'nothing here was changed; push it again from where it is whole';
+  if (code === 'bad_history') return 'nothing was changed; push it again from a machine with an intact copy';
   if (code === 'busy' || code === 'store_failed') return `stepfast pull ${suffixOf(id)}`;
-  if (code === 'other_project') return 'change to its folder first';
-  if (code === 'run_exists') return 'remove the other one first: stepfast clean <run>';
-  return code.startsWith('store_') ? `stepfast repair ${id}` : 'mend that, then pull again';
+  if (code === 'other_project') return 'change to the directory of that project first';
+  if (code === 'run_exists') return 'remove the existing run first: stepfast clean <run>';
+  return code.startsWith('store_') ? `stepfast repair ${id}` : 'fix the problem, then pull again';
 }
 
 function report(
   outcomes: readonly Outcome[],
   { left, single }: { left: number; single: boolean },
-  place: Place,
+  context: PullContext,
   values: { json?: boolean | undefined },
 ): number {
-  const { io, remote } = place;
+  const { io, remote } = context;
   const code = outcomes.some(({ did }) => did === 'refused') ? exit.no : exit.ok;
   if (values.json) {
-    const documents = outcomes.map((outcome) => outcomeJson(outcome, place));
+    const documents = outcomes.map((outcome) => outcomeJson(outcome, context));
     const [only] = documents;
     return printJson(io, single && only ? only : { runs: documents, ended: left }, code);
   }
-  for (const outcome of outcomes) show(outcome, place);
+  for (const outcome of outcomes) show(outcome, context);
   if (outcomes.length === 0)
-    io.stderr.write(`'${remote.name}' (${remote.url}) has no run that goes on. To send one: stepfast push\n`);
-  if (left > 0)
-    io.stderr.write(
-      `${count(left, 'run')} there that ${left === 1 ? 'has' : 'have'} ended: stepfast pull --all\n`,
-    );
+    io.stderr.write(`'${remote.name}' (${remote.url}) has no live runs. To push one: stepfast push\n`);
+  if (left > 0) io.stderr.write(`Skipped ${count(left, 'ended run')}. To pull them: stepfast pull --all\n`);
   return code;
 }
 
-function show(outcome: Outcome, place: Place): void {
-  const { io, remote, runtime } = place;
+function show(outcome: Outcome, context: PullContext): void {
+  const { io, remote, runtime } = context;
   const { run: id, found } = outcome;
   if (outcome.did === 'refused') {
     if (found?.fork) showFork(id, found.fork, remote.name, io);
@@ -193,17 +191,16 @@ function show(outcome: Outcome, place: Place): void {
     return;
   }
   const { theirs, last, there, here } = outcome.found;
-  // What the run is now: where nothing came, ours may be further on.
-  const came = outcome.did !== 'nothing' && outcome.did !== 'kept';
+  // The remote's state is current only if something was pulled; otherwise ours may be ahead.
+  const pulled = outcome.did !== 'nothing' && outcome.did !== 'kept';
   const words: Record<Did, string> = {
     created: `${count(theirs.lines.length, 'batch', 'batches')} from ${remote.name}`,
-    continued: `${count(there, 'further batch', 'further batches')} from ${remote.name}`,
-    exchanged: `now the history of ${remote.name}`,
-    kept: 'stays as it is here: you chose yours',
-    nothing:
-      here === 0 ? 'up to date' : `nothing new; stepfast push sends ${count(here, 'batch', 'batches')}`,
+    continued: `${count(there, 'more batch', 'more batches')} from ${remote.name}`,
+    exchanged: `replaced by the history of ${remote.name}`,
+    kept: 'kept the local history',
+    nothing: here === 0 ? 'up to date' : `nothing to pull; ${count(here, 'batch', 'batches')} to push`,
   };
-  const status: [ReturnType<typeof statusLook>, string][] = came
+  const status: [ReturnType<typeof statusLook>, string][] = pulled
     ? [[statusLook(theirs.state.status), `  ${theirs.state.status}`]]
     : [];
   const line = (...spans: Parameters<typeof renderLine>[0]): void =>
@@ -211,30 +208,29 @@ function show(outcome: Outcome, place: Place): void {
   line(['green', signsFor(io).done], ' ', ['bold', id], ...status, `  ${words[outcome.did]}`);
   if (outcome.did === 'kept') {
     line(
-      '  Send it: ',
-      ['cyan', `stepfast push ${addressed(id, remote.name)}`],
-      '  What is there stays in the commit before.',
+      '  Push it: ',
+      ['cyan', `stepfast push ${runArguments(id, remote.name)}`],
+      '  The remote history stays in the parent commit.',
     );
     return;
   }
-  if (!came) return;
-  line(`  stands at ${standsAt(theirs.state)}, ${ago(last.now, io.now())} by ${last.who} on ${last.machine}`);
-  // Never cut: it is to be found again.
-  if (outcome.aside !== undefined)
-    io.stdout.write(`  The history that was here: ${printable(outcome.aside)}\n`);
-  line('  Go on: ', ['cyan', `stepfast resume ${suffixOf(id)}`]);
-  sayNotes(
+  if (!pulled) return;
+  line(`  at ${standsAt(theirs.state)}, ${ago(last.now, io.now())} by ${last.who} on ${last.machine}`);
+  // Not truncated: the person needs the full path.
+  if (outcome.aside !== undefined) io.stdout.write(`  Previous local history: ${printable(outcome.aside)}\n`);
+  line('  Continue: ', ['cyan', `stepfast resume ${suffixOf(id)}`]);
+  printNotes(
     [
       ...(runtime.trust.has(theirs.pinned.definition)
         ? []
-        : [`its commands run here only after: stepfast trust ${suffixOf(id)}`]),
-      ...travelNotes(theirs.pinned.definition, theirs.state, io.now()),
+        : [`its commands are not trusted yet: stepfast trust ${suffixOf(id)}`]),
+      ...transferNotes(theirs.pinned.definition, theirs.state, io.now()),
     ],
     io,
   );
 }
 
-function outcomeJson(outcome: Outcome, { remote, runtime, io }: Place): object {
+function outcomeJson(outcome: Outcome, { remote, runtime, io }: PullContext): object {
   const { run: id, did, found } = outcome;
   const base = { run: id, remote: remote.name, url: remote.url, did };
   if (did === 'refused') return { ...base, ...outcome.refused, ...(found?.fork ? forkJson(found.fork) : {}) };
@@ -246,6 +242,6 @@ function outcomeJson(outcome: Outcome, { remote, runtime, io }: Place): object {
     ...(outcome.aside === undefined ? {} : { aside: outcome.aside }),
     there: sideJson(last),
     trusted: runtime.trust.has(theirs.pinned.definition),
-    notes: travelNotes(theirs.pinned.definition, theirs.state, io.now()),
+    notes: transferNotes(theirs.pinned.definition, theirs.state, io.now()),
   };
 }

@@ -15,10 +15,10 @@ import { openRuntime, runOptions } from '../run-options.ts';
 import { openingOf } from '../view/evidence.ts';
 import { standsAt } from '../view/run-view.ts';
 import { signsFor } from '../view/symbols.ts';
-import { addressed, diverged, forkJson, showFork } from './fork-picture.ts';
-import { sayNotes, travelNotes } from './left-behind.ts';
-import { isOfFiles, onServer } from './on-server.ts';
-import { placesOf } from './secret-places.ts';
+import { listSecrets } from './list-secrets.ts';
+import { isLocal, onServer } from './on-server.ts';
+import { diverged, forkJson, runArguments, showFork } from './show-fork.ts';
+import { printNotes, transferNotes } from './transfer-notes.ts';
 
 export const options = {
   ...runOptions,
@@ -28,7 +28,6 @@ export const options = {
   'with-secrets': { type: 'boolean' },
 } as const;
 
-/** What became of one run. */
 type Outcome = { run: string } & (
   | { is: 'sent' | 'equal' | 'ready'; outgoing: Outgoing }
   | { is: 'refused'; refused: RefusalText; outgoing?: Outgoing }
@@ -37,42 +36,43 @@ type Outcome = { run: string } & (
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
   const named = positionals[0] ?? values.run;
-  if (positionals.length > 0 && values.run !== undefined) throw usageError('Name the run once.');
-  if (named !== undefined && values.all) throw usageError('Name a run or say --all, not both.');
+  if (positionals.length > 0 && values.run !== undefined)
+    throw usageError('Give the run either as an argument or with --run, not both.');
+  if (named !== undefined && values.all) throw usageError('Give a run or --all, not both.');
   const runtime = openRuntime(io, values);
   const { project, engine } = runtime;
   const found = values.all ? undefined : await runtime.which({ run: named });
   if (found && 'code' in found) return printRefusal(found, io, { ...values, run: named });
   const served = found && onServer(runtime, found.run, 'pushed to a git remote');
   if (served) return printRefusal(served, io, values);
-  const runs = found ? [found.run] : (await engine.ids()).filter((id) => isOfFiles(runtime, id));
+  const runs = found ? [found.run] : (await engine.ids()).filter((id) => isLocal(runtime, id));
   const transfer = createTransfer({ project, ids: engine.ids, env: io.env, home: io.home });
   const remote = await transfer.remote(values.remote ?? 'origin');
   const outcomes: Outcome[] = [];
-  for (const id of runs) outcomes.push(await prepared(id, remote, values['with-secrets'] ?? false));
+  for (const id of runs) outcomes.push(await prepare(id, remote, values['with-secrets'] ?? false));
   const ready = outcomes.flatMap((outcome) => (outcome.is === 'ready' ? outcome.outgoing : []));
   if (!values.json || !values.yes) for (const outgoing of ready) await show(outgoing, remote, runtime, io);
   if (ready.length > 0 && !values.yes) {
-    const what = `${count(ready.length, 'run')} would be sent to ${remote.pushUrl}`;
-    const next = 'say it with --yes; it holds what agents and people said';
+    const what = `${count(ready.length, 'run')} would be pushed to ${remote.pushUrl}`;
+    const next = 'confirm with --yes; a run contains what agents and people wrote';
     if (!isPerson(io)) return printRefusal({ code: 'not_confirmed', message: what, next }, io, values);
-    if (!(await agreed(io, ready.length === 1 ? 'Send it?' : `Send ${count(ready.length, 'run')}?`)))
+    if (!(await agreed(io, ready.length === 1 ? 'Push it?' : `Push ${count(ready.length, 'run')}?`)))
       return declined(io, values);
   }
   const done: Outcome[] = [];
   for (const outcome of outcomes) done.push(outcome.is === 'ready' ? await sent(outcome.outgoing) : outcome);
   return report(done, remote, io, values);
 
-  async function prepared(id: string, to: Remote, withSecrets: boolean): Promise<Outcome> {
+  async function prepare(id: string, to: Remote, withSecrets: boolean): Promise<Outcome> {
     try {
       const outgoing = await transfer.prepare(id, to);
       if (outgoing.is === 'equal') return { run: id, is: 'equal', outgoing };
-      const refused = whyNot(outgoing, to, withSecrets);
+      const refused = refusalFor(outgoing, to, withSecrets);
       return refused ? { run: id, is: 'refused', refused, outgoing } : { run: id, is: 'ready', outgoing };
     } catch (error) {
-      // Of several, one that is damaged keeps no other from being sent.
+      // With --all, a damaged run does not block the others.
       if (!values.all || !(error instanceof StepfastError)) throw error;
-      const next = `look at it: stepfast status ${suffixOf(id)}`;
+      const next = `check it: stepfast status ${suffixOf(id)}`;
       return { run: id, is: 'refused', refused: { code: error.code, message: error.message, next } };
     }
   }
@@ -80,13 +80,17 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   async function sent(outgoing: Outgoing): Promise<Outcome> {
     if ((await transfer.send(outgoing, remote)) === 'sent')
       return { run: outgoing.run, is: 'sent', outgoing };
-    const message = `somebody pushed ${outgoing.run} to '${remote.name}' at the same moment, so nothing was sent`;
-    const refused = { code: 'moved', message, next: `stepfast pull ${addressed(outgoing.run, remote.name)}` };
+    const message = `'${remote.name}' changed during the push of ${outgoing.run}. Nothing was pushed`;
+    const refused = {
+      code: 'moved',
+      message,
+      next: `stepfast pull ${runArguments(outgoing.run, remote.name)}`,
+    };
     return { run: outgoing.run, is: 'refused', refused };
   }
 }
 
-function whyNot(
+function refusalFor(
   { run, is, fork, secrets }: Outgoing,
   remote: Remote,
   withSecrets: boolean,
@@ -94,36 +98,36 @@ function whyNot(
   if (is === 'diverged' || is === 'foreign') return diverged(run, remote.name);
   if (is === 'behind') {
     const more = count(fork?.there.batches ?? 0, 'more batch', 'more batches');
-    const message = `'${remote.name}' has ${more} of ${run}, and nothing here is new`;
-    return { code: 'behind', message, next: `stepfast pull ${addressed(run, remote.name)}` };
+    const message = `'${remote.name}' is ${more} ahead of ${run}, and there is nothing to push`;
+    return { code: 'behind', message, next: `stepfast pull ${runArguments(run, remote.name)}` };
   }
   if (secrets.length === 0 || withSecrets) return undefined;
   return {
     code: 'secrets_found',
-    message: `${run} would carry ${count(secrets.length, 'secret')} away: ${placesOf(secrets)}`,
-    next: `nothing can be taken out of a journal: make the secret worthless first, or say that it is none: stepfast push ${addressed(run, remote.name)} --with-secrets`,
+    message: `${run} contains ${count(secrets.length, 'secret')}: ${listSecrets(secrets)}`,
+    next: `rotate the secret; if this is a false positive: stepfast push ${runArguments(run, remote.name)} --with-secrets`,
   };
 }
 
-/** Before anything leaves this machine. */
+/** Shows what is about to leave this machine. */
 async function show(outgoing: Outgoing, remote: Remote, { engine }: Runtime, io: Io): Promise<void> {
   const { run: id, is, batches, further, texts, bytes, last } = outgoing;
   const line = (name: string, text: string): void =>
     io.stderr.write(`${renderLine([['dim', `  ${name.padEnd(8)}`], text], io.stderr, signsFor(io).more)}\n`);
   const part = further < batches ? ` of ${batches}` : '';
-  // Never cut: where it goes must be seen.
+  // Not truncated: the person must see the full URL.
   io.stderr.write(`${paint(io.stderr, 'bold', id)} to ${printable(`${remote.name}, ${remote.pushUrl}`)}\n`);
   line(
-    'sends',
+    'pushes',
     `${further}${part} ${batches === 1 ? 'batch' : 'batches'}, ${count(texts, 'long text')}, ${sizeOf(bytes)}`,
   );
-  line('stands', `${standsAt(last.state)}, ${ago(last.now, io.now())} by ${last.who} on ${last.machine}`);
+  line('at', `${standsAt(last.state)}, ${ago(last.now, io.now())} by ${last.who} on ${last.machine}`);
   const [output] = Object.values(last.state.outputs).sort((one, other) => other.now - one.now);
-  if (output) line('said', openingOf(output.text));
+  if (output) line('output', openingOf(output.text));
   if (is === 'chosen')
-    line('over', `the history of ${outgoing.fork?.there.machine}, which stays in the commit before`);
+    line('replaces', `the history of ${outgoing.fork?.there.machine}, which stays in the parent commit`);
   const view = await engine.view(id);
-  if (view) sayNotes(travelNotes(view.definition, last.state, io.now()), io);
+  if (view) printNotes(transferNotes(view.definition, last.state, io.now()), io);
 }
 
 function report(
@@ -138,8 +142,7 @@ function report(
     const [only] = documents;
     return printJson(io, values.all || !only ? { runs: documents } : only, code);
   }
-  if (outcomes.length === 0)
-    io.stderr.write('There is no run to send. Start one: stepfast go "what to do"\n');
+  if (outcomes.length === 0) io.stderr.write('No runs to push. Start one: stepfast go "what to do"\n');
   for (const outcome of outcomes) {
     const { run: id, outgoing } = outcome;
     if (outcome.is === 'refused') {
@@ -148,11 +151,11 @@ function report(
       continue;
     }
     const sent = count(outgoing?.further ?? 0, 'batch', 'batches');
-    const what = outcome.is === 'sent' ? `${sent} sent to ${remote.name}` : `${remote.name} is up to date`;
+    const what = outcome.is === 'sent' ? `${sent} pushed to ${remote.name}` : `${remote.name} is up to date`;
     io.stdout.write(`${paint(io.stdout, 'green', signsFor(io).done)} ${id}  ${what}\n`);
     if (outcome.is === 'sent')
       io.stdout.write(
-        `  On the other machine: ${paint(io.stdout, 'cyan', `stepfast pull ${addressed(id, remote.name)}`)}\n`,
+        `  On the other machine: ${paint(io.stdout, 'cyan', `stepfast pull ${runArguments(id, remote.name)}`)}\n`,
       );
   }
   return code;

@@ -7,55 +7,61 @@ import { typed } from '../confirm.ts';
 import { declined } from '../decide/verdict.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { wordsFor } from '../look/event-text.ts';
+import { describeEvent } from '../look/event-text.ts';
 import { paint, renderLine, type Span } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { standsAt } from '../view/run-view.ts';
 import { signsFor } from '../view/symbols.ts';
-import { findingsOf, sayFinding } from './findings.ts';
-import { ownBatches } from './histories.ts';
-import { isOfFiles, onServer } from './on-server.ts';
+import { isLocal, onServer } from './on-server.ts';
+import { ownBatches } from './own-batches.ts';
+import { findingsOf, formatFinding } from './repair-findings.ts';
 
 export const options = { ...runOptions, keep: { type: 'string' } } as const;
 
-/** Lines of a history that are shown. */
-const mostTold = 20;
+/** Events shown per history. */
+const maxShown = 20;
 
 type Checked = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
-  if (positionals.length > 0 && values.run !== undefined) throw usageError('Name the run once.');
+  if (positionals.length > 0 && values.run !== undefined)
+    throw usageError('Give the run either as an argument or with --run, not both.');
   const named = positionals[0] ?? values.run;
   const runtime = openRuntime(io, values);
   const checks = await checksOf(runtime, named);
   if ('code' in checks) return printRefusal(checks, io, { ...values, run: named });
-  const ill = checks.filter(({ problems }) => problems.length > 0);
-  if (ill.length === 0) {
+  const damaged = checks.filter(({ problems }) => problems.length > 0);
+  if (damaged.length === 0) {
     if (values.json)
       return printJson(io, { runs: checks.map((check) => checkJson(check, runtime)) }, exit.ok);
     io.stdout.write(
-      `${paint(io.stdout, 'green', signsFor(io).done)} ${count(checks.length, 'run')} looked at, nothing to mend.\n`,
+      `${paint(io.stdout, 'green', signsFor(io).done)} ${count(checks.length, 'run')} checked, no damage found.\n`,
     );
     return exit.ok;
   }
-  if (!values.json) for (const check of ill) show(check, runtime, io);
-  const found = ill.map((check) => checkJson(check, runtime));
+  if (!values.json) for (const check of damaged) show(check, runtime, io);
+  const found = damaged.map((check) => checkJson(check, runtime));
   const refuse = (refused: RefusalText): number =>
     values.json ? printJson(io, { ...refused, found }, exit.no) : printRefusal(refused, io, {});
-  const [only, second] = ill;
+  const [only, second] = damaged;
   if (second || !only) {
-    const runs = ill.map(({ run: id }) => id);
-    const message = `${ill.length} runs need a repair`;
-    return refuse({ code: 'several_runs', message, next: 'one at a time: stepfast repair <run>', runs });
+    const runs = damaged.map(({ run: id }) => id);
+    const message = `${damaged.length} runs need repair`;
+    return refuse({
+      code: 'several_runs',
+      message,
+      next: 'repair one at a time: stepfast repair <run>',
+      runs,
+    });
   }
-  const hopeless = wouldRefuse(only, values.keep) ?? personFor(only.run, values.keep, io);
-  if (hopeless) return refuse(hopeless);
-  return await mend(only, values.keep, runtime, io, values);
+  const refusal = refusalFor(only, values.keep) ?? personFor(only.run, values.keep, io);
+  if (refusal) return refuse(refusal);
+  return await repairRun(only, values.keep, runtime, io, values);
 }
 
-/** Those that were named, or every run: whoever asks for a repair often knows no id. */
+/** Checks the named run, or every run. */
 async function checksOf(
   runtime: Runtime,
   named: string | undefined,
@@ -64,7 +70,7 @@ async function checksOf(
   if (found && 'code' in found) return found;
   const served = found && onServer(runtime, found.run, 'repaired');
   if (served) return served;
-  const ids = found ? [found.run] : (await runtime.engine.ids()).filter((id) => isOfFiles(runtime, id));
+  const ids = found ? [found.run] : (await runtime.engine.ids()).filter((id) => isLocal(runtime, id));
   const checks: Checked[] = [];
   for (const id of ids) {
     const check = await runtime.store.check(id);
@@ -77,27 +83,27 @@ function show(check: Checked, runtime: Runtime, io: Io): void {
   const { run: id, batches, problems, harmless, branches } = check;
   const signs = signsFor(io);
   const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);
-  line(['bold', id], `  ${count(batches, 'batch', 'batches')} whole`);
+  line(['bold', id], `  ${count(batches, 'batch', 'batches')} intact`);
   for (const finding of findingsOf(problems))
-    line('  ', ['red', signs.bad], ` ${sayFinding(finding, io.unicode ? '–' : '-')}`);
+    line('  ', ['red', signs.bad], ` ${formatFinding(finding, io.unicode ? '–' : '-')}`);
   if (harmless.length > 0)
     line('  ', ['dim', `and ${count(harmless.length, 'harmless trace')} of crashes or races`]);
   for (const branch of branches) {
     const { machine, from, to, ended, accepted } = branch;
-    const read = accepted ? ', the one that is read' : '';
+    const read = accepted ? ', currently used' : '';
     line(
       '  history ',
       ['bold', branch.id],
       `  batches ${from} to ${to} by ${machine}, ${ago(ended, io.now())}${read}`,
     );
-    const told = ownBatches(runtime, id, branch).flatMap(({ seq, events }) =>
+    const shown = ownBatches(runtime, id, branch).flatMap(({ seq, events }) =>
       events.flatMap((event): Span[][] => {
-        const words = wordsFor(event, signs);
+        const words = describeEvent(event, signs);
         return words ? [[['dim', `    ${String(seq).padStart(4)}  `], ...words]] : [];
       }),
     );
-    for (const words of told.slice(0, mostTold)) line(...words);
-    if (told.length > mostTold) line(['dim', `          and ${told.length - mostTold} more`]);
+    for (const words of shown.slice(0, maxShown)) line(...words);
+    if (shown.length > maxShown) line(['dim', `          and ${shown.length - maxShown} more`]);
   }
 }
 
@@ -112,20 +118,20 @@ const checkJson = (check: Checked, runtime: Runtime): object => ({
   })),
 });
 
-/** What needs no question, because the answer is no. */
-function wouldRefuse(
+/** Refusals that need no confirmation first. */
+function refusalFor(
   { run: id, branches, problems }: Checked,
   keep: string | undefined,
 ): RefusalText | undefined {
   const ids = branches.map((branch) => branch.id);
   if (keep !== undefined && !ids.includes(keep)) {
-    const there = ids.length === 0 ? 'it has only one' : `it has ${ids.join(' and ')}`;
+    const there = ids.length === 0 ? 'it has only one history' : `it has ${ids.join(' and ')}`;
     const message = `${id} has no history '${keep}': ${there}`;
     const next = ids.length === 0 ? `stepfast repair ${id}` : `stepfast repair ${id} --keep ${ids[0]}`;
     return { code: 'unknown_branch', message, next };
   }
   if (ids.length > 0 && keep === undefined) {
-    const message = `${id} has ${ids.length} histories, and only a person can say which holds`;
+    const message = `${id} has ${ids.length} histories, and a person must choose which one to keep`;
     const commands = ids.map((each) => `stepfast repair ${id} --keep ${each}`);
     return { code: 'store_forked', message, next: `choose one: ${commands.join(' or ')}` };
   }
@@ -133,17 +139,17 @@ function wouldRefuse(
   const newer = problems.some(({ kind }) => kind === 'newer');
   return {
     code: newer ? 'store_newer' : 'store_corrupt',
-    message: 'nothing of this can be mended here',
+    message: 'this damage cannot be repaired here',
     next: newer
       ? 'update Stepfast'
-      : 'bring the texts back from a copy, or go on with what the journal has of them',
+      : 'restore the texts from a backup, or continue with the excerpts in the journal',
   };
 }
 
 const personFor = (id: string, keep: string | undefined, io: Io): RefusalText | undefined =>
-  personOnly(io, 'a repair', `stepfast repair ${id}${keep === undefined ? '' : ` --keep ${keep}`}`);
+  personOnly(io, 'repairing a run', `stepfast repair ${id}${keep === undefined ? '' : ` --keep ${keep}`}`);
 
-async function mend(
+async function repairRun(
   check: Checked,
   keep: string | undefined,
   runtime: Runtime,
@@ -153,24 +159,24 @@ async function mend(
   const { run: id } = check;
   const what =
     keep === undefined
-      ? 'What is whole is kept, the rest is left out.'
-      : `The history ${printable(keep)} is kept, the others are left out.`;
-  io.stderr.write(`\n${what} The journal as it is now stays beside it as a copy.\n`);
-  if (!(await typed(io, 'repair', 'do it'))) return declined(io, values);
+      ? 'The intact part is kept, the rest is dropped.'
+      : `The history ${printable(keep)} is kept, the others are dropped.`;
+  io.stderr.write(`\n${what} The current journal is kept as a backup.\n`);
+  if (!(await typed(io, 'repair', 'continue'))) return declined(io, values);
   const repaired = await runtime.store.repair(id, keep === undefined ? {} : { keep });
   const state = (await runtime.engine.view(id))?.state;
   if (values.json) return printJson(io, { ...repaired, stands_at: state ? standsAt(state) : null }, exit.ok);
   const lost = repaired.dropped.filter(({ seq }) => seq !== undefined).length;
-  const copy = repaired.backup === undefined ? '' : ` The old journal is ${repaired.backup}.`;
-  const stands = state ? ` It stands at ${printable(standsAt(state))}.` : '';
+  const copy = repaired.backup === undefined ? '' : ` Backup: ${repaired.backup}.`;
+  const stands = state ? ` It is at ${printable(standsAt(state))}.` : '';
   io.stdout.write(
-    `${id} is whole up to batch ${repaired.kept.seq}.${stands} ${lost === 0 ? 'Nothing that was whole is lost' : `${count(lost, 'batch', 'batches')} left out: ${lostWords(repaired.dropped)}`}.${copy}\n`,
+    `Repaired ${id} up to batch ${repaired.kept.seq}.${stands} ${lost === 0 ? 'No intact batch was lost' : `${count(lost, 'batch', 'batches')} dropped: ${droppedTypes(repaired.dropped)}`}.${copy}\n`,
   );
   return exit.ok;
 }
 
 type Dropped = Awaited<ReturnType<Runtime['store']['repair']>>['dropped'];
 
-/** `position.completed, note.added`: what the batches told of, each once. */
-const lostWords = (dropped: Dropped): string =>
+/** The distinct event types: `position.completed, note.added`. */
+const droppedTypes = (dropped: Dropped): string =>
   printable([...new Set(dropped.flatMap(({ what }) => what))].join(', '));

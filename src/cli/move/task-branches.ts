@@ -7,17 +7,17 @@ import type { Project } from '../../workspace/index.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 
-/** The work of a task in git, which outlives its run. */
+/** A worktree or branch of a task, which outlives its run. */
 export interface TaskTree {
-  /** Both as git commands take them; one of them may be gone. */
+  /** Exactly one of them is set, as git commands take it. */
   worktree?: string;
   branch?: string;
-  /** Something is there that is not in the current branch. */
+  /** It has changes that are not in the current branch. */
   unmerged: boolean;
 }
 
-/** The worktrees and branches of a run's tasks. Nothing is removed: only git knows what would be lost. */
-export function leftBehind(project: Project, run: string): TaskTree[] {
+/** The worktrees and branches of a run's tasks. They are never removed automatically, to keep unmerged work. */
+export function taskTrees(project: Project, run: string): TaskTree[] {
   if (!project.git) return [];
   const folder = join(project.directory, 'worktrees', run);
   const worktrees = existsSync(folder) ? readdirSync(folder).map((task) => join(folder, task)) : [];
@@ -32,9 +32,9 @@ export function leftBehind(project: Project, run: string): TaskTree[] {
   ];
 }
 
-export function sayLeft(left: readonly TaskTree[], io: Io): void {
+export function printTaskTrees(left: readonly TaskTree[], io: Io): void {
   if (left.length === 0) return;
-  io.stderr.write('Its tasks had worktrees and branches of their own, which stay. To remove them:\n');
+  io.stderr.write('Worktrees and branches of its tasks are kept. To remove them:\n');
   for (const { worktree, branch, unmerged } of left) {
     const command = worktree === undefined ? `git branch -d ${branch}` : `git worktree remove ${worktree}`;
     const why = unmerged ? `  ${worktree === undefined ? 'not merged here' : 'has changes'}` : '';
@@ -47,7 +47,7 @@ const branchesOf = ({ worktree }: Project, run: string, ...filter: string[]): st
     .split('\n')
     .filter(Boolean);
 
-/** Empty where git cannot tell. */
+/** Returns an empty string if git fails. */
 function git(cwd: string, ...args: string[]): string {
   try {
     return execFileSync('git', ['-c', 'core.hooksPath=/dev/null', ...args], {

@@ -1,35 +1,31 @@
 import { hashDefinition } from '../../definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../engine/index.ts';
-import { scopes as known } from '../../schema/index.ts';
+import { scopes as allScopes } from '../../schema/index.ts';
 import type { Backend } from '../../server/index.ts';
 import { loadPostgres } from './database.ts';
 
 interface BackendOptions {
   url: string;
-  /** Connections of this process. */
-  connections?: number;
+  /** Size of the connection pool. */
+  connections: number;
   onError(error: Error): void;
 }
 
-const mostEngines = 10_000;
+const maxEngines = 10_000;
 
-/** The engine over PostgreSQL, a project each. */
+/** The server's backend over PostgreSQL, with one engine per project. */
 export async function openBackend({ url, connections, onError }: BackendOptions): Promise<Backend> {
   const { createPostgres } = await loadPostgres();
-  const postgres = createPostgres({
-    url,
-    onError,
-    ...(connections === undefined ? {} : { max: connections }),
-  });
+  const postgres = createPostgres({ url, onError, max: connections });
   const engines = new Map<number, Engine>();
 
   function engineOf(project: number): Engine {
-    const made =
+    const engine =
       engines.get(project) ??
       createEngine({ store: postgres.store(project), newRun, hashOf: hashDefinition });
-    if (engines.size >= mostEngines) engines.clear();
-    engines.set(project, made);
-    return made;
+    if (engines.size >= maxEngines) engines.clear();
+    engines.set(project, engine);
+    return engine;
   }
 
   return {
@@ -40,8 +36,8 @@ export async function openBackend({ url, connections, onError }: BackendOptions)
     onWake: postgres.onWake,
     async findToken(hash) {
       const record = await postgres.findToken(hash);
-      // What a newer version may have written is nothing that this one grants.
-      return record && { ...record, scopes: known.filter((scope) => record.scopes.includes(scope)) };
+      // Ignores scopes that only a newer version knows.
+      return record && { ...record, scopes: allScopes.filter((scope) => record.scopes.includes(scope)) };
     },
     projectNamed: postgres.projectNamed,
     ready: postgres.ready,

@@ -13,15 +13,16 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const project = findProject(io.cwd, given({ worktree: values.worktree, repoRoot: values['repo-root'] }));
   const url = dropLogin(project.root, stateDirectory({ env: io.env, home: io.home }));
   const marks = createMarks(project.directory);
-  // Hooks would look for them where nobody may look any more.
+  // Without the marks, hooks no longer query the server for these runs.
   for (const name of url === undefined ? [] : createKnownRuns(project.directory).list(url))
     unmarkRun(marks, name);
   if (values.json) return printJson(io, { url: url ?? null }, exit.ok);
   io.stdout.write(
     url === undefined
-      ? 'This project was not logged in anywhere.\n'
-      : `The token for ${url} is forgotten here. New runs are files again; to make the token worthless, revoke it on the server.\n`,
+      ? 'Not logged in.\n'
+      : `Logged out of ${url}. New runs are stored locally. The token stays valid until it is revoked on the server.\n`,
   );
-  if (io.env.STEPFAST_URL?.trim()) io.stderr.write('STEPFAST_URL is set here: this shell goes on with it.\n');
+  if (io.env.STEPFAST_URL?.trim())
+    io.stderr.write('STEPFAST_URL is still set, so this shell keeps using the server.\n');
   return exit.ok;
 }

@@ -1,12 +1,11 @@
 import { listWorkflows, places } from '../../definition/index.ts';
-// Its own entry: the tools over stdio start without it.
 import { createMcpHttp } from '../../mcp/index.ts';
 import { createTreeless } from '../../runtime/index.ts';
 import type { Backend, McpHandler } from '../../server/index.ts';
 
-/** How many runs of one session can be told apart. */
-const mostRuns = 50;
-const mostJoined = 100_000;
+/** Runs listed per session. */
+const maxRuns = 50;
+const maxRecorded = 100_000;
 
 interface McpOptions {
   backend: Backend;
@@ -15,13 +14,13 @@ interface McpOptions {
   onError(error: unknown): void;
 }
 
-/** The same tools as over stdio, for callers whose tree is elsewhere. */
+/** The same tools as over stdio, for callers without files on this machine. */
 export function createMcpTools({ backend, version, clock, onError }: McpOptions): McpHandler {
   const treeless = createTreeless({ clock });
-  // What this server has written; another writes it again, which changes nothing.
-  const known = new Set<string>();
+  // Joins that this server has already written. A duplicate write is harmless.
+  const recorded = new Set<string>();
   let names: ReadonlySet<string> | undefined;
-  /** Whoever asks for one of these gets what comes with Stepfast, not what somebody has begun under its name. */
+  /** Bundled names resolve to the bundled workflow, never to a definition that a client pinned under that name. */
   const isBundled = (name: string): boolean => {
     names ??= bundledNames();
     return names.has(name);
@@ -38,13 +37,13 @@ export function createMcpTools({ backend, version, clock, onError }: McpOptions)
           named: async (name) => (isBundled(name) ? undefined : (await sessions.definitions(1, name))[0]),
           all: async (most) => (await sessions.definitions(most)).filter(({ name }) => !isBundled(name)),
         },
-        runsOf: (who) => sessions.runsOf(who, mostRuns),
+        runsOf: (who) => sessions.runsOf(who, maxRuns),
         async joined(who, run) {
           const name = `${id} ${run} ${who}`;
-          if (known.has(name)) return;
+          if (recorded.has(name)) return;
           await sessions.join(who, run, clock());
-          if (known.size >= mostJoined) known.clear();
-          known.add(name);
+          if (recorded.size >= maxRecorded) recorded.clear();
+          recorded.add(name);
         },
       });
     },

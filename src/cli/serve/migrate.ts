@@ -13,17 +13,15 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (values.json) return printJson(io, { applied, renewed }, exit.ok);
   const done =
     applied.length === 0
-      ? 'The database is current.'
+      ? 'The database is up to date.'
       : `Applied ${count(applied.length, 'migration')}: ${applied.join(', ')}`;
   io.stdout.write(`${done}\n`);
   if (renewed)
-    io.stdout.write(
-      'The database came from another cluster: listeners begin their streams anew by themselves.\n',
-    );
+    io.stdout.write('The database was restored from another cluster: event streams restart automatically.\n');
   return exit.ok;
 }
 
-/** The store's tables first: the jobs' grants go to its role. */
+/** Migrates the store first: the job tables grant rights to a role that it creates. */
 export async function migrateAll(url: string): Promise<{ applied: string[]; renewed: boolean }> {
   const [{ migrate }, { installJobs }] = await Promise.all([loadPostgres(), import('../../jobs/index.ts')]);
   const migrated = await withDatabase(() => migrate(url));

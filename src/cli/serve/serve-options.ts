@@ -30,21 +30,21 @@ export const options = {
 
 type Values = { [K in keyof typeof options]?: string | string[] | boolean | undefined };
 
-/** What was asked of the server, looked at. */
+/** Validated options of the server. */
 export interface ServeSettings {
   url: string;
   host: string;
   port: number;
-  publicUrl?: URL;
+  publicUrl: URL | undefined;
   allowedHosts: string[];
   allowedOrigins: string[];
   proxies: number;
   connections: number;
-  perSecond?: number;
-  retentionMonths?: number;
+  perSecond: number | undefined;
+  retentionMonths: number | undefined;
   jobs: boolean;
-  /** Where webhooks may lead beside public https addresses. */
-  reach: { http: boolean; privateAddresses: boolean };
+  /** Webhook targets allowed besides https on public addresses. */
+  webhookTargets: { http: boolean; privateAddresses: boolean };
   logLevel: string;
   migrate: boolean;
   issuerFor(publicUrl: URL): Issuer | undefined;
@@ -63,37 +63,35 @@ export function settingsFrom(values: Values, io: Io): ServeSettings {
     const value = values[name];
     return Array.isArray(value) ? value : [];
   };
-  const whole = (name: keyof Values, least: number, most: number, variable?: string): number | undefined => {
+  const integer = (name: keyof Values, min: number, max: number, variable?: string): number | undefined => {
     const value = text(name, variable);
     if (value === undefined) return undefined;
     const number = Number(value);
-    if (Number.isInteger(number) && number >= least && number <= most) return number;
-    throw usageError(`--${name} takes a number from ${least} to ${most}, not '${value.slice(0, 40)}'.`);
+    if (Number.isInteger(number) && number >= min && number <= max) return number;
+    throw usageError(`--${name} takes a number from ${min} to ${max}, not '${value.slice(0, 40)}'.`);
   };
   const host = text('host', 'STEPFAST_HOST') ?? '127.0.0.1';
   const publicUrl = urlFrom(text('public-url', 'STEPFAST_PUBLIC_URL'));
   const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
   if (!loopback && !publicUrl)
     throw usageError(
-      `On ${host.slice(0, 80)} others reach this server: say the address that they use with --public-url https://...`,
+      `Listening on ${host.slice(0, 80)} makes this server public: set --public-url https://...`,
     );
   const logLevel = text('log-level') ?? 'info';
-  if (!levels.includes(logLevel)) throw usageError(`--log-level is one of ${levels.join(', ')}.`);
-  const perSecond = whole('rate', 1, 1_000_000);
-  const retentionMonths = whole('retention-months', 1, 240, 'STEPFAST_RETENTION_MONTHS');
+  if (!levels.includes(logLevel)) throw usageError(`--log-level must be one of ${levels.join(', ')}.`);
   return {
     url: databaseUrl({ 'database-url': text('database-url') }, io),
     host,
-    port: whole('port', 0, 65_535, 'STEPFAST_PORT') ?? defaultPort,
-    ...(publicUrl ? { publicUrl } : {}),
+    port: integer('port', 0, 65_535, 'STEPFAST_PORT') ?? defaultPort,
+    publicUrl,
     allowedHosts: list('allow-host'),
     allowedOrigins: list('allow-origin'),
-    proxies: whole('proxies', 0, 10) ?? 0,
-    connections: whole('connections', 1, 500) ?? 16,
-    ...(perSecond === undefined ? {} : { perSecond }),
-    ...(retentionMonths === undefined ? {} : { retentionMonths }),
+    proxies: integer('proxies', 0, 10) ?? 0,
+    connections: integer('connections', 1, 500) ?? 16,
+    perSecond: integer('rate', 1, 1_000_000),
+    retentionMonths: integer('retention-months', 1, 240, 'STEPFAST_RETENTION_MONTHS'),
     jobs: values['no-jobs'] !== true,
-    reach: {
+    webhookTargets: {
       http: values['webhooks-allow-http'] === true,
       privateAddresses: values['webhooks-allow-private'] === true,
     },
@@ -112,7 +110,7 @@ function urlFrom(text: string | undefined): URL | undefined {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.username === '') return url;
-  throw usageError('--public-url takes an address without a path, such as https://stepfast.example.com.');
+  throw usageError('--public-url takes a URL without a path, such as https://stepfast.example.com.');
 }
 
 interface IssuerFlags {
@@ -125,7 +123,7 @@ interface IssuerFlags {
 function issuerFrom({ issuer, jwks, audience, claims }: IssuerFlags): (publicUrl: URL) => Issuer | undefined {
   if (issuer === undefined && jwks === undefined) return () => undefined;
   if (issuer === undefined || jwks === undefined)
-    throw usageError('--issuer and --jwks belong together: who signs tokens, and with which keys.');
+    throw usageError('--issuer and --jwks must be used together.');
   const named = Object.fromEntries(
     Object.entries(claims).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
@@ -138,20 +136,18 @@ function issuerFrom({ issuer, jwks, audience, claims }: IssuerFlags): (publicUrl
   });
 }
 
-function keysFrom(place: string): Issuer['keys'] {
-  if (/^https?:/.test(place)) {
-    const url = URL.canParse(place) ? new URL(place) : undefined;
-    const near = url && /^(localhost|127\..*|\[::1\])$/.test(url.hostname);
-    if (url && (url.protocol === 'https:' || near)) return url;
-    throw usageError(
-      '--jwks takes an https address or a file: keys that travel in the open are anybody\u2019s.',
-    );
+function keysFrom(location: string): Issuer['keys'] {
+  if (/^https?:/.test(location)) {
+    const url = URL.canParse(location) ? new URL(location) : undefined;
+    const isLocal = url && /^(localhost|127\..*|\[::1\])$/.test(url.hostname);
+    if (url && (url.protocol === 'https:' || isLocal)) return url;
+    throw usageError('--jwks takes an https URL or a file: keys sent over http could be forged.');
   }
   try {
-    const keys = JSON.parse(readFileSync(place, 'utf8'));
+    const keys = JSON.parse(readFileSync(location, 'utf8'));
     if (Array.isArray(keys?.keys)) return keys;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw usageError(`${place.slice(0, 200)} holds no JSON Web Key Set.`);
+  throw usageError(`${location.slice(0, 200)} is not a JSON Web Key Set.`);
 }

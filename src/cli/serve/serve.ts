@@ -13,7 +13,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const settings = settingsFrom(values, io);
   if (settings.migrate) await (await import('./migrate.ts')).migrateAll(settings.url);
   const server = await start(settings, io);
-  io.stderr.write(`Stepfast serves ${server.url} (stop it with Ctrl-C)\n`);
+  io.stderr.write(`Listening on ${server.url} (press Ctrl-C to stop)\n`);
   await new Promise<void>((resolve) => {
     const stopListening = onSignal(io, () => {
       stopListening();
@@ -21,9 +21,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     });
   });
   io.stderr.write('Shutting down: finishing in-flight requests\n');
-  // A second signal does not wait.
+  // A second signal exits immediately.
   const stopListening = onSignal(io, () => process.exit(exit.internal));
-  // Whatever is left by then, such as a delivery or a query, is as safe as in a crash.
+  // Work that is still running by then, such as a delivery or a query, survives as it would survive a crash.
   setTimeout(() => process.exit(exit.ok), shutdownMs).unref();
   await server.close();
   stopListening();
@@ -32,12 +32,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 const shutdownMs = 3500;
 
-interface Served {
+interface RunningServer {
   url: string;
   close(): Promise<void>;
 }
 
-async function start(settings: ServeSettings, io: Io): Promise<Served> {
+async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
   const [server, { openBackend }, { createMcpTools }, { createJobs }] = await Promise.all([
     import('../../server/index.ts'),
     import('./backend.ts'),
@@ -46,7 +46,7 @@ async function start(settings: ServeSettings, io: Io): Promise<Served> {
   ]);
   const { url, host, port, connections, perSecond } = settings;
   const log = server.createLog({ level: settings.logLevel });
-  const warn = (err: unknown): void => log.warn({ err }, 'a connection was lost');
+  const warn = (err: unknown): void => log.warn({ err }, 'database connection lost');
   const limits = {
     ...server.defaultLimits,
     ...(perSecond === undefined ? {} : { perSecond, burst: 2 * perSecond }),
@@ -56,7 +56,7 @@ async function start(settings: ServeSettings, io: Io): Promise<Served> {
     await withDatabase(() => backend.ready());
     const publicUrl = settings.publicUrl ?? new URL(`http://localhost:${port}`);
     const issuer = settings.issuerFor(publicUrl);
-    // Filled in when the port is known.
+    // Filled in once the port is known.
     const hosts = { hosts: new Set<string>(), origins: new Set<string>() };
     const app = server.createApp({
       backend,
@@ -64,9 +64,9 @@ async function start(settings: ServeSettings, io: Io): Promise<Served> {
         backend,
         version: version(),
         clock: io.now,
-        onError: (err) => log.error({ err }, 'a tool failed'),
+        onError: (err) => log.error({ err }, 'MCP tool failed'),
       }),
-      auth: { publicUrl, ...(issuer ? { issuer } : {}) },
+      auth: { publicUrl, issuer },
       hosts,
       limits,
       log,
@@ -80,8 +80,8 @@ async function start(settings: ServeSettings, io: Io): Promise<Served> {
       publicUrl: publicUrl.origin,
       onWake: (listener) => backend.onWake((wake) => wake === 'runs' && listener()),
       log,
-      reach: settings.reach,
-      ...(settings.retentionMonths === undefined ? {} : { retentionMonths: settings.retentionMonths }),
+      allow: settings.webhookTargets,
+      retentionMonths: settings.retentionMonths,
     });
     if (settings.jobs) await jobs.start();
     const listening = await server.listen(app, { host, port, limits }).catch(async (error: unknown) => {
@@ -92,10 +92,10 @@ async function start(settings: ServeSettings, io: Io): Promise<Served> {
     const rules = server.hostRules({ publicUrl, host, port: listening.port, allowedHosts, allowedOrigins });
     for (const each of rules.hosts) hosts.hosts.add(each);
     for (const each of rules.origins) hosts.origins.add(each);
-    const at = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
-    log.info({ url: at, version: version() }, 'listening');
+    const address = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
+    log.info({ url: address, version: version() }, 'listening');
     return {
-      url: at,
+      url: address,
       async close() {
         await Promise.all([listening.close(), jobs.stop()]);
         await backend.close();
@@ -112,11 +112,11 @@ async function start(settings: ServeSettings, io: Io): Promise<Served> {
 function listenError(error: unknown, host: string, port: number): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error;
-  const message = `${host}:${port} cannot be listened on (${code}): choose another with --port`;
+  const message = `Cannot listen on ${host}:${port} (${code}): choose another port with --port`;
   return new StepfastError('no_port', message, { cause: error });
 }
 
-/** SIGINT and SIGTERM; answers how to stop listening. */
+/** Handles SIGINT and SIGTERM. Returns an unsubscribe function. */
 function onSignal(io: Io, listener: () => void): () => void {
   const stopListening = io.onInterrupt(listener);
   process.on('SIGTERM', listener);

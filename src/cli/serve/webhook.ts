@@ -21,8 +21,8 @@ type Values = ReturnType<typeof readArgs<typeof options>>['values'];
 
 const actions = { add, list, remove, redeliver } as const;
 
-/** A whole project's: changes of runs, and approvals that wait. */
-const everything = ['*'];
+/** Every event of a project, including waiting approvals. */
+const allEvents = ['*'];
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const what = 'action (add, list, remove or redeliver)';
@@ -30,12 +30,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const [name = '', subject] = positionals;
   if (!isAction(name)) throw usageError(unknownAction(name));
   if (name === 'list' ? subject !== undefined : subject === undefined)
-    throw usageError(name === 'add' ? 'No URL is given.' : 'Give the id of one webhook. See: webhook list');
+    throw usageError(
+      name === 'add' ? 'Missing webhook URL.' : 'Give one webhook id. Run: stepfast webhook list',
+    );
   const url = databaseUrl(values, io);
   const project = await projectOf(url, values.project);
   const { createWebhooks } = await import('../../jobs/index.ts');
-  const reach = { http: values['allow-http'] ?? false, privateAddresses: values['allow-private'] ?? false };
-  const webhooks = createWebhooks({ url, reach });
+  const allow = { http: values['allow-http'] ?? false, privateAddresses: values['allow-private'] ?? false };
+  const webhooks = createWebhooks({ url, allow });
   try {
     return await actions[name]({ webhooks, project, subject: subject ?? '', values, io });
   } finally {
@@ -52,11 +54,11 @@ interface Call {
 }
 
 async function add({ webhooks, project, subject, values, io }: Call): Promise<number> {
-  const events = values.events?.flatMap((each) => each.split(',')).map((each) => each.trim()) ?? everything;
+  const events = values.events?.flatMap((each) => each.split(',')).map((each) => each.trim()) ?? allEvents;
   const { id, secret } = await webhooks.add(project, { url: subject, events });
   if (values.json) return printWholeJson(io, { id, secret, events }, exit.ok);
   io.stdout.write(
-    `${paint(io.stdout, 'green', 'added')} ${id}, told of ${printable(events.join(', '))} from now on\nSecret, shown this once: ${secret}\n`,
+    `${paint(io.stdout, 'green', 'added')} ${id} for events ${printable(events.join(', '))}\nSecret (not shown again): ${secret}\n`,
   );
   return exit.ok;
 }
@@ -64,7 +66,7 @@ async function add({ webhooks, project, subject, values, io }: Call): Promise<nu
 async function list({ webhooks, project, values, io }: Call): Promise<number> {
   const found = await webhooks.list(project);
   if (values.json) return printJson(io, { webhooks: found }, exit.ok);
-  if (found.length === 0) io.stdout.write('There is none. Add one: stepfast webhook add <url>\n');
+  if (found.length === 0) io.stdout.write('No webhooks yet. Add one: stepfast webhook add <url>\n');
   else io.stdout.write(table(['id', 'events', 'dead', 'state', 'url'], found.map(row), io));
   return exit.ok;
 }
@@ -80,17 +82,17 @@ async function redeliver({ webhooks, project, subject, values, io }: Call): Prom
   const deliveries = await webhooks.redeliver(project, subject);
   if (values.json) return printJson(io, { id: subject, deliveries }, exit.ok);
   const many = count(deliveries, 'delivery', 'deliveries');
-  io.stdout.write(`${paint(io.stdout, 'green', 'enabled')} ${printable(subject)}, ${many} tried anew\n`);
+  io.stdout.write(`${paint(io.stdout, 'green', 'enabled')} ${printable(subject)}, retrying ${many}\n`);
   return exit.ok;
 }
 
 const row = ({ id, url, events, dead, failure, failingSince, disabledAt }: WebhookInfo): Cell[] => {
-  const trouble = printable(failure ?? '');
+  const reason = printable(failure ?? '');
   const state: Cell = disabledAt
-    ? ['red', `disabled: ${trouble}`]
+    ? ['red', `disabled: ${reason}`]
     : failingSince
-      ? ['yellow', `failing: ${trouble}`]
-      : 'well';
+      ? ['yellow', `failing: ${reason}`]
+      : 'ok';
   return [id, printable(events.join(',')), String(dead), state, printable(url)];
 };
 
@@ -98,13 +100,13 @@ const isAction = (name: string): name is keyof typeof actions => Object.hasOwn(a
 
 function unknownAction(name: string): string {
   const meant = nearest(name, Object.keys(actions));
-  return `There is no action '${name}'.${meant === undefined ? '' : ` Did you mean '${meant}'?`}`;
+  return `Unknown action '${name}'.${meant === undefined ? '' : ` Did you mean '${meant}'?`}`;
 }
 
 async function projectOf(url: string, name: string | undefined): Promise<number> {
-  if (!name) throw usageError('No project is given: --project <name>. See: stepfast project list');
+  if (!name) throw usageError('Missing --project <name>. Run: stepfast project list');
   const { createProjects } = await loadPostgres();
   const found = await createProjects(url).named(name);
-  if (!found) throw notFound(`There is no project '${name.slice(0, 80)}'. See: stepfast project list`);
+  if (!found) throw notFound(`Project '${name.slice(0, 80)}' not found. Run: stepfast project list`);
   return found.id;
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { Check } from '../../runtime/index.ts';
 
-const limitMs = 10_000;
+const timeoutMs = 10_000;
 
-/** Starts the server as a host would, and asks for its tools. */
+/** Starts the server as a host would, and lists its tools. */
 export async function checkMcp(
   main: string,
   { cwd, env }: { cwd: string; env: Readonly<Record<string, string | undefined>> },
@@ -17,7 +17,7 @@ export async function checkMcp(
   server.stdin.on('error', () => {});
   const started = performance.now();
   const answer = await new Promise<number | undefined>((resolve) => {
-    const late = setTimeout(resolve, limitMs, undefined);
+    const late = setTimeout(resolve, timeoutMs, undefined);
     let text = '';
     server.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
@@ -34,14 +34,14 @@ export async function checkMcp(
     return {
       what,
       state: 'ok',
-      says: `answers with ${answer} tools in ${Math.round(performance.now() - started)} ms`,
+      says: `responds with ${answer} tools in ${Math.round(performance.now() - started)} ms`,
     };
-  const said = stderr.trim().split('\n').at(-1) ?? '';
+  const lastLine = stderr.trim().split('\n').at(-1) ?? '';
   return {
     what,
     state: 'wrong',
-    says: `does not answer${said === '' ? '' : `: ${said}`}`,
-    next: `see what it says: node ${main} mcp`,
+    says: `does not respond${lastLine === '' ? '' : `: ${lastLine}`}`,
+    next: `check its output: node ${main} mcp`,
   };
 }
 
@@ -62,7 +62,7 @@ function toolsIn(text: string): number | undefined {
       const { id, result } = JSON.parse(line);
       if (id === 2) return Array.isArray(result?.tools) ? result.tools.length : 0;
     } catch {
-      // Not whole yet.
+      // The line is still incomplete.
     }
   }
   return undefined;

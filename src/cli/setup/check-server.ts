@@ -1,6 +1,6 @@
 import type { Check, Runtime } from '../../runtime/index.ts';
 
-/** The server that new runs begin on, where there is one, and as whom. */
+/** Checks the configured team server and the identity of its token. */
 export async function checkServer(
   { server }: Runtime,
   env: Readonly<Record<string, string | undefined>>,
@@ -9,14 +9,14 @@ export async function checkServer(
   const what = server.url;
   try {
     const { project, kind, name, scopes } = await server.whoami();
-    const by = env.STEPFAST_URL?.trim() ? 'by STEPFAST_URL' : 'by login';
-    const says = `answers; project '${project}', as the ${kind} '${name}', who may ${scopes.join(', ')} (${by})`;
+    const source = env.STEPFAST_URL?.trim() ? 'from STEPFAST_URL' : 'from login';
+    const says = `responds; project '${project}', ${kind} '${name}', scopes ${scopes.join(', ')} (${source})`;
     const able = scopes.includes('write') && scopes.includes('gates');
-    const next = 'ask for a token with the scopes write and gates';
+    const next = 'get a token with the scopes write and gates';
     return [
       able
         ? { what, state: 'ok', says }
-        : { what, state: 'note', says: `${says}; gates cannot report`, next },
+        : { what, state: 'note', says: `${says}; gate results cannot be reported`, next },
     ];
   } catch (error) {
     const says = error instanceof Error ? error.message : String(error);

@@ -5,26 +5,26 @@ import { count } from '../../messages/index.ts';
 import type { Check, Runtime } from '../../runtime/index.ts';
 import { load } from '../project.ts';
 
-/** As package.json asks for it; an older one starts nothing of ours. */
-const needed = [22, 18] as const;
+/** The minimum version in package.json. */
+const minVersion = [22, 18] as const;
 
 export function checkNode(version: string = process.versions.node): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [needMajor, needMinor] = needed;
-  const enough = major > needMajor || (major === needMajor && minor >= needMinor);
+  const [minMajor, minMinor] = minVersion;
+  const enough = major > minMajor || (major === minMajor && minor >= minMinor);
   if (enough) return { what: 'Node', state: 'ok', says: version };
   return {
     what: 'Node',
     state: 'wrong',
     says: `${version} is too old`,
-    next: `install Node ${needed.join('.')} or newer`,
+    next: `install Node ${minVersion.join('.')} or newer`,
   };
 }
 
-/** Its own files, and whether what they would run may run. */
+/** Checks that the project's workflows are valid and trusted. */
 export function checkProject({ project, searchPath, trust, resolve }: Runtime): Check[] {
   if (!existsSync(join(project.worktree, '.stepfast')))
-    return [{ what: 'project', state: 'wrong', says: 'there is no .stepfast here', next: 'stepfast init' }];
+    return [{ what: 'project', state: 'wrong', says: 'no .stepfast directory', next: 'stepfast init' }];
   const own = listWorkflows(searchPath.filter(({ kind }) => kind === 'project'));
   const checks = own.flatMap(({ name, file }): Check[] => {
     const shown = relative(project.worktree, file);
@@ -47,8 +47,8 @@ export function checkProject({ project, searchPath, trust, resolve }: Runtime): 
       {
         what: 'trust',
         state: 'wrong',
-        says: `'${name}' would run commands that nobody trusts on this machine: ${commands}`,
-        next: `read them, then: stepfast trust ${name}`,
+        says: `'${name}' runs commands that are not trusted on this machine: ${commands}`,
+        next: `review them, then: stepfast trust ${name}`,
       },
     ];
   });

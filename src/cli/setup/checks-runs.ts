@@ -14,13 +14,13 @@ import {
 import { createMarks, readState } from '../../workspace/index.ts';
 
 const day = 24 * 3_600_000;
-const mostRuns = 5;
+const maxRuns = 5;
 const manyEnded = 30;
 
-/** What seed 002's troubleshooting asks: is it written, is it up to date, did it arrive, was it read, does it pile up. */
+/** Covers seed 002's troubleshooting: is the state written, current, delivered and read, and do old runs pile up. */
 export async function checkRuns(runtime: Runtime, now: number): Promise<Check[]> {
   const { engine, project } = runtime;
-  // Looked at first: to ask for a run writes its file anew where that is behind.
+  // Read before the runs are loaded, because loading rewrites an outdated state file.
   const written = new Map((await engine.ids()).map((run) => [run, writtenAt(project, run)]));
   const runs = await engine.runs();
   const broken = runs.flatMap(({ run, problem }): Check[] =>
@@ -29,21 +29,21 @@ export async function checkRuns(runtime: Runtime, now: number): Promise<Check[]>
       : [{ what: 'run', state: 'wrong', says: `${run}: ${problem}`, next: `stepfast repair ${run}` }],
   );
   const live = runs.filter(({ state }) => state && !ended(state));
-  const views = await Promise.all(live.slice(0, mostRuns).map(({ run }) => engine.view(run)));
+  const views = await Promise.all(live.slice(0, maxRuns).map(({ run }) => engine.view(run)));
   const each = views.flatMap((view) =>
     view ? checkRun(view, written.get(view.state.run), runtime, now) : [],
   );
-  const over = runs.filter(({ state }) => state && ended(state)).length;
+  const endedCount = runs.filter(({ state }) => state && ended(state)).length;
   return [
     ...broken,
-    ...(live.length === 0 ? checkNone(runtime) : each),
+    ...(live.length === 0 ? checkNoRun(runtime) : each),
     ...(await checkMarks(runtime, live.length)),
-    ...(over > manyEnded
+    ...(endedCount > manyEnded
       ? [
           {
             what: 'runs',
             state: 'note',
-            says: `${over} runs have ended and are kept`,
+            says: `${endedCount} ended runs are kept`,
             next: 'stepfast clean',
           } as const,
         ]
@@ -51,8 +51,8 @@ export async function checkRuns(runtime: Runtime, now: number): Promise<Check[]>
   ];
 }
 
-/** Why there is no state to come back to. */
-function checkNone({ project }: Runtime): Check[] {
+/** Explains why there is no live run. */
+function checkNoRun({ project }: Runtime): Check[] {
   const informal = findInformal(project);
   const [first] = informal;
   if (first)
@@ -60,11 +60,11 @@ function checkNone({ project }: Runtime): Check[] {
       {
         what: 'runs',
         state: 'note',
-        says: `no run is under way, but ${first.source.replace('{project_root}/', '')} describes work in progress`,
-        next: 'stepfast adopt (Claude Code does it before its next compaction)',
+        says: `no live run, but ${first.source.replace('{project_root}/', '')} describes work in progress`,
+        next: 'stepfast adopt (Claude Code runs it before its next compaction)',
       },
     ];
-  const none: Check = { what: 'runs', state: 'ok', says: 'none is under way, so hooks do nothing' };
+  const none: Check = { what: 'runs', state: 'ok', says: 'no live run, so hooks do nothing' };
   if (!existsSync(join(project.worktree, 'CLAUDE.local.md'))) return [none];
   const read = readInformal(project, 'CLAUDE.local.md');
   const why = 'why' in read ? read.why : '';
@@ -91,12 +91,12 @@ function checkRun(
     checks.push({
       what,
       state: 'wrong',
-      says: 'state.json cannot be written; the journal is the truth, so nothing is lost',
-      next: `look at the rights of .stepfast/runs/${run}`,
+      says: 'state.json is not writable; the journal is authoritative, so nothing is lost',
+      next: `check the permissions of .stepfast/runs/${run}`,
     });
   else if (isBehind(before)) {
     const how = before === undefined ? 'was missing' : 'was older than the journal';
-    checks.push({ what, state: 'note', says: `state.json ${how}, and was written anew` });
+    checks.push({ what, state: 'note', says: `state.json ${how} and was rewritten` });
   } else {
     const says = `${state.workflow} at '${state.step}', state.json written ${ago(updatedAt, now)}`;
     checks.push({ what, state: 'ok', says });
@@ -105,7 +105,7 @@ function checkRun(
   return checks;
 }
 
-/** Whether the newest session was told where it stands. */
+/** Checks that the newest session received its briefing. */
 function checkDelivery(what: string, { briefings, sessions, run }: State): Check[] {
   const newest = Object.entries(sessions)
     .filter(([, { endedAt }]) => endedAt === undefined)
@@ -113,13 +113,13 @@ function checkDelivery(what: string, { briefings, sessions, run }: State): Check
   const last = newest === undefined ? undefined : briefings[newest];
   if (!last) return [];
   if (last.proven !== 'none')
-    return [{ what, state: 'ok', says: `its last briefing arrived (seen by ${last.proven})` }];
+    return [{ what, state: 'ok', says: `last briefing delivered (observed by ${last.proven})` }];
   return [
     {
       what,
       state: 'note',
-      says: 'nobody saw its last briefing arrive; it is sent again at the next prompt or tool',
-      next: `or tell the agent yourself: stepfast prime --run-id ${run}`,
+      says: 'delivery of the last briefing is not confirmed; it is sent again at the next prompt or tool call',
+      next: `or print it yourself: stepfast prime --run-id ${run}`,
     },
   ];
 }
@@ -129,34 +129,33 @@ function checkReading(
   { definition, state }: Pick<View, 'definition' | 'state'>,
   project: Runtime['project'],
 ): Check[] {
-  const wanted = requiredReading(definition, state);
-  const unread = wanted.filter((path) => readState(state, path, project) !== 'read');
-  if (wanted.length === 0) return [];
+  const required = requiredReading(definition, state);
+  const unread = required.filter((path) => readState(state, path, project) !== 'read');
+  if (required.length === 0) return [];
   if (unread.length === 0)
-    return [{ what, state: 'ok', says: `${count(wanted.length, 'required file')} read` }];
+    return [{ what, state: 'ok', says: `${count(required.length, 'required file')} read` }];
   return [
     {
       what,
       state: 'note',
-      says: `not read as they are now: ${unread.join(', ')}`,
-      next: 'the agent reads them; briefings name them',
+      says: `current version not read: ${unread.join(', ')}`,
+      next: 'the agent reads them; briefings list them',
     },
   ];
 }
 
-/** Hooks start only where a mark is: they are made again, so that nothing stays asleep. */
+/** Hooks run only for marked runs, so missing marks are restored. */
 async function checkMarks({ engine, project }: Runtime, live: number): Promise<Check[]> {
   const folder = join(project.directory, 'sessions', 'marks');
   const seen = (): string => JSON.stringify([createMarks(project.directory).reasons().sort(), names(folder)]);
   const before = seen();
   await renewMarks(engine, project.directory);
   const what = 'marks';
-  if (seen() !== before)
-    return [{ what, state: 'note', says: 'were not as the runs ask for them, and were made again' }];
-  return live === 0 ? [] : [{ what, state: 'ok', says: 'as the runs ask for them' }];
+  if (seen() !== before) return [{ what, state: 'note', says: 'did not match the runs and were restored' }];
+  return live === 0 ? [] : [{ what, state: 'ok', says: 'match the runs' }];
 }
 
-/** Whether hooks came by lately, and what they said. */
+/** Reports when hooks last ran, and their recent errors. */
 export async function checkHooks({ project, engine }: Runtime, now: number): Promise<Check[]> {
   const what = 'hooks';
   const events = hookEvents(project);
@@ -170,18 +169,18 @@ export async function checkHooks({ project, engine }: Runtime, now: number): Pro
     checks.push({
       what,
       state: 'wrong',
-      says: `${count(errors.length, 'error')} in the last day, the newest in ${newest.event}: ${newest.message}`,
+      says: `${count(errors.length, 'error')} in the last day, most recently in ${newest.event}: ${newest.message}`,
       next: 'stepfast doctor --live',
     });
-  if (last > 0) checks.push({ what, state: 'ok', says: `last seen ${ago(last, now)}` });
+  if (last > 0) checks.push({ what, state: 'ok', says: `last ran ${ago(last, now)}` });
   else if (live)
     checks.push({
       what,
       state: 'note',
-      says: 'a run is under way, and no hook was seen yet',
-      next: 'start a new session; it must not be started with --bare. Then: stepfast doctor --live',
+      says: 'a run is live, but no hook has run yet',
+      next: 'start a new session, without --bare. Then: stepfast doctor --live',
     });
-  else checks.push({ what, state: 'ok', says: 'none seen yet, and no run needs one' });
+  else checks.push({ what, state: 'ok', says: 'none has run yet, and no run needs one' });
   return checks;
 }
 

@@ -16,9 +16,9 @@ import { createGateWatch } from '../watch-gates.ts';
 
 export interface CheckedGates {
   receipts: Receipt[];
-  /** What only a run can answer: outputs, tasks, what was read. */
+  /** Gates that depend on a run: outputs, tasks, required reading. */
   skipped: string[];
-  unstable?: string[];
+  unstable?: string[] | undefined;
 }
 
 interface Request {
@@ -30,7 +30,7 @@ interface Request {
 
 const pollMs = 250;
 
-/** Every gate of a workflow, each once, in its order. */
+/** Runs each distinct gate of a workflow once, in order. */
 export async function checkGates(
   { definition, inputs, worktree, signal }: Request,
   io: Io,
@@ -38,9 +38,9 @@ export async function checkGates(
   const all = gatesOf(definition);
   const values = withDefaults(definition, inputs);
   const gates = all
-    .filter(holdsWithoutRun)
-    .map((gate) => ({ gate: rooted(gate), role: 'gate' as const, from: definition.name }));
-  const skipped = all.filter((gate) => !holdsWithoutRun(gate)).map(whatOf);
+    .filter(isIndependentOfRun)
+    .map((gate) => ({ gate: withoutRoot(gate), role: 'gate' as const, from: definition.name }));
+  const skipped = all.filter((gate) => !isIndependentOfRun(gate)).map(gateText);
   if (gates.length === 0) return { receipts: [], skipped };
   const logs = await mkdtemp(join(tmpdir(), 'stepfast-gates-'));
   const watch = createGateWatch(io);
@@ -59,9 +59,9 @@ export async function checkGates(
     });
     const named = receipts.map((receipt): Receipt => {
       const gate = gates[receipt.gate]?.gate;
-      return { ...receipt, role: 'gate', what: gate === undefined ? '' : whatOf(gate) };
+      return { ...receipt, role: 'gate', what: gate === undefined ? '' : gateText(gate) };
     });
-    return { receipts: named, skipped, ...(unstable === undefined ? {} : { unstable }) };
+    return { receipts: named, skipped, unstable };
   } finally {
     clearInterval(redraw);
     watch.end();
@@ -78,18 +78,18 @@ function gatesOf({ steps, loops = {} }: Definition): Gate[] {
   });
 }
 
-/** A command always does; a file unless its name comes from a run; a condition if it looks at nothing but inputs. */
-function holdsWithoutRun(gate: Gate): boolean {
+/** True for commands, for files without placeholders, and for conditions that use only inputs. */
+function isIndependentOfRun(gate: Gate): boolean {
   if (gate.run !== undefined) return true;
-  if (gate.exists !== undefined) return findPlaceholders(rooted(gate).exists ?? '').length === 0;
+  if (gate.exists !== undefined) return findPlaceholders(withoutRoot(gate).exists ?? '').length === 0;
   const condition = gate.condition === undefined ? undefined : compileCondition(gate.condition);
   return condition?.ok === true && condition.paths.every(([root]) => root === 'inputs');
 }
 
-const rooted = (gate: Gate): Gate =>
+const withoutRoot = (gate: Gate): Gate =>
   gate.exists === undefined ? gate : { ...gate, exists: gate.exists.replace(/^\{project_root\}\/?/, '') };
 
-const whatOf = (gate: Gate): string =>
+const gateText = (gate: Gate): string =>
   gate.run ?? gate.exists ?? gate.condition ?? gate.read?.join(', ') ?? '';
 
 function withDefaults({ inputs = {} }: Definition, given: Record<string, Scalar>): Record<string, Scalar> {

@@ -38,7 +38,7 @@ test('commands, options, workflows, runs, steps, loops and handles are completed
   expect(await words(project, 'stepfast completions ')).toEqual(['bash', 'zsh', 'fish']);
 });
 
-test('what cannot be completed has no candidates and no complaint', async () => {
+test('unknown words have no candidates and no error', async () => {
   using project = createProject({ '.stepfast/config.yaml': 'nonsense: [' });
   expect(await words(project, 'stepfast nonsense ')).toEqual([]);
   expect(await words(project, 'stepfast status ')).toEqual([]);
@@ -50,11 +50,11 @@ test.each(['bash', 'zsh', 'fish'])('the completions of %s are valid there', asyn
   const { stdout, code } = await project.run(['completions', shell]);
   expect(code).toBe(exit.ok);
   const check = spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' });
-  // A shell that is not installed cannot object.
+  // Passes if the shell is not installed.
   expect(check.stderr ?? '').toBe('');
 });
 
-test('another shell is refused', async () => {
+test('an unknown shell is rejected', async () => {
   using project = createProject({});
   expect((await project.run(['completions', 'cmd'])).code).toBe(exit.usage);
 });

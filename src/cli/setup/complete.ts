@@ -13,7 +13,7 @@ interface Candidate {
   about?: string | undefined;
 }
 
-/** Never fails and never complains: a shell asks while somebody types. */
+/** Never fails and prints no errors: the shell calls it while the user types. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   try {
     const words = (args[0] ?? '').split(/\s+/);
@@ -38,13 +38,13 @@ async function candidatesFor(before: readonly string[], current: string, io: Io)
   const flags = flagsOf(command);
   if (current.startsWith('-')) return flags;
   const previous = flags.find(({ word }) => word === rest.at(-1));
-  if (previous?.takes !== undefined) return await wordsFor(previous.takes, io);
+  if (previous?.takes !== undefined) return await candidatesOfKind(previous.takes, io);
   const takes = new Set(flags.flatMap(({ word, takes: value }) => (value === undefined ? [] : [word])));
   const given = rest.filter(
     (word, index) => !word.startsWith('-') && !takes.has(rest[index - 1] ?? ''),
   ).length;
   const kind = positionalsOf(command)[given];
-  return kind === undefined ? [] : await wordsFor(kind, io);
+  return kind === undefined ? [] : await candidatesOfKind(kind, io);
 }
 
 function flagsOf({ options: all }: Command): (Candidate & { takes?: string | undefined })[] {
@@ -54,17 +54,17 @@ function flagsOf({ options: all }: Command): (Candidate & { takes?: string | und
   });
 }
 
-/** What stands in the usage before the first option: `stepfast rewind <step>` takes a step. */
+/** The arguments in the usage before the first option: `stepfast rewind <step>` takes a step. */
 function positionalsOf({ usage }: Command): string[] {
   const words = usage.split(' ').slice(2);
   const end = words.findIndex((word) => /^\[?-/.test(word));
   return (end === -1 ? words : words.slice(0, end)).map((word) => word.replace(/[[\]<>.]/g, ''));
 }
 
-/** Whoever types does not wait for a server. */
+/** Keeps completion responsive when the server is slow. */
 const completionMs = 500;
 
-async function wordsFor(kind: string, io: Io): Promise<Candidate[]> {
+async function candidatesOfKind(kind: string, io: Io): Promise<Candidate[]> {
   if (kind.includes('|') && !kind.startsWith('|')) return kind.split('|').map((word) => ({ word }));
   const runtime = openRuntime(io, {}, [], completionMs);
   if (kind === 'workflow' || kind === 'files') return workflowNames(runtime);

@@ -4,12 +4,12 @@ import type { Io } from '../io.ts';
 
 export const options = {};
 
-/** Each hands the line up to the cursor to `stepfast complete`; files are the shell's own to complete. */
+/** Each script passes the line up to the cursor to `stepfast complete`; the shell completes files itself. */
 const scripts: Record<string, string> = {
   bash: `_stepfast() {
   local line=\${COMP_LINE:0:COMP_POINT} word prefix=''
   word=\${line##* }
-  # bash breaks words at colons, so what stands before the last one is already there.
+  # bash splits words at colons, so the part before the last colon is already typed.
   [[ $word == *:* && $COMP_WORDBREAKS == *:* ]] && prefix=\${word%"\${word##*:}"}
   COMPREPLY=()
   local candidate
@@ -38,8 +38,7 @@ export function run(args: readonly string[], io: Io): number {
   const { positionals } = readArgs(args, options, { min: 1, max: 1, what: 'shell' });
   const [shell = ''] = positionals;
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
-  if (script === undefined)
-    throw usageError(`There are no completions for '${shell}'. Use bash, zsh or fish.`);
+  if (script === undefined) throw usageError(`No completions for '${shell}'. Use bash, zsh or fish.`);
   io.stdout.write(script);
   return exit.ok;
 }

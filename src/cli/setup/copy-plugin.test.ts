@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lookStaged, pluginLink, stage, unstage } from './copy-plugin.ts';
+import { inspectStaged, pluginLink, stage, unstage } from './copy-plugin.ts';
 
 let folder: string;
 let root: string;
@@ -46,26 +46,26 @@ function release(version: string, more: Record<string, string> = {}): void {
 const link = (): string => pluginLink(state);
 const versions = (): string[] => readdirSync(dirname(link())).filter((name) => name !== 'current');
 
-test('what is published is copied, behind a link whose path never changes', () => {
-  expect(lookStaged(state, root).current).toBe(false);
+test('published files are copied behind a link with a stable path', () => {
+  expect(inspectStaged(state, root).current).toBe(false);
   expect(existsSync(state)).toBe(false);
   expect(stage(state, root)).toMatchObject({ plugin: link(), version: '1.0.0' });
   expect(lstatSync(link()).isSymbolicLink()).toBe(true);
   expect(readdirSync(link()).sort()).toEqual(['.claude-plugin', 'dist', 'hooks', 'package.json']);
   expect(readdirSync(join(link(), 'dist')).sort()).toEqual(['cli.js', 'hook.cjs']);
-  expect(lookStaged(state, root).current).toBe(true);
+  expect(inspectStaged(state, root).current).toBe(true);
 });
 
-/** As if it were an hour later. */
+/** Makes the files an hour old. */
 function age(): void {
   const then = Date.now() / 1000 - 3600;
   for (const name of versions()) utimesSync(join(dirname(link()), name), then, then);
 }
 
-test('a new version takes the place of the old at once; the old folder stays until the next', () => {
+test('a new version replaces the old one atomically, and the old folder stays until the next', () => {
   stage(state, root);
   release('1.1.0');
-  expect(lookStaged(state, root).current).toBe(false);
+  expect(inspectStaged(state, root).current).toBe(false);
   stage(state, root);
   expect(readFileSync(join(link(), 'dist', 'cli.js'), 'utf8')).toBe('1.1.0');
   expect(versions()).toHaveLength(2);
@@ -79,7 +79,7 @@ test('a new version takes the place of the old at once; the old folder stays unt
   ).toEqual(['1.1.0', '1.2.0']);
 });
 
-test('what another program copied a moment ago stays, and what one left half done goes after a while', () => {
+test('recent copies of other processes stay, and old leftovers are removed', () => {
   stage(state, root);
   mkdirSync(join(dirname(link()), '.copying-0123456789ab'));
   for (const version of ['1.1.0', '1.2.0']) {
@@ -97,7 +97,7 @@ test('what another program copied a moment ago stays, and what one left half don
   ).toEqual(['1.2.0', '1.3.0']);
 });
 
-test('an old copy that is used again counts as new', () => {
+test('a reused copy counts as recent', () => {
   for (const version of ['1.0.0', '1.1.0']) {
     release(version);
     stage(state, root);
@@ -115,42 +115,42 @@ test.each(['dist/hook.cjs', 'hooks', 'all'])('where %s was deleted, it is copied
   stage(state, root);
   const [copied = ''] = versions();
   rmSync(join(dirname(link()), copied, name === 'all' ? '' : name), { recursive: true });
-  expect(lookStaged(state, root).current).toBe(false);
+  expect(inspectStaged(state, root).current).toBe(false);
   stage(state, root);
-  expect(lookStaged(state, root).current).toBe(true);
+  expect(inspectStaged(state, root).current).toBe(true);
   expect(readFileSync(join(link(), 'dist', 'hook.cjs'), 'utf8')).toBe('1.0.0');
   expect(readdirSync(join(link(), 'hooks'))).toEqual(['hooks.json']);
   expect(versions()).toEqual([copied]);
 });
 
-test('a file that somebody changed in the copy is copied anew', () => {
+test('a modified file in the copy is copied again', () => {
   stage(state, root);
   writeFileSync(join(link(), 'dist', 'hook.cjs'), 'damaged');
   stage(state, root);
   expect(readFileSync(join(link(), 'dist', 'hook.cjs'), 'utf8')).toBe('1.0.0');
 });
 
-test('a link that leads nowhere is mended', () => {
+test('a broken link is fixed', () => {
   mkdirSync(dirname(link()), { recursive: true });
   symlinkSync('0.9.0-0123456789ab', link());
   stage(state, root);
   expect(readFileSync(join(link(), 'dist', 'hook.cjs'), 'utf8')).toBe('1.0.0');
 });
 
-test('the same version with other files counts as another', () => {
+test('the same version with different files counts as another version', () => {
   stage(state, root);
-  release('1.0.0', { 'dist/hook.cjs': 'mended' });
+  release('1.0.0', { 'dist/hook.cjs': 'fixed' });
   stage(state, root);
-  expect(readFileSync(join(link(), 'dist', 'hook.cjs'), 'utf8')).toBe('mended');
+  expect(readFileSync(join(link(), 'dist', 'hook.cjs'), 'utf8')).toBe('fixed');
 });
 
-test('a checkout that was never built is told so, and nothing is copied', () => {
+test('a checkout that was never built is an error, and nothing is copied', () => {
   rmSync(join(root, 'dist'), { recursive: true });
   expect(() => stage(state, root)).toThrow(/npm run build/);
   expect(existsSync(state)).toBe(false);
 });
 
-test('unstage leaves nothing', () => {
+test('unstage removes everything', () => {
   stage(state, root);
   unstage(state);
   expect(existsSync(dirname(link()))).toBe(false);

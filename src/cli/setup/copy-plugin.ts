@@ -18,27 +18,28 @@ import { fileURLToPath } from 'node:url';
 import { StepfastError } from '../../errors.ts';
 
 export interface Staged {
-  /** Always the same, whichever version it leads to. */
+  /** A stable path, whichever version it points to. */
   plugin: string;
   version: string;
-  /** Whether its files are those of this program already. */
+  /** Whether the staged files already match this package. */
   current: boolean;
 }
 
-/** Where hosts find the plugin, below Stepfast's folder of this user. */
+/** Where hosts find the plugin, in the user's state directory. */
 export const pluginLink = (state: string): string => join(state, 'plugin', 'current');
 
 /**
- * A copy of the published files for hosts to load, since the package itself may be in a cache that is emptied. Each
- * version has a folder of its own, and one link leads to the newest, exchanged in one step. Hooks follow the link, also
- * those of sessions that run; the folder before stays for what these have loaded already. Idempotent.
+ * Copies the published files for hosts to load, because the package itself may be in a cache that is cleared. Each
+ * version has its own folder, and a link is switched atomically to the newest. Hooks follow the link, also in running
+ * sessions; the previous folder stays for files that these have already loaded. Idempotent.
  */
 export function stage(state: string, root: string = packageRoot()): Staged {
   return staged(state, root, true);
 }
 
-/** What `stage` would do. */
-export const lookStaged = (state: string, root: string = packageRoot()): Staged => staged(state, root, false);
+/** Like `stage`, without copying. */
+export const inspectStaged = (state: string, root: string = packageRoot()): Staged =>
+  staged(state, root, false);
 
 function staged(state: string, root: string, copies: boolean): Staged {
   const { version, files } = manifestOf(root);
@@ -58,57 +59,57 @@ function staged(state: string, root: string, copies: boolean): Staged {
   const name = `${version}-${digest}`;
   const target = join(folder, name);
   const before = linkedTo(link);
-  const isWhole = (): boolean => digestOf(target, names) === digest;
-  const current = before === name && isWhole();
+  const isComplete = (): boolean => digestOf(target, names) === digest;
+  const current = before === name && isComplete();
   if (!current && copies) {
     mkdirSync(folder, { recursive: true });
-    // Another program's `stage` may clear away at the same moment.
+    // A concurrent `stage` may remove the folder.
     for (let left = 3; left > 0; left--) {
-      if (isWhole()) renew(target);
+      if (isComplete()) touch(target);
       else copy(root, names, target);
       pointTo(link, name);
       if (existsSync(target)) break;
     }
-    clearAway(folder, [name, before]);
+    removeOld(folder, [name, before]);
   }
   return { plugin: link, version, current };
 }
 
-/** Old versions, and what a program that was ended left. Not the newest: another one may be at work on it. */
-function clearAway(folder: string, keep: readonly (string | undefined)[]): void {
+/** Removes old versions and leftovers of killed processes, but not recent ones, which may be in use. */
+function removeOld(folder: string, keep: readonly (string | undefined)[]): void {
   for (const old of readdirSync(folder)) {
     if (keep.includes(old) || !/^(\d.*-[0-9a-f]{12}|\.copying-.*|current-[0-9a-f]{12})$/.test(old)) continue;
     const path = join(folder, old);
     const age =
       Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY);
-    if (age > youngMs) rmSync(path, { recursive: true, force: true });
+    if (age > recentMs) rmSync(path, { recursive: true, force: true });
   }
 }
 
-const youngMs = 10 * 60_000;
+const recentMs = 10 * 60_000;
 
-/** A copy that is used again counts as new. */
-function renew(target: string): void {
+/** A reused copy counts as recent. */
+function touch(target: string): void {
   try {
     utimesSync(target, new Date(), new Date());
   } catch {
-    // Gone at this moment: it is looked for once more.
+    // Removed concurrently; the caller retries.
   }
 }
 
-/** Takes the copies away; nothing happens where there are none. */
+/** Removes all copies. Idempotent. */
 export function unstage(state: string): void {
   const folder = dirname(pluginLink(state));
   rmSync(pluginLink(state), { force: true });
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The package's own folder, in the sources as in the bundle. */
+/** The root of the package, both from source and from the bundle. */
 export function packageRoot(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'package.json')) && manifestOf(folder).name === 'stepfast') return folder;
     if (folder === dirname(folder))
-      throw new StepfastError('no_plugin', "Stepfast's own package was not found.");
+      throw new StepfastError('no_plugin', 'The Stepfast package was not found.');
   }
 }
 
@@ -121,36 +122,36 @@ function manifestOf(root: string): { name?: string; version: string; files: stri
   return { name, version, files };
 }
 
-/** Whole or not at all: copied beside, then renamed. What is there is not whole, and makes way. */
+/** Copies atomically: to a temporary folder, then renamed. Replaces an incomplete target. */
 function copy(root: string, names: readonly string[], target: string): void {
-  const beside = join(dirname(target), `.copying-${randomBytes(6).toString('hex')}`);
-  const aside = `${beside}-old`;
+  const temporary = join(dirname(target), `.copying-${randomBytes(6).toString('hex')}`);
+  const replaced = `${temporary}-old`;
   try {
-    mkdirSync(beside);
+    mkdirSync(temporary);
     for (const name of names)
-      cpSync(join(root, name), join(beside, name), { recursive: true, filter: isCopied });
-    if (existsSync(target)) renameSync(target, aside);
-    renameSync(beside, target);
+      cpSync(join(root, name), join(temporary, name), { recursive: true, filter: isCopied });
+    if (existsSync(target)) renameSync(target, replaced);
+    renameSync(temporary, target);
   } catch (cause) {
-    // Another init may have been first.
+    // A concurrent init may have been first.
     if (!existsSync(target)) throw cause;
   } finally {
-    for (const each of [beside, aside]) rmSync(each, { recursive: true, force: true });
+    for (const each of [temporary, replaced]) rmSync(each, { recursive: true, force: true });
   }
 }
 
 const isCopied = (file: string): boolean => !file.endsWith('.d.ts');
 
 function pointTo(link: string, name: string): void {
-  const beside = `${link}-${randomBytes(6).toString('hex')}`;
-  // On Windows a junction, which anybody may make and whose target is absolute.
+  const temporary = `${link}-${randomBytes(6).toString('hex')}`;
+  // On Windows a junction, which needs no privileges and an absolute target.
   const windows = process.platform === 'win32';
-  symlinkSync(windows ? join(dirname(link), name) : name, beside, windows ? 'junction' : 'dir');
+  symlinkSync(windows ? join(dirname(link), name) : name, temporary, windows ? 'junction' : 'dir');
   try {
-    renameSync(beside, link);
+    renameSync(temporary, link);
   } catch {
     rmSync(link, { recursive: true, force: true });
-    renameSync(beside, link);
+    renameSync(temporary, link);
   }
 }
 
@@ -162,7 +163,6 @@ function linkedTo(link: string): string | undefined {
   }
 }
 
-/** Of what is copied. */
 function digestOf(root: string, names: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of names.flatMap((name) => filesIn(root, name)).sort())

@@ -16,7 +16,7 @@ steps:
 `;
 const files = { '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' };
 
-/** All but the hosts and the MCP server. */
+/** Every check except hosts and the MCP server. */
 async function looked(project: Project): Promise<{ wrong: boolean; says: string }> {
   const runtime = openRuntime(createFakeIo({ cwd: project.root, home: join(project.root, 'home') }).io, {});
   const now = Date.now();
@@ -35,23 +35,23 @@ async function started(project: Project): Promise<{ run: string; at: string; fol
   return { run, at, folder: join(project.root, '.stepfast', 'runs', run) };
 }
 
-test('a project that was never prepared is told how', async () => {
+test('a project without .stepfast gets the next command', async () => {
   using project = createProject({});
   const { wrong, says } = await looked(project);
   expect(wrong).toBe(true);
-  expect(says).toContain('there is no .stepfast here > stepfast init');
+  expect(says).toContain(' > stepfast init');
 });
 
-test('where all is well it says so, and that Claude Code is not here', async () => {
+test('a healthy project has no problems, and a missing Claude Code is a note', async () => {
   using project = createProject(files);
   const { code, stdout } = await project.run(['doctor'], { env: {} });
   expect(code).toBe(exit.ok);
-  expect(stdout).toContain('All is well.');
-  expect(stdout).toMatch(/MCP server: answers with 8 tools/);
-  expect(stdout).toMatch(/was not found on PATH\n {4}next: install it, then: stepfast init/);
+  expect(stdout).toContain('No problems found.');
+  expect(stdout).toMatch(/MCP server: responds with 8 tools/);
+  expect(stdout).toMatch(/not found on PATH\n {4}next: install it, then: stepfast init/);
 });
 
-test('[002/10] State file not created? It says which marker CLAUDE.local.md lacks, or what would be adopted', async () => {
+test('[002/10] State file not created? Doctor reports the missing marker of CLAUDE.local.md, or what would be adopted', async () => {
   using project = createProject({ ...files, 'CLAUDE.local.md': '# Workflow State\nWorkflow: Release\n' });
   expect((await looked(project)).says).toMatch(/CLAUDE\.local\.md describes no workflow: it lacks 'Phase:'/i);
   writeFileSync(
@@ -63,56 +63,52 @@ test('[002/10] State file not created? It says which marker CLAUDE.local.md lack
   );
 });
 
-test('[002/10] State file not updated after a transition? It compares the file with the journal', async () => {
+test('[002/10] State file not updated after a transition? Doctor compares the file with the journal', async () => {
   using project = createProject(files);
   const { folder, at } = await started(project);
   const old = readFileSync(join(folder, 'state.json'));
   await project.run(['advance', '--at', at, '--output', 'Planned.'], { now: () => Date.now() + 60_000 });
   expect((await looked(project)).says).toMatch(/w at 'build', state\.json written just now/);
   writeFileSync(join(folder, 'state.json'), old);
-  expect((await looked(project)).says).toContain(
-    'state.json was older than the journal, and was written anew',
-  );
+  expect((await looked(project)).says).toContain('state.json was older than the journal');
   rmSync(join(folder, 'state.json'));
-  expect((await looked(project)).says).toContain('state.json was missing, and was written anew');
+  expect((await looked(project)).says).toContain('state.json was missing');
 });
 
-test('[002/10] Workflow lost after compaction? It says whether hooks were seen and what was not read', async () => {
+test('[002/10] Workflow lost after compaction? Doctor reports whether hooks ran and what was not read', async () => {
   using project = createProject(files);
   await started(project);
   const { says } = await looked(project);
-  expect(says).toContain('a run is under way, and no hook was seen yet');
-  expect(says).toContain('not read as they are now: @docs/auth.md');
+  expect(says).toContain('no hook has run yet');
+  expect(says).toContain('not read: @docs/auth.md');
 });
 
-test('[002/10] Multiple state files accumulating? It counts runs that have ended and names the broom', async () => {
+test('[002/10] Multiple state files accumulating? Doctor counts ended runs and suggests clean', async () => {
   using project = createProject(files);
   const { folder, run } = await started(project);
   await project.run(['cancel', '--run', run, '--yes'], { terminal: true, input: [run, 'y'] });
-  expect((await looked(project)).says).not.toContain('have ended');
+  expect((await looked(project)).says).not.toContain('ended runs');
   const suffix = run.slice(-8);
   for (let n = 10; n < 41; n++) {
-    // No id that is drawn has a z.
+    // Generated ids contain no z.
     const copy = run.replace(suffix, `${suffix.slice(0, 5)}z${n}`);
     cpSync(folder, join(folder, '..', copy), { recursive: true });
   }
-  expect((await looked(project)).says).toMatch(/runs have ended and are kept > stepfast clean/);
+  expect((await looked(project)).says).toMatch(/ended runs are kept > stepfast clean/);
 });
 
-test('marks that went missing are made again, and that is said', async () => {
+test('missing marks are restored and reported', async () => {
   using project = createProject(files);
   await started(project);
   const marks = join(project.root, '.stepfast', 'sessions', 'marks');
   const before = readdirSync(marks);
   rmSync(marks, { recursive: true });
-  expect((await looked(project)).says).toContain(
-    'marks: were not as the runs ask for them, and were made again',
-  );
+  expect((await looked(project)).says).toContain('marks: did not match the runs');
   expect(readdirSync(marks)).toEqual(before);
-  expect((await looked(project)).says).toContain('marks: as the runs ask for them');
+  expect((await looked(project)).says).toContain('marks: match the runs');
 });
 
-test('errors of hooks are told with the event and the words', async () => {
+test('hook errors are reported with event and message', async () => {
   using project = createProject(files);
   await started(project);
   const folder = join(project.root, '.stepfast', 'sessions', 'hooks');
@@ -121,12 +117,10 @@ test('errors of hooks are told with the event and the words', async () => {
   writeFileSync(join(folder, 'log.jsonl'), `${JSON.stringify(line)}\n`);
   const { wrong, says } = await looked(project);
   expect(wrong).toBe(true);
-  expect(says).toContain(
-    '1 error in the last day, the newest in Stop: the disk is full > stepfast doctor --live',
-  );
+  expect(says).toContain('in Stop: the disk is full > stepfast doctor --live');
 });
 
-test('workflows with errors and commands that nobody trusts are named with what mends them', async () => {
+test('invalid workflows and untrusted commands are reported with the fix', async () => {
   using project = createProject({
     '.stepfast/workflows/bad.yaml': 'name: bad\nsteps: 3\n',
     '.stepfast/workflows/sly.yaml':
@@ -134,12 +128,10 @@ test('workflows with errors and commands that nobody trusts are named with what 
   });
   const { says } = await looked(project);
   expect(says).toMatch(/bad\.yaml has \d+ errors? > stepfast validate \.stepfast\/workflows\/bad\.yaml/);
-  expect(says).toContain(
-    "'sly' would run commands that nobody trusts on this machine: npm test > read them, then: stepfast trust sly",
-  );
+  expect(says).toContain(': npm test > review them, then: stepfast trust sly');
 });
 
-test('a config file that is broken is named', async () => {
+test('an invalid config file is reported', async () => {
   using project = createProject({ '.stepfast/config.yaml': 'nonsense: [' });
   const { code, stdout } = await project.run(['doctor']);
   expect(code).toBe(exit.no);

@@ -19,72 +19,77 @@ import { findHosts, placeOf, setupsNamed } from './hosts.ts';
 
 export const options = { ...placeOptions, live: { type: 'boolean' } } as const;
 
-const patienceMs = 5_000;
+const serverTimeoutMs = 5_000;
 
 interface Section {
   title: string;
   checks: Check[];
 }
 
-/** Says what is wrong and mends only marks. */
+/** Reports problems. The only fix it applies is restoring marks. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
   const sections: Section[] = [{ title: 'This machine', checks: [checkNode()] }];
-  const runtime = opened(io, values);
+  const runtime = tryOpen(io, values);
   if ('problem' in runtime) {
-    const wrong: Check = { what: 'project', state: 'wrong', says: runtime.problem, next: 'mend it' };
+    const wrong: Check = {
+      what: 'project',
+      state: 'wrong',
+      says: runtime.problem,
+      next: 'fix it, then run stepfast doctor again',
+    };
     sections.push({ title: 'Project', checks: [wrong] });
     return print(sections, io, values);
   }
-  const place = placeOf(runtime, io);
+  const context = placeOf(runtime, io);
   const server = await checkServer(runtime, io.env);
-  // Where it does not answer, nothing can be said of its runs.
-  const away = server.some(({ state }) => state === 'wrong');
+  // Without the server, its runs cannot be checked.
+  const serverDown = server.some(({ state }) => state === 'wrong');
   const [runs, hosts, hooks, mcp] = await Promise.all([
-    away ? [] : checkRuns(runtime, io.now()),
-    hostSections(place),
-    away ? [] : checkHooks(runtime, io.now()),
-    checkMcp(serverOf(place, io), { cwd: place.root, env: io.env }),
+    serverDown ? [] : checkRuns(runtime, io.now()),
+    hostSections(context),
+    serverDown ? [] : checkHooks(runtime, io.now()),
+    checkMcp(serverProgram(context, io), { cwd: context.root, env: io.env }),
   ]);
   sections.push(
     { title: 'Project', checks: checkProject(runtime) },
     ...(server.length > 0 ? [{ title: 'Server', checks: server }] : []),
-    ...(away ? [] : [{ title: 'Runs', checks: runs }]),
+    ...(serverDown ? [] : [{ title: 'Runs', checks: runs }]),
     ...hosts,
-    { title: 'At work', checks: [...hooks, mcp] },
+    { title: 'Hooks and MCP', checks: [...hooks, mcp] },
   );
-  if (values.live) sections.push(...(await liveSections(place, io)));
+  if (values.live) sections.push(...(await liveSections(context, io)));
   return print(sections, io, values);
 }
 
-function opened(io: Io, values: Parameters<typeof openRuntime>[1]): Runtime | { problem: string } {
+function tryOpen(io: Io, values: Parameters<typeof openRuntime>[1]): Runtime | { problem: string } {
   try {
-    return openRuntime(io, values, [], patienceMs);
+    return openRuntime(io, values, [], serverTimeoutMs);
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** The one that hosts start. */
-function serverOf({ state }: SetupPlace, { main }: Io): string {
+/** The program that hosts start. */
+function serverProgram({ state }: SetupPlace, { main }: Io): string {
   const staged = join(pluginLink(state), 'dist', 'cli.js');
   return existsSync(staged) ? staged : main;
 }
 
-async function hostSections(place: SetupPlace): Promise<Section[]> {
-  const hosts = await findHosts(setupsNamed(undefined), place);
+async function hostSections(context: SetupPlace): Promise<Section[]> {
+  const hosts = await findHosts(setupsNamed(undefined), context);
   return await Promise.all(
     hosts.map(async ({ setup, found }) => ({
       title: setup.title,
-      checks: found ? await setup.check(found, place, version()) : [absent(setup)],
+      checks: found ? await setup.check(found, context, version()) : [absent(setup)],
     })),
   );
 }
 
-/** With the files that the host loads, or with those of this program. */
-async function liveSections(place: SetupPlace, io: Io): Promise<Section[]> {
-  const hosts = await findHosts(setupsNamed(undefined), place);
-  const staged = pluginLink(place.state);
+/** Uses the staged plugin that the host loads, or this package. */
+async function liveSections(context: SetupPlace, io: Io): Promise<Section[]> {
+  const hosts = await findHosts(setupsNamed(undefined), context);
+  const staged = pluginLink(context.state);
   const plugin = existsSync(staged) ? staged : packageRoot();
   const sections: Section[] = [];
   for (const { setup, found } of hosts)
@@ -95,7 +100,7 @@ async function liveSections(place: SetupPlace, io: Io): Promise<Section[]> {
 const absent = ({ title }: HostSetup): Check => ({
   what: title,
   state: 'note',
-  says: 'was not found on PATH',
+  says: 'not found on PATH',
   next: 'install it, then: stepfast init',
 });
 
@@ -126,8 +131,8 @@ function print(sections: readonly Section[], io: Io, values: { json?: boolean | 
   }
   io.stdout.write(
     wrong === 0
-      ? `\n${paint(io.stdout, 'green', 'All is well.')}\n`
-      : `\n${paint(io.stdout, 'red', `${count(wrong, 'thing')} to mend.`)}\n`,
+      ? `\n${paint(io.stdout, 'green', 'No problems found.')}\n`
+      : `\n${paint(io.stdout, 'red', `${count(wrong, 'problem')} found.`)}\n`,
   );
   return code;
 }

@@ -29,17 +29,17 @@ export const placeOf = ({ project }: Runtime, io: Io): SetupPlace => ({
   state: stateDirectory({ env: io.env, home: io.home }),
 });
 
-/** All, or those that were named; 'none' is none. */
+/** All hosts, or the named ones; 'none' selects no host. */
 export function setupsNamed(names: readonly string[] | undefined): readonly HostSetup[] {
   if (names === undefined) return hostSetups;
   const known = hostSetups.map(({ name }) => name);
   const unknown = names.find((name) => name !== 'none' && !known.includes(name));
   if (unknown !== undefined)
-    throw usageError(`There is no host '${unknown}'. Known: ${known.join(', ')}, none.`);
+    throw usageError(`Unknown host '${unknown}'. Use one of: ${known.join(', ')}, none.`);
   return hostSetups.filter(({ name }) => names.includes(name));
 }
 
-/** Only what is on this machine. */
+/** Looks for each host on this machine. */
 export async function findHosts(
   wanted: readonly HostSetup[],
   place: SetupPlace,
@@ -65,7 +65,7 @@ export async function planHosts(
 export const isDone = ({ plan }: HostPlan): boolean =>
   !isSetupRefusal(plan) && plan.commands.length === 0 && plan.edits.length === 0;
 
-/** What a person is asked to agree to. */
+/** Shows what a person is asked to confirm. */
 export function showHost({ setup, found, plan }: HostPlan, io: Io, copiedTo?: string): void {
   const out = (text: string): void => io.stderr.write(`${text}\n`);
   const dim = (text: string): string => paint(io.stderr, 'dim', text);
@@ -77,17 +77,17 @@ export function showHost({ setup, found, plan }: HostPlan, io: Io, copiedTo?: st
   }
   if (copiedTo !== undefined)
     out(
-      `  ${paint(io.stderr, 'green', '+')} ${homely(printable(copiedTo), io)}  ${dim("a copy of the plugin's files")}`,
+      `  ${paint(io.stderr, 'green', '+')} ${tildePath(printable(copiedTo), io)}  ${dim("a copy of the plugin's files")}`,
     );
-  for (const command of plan.commands) out(`  ${dim('$')} ${homely(printable(command), io)}`);
+  for (const command of plan.commands) out(`  ${dim('$')} ${tildePath(printable(command), io)}`);
   for (const { file, what } of plan.edits)
     out(`  ${paint(io.stderr, 'green', '+')} ${printable(file)}  ${dim(what)}`);
   if (isDone({ setup, found, plan }) && copiedTo === undefined)
-    out(`  ${dim('=')} the plugin is installed already`);
+    out(`  ${dim('=')} the plugin is already installed`);
   for (const note of plan.notes) out(`  ${dim(`= ${printable(note)}`)}`);
   out('');
 }
 
-/** Paths below the home directory as people write them. */
-export const homely = (text: string, { home }: Pick<Io, 'home'>): string =>
+/** Abbreviates the home directory to `~`. */
+export const tildePath = (text: string, { home }: Pick<Io, 'home'>): string =>
   home === '' || home === '/' || home !== homedir() ? text : text.replaceAll(`${home}/`, '~/');

@@ -14,7 +14,7 @@ import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
 import { version } from '../version.ts';
 import { signsFor } from '../view/symbols.ts';
-import { lookStaged, pluginLink, stage } from './copy-plugin.ts';
+import { inspectStaged, pluginLink, stage } from './copy-plugin.ts';
 import { type HostPlan, isDone, placeOf, planHosts, setupsNamed, showHost } from './hosts.ts';
 import { projectFiles } from './project-files.ts';
 import { findTestCommands } from './test-command.ts';
@@ -39,10 +39,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   requireOwnFolders({ ...runtime.project, root, directory: join(root, '.stepfast') }, ['workflows']);
   const tests = findTestCommands(root);
   const plan = planFor(runtime, projectFiles(tests, schemaIn(root)));
-  const place = placeOf(runtime, io);
-  const setup = { team: values.team ?? false, plugin: pluginLink(place.state), version: version() };
-  const hosts = await planHosts(wanted, place, setup);
-  const current = hosts.plans.length === 0 || lookStaged(place.state).current;
+  const context = placeOf(runtime, io);
+  const setup = { team: values.team ?? false, plugin: pluginLink(context.state), version: version() };
+  const hosts = await planHosts(wanted, context, setup);
+  const current = hosts.plans.length === 0 || inspectStaged(context.state).current;
   const shown = (file: string): string => relative(root, file);
   const report = { root, test: tests[0] ?? null, kept: plan.keep.map(shown) };
   const open = hosts.plans.filter((each) => !isSetupRefusal(each.plan) && !(isDone(each) && current));
@@ -50,10 +50,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (plan.write.length === 0 && open.length === 0) {
     if (!values.json) for (const each of refused) showHost(each, io);
     const code = refused.length > 0 ? exit.no : exit.ok;
-    if (values.json) return printJson(io, { ...report, written: [], hosts: told(hosts.plans, []) }, code);
-    io.stdout.write(`Everything is here already: ${plan.keep.map(shown).join(', ')}\n`);
-    sayHosts({ ...hosts, plans: hosts.plans.filter(isDone) }, 'already', io);
-    sayFailures(refused, io);
+    if (values.json)
+      return printJson(io, { ...report, written: [], hosts: hostsJson(hosts.plans, []) }, code);
+    io.stdout.write(`Already set up: ${plan.keep.map(shown).join(', ')}\n`);
+    printHosts({ ...hosts, plans: hosts.plans.filter(isDone) }, 'already', io);
+    printFailures(refused, io);
     return code;
   }
   if (!values.json) {
@@ -61,39 +62,43 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     for (const each of hosts.plans) showHost(each, io, current ? undefined : dirname(setup.plugin));
   }
   const names = plan.write.map(({ file }) => shown(file));
-  const asked = askFor(names, open);
+  const confirmation = askFor(names, open);
   if (!values.yes && !io.stdin.terminal) {
-    const message = `${asked.would}: ${[...names, ...open.flatMap(({ plan: one }) => ('commands' in one ? one.commands : []))].join(', ')}`;
+    const message = `${confirmation.would}: ${[...names, ...open.flatMap(({ plan: one }) => ('commands' in one ? one.commands : []))].join(', ')}`;
     return printRefusal(
-      { code: 'not_confirmed', message, next: 'say it with --yes: stepfast init --yes' },
+      { code: 'not_confirmed', message, next: 'confirm with: stepfast init --yes' },
       io,
       values,
     );
   }
-  if (!values.yes && !(await agreed(io, asked.question))) return declined(io, values);
+  if (!values.yes && !(await agreed(io, confirmation.question))) return declined(io, values);
   const written = plan.write.filter(({ file, text }) => write(file, text));
-  const made = written.map(({ file }) => shown(file));
-  const trusted = trustOwn(written, io, values);
-  const results = await installed(open, place);
+  const writtenNames = written.map(({ file }) => shown(file));
+  const trusted = trustWritten(written, io, values);
+  const results = await installHosts(open, context);
   const failures = [...refused, ...results].filter(({ plan: one }) => isSetupRefusal(one));
   const code = failures.length > 0 ? exit.no : exit.ok;
   if (values.json)
-    return printJson(io, { ...report, written: made, trusted, hosts: told(hosts.plans, results) }, code);
+    return printJson(
+      io,
+      { ...report, written: writtenNames, trusted, hosts: hostsJson(hosts.plans, results) },
+      code,
+    );
   for (const each of results.filter(({ plan: one }) => isSetupRefusal(one))) showHost(each, io);
-  if (made.length > 0) done(made, tests[0]?.command, io);
-  sayHosts(
+  if (writtenNames.length > 0) done(writtenNames, tests[0]?.command, io);
+  printHosts(
     { plans: results.filter(({ plan: one }) => !isSetupRefusal(one)), missing: hosts.missing },
     'now',
     io,
   );
-  sayFailures(failures, io);
+  printFailures(failures, io);
   const inside = results.some(({ plan: one }) => !isSetupRefusal(one));
   nextSteps(inside, io);
   return code;
 }
 
-/** One after the other, from files that are copied first. */
-async function installed(open: readonly HostPlan[], { state }: SetupPlace): Promise<HostPlan[]> {
+/** Copies the plugin, then installs it in one host after the other. */
+async function installHosts(open: readonly HostPlan[], { state }: SetupPlace): Promise<HostPlan[]> {
   if (open.length > 0) stage(state);
   const results: HostPlan[] = [];
   for (const each of open) {
@@ -113,7 +118,7 @@ function askFor(names: readonly string[], hosts: readonly HostPlan[]): { questio
   return { question: `${both.charAt(0).toUpperCase()}${both.slice(1)}?`, would };
 }
 
-const told = (plans: readonly HostPlan[], results: readonly HostPlan[]): object[] =>
+const hostsJson = (plans: readonly HostPlan[], results: readonly HostPlan[]): object[] =>
   plans.map((each) => {
     const { setup, found, plan } = results.find((one) => one.setup === each.setup) ?? each;
     if (isSetupRefusal(plan)) return { host: setup.name, ...found, refused: plan };
@@ -121,7 +126,7 @@ const told = (plans: readonly HostPlan[], results: readonly HostPlan[]): object[
     return { host: setup.name, ...found, commands, edits, notes };
   });
 
-/** Nothing that is there is overwritten, nor hidden by a second workflow of its name. */
+/** Never overwrites a file, and never shadows an existing workflow named `go`. */
 function planFor({ project, searchPath }: Runtime, files: Record<string, string>): Plan {
   const plan: Plan = { write: [], keep: [] };
   const own = searchPath.filter(({ kind }) => kind === 'project');
@@ -135,7 +140,7 @@ function planFor({ project, searchPath }: Runtime, files: Record<string, string>
   return plan;
 }
 
-/** For editors, where the package is installed in the project. */
+/** The schema for editors, if the package is installed in the project. */
 function schemaIn(root: string): string | undefined {
   const schema = 'node_modules/stepfast/schema/workflow.schema.json';
   return existsSync(join(root, schema)) ? `../../${schema}` : undefined;
@@ -148,11 +153,11 @@ function show({ write: files, keep }: Plan, root: string, io: Io): void {
     for (const line of text.trimEnd().split('\n')) out(paint(io.stderr, 'dim', `    ${line}`.trimEnd()));
     out('');
   }
-  for (const file of keep) out(`${paint(io.stderr, 'dim', '=')} ${relative(root, file)}  stays as it is`);
+  for (const file of keep) out(`${paint(io.stderr, 'dim', '=')} ${relative(root, file)}  unchanged`);
   if (keep.length > 0) out('');
 }
 
-/** Whether it did: another init at the same moment may have been first, and its file stays. */
+/** Returns false if a concurrent init has already written the file. */
 function write(file: string, text: string): boolean {
   try {
     mkdirSync(dirname(file), { recursive: true });
@@ -160,14 +165,18 @@ function write(file: string, text: string): boolean {
     return true;
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST' && isFile(file)) return false;
-    throw notFound(`${file} cannot be written: ${cause instanceof Error ? cause.message : cause}`, cause);
+    throw notFound(`Cannot write ${file}: ${cause instanceof Error ? cause.message : cause}`, cause);
   }
 }
 
 const isFile = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
 
-/** Only a workflow that was written just now, and only as it was written. */
-function trustOwn(files: Plan['write'], io: Io, values: Parameters<typeof openRuntime>[1]): string | null {
+/** Trusts only the workflow that this init wrote. */
+function trustWritten(
+  files: Plan['write'],
+  io: Io,
+  values: Parameters<typeof openRuntime>[1],
+): string | null {
   if (files.length === 0) return null;
   const runtime = openRuntime(io, values);
   const { definition, hash, file } = runtime.resolve('go');
@@ -181,12 +190,12 @@ function done(names: readonly string[], command: string | undefined, io: Io): vo
   const { done: sign } = signsFor(io);
   const checked =
     command === undefined
-      ? 'No test command was found: results are labelled unverified until .stepfast/workflows/go.yaml has one.'
+      ? 'No test command was found: results are marked unverified until you add one to .stepfast/workflows/go.yaml.'
       : `Work counts as done when ${paint(io.stdout, 'bold', printable(command))} passes.`;
   io.stdout.write(`${paint(io.stdout, 'green', sign)} ${count(names.length, 'file')} written. ${checked}\n`);
 }
 
-function sayHosts(
+function printHosts(
   { plans, missing }: { plans: readonly HostPlan[]; missing: readonly HostSetup[] },
   when: 'now' | 'already',
   io: Io,
@@ -195,19 +204,19 @@ function sayHosts(
   for (const { setup } of plans)
     io.stdout.write(
       when === 'now'
-        ? `${paint(io.stdout, 'green', sign)} ${setup.title} has the plugin, from its next session on.\n`
-        : `${setup.title} has the plugin.\n`,
+        ? `${paint(io.stdout, 'green', sign)} Plugin installed in ${setup.title}; active from the next session.\n`
+        : `Plugin installed in ${setup.title}.\n`,
     );
   for (const { title } of missing)
-    io.stdout.write(`${title} was not found on this machine. Once it is there: stepfast init\n`);
+    io.stdout.write(`${title} was not found on this machine. After installing it, run: stepfast init\n`);
 }
 
-/** Why stands further up. */
-function sayFailures(failures: readonly HostPlan[], io: Io): void {
+/** The reasons were printed above. */
+function printFailures(failures: readonly HostPlan[], io: Io): void {
   const { bad } = signsFor(io);
   for (const { setup } of failures)
     io.stdout.write(
-      `${paint(io.stdout, 'red', bad)} ${setup.title} was not set up. Why, and what to do, is said above.\n`,
+      `${paint(io.stdout, 'red', bad)} ${setup.title} was not set up. See above for the reason and the fix.\n`,
     );
 }
 
@@ -215,13 +224,13 @@ function nextSteps(inside: boolean, io: Io): void {
   const cyan = (text: string): string => paint(io.stdout, 'cyan', text);
   const rows: [string, string][] = inside
     ? [
-        ['/stepfast:go fix the login bug', 'begin a task, in Claude Code'],
-        ['stepfast status', 'see where it stands'],
-        ['stepfast doctor', 'see that everything works'],
+        ['/stepfast:go fix the login bug', 'start a task in Claude Code'],
+        ['stepfast status', 'show the progress'],
+        ['stepfast doctor', 'check the installation'],
       ]
     : [
-        ['stepfast go "fix the login bug"', 'begin a task'],
-        ['stepfast status', 'see where it stands'],
+        ['stepfast go "fix the login bug"', 'start a task'],
+        ['stepfast status', 'show the progress'],
       ];
   const width = Math.max(...rows.map(([command]) => command.length));
   io.stdout.write('\n');

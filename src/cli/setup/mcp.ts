@@ -24,6 +24,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     workflowPath: values['workflow-path'],
     toolsOnly: values['tools-only'],
   });
-  // The client is gone: nobody reads what pending calls would still answer.
+  // The client has disconnected, so pending calls are dropped.
   return process.exit(exit.ok);
 }

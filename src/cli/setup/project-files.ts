@@ -1,26 +1,26 @@
 import { ignored } from '../../workspace/index.ts';
 import type { TestCommand } from './test-command.ts';
 
-const config = `# What holds for every workflow of this project; what a workflow says itself wins.
-# These are the defaults: take away the # before one to change it.
+const config = `# Settings for every workflow of this project. A workflow's own settings win.
+# These are the defaults. Uncomment a line to change it.
 
-# Whether a /compact or /clear between two steps must be seen: prefer, require or off.
+# Whether a /compact or /clear between two steps is required: prefer, require or off.
 # boundaries: prefer
 
-# Whether an agent that wants to stop early is asked to go on: allow or hold.
+# Whether an agent may stop before the run is complete: allow or hold.
 # stop: allow
 
-# false removes a run with its last step.
+# false removes a run when it completes.
 # keep: true
 
-# A copy of the to-do list in the worktree; without it the list is in the run's directory.
+# Where to write the to-do list in the worktree; by default it is in the run's directory.
 # todo_path: TODO.md
 
-# How long a briefing may be, in estimated tokens.
+# Maximum size of a briefing in estimated tokens.
 # briefing: { budget: 2500 }
 `;
 
-/** The files of a fresh project, by their path below `.stepfast`. */
+/** The files of a new project, by their path below `.stepfast`. */
 export function projectFiles(
   tests: readonly TestCommand[],
   schema: string | undefined,
@@ -35,11 +35,11 @@ export function projectFiles(
 function goWorkflow([test, ...others]: readonly TestCommand[], schema: string | undefined): string {
   const head = schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n#\n`;
   const about =
-    '# How a task is done and checked in this project: the bundled workflow with our own test command.\n';
+    '# How tasks are done and verified in this project: the bundled workflow with the test command of the project.\n';
   const start = `${head}${about}\nname: go\nextends: go\n`;
   if (!test) {
     return `${start}
-# No test command was found, so results are labelled unverified. Write yours here:
+# No test command was found, so results are marked unverified. Add yours here:
 # steps:
 #   - id: verify
 #     gate:

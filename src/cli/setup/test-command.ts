@@ -3,17 +3,17 @@ import { join } from 'node:path';
 
 export interface TestCommand {
   command: string;
-  /** The file that tells. */
+  /** The file it was found in. */
   from: string;
 }
 
-/** How the project is tested, the likeliest first. Only the project's own files are read, nothing is run. */
+/** Likely test commands, best first. Reads project files and runs nothing. */
 export function findTestCommands(root: string): TestCommand[] {
   const has = (file: string): boolean => existsSync(join(root, file));
   const read = (file: string): string => readOrEmpty(join(root, file));
   const found: (TestCommand | false)[] = [
     packageScript(root, has),
-    /^\s*test\b/m.test(jsonPart(read('deno.json'), 'tasks')) && {
+    /^\s*test\b/m.test(keysUnder(read('deno.json'), 'tasks')) && {
       command: 'deno task test',
       from: 'deno.json',
     },
@@ -29,7 +29,7 @@ export function findTestCommands(root: string): TestCommand[] {
   return found.filter((each) => each !== false);
 }
 
-/** npm's own placeholder is no test. */
+/** Ignores the placeholder script of `npm init`. */
 function packageScript(root: string, has: (file: string) => boolean): TestCommand | false {
   const test: unknown = parsed(readOrEmpty(join(root, 'package.json')))?.scripts?.test;
   if (typeof test !== 'string' || test.trim() === '' || test.includes('no test specified')) return false;
@@ -52,13 +52,13 @@ function python(has: (file: string) => boolean, read: (file: string) => string):
   return { command: has('poetry.lock') ? 'poetry run pytest' : 'python -m pytest', from };
 }
 
-/** The part of a JSON text under a key, one entry a line. */
-function jsonPart(text: string, key: string): string {
+/** The keys of an object in a JSON text, one per line. */
+function keysUnder(text: string, key: string): string {
   const part: unknown = parsed(text)?.[key];
   return typeof part === 'object' && part !== null ? Object.keys(part).join('\n') : '';
 }
 
-// A manifest is anybody's JSON: only what is asked for is looked at.
+// A manifest may be any JSON; callers check the values they use.
 function parsed(text: string): Record<string, Record<string, unknown> | undefined> | undefined {
   try {
     const value: unknown = JSON.parse(text);

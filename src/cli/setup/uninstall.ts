@@ -12,7 +12,7 @@ import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, placeOptions } from '../run-options.ts';
 import { signsFor } from '../view/symbols.ts';
 import { pluginLink, unstage } from './copy-plugin.ts';
-import { findHosts, homely, placeOf, setupsNamed } from './hosts.ts';
+import { findHosts, placeOf, setupsNamed, tildePath } from './hosts.ts';
 
 export const options = {
   ...placeOptions,
@@ -23,35 +23,35 @@ export const options = {
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const place = placeOf(openRuntime(io, values), io);
-  const hosts = await findHosts(setupsNamed(values.host), place);
+  const context = placeOf(openRuntime(io, values), io);
+  const hosts = await findHosts(setupsNamed(values.host), context);
   const titles = hosts.map(({ setup }) => setup.title).join(' and ');
   if (!values.yes && !io.stdin.terminal) {
-    const message = `Stepfast would be taken out of ${titles} in this project`;
+    const message = `Stepfast would be removed from ${titles} in this project`;
     return printRefusal(
-      { code: 'not_confirmed', message, next: 'say it with --yes: stepfast uninstall --yes' },
+      { code: 'not_confirmed', message, next: 'confirm with: stepfast uninstall --yes' },
       io,
       values,
     );
   }
-  if (!values.yes && !(await agreed(io, `Take Stepfast out of ${titles} in this project?`)))
+  if (!values.yes && !(await agreed(io, `Remove Stepfast from ${titles} in this project?`)))
     return declined(io, values);
-  const setupOptions = { team: values.team ?? false, plugin: pluginLink(place.state) };
+  const setupOptions = { team: values.team ?? false, plugin: pluginLink(context.state) };
   const results: { setup: HostSetup; result: Uninstalled | SetupRefusal; found: boolean }[] = [];
   for (const { setup, found } of hosts)
     results.push({
       setup,
-      result: await setup.uninstall(found, place, setupOptions),
+      result: await setup.uninstall(found, context, setupOptions),
       found: found !== undefined,
     });
   const failed = results.find(({ result }) => isSetupRefusal(result));
-  // Where nobody was asked, nobody said that it is free.
+  // Unless every host confirmed that the copy is unused, keep it.
   const used =
     failed !== undefined ||
     results.length === 0 ||
     results.some(({ result }) => 'used' in result && result.used);
-  const staged = existsSync(dirname(pluginLink(place.state)));
-  if (!used) unstage(place.state);
+  const staged = existsSync(dirname(pluginLink(context.state)));
+  if (!used) unstage(context.state);
   const code = failed ? exit.no : exit.ok;
   if (values.json)
     return printJson(
@@ -67,42 +67,48 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     );
   for (const { setup, result, found } of results) {
     if (isSetupRefusal(result)) printRefusal(result, io, values);
-    else tell(setup, result, found, io);
+    else printResult(setup, result, found, io);
   }
   if (failed) return code;
   if (results.length === 0) {
-    io.stdout.write('No host was named, so nothing was taken out.\n');
+    io.stdout.write('No host selected. Nothing was removed.\n');
     return code;
   }
-  const folder = homely(dirname(pluginLink(place.state)), io);
+  const folder = tildePath(dirname(pluginLink(context.state)), io);
   const sure = results.every(({ found }) => found);
-  const stays = sure ? 'other projects use it' : 'other projects may use it';
-  if (staged) line(io, used ? `${folder} stays: ${stays}` : `${folder} was removed`);
-  line(io, '.stepfast/ stays: workflows and runs are yours');
+  const stays = sure ? 'used by other projects' : 'other projects may use it';
+  if (staged) line(io, used ? `kept ${folder}: ${stays}` : `removed ${folder}`);
+  line(io, 'kept .stepfast/ with its workflows and runs');
   return code;
 }
 
-function tell({ title }: HostSetup, { commands, files, notes }: Uninstalled, found: boolean, io: Io): void {
+function printResult(
+  { title }: HostSetup,
+  { commands, files, notes }: Uninstalled,
+  found: boolean,
+  io: Io,
+): void {
   const { done } = signsFor(io);
   const changed = commands.length > 0 || files.some(({ how }) => how !== 'left');
-  const gone =
+  const removedText =
     notes.length > 0
-      ? `What ${title} had of Stepfast in this project alone was taken out.`
-      : `${title} no longer has the plugin in this project.`;
-  const says = changed ? gone : `${title} had no plugin in this project${notes.length > 0 ? ' alone' : ''}.`;
+      ? `Removed what ${title} had of Stepfast for this project only.`
+      : `Removed the plugin from ${title} in this project.`;
+  const says = changed
+    ? removedText
+    : `${title} had no plugin ${notes.length > 0 ? 'for this project only' : 'in this project'}.`;
   io.stdout.write(`${paint(io.stdout, 'green', done)} ${says}\n`);
   for (const { file, how, why } of files)
     line(io, `${printable(file)} ${words[how]}${why ? `: ${printable(why)}` : ''}`);
   for (const note of notes) line(io, printable(note));
-  if (!found && changed)
-    line(io, `${title} itself was not found, so its own list of plugins was not changed`);
+  if (!found && changed) line(io, `${title} was not found, so its list of plugins was not changed`);
 }
 
 const words: Record<Uninstalled['files'][number]['how'], string> = {
-  as_before: 'is as it was before, byte for byte',
-  removed: 'was removed: it was not there before',
-  ours_removed: 'was changed since: only our entries were taken out',
-  left: 'was left alone',
+  as_before: 'restored to the original',
+  removed: 'removed: it did not exist before',
+  ours_removed: "edited since: only Stepfast's entries were removed",
+  left: 'left unchanged',
 };
 
 const line = (io: Io, text: string): void => io.stdout.write(`  ${text}\n`);

@@ -35,7 +35,7 @@ const verify = async (
   return { code, reply: JSON.parse(stdout) };
 };
 
-test('the gates run on what is committed, not on what lies around', async () => {
+test('gates run on the current commit, not on uncommitted files', async () => {
   using project = committed({ '.stepfast/workflows/ci.yaml': workflow, 'file.txt': 'good\n' });
   const refused = await verify(project);
   expect(refused).toMatchObject({ code: exit.no, reply: { code: 'untrusted' } });
@@ -52,7 +52,7 @@ test('the gates run on what is committed, not on what lies around', async () => 
   ).toHaveLength(1);
 });
 
-test('a red gate, another hash and an unknown workflow are a no', async () => {
+test('a red gate, another hash and an unknown workflow fail', async () => {
   using project = committed({ '.stepfast/workflows/ci.yaml': workflow, 'file.txt': 'bad\n' });
   const { reply } = await verify(project);
   const hash = /sha256:[0-9a-f]{64}/.exec(String(reply.next))?.[0] ?? '';
@@ -65,10 +65,10 @@ test('a red gate, another hash and an unknown workflow are a no', async () => {
   expect((await project.run(['verify', '--workflow', 'nope'], { env })).code).toBe(exit.notFound);
 });
 
-test('the workflow may be the argument, and a file outside the repository is none', async () => {
+test('the workflow can be the argument, and a file outside the repository is rejected', async () => {
   using project = committed({ '.stepfast/workflows/ci.yaml': workflow, 'file.txt': 'good\n' });
   using outside = createProject({ 'ci.yaml': workflow });
-  expect((await project.run(['verify', 'ci'], { env })).stderr).toContain('nobody trusts');
+  expect((await project.run(['verify', 'ci'], { env })).stderr).toContain('--trust');
   const { code, stderr } = await project.run(['verify', join(outside.root, 'ci.yaml')], { env });
   expect(code).toBe(exit.notFound);
   expect(stderr).toContain('outside the repository');

@@ -33,26 +33,26 @@ interface Verified extends CheckedGates {
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
-  if (positionals.length > 0 && values.workflow !== undefined) throw usageError('Name the workflow once.');
+  if (positionals.length > 0 && values.workflow !== undefined)
+    throw usageError('Give the workflow either as an argument or with --workflow, not both.');
   const workflow = positionals[0] ?? values.workflow;
-  if (workflow === undefined) throw usageError('Say which workflow: stepfast verify <name>');
+  if (workflow === undefined) throw usageError('Missing workflow: stepfast verify <name>');
   const project = findProject(io.cwd, given({ worktree: values.worktree, repoRoot: values['repo-root'] }));
-  if (!project.git) throw notFound('There is no git repository here: verify looks at what is committed.');
-  const below = relative(topOf(project.worktree), project.worktree);
+  if (!project.git) throw notFound('Not a git repository: verify checks the current commit.');
+  const subdirectory = relative(topOf(project.worktree), project.worktree);
   const stop = new AbortController();
-  // The worktree is removed also when somebody stops waiting.
+  // An interrupt must still remove the worktree.
   const stopListening = io.onInterrupt(() => stop.abort());
   try {
     const verified = await withWorktree(
       project.worktree,
       'HEAD',
       async (top, commit): Promise<Verified | RefusalText> => {
-        const runtime = openRuntime({ ...io, cwd: join(top, below) }, {}, values.trust ?? []);
+        const runtime = openRuntime({ ...io, cwd: join(top, subdirectory) }, {}, values.trust ?? []);
         const { definition, hash, from, file } = runtime.resolve(workflow);
-        if (from === 'user')
-          throw notFound(`'${workflow}' is your own workflow, not one that is committed here.`);
+        if (from === 'user') throw notFound(`'${workflow}' is a user workflow, not a committed one.`);
         if (from === 'file' && !isInside(top, file))
-          throw notFound(`'${workflow}' is outside the repository: verify looks at what is committed.`);
+          throw notFound(`'${workflow}' is outside the repository: verify checks the current commit.`);
         const refused = untrusted(definition, hash, runtime);
         if (refused) return refused;
         const inputs = readInputs(definition, values.input ?? []);
@@ -67,21 +67,21 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** Here a hash on the command line may stand for a person. */
+/** In CI, a hash on the command line grants trust. */
 function untrusted(definition: Definition, hash: string, { trust }: Runtime): RefusalText | undefined {
   if (trust.has(definition)) return undefined;
   const commands = commandsOf(definition).join('; ');
   return {
     code: 'untrusted',
-    message: `'${definition.name}' as it is committed would run commands that nobody trusts on this machine: ${commands}`,
-    next: `read them, then add --trust ${hash}`,
+    message: `the committed '${definition.name}' runs commands that are not trusted on this machine: ${commands}`,
+    next: `review them, then add --trust ${hash}`,
   };
 }
 
-/** Also where a symbolic link leads out. */
+/** Resolves symbolic links, which may point outside. */
 function isInside(top: string, file: string): boolean {
-  const way = relative(realpathSync(top), realpathSync(file));
-  return !way.startsWith('..') && !isAbsolute(way);
+  const path = relative(realpathSync(top), realpathSync(file));
+  return !path.startsWith('..') && !isAbsolute(path);
 }
 
 function topOf(directory: string): string {
@@ -96,7 +96,7 @@ function print(
   values: { json?: boolean | undefined },
 ): number {
   const red = receipts.filter(({ pass }) => !pass);
-  // Nothing was checked, so the answer must not look like a yes.
+  // Without any gate, the result must not be a pass.
   const pass = receipts.length > 0 && red.length === 0 && unstable === undefined;
   const code = pass ? exit.ok : exit.no;
   if (values.json) {
@@ -122,15 +122,18 @@ function print(
     if (receipt.pass) line(['green', `${signs.done} ${sayGate(definition, receipt)}`], ['dim', took]);
     else for (const spans of redGate(definition, receipt, signs)) line(...spans);
   }
-  for (const what of skipped) line(['dim', `${signs.open} ${printable(what)}  only a run can tell`]);
+  for (const what of skipped) line(['dim', `${signs.open} ${printable(what)}  skipped: depends on a run`]);
   if (unstable) line(['red', `${signs.bad} the gates keep changing ${printable(unstable.join(', '))}`]);
   if (receipts.length === 0)
-    line(['yellow', 'This workflow has no gate that holds without a run, so nothing was verified.']);
+    line([
+      'yellow',
+      `Nothing was verified: the workflow has no gates${skipped.length > 0 ? ' that work without a run' : ''}.`,
+    ]);
   else
     line(
       pass
-        ? ['green', `${count(receipts.length, 'gate')} passed on what is committed.`]
-        : ['red', `${red.length} of ${count(receipts.length, 'gate')} failed on what is committed.`],
+        ? ['green', `${count(receipts.length, 'gate')} passed on the current commit.`]
+        : ['red', `${red.length} of ${count(receipts.length, 'gate')} failed on the current commit.`],
     );
   return code;
 }

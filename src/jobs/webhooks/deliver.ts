@@ -9,9 +9,9 @@ import { signedHeaders } from './sign.ts';
 
 export interface DelivererOptions extends PostOptions {
   database: Database;
-  /** Where the server is reached from outside; without it bodies have no link. */
-  publicUrl?: string;
-  /** A webhook that failed for so long is disabled. */
+  /** The public URL of the server. Without it, payloads have no link. */
+  publicUrl: string | undefined;
+  /** A webhook that keeps failing this long is disabled. */
   disableAfterMs: number;
   clock(): number;
 }
@@ -21,7 +21,7 @@ interface Found {
   secret: string;
   events: string[];
   disabled: boolean;
-  /** null: the run is gone. */
+  /** null if the run was removed. */
   seq: number | null;
   status: string | null;
   state: string | null;
@@ -29,14 +29,14 @@ interface Found {
   project: string;
 }
 
-/** What a receiver is told; small, without any contents of the run. */
-interface Told {
+/** The JSON payload: small, without any contents of the run. */
+interface Payload {
   type: string;
   timestamp: string;
   data: Record<string, unknown>;
 }
 
-/** One attempt. It looks at everything again: what no longer applies is done without a word. */
+/** Makes one attempt. Reads everything again, and drops deliveries that no longer apply. */
 export function createDeliverer(options: DelivererOptions) {
   const { database, publicUrl, disableAfterMs, clock } = options;
   return { deliver };
@@ -46,9 +46,9 @@ export function createDeliverer(options: DelivererOptions) {
     const found = await find(delivery);
     if (!found || found.seq === null) return 'done';
     if (found.disabled) return { dead: 'The webhook is disabled' };
-    const told = tell(delivery, found);
-    if (!told) return 'done';
-    const body = JSON.stringify(told);
+    const payload = payloadFor(delivery, found);
+    if (!payload) return 'done';
+    const body = JSON.stringify(payload);
     const id = `msg_${deliveryId(delivery)}`;
     const headers = {
       'content-type': 'application/json',
@@ -57,11 +57,11 @@ export function createDeliverer(options: DelivererOptions) {
     };
     const posted = await post({ url: found.url, headers, body }, options);
     if (posted.ok) {
-      await recovered(project, webhook);
+      await clearFailure(project, webhook);
       return 'done';
     }
-    if (posted.gone) await disable(project, webhook, 'The receiver answered 410: it wants no more');
-    else await failed(project, webhook, posted.why);
+    if (posted.gone) await disable(project, webhook, 'The receiver returned 410 Gone');
+    else await recordFailure(project, webhook, posted.why);
     return posted.gone ? { dead: posted.why } : { again: posted.why };
   }
 
@@ -81,26 +81,26 @@ export function createDeliverer(options: DelivererOptions) {
     return found;
   }
 
-  function tell({ run, seq, reminder }: Delivery, found: Found): Told | undefined {
+  function payloadFor({ run, seq, reminder }: Delivery, found: Found): Payload | undefined {
     const { events, status, state, body, project } = found;
     const link = publicUrl === undefined ? {} : { url: new URL(`/v1/runs/${run}`, publicUrl).href };
     const timestamp = new Date(clock()).toISOString();
     if (!reminder) {
       if (body === null) return undefined;
-      // The store wrote it.
-      const happened = (JSON.parse(body) as { events: Event[] }).events.map(({ type }) => type);
-      const types = [...new Set(wanted(events, happened))];
+      // Written by the store.
+      const eventTypes = (JSON.parse(body) as { events: Event[] }).events.map(({ type }) => type);
+      const types = [...new Set(wanted(events, eventTypes))];
       const data = { project, run, seq, events: types, status, ...link };
       return types.length === 0 ? undefined : { type: 'run.changed', timestamp, data };
     }
-    // The store wrote it.
+    // Written by the store.
     if (state === null || !stillWaits(JSON.parse(state) as State, reminder)) return undefined;
     const since = new Date(reminder.since).toISOString();
     const data = { project, run, seq: found.seq, status, since, reminder: reminder.count, ...link };
     return { type: waitingEvent, timestamp, data };
   }
 
-  async function recovered(project: number, webhook: string): Promise<void> {
+  async function clearFailure(project: number, webhook: string): Promise<void> {
     await database.within(project, (tx) =>
       tx.rows(
         `update stepfast.webhooks set failing_since = null, failure = null
@@ -110,7 +110,7 @@ export function createDeliverer(options: DelivererOptions) {
     );
   }
 
-  async function failed(project: number, webhook: string, why: string): Promise<void> {
+  async function recordFailure(project: number, webhook: string, why: string): Promise<void> {
     await database.within(project, (tx) =>
       tx.rows(
         `update stepfast.webhooks set

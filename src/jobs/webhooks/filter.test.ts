@@ -6,13 +6,13 @@ test.each(['*', 'run.*', 'run.completed', 'approval.waiting'])('%s is a filter',
 });
 
 test.each(['', 'run', '*.completed', 'run.*.x', 'Run.completed', 'run.completed '])(
-  "'%s' is no filter",
+  "'%s' is not a filter",
   (filter) => {
     expect(isFilter(filter)).toBe(false);
   },
 );
 
-test('a filter lets through what it names, a whole family, or everything', () => {
+test('a filter matches one type, a group of types, or everything', () => {
   const types = ['run.started', 'step.entered', 'runner.lost'];
   expect(wanted(['run.started'], types)).toEqual(['run.started']);
   expect(wanted(['run.*'], types)).toEqual(['run.started']);

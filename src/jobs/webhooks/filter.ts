@@ -1,4 +1,4 @@
-/** What reminders are called; beside it there are the types of a run's events. */
+/** The event type of reminders. All other types are those of run events. */
 export const waitingEvent = 'approval.waiting';
 
 /** `*`, `run.*`, `run.completed`. */
@@ -6,11 +6,11 @@ const pattern = /^(\*|[a-z]+\.(\*|[a-z]+))$/;
 
 export const isFilter = (filter: string): boolean => pattern.test(filter);
 
-/** The types that one of the filters lets through. */
+/** The types that match at least one filter. */
 export const wanted = (filters: readonly string[], types: readonly string[]): string[] =>
-  types.filter((type) => filters.some((filter) => lets(filter, type)));
+  types.filter((type) => filters.some((filter) => matches(filter, type)));
 
-function lets(filter: string, type: string): boolean {
+function matches(filter: string, type: string): boolean {
   if (filter === '*' || filter === type) return true;
   return filter.endsWith('.*') && type.startsWith(filter.slice(0, -1));
 }

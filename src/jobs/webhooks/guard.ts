@@ -2,14 +2,14 @@ import { lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { StepfastError } from '../../errors.ts';
 
-/** What an operator lets webhooks reach beyond https on public addresses. */
-export interface Reach {
+/** Webhook targets that the operator allows besides https on public addresses. */
+export interface AllowedTargets {
   http: boolean;
-  /** Loopback, link-local and private addresses too. */
+  /** Loopback, link-local and private addresses. */
   privateAddresses: boolean;
 }
 
-/** Addresses of IPv4 that are nobody's on the public internet (IANA's special-purpose registry). */
+/** IPv4 ranges that are not public (IANA special-purpose registry). */
 const special4 = new BlockList();
 for (const [net, bits] of [
   ['0.0.0.0', 8],
@@ -30,7 +30,7 @@ for (const [net, bits] of [
 ] as const)
   special4.addSubnet(net, bits, 'ipv4');
 
-/** Global unicast, and the parts of it that lead elsewhere: tunnels, documentation. */
+/** IPv6 global unicast, minus tunnels and documentation ranges. */
 const global6 = new BlockList();
 global6.addSubnet('2000::', 3, 'ipv6');
 const special6 = new BlockList();
@@ -42,42 +42,42 @@ for (const [net, bits] of [
 ] as const)
   special6.addSubnet(net, bits, 'ipv6');
 
-/** False for whatever is not an address. */
+/** Returns false for text that is not an address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !special4.check(address, 'ipv4');
   return family === 6 && global6.check(address, 'ipv6') && !special6.check(address, 'ipv6');
 }
 
-/** Why the URL cannot be a webhook's, as the end of a sentence. Says nothing of where its name leads. */
-export function whyNotUrl(given: string, reach: Reach): string | undefined {
-  if (!URL.canParse(given)) return 'is no URL';
+/** Why the URL cannot be used, as the end of a sentence. Does not resolve the host name. */
+export function urlProblem(given: string, allow: AllowedTargets): string | undefined {
+  if (!URL.canParse(given)) return 'is not a URL';
   const url = new URL(given);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is neither https nor http';
-  if (url.protocol === 'http:' && !reach.http) return 'is not https';
-  if (url.username !== '' || url.password !== '') return 'has a user name or password in it';
+  if (url.protocol === 'http:' && !allow.http) return 'is not https';
+  if (url.username !== '' || url.password !== '') return 'contains a user name or password';
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) > 0 && !reach.privateAddresses && !isPublicAddress(host))
-    return `leads to ${host}, which is not a public address`;
+  if (isIP(host) > 0 && !allow.privateAddresses && !isPublicAddress(host))
+    return `points to ${host}, which is not a public address`;
   return undefined;
 }
 
 /**
- * Looks a name up for the connection that is made with the answer, so that nothing can change in between.
- * One address that is not public refuses the name.
+ * Checks the addresses that the connection itself uses, which rules out DNS rebinding. One address that is not public
+ * rejects the host name.
  */
 export function guardedLookup(
-  reach: Pick<Reach, 'privateAddresses'>,
+  allow: Pick<AllowedTargets, 'privateAddresses'>,
   lookup: typeof systemLookup = systemLookup,
 ): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '');
-      const inner = reach.privateAddresses
+      const blocked = allow.privateAddresses
         ? undefined
         : addresses.find(({ address }) => !isPublicAddress(address));
       const [first] = addresses;
-      if (inner || !first) return callback(refused(hostname, inner?.address), '');
+      if (blocked || !first) return callback(refused(hostname, blocked?.address), '');
       if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
@@ -88,6 +88,6 @@ const refused = (hostname: string, address: string | undefined): StepfastError =
   new StepfastError(
     'webhook_refused',
     address === undefined
-      ? `${hostname} has no address`
-      : `${hostname} leads to ${address}, which is not a public address`,
+      ? `${hostname} does not resolve`
+      : `${hostname} resolves to ${address}, which is not a public address`,
   );

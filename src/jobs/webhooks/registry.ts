@@ -3,7 +3,7 @@ import { StepfastError } from '../../errors.ts';
 import { type Database, openDatabase } from '../database.ts';
 import { createBoss } from '../queues.ts';
 import { isFilter } from './filter.ts';
-import { type Reach, whyNotUrl } from './guard.ts';
+import { type AllowedTargets, urlProblem } from './guard.ts';
 import { newSecret } from './sign.ts';
 
 export interface NewWebhook {
@@ -19,27 +19,27 @@ export interface WebhookInfo {
   createdAt: Date;
   failingSince?: Date;
   disabledAt?: Date;
-  /** What the last failed attempt said. */
+  /** The error of the last failed attempt. */
   failure?: string;
-  /** Deliveries that were given up. */
+  /** Deliveries in the dead-letter queue. */
   dead: number;
 }
 
-/** A project's webhooks, for whoever administers it. Throws StepfastError: `bad_webhook`, `no_webhook`. */
+/** Manages a project's webhooks. Throws StepfastError `bad_webhook` or `no_webhook`. */
 export interface Webhooks {
-  /** Told of what happens from now on. The secret is shown this once. */
+  /** Delivers events from now on. The secret is returned only here. */
   add(project: number, webhook: NewWebhook): Promise<{ id: string; secret: string }>;
   list(project: number): Promise<WebhookInfo[]>;
-  /** With whatever is still to be delivered to it. */
+  /** Also removes its pending deliveries. */
   remove(project: number, id: string): Promise<void>;
-  /** Enables it and tries anew what was given up; how many that are. */
+  /** Enables the webhook and retries its dead deliveries. Returns how many. */
   redeliver(project: number, id: string): Promise<number>;
   close(): Promise<void>;
 }
 
 interface WebhooksOptions {
   url: string;
-  reach?: Partial<Reach>;
+  allow?: Partial<AllowedTargets>;
   report?(error: unknown): void;
 }
 
@@ -47,7 +47,7 @@ const maxFilters = 50;
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { url, report = () => undefined } = options;
-  const reach: Reach = { http: false, privateAddresses: false, ...options.reach };
+  const allow: AllowedTargets = { http: false, privateAddresses: false, ...options.allow };
   const database = openDatabase({ url, connections: 2, report });
   return {
     add,
@@ -58,12 +58,12 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 
   async function add(project: number, webhook: NewWebhook): Promise<{ id: string; secret: string }> {
-    requireFit(webhook, reach);
+    validateWebhook(webhook, allow);
     const id = `wh_${randomBytes(9).toString('hex')}`;
     const secret = newSecret();
     await database.within(project, async (tx) => {
       const now = 'pg_current_xact_id()::text::bigint';
-      // Without anybody to tell, nobody moved the cursor.
+      // Without an enabled webhook, the cursor did not advance.
       await tx.rows(
         `insert into stepfast.dispatch (project, tx) values ($1, ${now})
          on conflict (project) do update set tx = excluded.tx where not exists
@@ -151,22 +151,19 @@ async function list(database: Database, project: number): Promise<WebhookInfo[]>
   }));
 }
 
-function requireFit({ url, events }: NewWebhook, reach: Reach): void {
-  const why = whyNotUrl(url, reach);
+function validateWebhook({ url, events }: NewWebhook, allow: AllowedTargets): void {
+  const why = urlProblem(url, allow);
   if (why !== undefined)
-    throw new StepfastError(
-      'bad_webhook',
-      `'${url.slice(0, 200)}' ${why}. Give the https URL of a receiver.`,
-    );
+    throw new StepfastError('bad_webhook', `'${url.slice(0, 200)}' ${why}. Use an https URL.`);
   const bad = events.find((filter) => !isFilter(filter));
   if (bad !== undefined)
     throw new StepfastError(
       'bad_webhook',
-      `'${bad.slice(0, 80)}' names no events. Use '*', 'run.*', 'run.completed' or 'approval.waiting'.`,
+      `'${bad.slice(0, 80)}' is not an event filter. Use '*', 'run.*', 'run.completed' or 'approval.waiting'.`,
     );
   if (events.length === 0 || events.length > maxFilters)
-    throw new StepfastError('bad_webhook', `A webhook needs 1 to ${maxFilters} names of events.`);
+    throw new StepfastError('bad_webhook', `A webhook needs 1 to ${maxFilters} event filters.`);
 }
 
 const noWebhook = (id: string): StepfastError =>
-  new StepfastError('no_webhook', `There is no webhook '${id.slice(0, 80)}'. See: stepfast webhook list`);
+  new StepfastError('no_webhook', `Webhook '${id.slice(0, 80)}' not found. Run: stepfast webhook list`);

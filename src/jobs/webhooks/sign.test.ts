@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newSecret, signedHeaders } from './sign.ts';
 
-test('a message is signed as Standard Webhooks says, by its own example', () => {
+test('a message is signed as in the Standard Webhooks example', () => {
   const headers = signedHeaders('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     timestamp: 1_614_265_330,
@@ -14,7 +14,7 @@ test('a message is signed as Standard Webhooks says, by its own example', () => 
   });
 });
 
-test('a secret has 32 bytes that nobody can guess', () => {
+test('a secret has 32 random bytes', () => {
   const secret = newSecret();
   expect(Buffer.from(secret.replace('whsec_', ''), 'base64')).toHaveLength(32);
   expect(newSecret()).not.toBe(secret);

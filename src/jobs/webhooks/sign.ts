@@ -2,18 +2,18 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 const prefix = 'whsec_';
 
-/** A secret as Standard Webhooks writes it. */
+/** A secret in Standard Webhooks format. */
 export const newSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`;
 
 export interface Message {
-  /** The same for every attempt, so that a receiver can tell a repeat. */
+  /** The same for every attempt, so that receivers can detect duplicates. */
   id: string;
-  /** Seconds since the epoch, of this attempt. */
+  /** Time of this attempt in seconds since the epoch. */
   timestamp: number;
   body: string;
 }
 
-/** The three headers of Standard Webhooks. */
+/** The three Standard Webhooks headers. */
 export function signedHeaders(secret: string, { id, timestamp, body }: Message): Record<string, string> {
   const key = Buffer.from(secret.slice(prefix.length), 'base64');
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');

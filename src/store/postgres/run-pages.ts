@@ -6,7 +6,7 @@ import { statements } from './statements.ts';
 
 export interface PageRequest {
   /** true: only active runs; false: only ended runs. */
-  live?: boolean;
+  live?: boolean | undefined;
   /** The `next` of the previous page. */
   after?: string | undefined;
   limit: number;

@@ -41,10 +41,10 @@ test('a command line that makes no sense is refused before anything is asked', a
     [['serve', '--issuer', 'https://x.example', '--jwks', 'http://x.example/keys'], 'https'],
     [['serve', '--log-level', 'loud'], 'silent'],
     [['token', 'create', 'x', '--project', 'p', '--scope', 'decide'], 'person'],
-    [['token', 'create', 'x', '--project', 'p', '--scope', 'everything'], 'no scope'],
+    [['token', 'create', 'x', '--project', 'p', '--scope', 'everything'], 'Unknown scope'],
     [['token', 'create', 'x'], '--project'],
     [['token', 'create', 'x', '--project', 'p', '--expires', 'soon'], '30d'],
-    [['project', 'remove', 'x'], 'create nor list'],
+    [['project', 'remove', 'x'], 'create or list'],
   ] as const) {
     const { code, stderr } = await stepfast(args);
     expect({ args, code }).toEqual({ args, code: 2 });
@@ -56,7 +56,7 @@ test('a command line that makes no sense is refused before anything is asked', a
 test('a team is set up, works, and its server stops in good order', async () => {
   const migrated = await stepfast(['migrate']);
   expect(migrated).toMatchObject({ code: 0 });
-  expect((await stepfast(['migrate'])).stdout).toContain('current');
+  expect((await stepfast(['migrate'])).stdout).toContain('up to date');
   expect(await stepfast(['project', 'create', 'shop'])).toMatchObject({ code: 0 });
   expect(await stepfast(['project', 'create', 'shop'])).toMatchObject({ code: 1 });
   expect(await stepfast(['project', 'create', 'No Name'])).toMatchObject({ code: 1 });
@@ -64,7 +64,7 @@ test('a team is set up, works, and its server stops in good order', async () => 
 
   const agent = await stepfast(['token', 'create', 'ci', '--project', 'shop']);
   expect(agent.stdout).toMatch(/^sf_[0-9a-f]+_[\w-]{43}\n$/);
-  expect(agent.stderr).toContain('Shown this once');
+  expect(agent.stderr).toContain('not shown again');
   expect(agent.stderr).toContain('gates');
   expect(agent.stderr).not.toContain('decide');
   const token = agent.stdout.trim();

@@ -185,8 +185,8 @@ test('what is not understood is refused with its place', async () => {
       'command.output',
     ],
     [{ command: { type: 'status' }, key: 'k'.repeat(600) }, 422, 'key'],
-    ['{"command": ', 400, 'no JSON'],
-    ['', 400, 'no JSON'],
+    ['{"command": ', 400, 'JSON'],
+    ['', 400, 'JSON'],
   ] as const;
   for (const [body, status, words] of bad) {
     const answer = await server.call('POST', `/v1/runs/${run}/commands`, { token, body });

@@ -31,7 +31,7 @@ test('webhooks are added, listed, enabled and removed at the command line', asyn
   expect(listed).not.toContain(secret);
   expect((await webhook('redeliver', id)).out).toContain('0 deliveries');
   expect((await webhook('remove', id)).out).toContain('removed');
-  expect((await webhook('list')).out).toContain('There is none');
+  expect((await webhook('list')).out).not.toContain('wh_');
 });
 
 test('what cannot be reached safely, or is not there, is refused with the reason', async () => {
@@ -39,11 +39,11 @@ test('what cannot be reached safely, or is not there, is refused with the reason
   await expect(webhook('add', 'https://169.254.169.254/')).rejects.toThrow('not a public address');
   const allowed = await webhook('add', 'http://127.0.0.1:9/', '--allow-http', '--allow-private');
   expect(allowed.out).toContain('whsec_');
-  await expect(webhook('remove', 'wh_none')).rejects.toThrow('There is no webhook');
+  await expect(webhook('remove', 'wh_none')).rejects.toMatchObject({ code: 'no_webhook' });
   await expect(webhook('remov', 'x')).rejects.toThrow("Did you mean 'remove'?");
-  await expect(webhook('add')).rejects.toThrow('No URL');
+  await expect(webhook('add')).rejects.toThrow('Missing webhook URL');
   const { io } = createFakeIo({ env: { STEPFAST_DATABASE_URL: stage.url } });
-  await expect(run(['list', '--project', 'nobody'], io)).rejects.toThrow("no project 'nobody'");
+  await expect(run(['list', '--project', 'nobody'], io)).rejects.toThrow("'nobody'");
   await expect(run(['list', '--project', 'team'], createFakeIo().io)).rejects.toThrow(
     'STEPFAST_DATABASE_URL',
   );

@@ -15,7 +15,7 @@ const started: ChildProcess[] = [];
 
 beforeAll(async () => {
   stage = await setStage();
-  webhooks = createWebhooks({ url: stage.url, reach: { http: true, privateAddresses: true } });
+  webhooks = createWebhooks({ url: stage.url, allow: { http: true, privateAddresses: true } });
   await stage.sql(`update stepfast_jobs.queue set retry_limit = 100, retry_delay = 1, retry_delay_max = 1
     where name = 'webhook'`);
 }, 240_000);

@@ -4,7 +4,7 @@ import { createJobs } from '../../../src/jobs/index.ts';
 const url = process.argv[2] ?? '';
 const jobs = createJobs({
   url,
-  reach: { http: true, privateAddresses: true },
+  allow: { http: true, privateAddresses: true },
   timing: { poll: 100, supervise: 1000 },
 });
 await jobs.start();

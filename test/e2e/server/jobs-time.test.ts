@@ -25,12 +25,12 @@ let stage: Stage;
 let webhooks: Webhooks;
 let receiver: Receiver;
 const running: Jobs[] = [];
-const reach = { http: true, privateAddresses: true };
+const allow = { http: true, privateAddresses: true };
 const hour = 3_600_000;
 
 beforeAll(async () => {
   stage = await setStage();
-  webhooks = createWebhooks({ url: stage.url, reach });
+  webhooks = createWebhooks({ url: stage.url, allow });
 }, 240_000);
 afterAll(async () => {
   await webhooks?.close();
@@ -50,7 +50,7 @@ async function start(options: Partial<JobsOptions> = {}): Promise<Jobs> {
   const { timing, ...rest } = options;
   const jobs = createJobs({
     url: stage.url,
-    reach,
+    allow,
     ...rest,
     timing: { poll: 200, supervise: 1000, ...timing },
   });

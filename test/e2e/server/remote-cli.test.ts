@@ -80,7 +80,7 @@ describe('logging in', () => {
     expect(existsSync(logins())).toBe(false);
     const { code, stdout } = await login();
     expect(code).toBe(0);
-    expect(stdout).toMatch(/project 'project-1', as the person 'ann', who may read, write/);
+    expect(stdout).toMatch(/project 'project-1', as person 'ann', scopes read, write/);
     const [file = ''] = readdirSync(logins());
     expect(statSync(join(logins(), file)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(join(logins(), file), 'utf8'))).toMatchObject({ url: wire.url });
@@ -117,7 +117,7 @@ describe('every command', () => {
     for (const command of ['push', 'repair'] as const) {
       const { code, stderr } = await stepfast([command, run]);
       expect({ command, code }).toEqual({ command, code: 1 });
-      expect(stderr).toContain(`lives on ${wire.url}`);
+      expect(stderr).toContain(`stored on ${wire.url}`);
     }
     expect((await json('doctor')).sections).toContainEqual(
       expect.objectContaining({ title: 'Server', checks: [expect.objectContaining({ state: 'ok' })] }),

@@ -14,7 +14,7 @@ interface Chip {
 const chipHeight = 22;
 const gap = 6;
 
-/** A step: badge, id, type, agent, first line of the instructions, chips. */
+/** Draws badge, id, type, agent, first line of the instructions, and chips. */
 export function phaseHead(phase: Phase, width: number): Block {
   const badge = [rect(0, 0, 24, 24, 7, `fill-${phase.type}`), icon(phase.type, 5, 5, 'card')];
   return head(phase, {
@@ -53,7 +53,7 @@ function framed(block: Block, width: number, radius: number, look: string): Bloc
 interface Head {
   width: number;
   pad: number;
-  /** From the padding to the text, which stands beside the badge. */
+  /** Distance from the padding to the text next to the badge. */
   indent: number;
   font: 'id' | 'sub';
   badge: Shape[];
@@ -88,7 +88,7 @@ function head(card: Card, { width, pad, indent, font, badge, kind, chips }: Head
   return { height: bottom + pad, shapes };
 }
 
-/** Chips side by side, in as many rows as they need. */
+/** Lays out chips in rows. */
 function chipRows(chips: readonly Chip[], width: number): Block {
   const shapes: Shape[] = [];
   let [x, y] = [0, 0];
@@ -104,7 +104,7 @@ function chipRows(chips: readonly Chip[], width: number): Block {
 const chipWidth = (chip: Chip | undefined): number => (chip ? 24 + measure(chip.text, chip.font) + 9 : 0);
 
 function drawChip(chip: Chip, x: number, y: number, width: number): Shape[] {
-  // Half a pixel more, or rounding would cut a text that fits exactly.
+  // Half a pixel of slack, so that rounding never truncates a text that fits exactly.
   const room = width - 33 + 0.5;
   return [
     rect(x, y, width, chipHeight, 6, `fill-${chip.tone} wash`),

@@ -4,7 +4,7 @@ import { type Block, group, path, px, rect, type Shape, text, textWidth } from '
 import { measure } from './text.ts';
 import type { Tone } from './theme.ts';
 
-/** Where a card came to stand. */
+/** The position of a card. */
 export interface Slot {
   top: number;
   height: number;
@@ -17,7 +17,7 @@ export interface Stack extends Block {
 const pillHeight = 22;
 const loopLane = 92;
 
-/** The cards one below the other, with arrows and boundary marks between them. */
+/** Stacks cards vertically, with arrows and boundary marks between them. */
 export function stack(
   items: readonly { before: Mark | undefined; block: Block }[],
   width: number,
@@ -55,7 +55,7 @@ export function phaseBlock(phase: Phase, width: number): Block {
   return phase.subSteps.length > 0 ? loopBlock(phase, width) : phaseCard(phase, width);
 }
 
-/** A container with the sub-steps in it and the way back to the first. */
+/** A container with the sub-steps and the arrow back to the first. */
 function loopBlock(phase: Phase, width: number): Block {
   const head = phaseHead(phase, width);
   const inner = width - 16 - loopLane;
@@ -68,12 +68,12 @@ function loopBlock(phase: Phase, width: number): Block {
       rect(0, 0, width, height, 12, 'fill-card'),
       rect(0, 0, width, height, 12, 'fill-loop line-loop thin soft tint'),
       ...head.shapes,
-      group(16, head.height, [...stacked.shapes, ...wayBack(stacked.slots, inner)]),
+      group(16, head.height, [...stacked.shapes, ...backArrow(stacked.slots, inner)]),
     ],
   };
 }
 
-function wayBack(slots: readonly Slot[], edge: number): Shape[] {
+function backArrow(slots: readonly Slot[], edge: number): Shape[] {
   const [first, last] = [slots[0], slots.at(-1)];
   if (!first || !last) return [];
   const lane = edge + loopLane / 2;
@@ -86,7 +86,7 @@ function wayBack(slots: readonly Slot[], edge: number): Shape[] {
   ];
 }
 
-/** From the edge out to the lane, along it, and back to the edge; works on either side. */
+/** A path from the edge out to the lane, along it, and back to the edge, on either side. */
 export function bracket(edge: number, lane: number, from: number, to: number): string {
   const side = Math.sign(lane - edge);
   const way = Math.sign(to - from);
@@ -114,7 +114,7 @@ export function arrowDown(x: number, y: number, length: number): Shape[] {
   ];
 }
 
-/** A label on a line, centred, that hides the line beneath it. */
+/** A centered label that covers the line beneath it. */
 export function pill(label: string, x: number, y: number, tone: Tone): Shape[] {
   const width = measure(label, 'label') + 16;
   const at = [x - width / 2, y - 10, width, 20, 10] as const;

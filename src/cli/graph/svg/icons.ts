@@ -1,6 +1,6 @@
 import { group, path, type Shape } from './shapes.ts';
 
-/** Drawn on a field of 14 × 14; `solid` ones are filled, the others are strokes. */
+/** Icons on a 14 × 14 grid; `solid` icons are filled, the others are stroked. */
 const icons = {
   action: { solid: true, d: 'M4.6 2.9Q4.6 2 5.4 2.5L11 6.3Q11.9 7 11 7.7L5.4 11.5Q4.6 12 4.6 11.1Z' },
   loop: { solid: false, d: 'M11.4 7.6A4.5 4.5 0 1 1 10.2 3.9L11.6 5.3M11.7 2.4V5.4H8.7' },

@@ -1,6 +1,6 @@
 import { type FontName, isMeasured, measure, truncate } from './text.ts';
 
-/** What the drawing is made of, before it is text: tests look at these. */
+/** The drawing before it is serialized, which tests can inspect. */
 export type Shape = Rect | Path | Text | Group;
 
 export interface Rect {
@@ -27,11 +27,11 @@ export interface Text {
   font: FontName;
   look: string;
   middle: boolean;
-  /** The width it must not exceed. */
+  /** Maximum width. */
   room: number;
-  /** The whole text, where only its beginning is shown. */
+  /** The full text, if it is truncated. */
   whole?: string;
-  /** Follows the text at a distance, wherever the reader's font lets it end. */
+  /** Text that follows at a distance, wherever the text ends in the reader's font. */
   tail?: Tail;
 }
 
@@ -47,7 +47,7 @@ export interface Group {
   x: number;
   y: number;
   children: Shape[];
-  /** A tooltip for everything in it. */
+  /** Tooltip of the group. */
   title?: string;
 }
 
@@ -76,7 +76,7 @@ export const rect = (
 
 export const path = (d: string, look: string): Path => ({ kind: 'path', d, look });
 
-/** Cut to its room (the tail never is), with the whole text as a tooltip if something was lost. */
+/** Truncates the text, never the tail, and adds the full text as a tooltip. */
 export function text(
   at: { x: number; y: number; room: number; middle?: boolean },
   content: string,
@@ -90,7 +90,7 @@ export function text(
   return { kind: 'text', x, y, room, middle, text: shown, font, look, ...whole, ...(tail && { tail }) };
 }
 
-/** The width of a text shape by our own estimate. */
+/** The estimated width of a text shape. */
 export const textWidth = ({ text, font, tail }: Pick<Text, 'text' | 'font' | 'tail'>): number =>
   measure(text, font) + (tail ? tail.gap + measure(tail.text, tail.font) : 0);
 
@@ -102,7 +102,7 @@ export const group = (x: number, y: number, children: Shape[], title?: string): 
   ...(title !== undefined && { title }),
 });
 
-/** Deterministic: numbers to two places, no ids that are counted. */
+/** Deterministic: numbers have at most two decimals, and no ids are generated. */
 export function toXml(shapes: readonly Shape[], indent = '  '): string {
   return shapes.map((shape) => `${indent}${element(shape, indent)}\n`).join('');
 }
@@ -112,7 +112,7 @@ export const escapeXml = (value: string): string =>
 
 export const px = (value: number): string => String(Number(value.toFixed(2)));
 
-/** Near the limit of its room, where a wide font of the reader's would overflow. */
+/** True if the text nearly fills its box, so that a wider font would overflow. */
 const isTight = (shape: Text): boolean =>
   !shape.tail && isMeasured(shape.text) && textWidth(shape) > 0.85 * shape.room;
 

@@ -8,13 +8,13 @@ const widestPivots = 150;
 const widestNote = 128;
 
 export interface Side {
-  /** How much room it takes beside the cards. */
+  /** Width of the area next to the cards. */
   width: number;
-  /** Shapes with the cards' edge as x = 0. */
+  /** Shapes, with x = 0 at the edge of the cards. */
   draw(slots: readonly Slot[]): Shape[];
 }
 
-/** Left of the cards: a way back for each pivot, in lanes so that none lies on another. */
+/** Left of the cards: an arrow for each pivot, in separate lanes. */
 export function pivotSide(graph: Graph): Side {
   if (graph.pivots.length === 0) return { width: 0, draw: () => [] };
   const lanes = assignLanes(graph.pivots);
@@ -27,7 +27,7 @@ export function pivotSide(graph: Graph): Side {
   };
 }
 
-/** Right of the cards: each ralph step's arrow to itself, with how often and until when. */
+/** Right of the cards: the arrow of each ralph step to itself, with its limit and condition. */
 export function roundSide(graph: Graph): Side {
   const ralphs = graph.phases.filter(({ type }) => type === 'ralph');
   if (ralphs.length === 0) return { width: 0, draw: () => [] };
@@ -43,7 +43,7 @@ export function roundSide(graph: Graph): Side {
   };
 }
 
-/** The first lane in which no span overlaps; short spans first, so that they lie inside. */
+/** Assigns the first lane without overlap; short spans first, so that they are innermost. */
 function assignLanes(pivots: readonly Pivot[]): number[] {
   const span = ({ from, to }: Pivot): number => Math.abs(from - to);
   const shortFirst = pivots
@@ -75,7 +75,7 @@ function drawPivots(
   for (const [index, pivot] of graph.pivots.entries()) {
     const [source, target] = [slots[pivot.from], slots[pivot.to]];
     if (!source || !target) continue;
-    // Outer lanes arrive above inner ones and leave below them, so that the fewest lines cross.
+    // Outer lanes arrive above inner ones and leave below them, to minimize crossings.
     const outside = (end: 'from' | 'to'): number =>
       graph.pivots.filter(
         (other, nth) => other[end] === pivot[end] && (lanes[nth] ?? 0) > (lanes[index] ?? 0),

@@ -6,7 +6,7 @@ export interface Font {
   bold: boolean;
 }
 
-/** Every size of text in the drawing; the style sheet is made from the same table. */
+/** All fonts of the drawing; the style sheet uses the same table. */
 export const fonts = {
   name: { size: 21, mono: false, bold: true },
   description: { size: 13.5, mono: false, bold: false },
@@ -21,7 +21,7 @@ export const fonts = {
 
 export type FontName = keyof typeof fonts;
 
-/** In pixels, as the usual system fonts have it on average; generous where a character is not in the table. */
+/** Estimated width in pixels for common system fonts; an upper bound for characters outside the table. */
 export function measure(text: string, font: FontName): number {
   const { size, mono, bold } = fonts[font];
   let em = 0;
@@ -30,7 +30,7 @@ export function measure(text: string, font: FontName): number {
   return em * size;
 }
 
-/** Whether the estimate is good enough to set the text to exactly that width, as badges are, whatever the reader's font. */
+/** Whether the estimate is accurate enough to force the text to that width in any font, as badges do. */
 export const isMeasured = (text: string): boolean =>
   graphemes(text).every((grapheme) => widths.has(grapheme));
 
@@ -45,7 +45,7 @@ function sansWidth(grapheme: string): number {
   return isInvisible(grapheme) ? 0 : isWide(grapheme) ? wideWidth(grapheme) : (widths.get(grapheme) ?? 1);
 }
 
-/** Ideographs fill a square in every font; emoji are wider than one. */
+/** Ideographs fill a square in every font; emoji are wider. */
 const wideWidth = (grapheme: string): number => (/\p{Extended_Pictographic}/u.test(grapheme) ? 1.35 : 1.02);
 
 const widths = new Map(

@@ -1,6 +1,6 @@
 import { fonts } from './text.ts';
 
-/** Light, dark. Classes rather than variables: some renderers of images know no CSS variables. */
+/** Light and dark color. Classes instead of CSS variables, which some image renderers do not support. */
 const tones = {
   canvas: ['#f6f8fa', '#0d1117'],
   card: ['#ffffff', '#171d26'],
@@ -22,7 +22,7 @@ export type Tone = keyof typeof tones;
 const sans = "ui-sans-serif,-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const mono = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace";
 
-/** `fill-TONE` and `line-TONE` colour a shape; the rest is form. */
+/** `fill-TONE` and `line-TONE` set the color of a shape. */
 export function styleSheet(): string {
   return [
     '.stepfast text{white-space:pre}',
@@ -36,12 +36,12 @@ export function styleSheet(): string {
     '.stepfast .wash{fill-opacity:.1}',
     '.stepfast .tint{fill-opacity:.05}',
     '.stepfast .soft{stroke-opacity:.4}',
-    colours(0),
-    `@media (prefers-color-scheme:dark){\n${colours(1)}\n.stepfast .wash{fill-opacity:.16}\n}`,
+    colorRules(0),
+    `@media (prefers-color-scheme:dark){\n${colorRules(1)}\n.stepfast .wash{fill-opacity:.16}\n}`,
   ].join('\n');
 }
 
-const colours = (mode: 0 | 1): string =>
+const colorRules = (mode: 0 | 1): string =>
   Object.entries(tones)
     .map(
       ([tone, pair]) =>

@@ -5,7 +5,7 @@ import type { Runtime } from '../../runtime/index.ts';
 
 type Branch = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>['branches'][number];
 
-/** A batch that only one of several histories has. */
+/** A batch that exists in only one of several histories. */
 export interface OwnBatch {
   seq: number;
   now: number;
@@ -17,7 +17,7 @@ interface Line extends OwnBatch {
   sum: string;
 }
 
-/** What a history has of its own, from its last line back; empty where the journal cannot be read so. */
+/** The batches that only this history has; empty if the journal is unreadable. */
 export function ownBatches({ project }: Runtime, run: string, { id, from, to }: Branch): OwnBatch[] {
   const lines = readLines(join(project.directory, 'runs', run, 'journal.jsonl'));
   const own: OwnBatch[] = [];
@@ -43,7 +43,7 @@ function readLines(file: string): Line[] {
     });
 }
 
-/** The store has found them whole; only what is read here is looked at. */
+/** Checks only the fields used here; the store has already verified the line. */
 const isLine = (line: unknown): line is Line =>
   typeof line === 'object' &&
   line !== null &&

@@ -3,16 +3,16 @@ import { bareMessage } from '../look/damage.ts';
 
 type Problem = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>['problems'][number];
 
-/** Findings of one kind on lines that follow each other. */
+/** Problems of one kind on consecutive lines. */
 export interface Finding {
   kind: Problem['kind'];
   message: string;
-  /** Of the journal, the first and the last. */
+  /** First and last line of the journal. */
   lines?: [number, number];
   count: number;
 }
 
-/** Equal findings become one: a lost line makes every one after it unreadable. */
+/** Merges equal problems: a missing line makes every later line unreadable. */
 export function findingsOf(problems: readonly Problem[]): Finding[] {
   const found: Finding[] = [];
   for (const problem of problems) {
@@ -28,7 +28,7 @@ export function findingsOf(problems: readonly Problem[]): Finding[] {
 }
 
 /** `line 3: …`, `lines 32–86: …`. */
-export function sayFinding({ lines, message }: Finding, dash: string): string {
+export function formatFinding({ lines, message }: Finding, dash: string): string {
   if (!lines) return message;
   const [from, to] = lines;
   return `${from === to ? `line ${from}` : `lines ${from}${dash}${to}`}: ${message}`;

@@ -1,36 +1,36 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addressOf } from './address.ts';
-import { hostRules } from './hosts.ts';
-import { isDeeperThan } from './nesting.ts';
-import { createRate } from './rate.ts';
+import { hostRules } from './allowed-hosts.ts';
+import { clientAddress } from './client-address.ts';
+import { exceedsDepth } from './json-depth.ts';
+import { createRateLimit } from './rate-limit.ts';
 import { isToken } from './token.ts';
 
 const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
 
-test('the scan of a text knows the depth of every JSON', () => {
+test('scanning JSON text finds the depth of any value', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.integer({ min: 0, max: 8 }), (value, most) => {
-      expect(isDeeperThan(JSON.stringify(value), most)).toBe(depthOf(value) > most);
+      expect(exceedsDepth(JSON.stringify(value), most)).toBe(depthOf(value) > most);
     }),
   );
-  expect(isDeeperThan('"\\\\"[[[', 2)).toBe(true);
-  expect(isDeeperThan('{"a":"[[[[\\"[[["}', 1)).toBe(false);
+  expect(exceedsDepth('"\\\\"[[[', 2)).toBe(true);
+  expect(exceedsDepth('{"a":"[[[[\\"[[["}', 1)).toBe(false);
 });
 
-test('a rate refills with time and forgets the oldest names first', () => {
+test('a rate limit refills over time and evicts the least recently used name', () => {
   let now = 0;
-  const rate = createRate({ perSecond: 2, burst: 3, clock: () => now, most: 2 });
+  const rate = createRateLimit({ perSecond: 2, burst: 3, clock: () => now, maxNames: 2 });
   const takes = (name: string, times: number): boolean[] =>
     Array.from({ length: times }, () => rate.take(name));
   expect(takes('a', 4)).toEqual([true, true, true, false]);
-  rate.giveBack('a');
+  rate.refund('a');
   expect(takes('a', 2)).toEqual([true, false]);
-  rate.giveBack('nobody');
+  rate.refund('unknown');
   now += 500;
   expect(takes('a', 2)).toEqual([true, false]);
-  // A clock that goes back gives nothing away.
+  // A clock that moves backward refills nothing.
   now -= 10_000;
   expect(rate.take('a')).toBe(false);
   takes('b', 1);
@@ -38,21 +38,21 @@ test('a rate refills with time and forgets the oldest names first', () => {
   expect(rate.size).toBe(2);
 });
 
-test('an address is what the last proxy of our own saw, an IPv6 one by its network', () => {
+test('the client address is what the outermost trusted proxy saw, with IPv6 reduced to its /64', () => {
   const request = (forwarded?: string): Request =>
     new Request('http://x/', forwarded === undefined ? {} : { headers: { 'X-Forwarded-For': forwarded } });
-  expect(addressOf(request('6.6.6.6'), '10.0.0.1', 0)).toBe('10.0.0.1');
-  expect(addressOf(request('6.6.6.6, 1.2.3.4'), '10.0.0.1', 1)).toBe('1.2.3.4');
-  expect(addressOf(request('6.6.6.6, 1.2.3.4, 10.0.0.2'), '10.0.0.1', 2)).toBe('1.2.3.4');
-  expect(addressOf(request(), '10.0.0.1', 1)).toBe('10.0.0.1');
-  expect(addressOf(request(), '::ffff:10.0.0.1', 0)).toBe('10.0.0.1');
-  expect(addressOf(request(), undefined, 0)).toBe('unknown');
-  const one = addressOf(request(), '2001:db8:1:2:3:4:5:6', 0);
-  expect(addressOf(request(), '2001:db8:1:2::9', 0)).toBe(one);
-  expect(addressOf(request(), '2001:db8:1:3::9', 0)).not.toBe(one);
+  expect(clientAddress(request('6.6.6.6'), '10.0.0.1', 0)).toBe('10.0.0.1');
+  expect(clientAddress(request('6.6.6.6, 1.2.3.4'), '10.0.0.1', 1)).toBe('1.2.3.4');
+  expect(clientAddress(request('6.6.6.6, 1.2.3.4, 10.0.0.2'), '10.0.0.1', 2)).toBe('1.2.3.4');
+  expect(clientAddress(request(), '10.0.0.1', 1)).toBe('10.0.0.1');
+  expect(clientAddress(request(), '::ffff:10.0.0.1', 0)).toBe('10.0.0.1');
+  expect(clientAddress(request(), undefined, 0)).toBe('unknown');
+  const one = clientAddress(request(), '2001:db8:1:2:3:4:5:6', 0);
+  expect(clientAddress(request(), '2001:db8:1:2::9', 0)).toBe(one);
+  expect(clientAddress(request(), '2001:db8:1:3::9', 0)).not.toBe(one);
 });
 
-test('a server answers to its public name, and to this machine only where it listens there', () => {
+test('a server accepts its public host, and loopback hosts only when it listens on loopback', () => {
   const publicUrl = new URL('https://stepfast.example');
   const local = hostRules({ publicUrl, host: '127.0.0.1', port: 7437 });
   expect([...local.hosts].sort()).toEqual([
@@ -66,7 +66,7 @@ test('a server answers to its public name, and to this machine only where it lis
   expect([...open.origins]).toEqual(['https://stepfast.example']);
 });
 
-test('a token has its form, and nothing else has', () => {
+test('isToken accepts only the token format', () => {
   const token = `sf_0123456789abcdef_${'aZ0_-'.repeat(9).slice(0, 43)}`;
   expect(isToken(token)).toBe(true);
   for (const other of ['', 'sf_', `${token}x`, token.slice(0, -1), token.replace('sf_', 'SF_'), `${token}\n`])

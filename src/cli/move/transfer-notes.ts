@@ -3,29 +3,27 @@ import { lasting, printable } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 
-/** What of a run stays on its machine, where it has such a thing. */
-export function travelNotes(definition: Definition, state: State, now: number): string[] {
+/** Warnings about state that a transfer leaves behind on the machine. */
+export function transferNotes(definition: Definition, state: State, now: number): string[] {
   const deadlines = Object.values(state.cursors).flatMap(({ checking }) => checking?.deadline ?? []);
   const left = Math.max(0, ...deadlines) - now;
   return [
     ...(deadlines.length === 0
       ? []
       : [
-          `its gates were running, and only the machine that runs them can report: push again when they have ended${left > 0 ? `, or they count as interrupted in ${lasting(left)}` : ''}`,
+          `gates are still running on this machine: push again when they finish${left > 0 ? `, or they count as interrupted in ${lasting(left)}` : ''}`,
         ]),
     ...(hasTaskBranches(definition, state)
-      ? [
-          `the work of its tasks is on branches stepfast/${state.run}/*, and files and branches travel by git alone: push and fetch them too`,
-        ]
+      ? [`task work is on the branches stepfast/${state.run}/*: push and fetch them with git`]
       : []),
   ];
 }
 
-export function sayNotes(notes: readonly string[], io: Io): void {
+export function printNotes(notes: readonly string[], io: Io): void {
   for (const note of notes) io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(note)}\n`);
 }
 
-/** Where several agents work, each started task has a worktree and a branch of its own. */
+/** In parallel loops, each started task has its own worktree and branch. */
 const hasTaskBranches = ({ steps }: Definition, { tasks, cursors }: State): boolean =>
   steps.some(({ id, loop = id, parallel = 1 }) => {
     const list = parallel > 1 && Object.hasOwn(tasks, loop) ? tasks[loop] : undefined;

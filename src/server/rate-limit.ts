@@ -1,20 +1,20 @@
-/** Token buckets by name. Bounded: where too many names are known, the one that was used longest ago is forgotten. */
-export interface Rate {
-  /** Takes one; false where nothing is left. */
+/** Token buckets by name. Evicts the least recently used name beyond `maxNames`. */
+export interface RateLimit {
+  /** Takes one token; false if the bucket is empty. */
   take(name: string): boolean;
-  /** What was taken did not count. */
-  giveBack(name: string): void;
+  /** Returns a token that was taken. */
+  refund(name: string): void;
   readonly size: number;
 }
 
-interface RateOptions {
+interface RateLimitOptions {
   perSecond: number;
   burst: number;
   clock(): number;
-  most?: number;
+  maxNames?: number;
 }
 
-export function createRate({ perSecond, burst, clock, most = 10_000 }: RateOptions): Rate {
+export function createRateLimit({ perSecond, burst, clock, maxNames = 10_000 }: RateLimitOptions): RateLimit {
   const buckets = new Map<string, { left: number; at: number }>();
 
   function levelOf(name: string, now: number): number {
@@ -30,12 +30,12 @@ export function createRate({ perSecond, burst, clock, most = 10_000 }: RateOptio
       const level = levelOf(name, now);
       if (level < 1) return false;
       buckets.delete(name);
-      const [oldest] = buckets.size < most ? [] : buckets.keys();
+      const [oldest] = buckets.size < maxNames ? [] : buckets.keys();
       if (oldest !== undefined) buckets.delete(oldest);
       buckets.set(name, { left: level - 1, at: now });
       return true;
     },
-    giveBack(name) {
+    refund(name) {
       const bucket = buckets.get(name);
       if (bucket) bucket.left = Math.min(burst, bucket.left + 1);
     },

@@ -2,28 +2,28 @@ import { type HookEvent, hookEvents } from '../../hooks/index.ts';
 import { type Event, ended } from '../../machine/index.ts';
 import { type Runtime, refusalsIn } from '../../runtime/index.ts';
 
-/** What Stepfast did in a project, counted from its journals and from what its hooks wrote down. */
-export interface Tally {
-  /** undefined: nothing ever happened. */
+/** Counts from the journals and hook logs of a project. */
+export interface Stats {
+  /** Time of the first event; undefined if there is none. */
   since: number | undefined;
   runs: { all: number; live: number; complete: number; unreadable: number };
-  /** Somebody said "done", and the gates were red. */
+  /** An agent claimed completion, and gates failed. */
   falseDone: number;
-  /** Positions that were completed, and those of them with a green gate. */
+  /** Completed positions, and those with a green gate. */
   completed: number;
   verified: number;
-  /** A call from where the run did not stand, and a verdict on one's own work. */
+  /** Refused calls for another position, and refused verdicts on the agent's own work. */
   skipsRefused: number;
   verdictsRefused: number;
   compactions: number;
   clears: number;
-  /** Of what the summaries were asked to keep. */
+  /** Facts that compaction summaries were asked to keep, and those they lost. */
   factsAsked: number;
   factsLost: number;
   injected: number;
   proven: number;
   repaired: number;
-  /** Repaired because they had arrived cut. */
+  /** Repaired because the briefing arrived truncated. */
   cut: number;
   gaveUp: number;
   stopsHeld: number;
@@ -34,39 +34,39 @@ export interface Tally {
   hookErrors: number;
 }
 
-export async function tallyOf({ engine, project }: Pick<Runtime, 'engine' | 'project'>): Promise<Tally> {
-  const tally = nothing();
+export async function collectStats({ engine, project }: Pick<Runtime, 'engine' | 'project'>): Promise<Stats> {
+  const stats = nothing();
   const seen = (now: number): void => {
-    tally.since = Math.min(tally.since ?? now, now);
+    stats.since = Math.min(stats.since ?? now, now);
   };
   for (const { run, state } of await engine.runs({ ended: true })) {
-    tally.runs.all += 1;
+    stats.runs.all += 1;
     if (!state) {
-      tally.runs.unreadable += 1;
+      stats.runs.unreadable += 1;
       continue;
     }
-    if (!ended(state)) tally.runs.live += 1;
-    if (state.status === 'complete') tally.runs.complete += 1;
+    if (!ended(state)) stats.runs.live += 1;
+    if (state.status === 'complete') stats.runs.complete += 1;
     const approvals = new Set<string>();
     for (const { now, events, actor } of await engine.entries(run).catch(() => []))
       for (const event of events) {
         seen(now);
-        countEvent(tally, event, { approvals, person: actor?.kind === 'person' });
+        countEvent(stats, event, { approvals, person: actor?.kind === 'person' });
       }
   }
   for (const { now, code } of refusalsIn(project.directory)) {
     seen(now);
-    if (code === 'own_work' || code === 'person_only') tally.verdictsRefused += 1;
-    else tally.skipsRefused += 1;
+    if (code === 'own_work' || code === 'person_only') stats.verdictsRefused += 1;
+    else stats.skipsRefused += 1;
   }
   for (const entry of hookEvents(project)) {
     seen(entry.now);
-    countHook(tally, entry);
+    countHook(stats, entry);
   }
-  return tally;
+  return stats;
 }
 
-const nothing = (): Tally => ({
+const nothing = (): Stats => ({
   since: undefined,
   runs: { all: 0, live: 0, complete: 0, unreadable: 0 },
   falseDone: 0,
@@ -92,68 +92,68 @@ const nothing = (): Tally => ({
 });
 
 function countEvent(
-  tally: Tally,
+  stats: Stats,
   event: Event,
   { approvals, person }: { approvals: Set<string>; person: boolean },
 ): void {
   switch (event.type) {
     case 'gates.requested':
-      // What a person says or approves is no agent's claim.
+      // Gates after a person's own advance or approval do not check an agent's claim.
       if (event.approval || person) approvals.add(event.id);
       break;
     case 'gates.finished':
-      if (!event.pass && !approvals.has(event.id)) tally.falseDone += 1;
+      if (!event.pass && !approvals.has(event.id)) stats.falseDone += 1;
       break;
     case 'position.completed':
-      tally.completed += 1;
-      if (event.receipts.some(({ pass }) => pass)) tally.verified += 1;
+      stats.completed += 1;
+      if (event.receipts.some(({ pass }) => pass)) stats.verified += 1;
       break;
     case 'session.reset':
-      if (event.saw === 'compact') tally.compactions += 1;
-      else tally.clears += 1;
+      if (event.saw === 'compact') stats.compactions += 1;
+      else stats.clears += 1;
       break;
     case 'compaction.recorded':
-      tally.factsAsked += event.asked;
-      tally.factsLost += event.asked - event.found;
+      stats.factsAsked += event.asked;
+      stats.factsLost += event.asked - event.found;
       break;
     case 'stop.held':
-      tally.stopsHeld += 1;
+      stats.stopsHeld += 1;
       break;
     case 'review.decided':
       if (!person) break;
-      if (event.verdict === 'approve') tally.approvals += 1;
-      else tally.rejections += 1;
+      if (event.verdict === 'approve') stats.approvals += 1;
+      else stats.rejections += 1;
       break;
     case 'question.answered':
-      tally.answers += 1;
+      stats.answers += 1;
       break;
   }
 }
 
-function countHook(tally: Tally, entry: HookEvent): void {
+function countHook(stats: Stats, entry: HookEvent): void {
   switch (entry.what) {
     case 'injected':
-      tally.injected += 1;
+      stats.injected += 1;
       break;
     case 'repaired':
-      tally.repaired += 1;
-      if (entry.why === 'cut') tally.cut += 1;
+      stats.repaired += 1;
+      if (entry.why === 'cut') stats.cut += 1;
       break;
     case 'proven':
-      tally.proven += 1;
+      stats.proven += 1;
       break;
     case 'gave_up':
-      tally.gaveUp += 1;
+      stats.gaveUp += 1;
       break;
     case 'held':
-      // A run's own are in its journal.
-      if (entry.run === '') tally.stopsHeld += 1;
+      // Stops of a run are counted from its journal.
+      if (entry.run === '') stats.stopsHeld += 1;
       break;
     case 'denied':
-      tally.toolsDenied += 1;
+      stats.toolsDenied += 1;
       break;
     case 'error':
-      tally.hookErrors += 1;
+      stats.hookErrors += 1;
       break;
   }
 }

@@ -1,27 +1,27 @@
 import { problem } from './problem.ts';
 
-/** Who may be asked, and by whose pages. */
+/** The `Host` and `Origin` values that the server accepts. */
 export interface HostRules {
-  /** Values of `Host`, with their port where it is not the usual one. */
+  /** Values of `Host`, with the port unless it is the default. */
   hosts: ReadonlySet<string>;
   origins: ReadonlySet<string>;
 }
 
-/** A page that made its name point here has another `Host`, and a page of somebody else another `Origin`. */
+/** Stops DNS rebinding (foreign `Host`) and calls from foreign web pages (foreign `Origin`). */
 export function checkHost(request: Request, { hosts, origins }: HostRules): void {
   const host = (request.headers.get('host') ?? '').toLowerCase();
   if (!hosts.has(host))
-    throw problem('forbidden', 'This server does not answer for that host.', {
-      next: 'use its own address, or let the server know the other one with --allow-host',
+    throw problem('forbidden', 'Host not allowed.', {
+      next: 'use the public URL of the server, or start it with --allow-host',
     });
   const origin = request.headers.get('origin');
   if (origin !== null && !origins.has(origin.toLowerCase()))
-    throw problem('forbidden', 'Pages of that origin may not use this server.', {
-      next: 'call it without a browser, or let the server know the origin with --allow-origin',
+    throw problem('forbidden', 'Origin not allowed.', {
+      next: 'call the server without a browser, or start it with --allow-origin',
     });
 }
 
-/** The hosts of a server: its public address, what it listens on, and what was named beside them. */
+/** Allows the public URL, the listening address and the configured extras. */
 export function hostRules(options: {
   publicUrl: URL;
   host: string;

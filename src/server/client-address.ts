@@ -1,13 +1,13 @@
 import { isIPv6 } from 'node:net';
 
-/** Whoever is at the other end; behind so many proxies of our own, what the outermost of them saw. */
-export function addressOf(request: Request, remote: string | undefined, proxies: number): string {
+/** The client's address, or behind trusted proxies the address that the outermost proxy saw. */
+export function clientAddress(request: Request, remote: string | undefined, proxies: number): string {
   const forwarded = (request.headers.get('x-forwarded-for') ?? '').split(',').map((each) => each.trim());
   const seen = proxies === 0 ? undefined : forwarded.at(-proxies);
   return networkOf(seen || remote || 'unknown');
 }
 
-/** Of an IPv6 address the half that one customer has. */
+/** IPv6 clients usually own a /64, so they are limited by that prefix. */
 function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return (mapped ?? address).slice(0, 64);
