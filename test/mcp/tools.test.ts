@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Connection, connect, createProject, eras, type Project } from './kit.ts';
+import type { TestProject } from '../../src/testing/index.ts';
+import { type Connection, connect, createProject, eras } from './kit.ts';
 import { asking, looped, parallel, plain, reviewed } from './workflows.ts';
 
 describe.each(eras)('over stdio in the %s era', (era) => {
-  let project: Project;
+  let project: TestProject;
   let server: Connection;
 
   beforeAll(async () => {
@@ -14,7 +15,7 @@ describe.each(eras)('over stdio in the %s era', (era) => {
   });
   afterAll(async () => {
     await server.close();
-    project.remove();
+    project[Symbol.dispose]();
   });
 
   const start = async (workflow: string, summary = 'the work') => {

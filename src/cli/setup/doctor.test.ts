@@ -1,7 +1,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFakeIo, createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createFakeIo } from '../../testing/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 import { openRuntime } from '../run-options.ts';
 import { checkNode, checkProject } from './checks-project.ts';
@@ -17,8 +18,8 @@ steps:
 const files = { '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' };
 
 /** All but the hosts and the MCP server. */
-async function looked(project: Project): Promise<{ wrong: boolean; says: string }> {
-  const runtime = openRuntime(createFakeIo({ cwd: project.root, home: join(project.root, 'home') }).io, {});
+async function looked(project: TestProject): Promise<{ wrong: boolean; says: string }> {
+  const runtime = openRuntime(createFakeIo({ cwd: project.root, home: project.home }).io, {});
   const now = Date.now();
   const checks = [
     ...checkProject(runtime),
@@ -29,21 +30,21 @@ async function looked(project: Project): Promise<{ wrong: boolean; says: string 
   return { wrong: checks.some(({ state }) => state === 'wrong'), says };
 }
 
-async function started(project: Project): Promise<{ run: string; at: string; folder: string }> {
+async function started(project: TestProject): Promise<{ run: string; at: string; folder: string }> {
   const { stdout } = await project.run(['start', 'w', '--json']);
   const { run, at } = JSON.parse(stdout);
   return { run, at, folder: join(project.root, '.stepfast', 'runs', run) };
 }
 
 test('a project that was never prepared is told how', async () => {
-  using project = createProject({});
+  using project = createTestFolder();
   const { wrong, says } = await looked(project);
   expect(wrong).toBe(true);
   expect(says).toContain('there is no .stepfast here > stepfast init');
 });
 
 test('where all is well it says so, and that Claude Code is not here', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { code, stdout } = await project.run(['doctor'], { env: {} });
   expect(code).toBe(exit.ok);
   expect(stdout).toContain('All is well.');
@@ -52,7 +53,7 @@ test('where all is well it says so, and that Claude Code is not here', async () 
 });
 
 test('[002/10] State file not created? It says which marker CLAUDE.local.md lacks, or what would be adopted', async () => {
-  using project = createProject({ ...files, 'CLAUDE.local.md': '# Workflow State\nWorkflow: Release\n' });
+  using project = createTestFolder({ ...files, 'CLAUDE.local.md': '# Workflow State\nWorkflow: Release\n' });
   expect((await looked(project)).says).toMatch(/CLAUDE\.local\.md describes no workflow: it lacks 'Phase:'/i);
   writeFileSync(
     join(project.root, 'CLAUDE.local.md'),
@@ -64,7 +65,7 @@ test('[002/10] State file not created? It says which marker CLAUDE.local.md lack
 });
 
 test('[002/10] State file not updated after a transition? It compares the file with the journal', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { folder, at } = await started(project);
   const old = readFileSync(join(folder, 'state.json'));
   await project.run(['advance', '--at', at, '--output', 'Planned.'], { now: () => Date.now() + 60_000 });
@@ -78,7 +79,7 @@ test('[002/10] State file not updated after a transition? It compares the file w
 });
 
 test('[002/10] Workflow lost after compaction? It says whether hooks were seen and what was not read', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   await started(project);
   const { says } = await looked(project);
   expect(says).toContain('a run is under way, and no hook was seen yet');
@@ -86,7 +87,7 @@ test('[002/10] Workflow lost after compaction? It says whether hooks were seen a
 });
 
 test('[002/10] Multiple state files accumulating? It counts runs that have ended and names the broom', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { folder, run } = await started(project);
   await project.run(['cancel', '--run', run, '--yes'], { terminal: true, input: [run, 'y'] });
   expect((await looked(project)).says).not.toContain('have ended');
@@ -100,7 +101,7 @@ test('[002/10] Multiple state files accumulating? It counts runs that have ended
 });
 
 test('marks that went missing are made again, and that is said', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   await started(project);
   const marks = join(project.root, '.stepfast', 'sessions', 'marks');
   const before = readdirSync(marks);
@@ -113,7 +114,7 @@ test('marks that went missing are made again, and that is said', async () => {
 });
 
 test('errors of hooks are told with the event and the words', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   await started(project);
   const folder = join(project.root, '.stepfast', 'sessions', 'hooks');
   mkdirSync(folder, { recursive: true });
@@ -127,7 +128,7 @@ test('errors of hooks are told with the event and the words', async () => {
 });
 
 test('workflows with errors and commands that nobody trusts are named with what mends them', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/bad.yaml': 'name: bad\nsteps: 3\n',
     '.stepfast/workflows/sly.yaml':
       'name: sly\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ run: npm test }] }\n',
@@ -140,7 +141,7 @@ test('workflows with errors and commands that nobody trusts are named with what 
 });
 
 test('a config file that is broken is named', async () => {
-  using project = createProject({ '.stepfast/config.yaml': 'nonsense: [' });
+  using project = createTestFolder({ '.stepfast/config.yaml': 'nonsense: [' });
   const { code, stdout } = await project.run(['doctor']);
   expect(code).toBe(exit.no);
   expect(stdout).toContain('config.yaml');

@@ -3,27 +3,26 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { canIsolate } from '../../../src/testing/claude/network.ts';
 import {
   type ClaudeRun,
   contextOf,
-  createHookProbe,
   createScriptedModel,
+  createTestProject,
   forgetsAll,
-  isolation,
   keepsAll,
   lastUser,
   nearlyFull,
   type RunOptions,
   reply,
-  runClaude,
   type ScriptedModel,
   small,
-  startClaude,
   subagent,
   summariser,
   toolsOf,
-} from '../../kit/claude/index.ts';
-import { createTestProject } from '../../kit/project.ts';
+} from '../../../src/testing/index.ts';
+import { runClaude, startClaude } from '../../kit/claude.ts';
+import { createHookProbe } from '../../kit/hook-probe.ts';
 import { plain } from '../../mcp/workflows.ts';
 
 const cli = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
@@ -73,7 +72,7 @@ it('a tool that the script calls runs for real, and its result stands in the nex
     unmatched: [],
     strays: [],
   });
-  expect(network).toBe((await isolation()) ? 'loopback' : 'open');
+  expect(network).toBe((await canIsolate()) ? 'loopback' : 'open');
 });
 
 it("a SessionStart hook's stdout stands in the first request", async () => {
