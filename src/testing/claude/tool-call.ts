@@ -12,9 +12,10 @@ const call =
       ...(typeof input === 'function' ? input(request) : input),
     });
 
-/** The prefix of a tool's name depends on how Stepfast is installed. */
+/** The prefix of a tool's name depends on how Stepfast is installed; the host may list only some tools. */
 const toolNamed = (tool: string, request: ModelRequest): string =>
-  toolsOf(request).find((name) => name.endsWith(`stepfast__${tool}`)) ?? `mcp__stepfast__${tool}`;
+  toolsOf(request).find((name) => name.endsWith(`stepfast__${tool}`)) ??
+  `mcp__plugin_stepfast_stepfast__${tool}`;
 
 /**
  * Calls of tools for a scripted model. A call without a handle takes the last one in the model's context.
