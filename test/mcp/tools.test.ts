@@ -393,9 +393,7 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     expect([one.S, two.S]).toMatchObject([{ task: { id: 'a' } }, { task: { id: 'b' } }]);
     const next = expect.stringContaining(one.S.at);
     expect(await claim()).toMatchObject({ isError: true, S: { next } });
-    expect(await server.call('workflow_advance', { output: 'seen', at: two.S.at })).toMatchObject({
-      isError: false,
-    });
+    expect((await server.call('workflow_advance', { output: 'seen', at: two.S.at })).isError).toBe(false);
     expect((await server.call('workflow_status', { at: one.S.at })).S).toMatchObject({ task: { id: 'a' } });
     await end(run);
   });
