@@ -63,7 +63,7 @@ test('everybody is told everything once and in order, whenever they come', async
           if (step === 'wait') await tick(1);
         }
         const whole = (): boolean => heard.every(({ from, got }) => got.length >= source.rows.length - from);
-        for (let tries = 0; tries < 200 && !whole(); tries += 1) await tick(5);
+        await expect.poll(whole, { interval: 5 }).toBe(true);
         for (const { from, got } of heard)
           expect(got).toEqual(Array.from({ length: source.rows.length - from }, (_, at) => from + at + 1));
         hub.close();
@@ -90,14 +90,14 @@ test('a page that is longer than was asked for is not the last', async () => {
     { take: (rows) => got.push(...rows.map(({ seq }) => seq)), reset: failed, failed },
     async () => undefined,
   );
+  await expect.poll(() => source.asked, { interval: 5 }).toBeGreaterThan(0);
   await tick(60);
   const rest = Array.from({ length: 1101 }, (_, at) => at + 1);
   for (const seq of rest.slice(1))
     source.rows.push({ cursor: String(seq - 1), run: 'r', seq: seq - 1, batch: '{}' });
   // One wake for them all.
   source.add();
-  for (let tries = 0; tries < 200 && got.length < rest.length; tries += 1) await tick(10);
-  expect(got).toEqual(rest);
+  await expect.poll(() => got, { interval: 5 }).toEqual(rest);
   hub.close();
 });
 
@@ -113,6 +113,7 @@ test('wakes of other projects, and those that nobody listens to, ask nothing', a
     { take: () => {}, reset: () => {}, failed: () => {} },
     async () => undefined,
   );
+  await expect.poll(() => source.asked, { interval: 5 }).toBeGreaterThan(0);
   await tick(60);
   const before = source.asked;
   source.add();

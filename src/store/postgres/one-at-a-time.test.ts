@@ -49,11 +49,13 @@ test('who has waited too long goes while the first is still at it, and the next 
 test('who has waited too long is sent away without having done anything', async () => {
   const exclusive = createExclusive(1);
   let done = false;
-  const slow = exclusive('a', () => new Promise((resolve) => setTimeout(resolve, 30)));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const slow = exclusive('a', () => promise);
   const late = exclusive('a', async () => {
     done = true;
   });
   await expect(late).rejects.toMatchObject({ code: 'store_busy' });
+  resolve();
   await slow;
   expect(done).toBe(false);
 });

@@ -19,9 +19,10 @@ import {
   small,
   subagent,
   summariser,
+  toolCall,
   toolsOf,
 } from '../../../src/testing/index.ts';
-import { runClaude, startClaude } from '../../kit/claude.ts';
+import { createClaudeProject, runClaude, startClaude } from '../../kit/claude.ts';
 import { createHookProbe } from '../../kit/hook-probe.ts';
 import { plain } from '../../mcp/workflows.ts';
 
@@ -250,4 +251,23 @@ it('a session that gives no result is ended and says so', async () => {
   await expect(session.send('wait')).rejects.toThrow("claude gave no result in 2000 ms to 'wait'");
   expect(() => process.kill(session.pid, 0)).toThrow();
   await session.close();
+});
+
+it('a project has Stepfast as a plugin, and its run can be looked at', async () => {
+  const claude = await createClaudeProject({ '.stepfast/workflows/plain.yaml': plain });
+  try {
+    claude.model.on(
+      lastUser(/begin/),
+      toolCall.start('plain'),
+      toolCall.advance('Planned.'),
+      toolCall.advance('Built.'),
+      reply.text('Done.'),
+    );
+    const { turns } = await claude.run({ prompts: ['begin'] });
+    expect(turns).toMatchObject([{ result: 'Done.' }]);
+    expect(await (await claude.project.onlyRun()).state()).toMatchObject({ status: 'complete' });
+    expect(claude.model.unmatched()).toEqual([]);
+  } finally {
+    await claude[Symbol.asyncDispose]();
+  }
 });
