@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { copyPublicTypes } from './build/public-types.ts';
 import { createStamp } from './build/stamp.ts';
 
 process.chdir(join(import.meta.dirname, '..'));
@@ -33,6 +34,8 @@ const { metafile } = await build({
     index: 'src/index.ts',
     main: 'src/cli/main.ts',
     context: 'src/context/library.ts',
+    testing: 'src/testing/library.ts',
+    'testing-bridge': 'src/testing/claude/bridge.ts',
     'hook-with-files': 'src/hooks/with-files.ts',
   },
   outdir: 'dist',
@@ -65,7 +68,7 @@ for (const file of Object.keys(metafile.outputs).filter((each) => each.endsWith(
 }
 
 // Checks the Node version in a file that an older Node can still parse.
-const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { engines, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
 const [major, minor] = engines.node.replace('>=', '').split('.');
 const isOld = `const[a,b]=process.versions.node.split('.');if(a<${major}||a==${major}&&b<${minor})`;
 const needs = `Stepfast needs Node ${major}.${minor} or newer and found `;
@@ -91,9 +94,16 @@ const full = await buildHook('src/hooks/full.ts', 'hook-full.cjs', {
 });
 
 writeFileSync('dist/THIRD-PARTY.txt', thirdParty(metafile));
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
-  stdio: 'inherit',
-});
+const types = 'node_modules/.cache/stepfast/types';
+rmSync(types, { recursive: true, force: true });
+const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', types];
+execFileSync(process.execPath, tsc, { stdio: 'inherit' });
+const entries: { types?: string }[] = Object.values(exports);
+copyPublicTypes(
+  types,
+  'dist',
+  entries.flatMap((entry) => (entry.types === undefined ? [] : relative('dist', entry.types))),
+);
 bundleZodTypes();
 printSizes(metafile);
 for (const each of [light, full, line]) printSizes(each);

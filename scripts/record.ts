@@ -5,16 +5,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  claudeCommand,
   createScriptedModel,
+  createTestProject,
   forgetsAll,
   lastUser,
   type ModelRequest,
   reply,
   type ScriptedModel,
   summariser,
-} from '../test/kit/claude/index.ts';
-import { createTestProject } from '../test/kit/project.ts';
+} from '../src/testing/index.ts';
+import { claudeCommand } from '../test/kit/claude.ts';
 import { ensureBuilt } from './ensure-built.ts';
 import { type Panel, screensSvg } from './record/screen-svg.ts';
 import { openTerminal, type Terminal } from './record/terminal.ts';

@@ -3,18 +3,16 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createHome, removeHome } from '../src/testing/claude/run.ts';
 import {
-  claudeCommand,
   contextOf,
-  createHome,
   createScriptedModel,
   forgetsAll,
   lastUser,
-  removeHome,
   reply,
-  runClaude,
   summariser,
-} from '../test/kit/claude/index.ts';
+} from '../src/testing/index.ts';
+import { claudeCommand, runClaude } from '../test/kit/claude.ts';
 import { claudeBinary } from './install-hosts.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'stepfast-package-'));

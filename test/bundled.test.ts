@@ -4,35 +4,20 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { compileCondition, loadWorkflowFile, places, workflowJsonSchema } from '../src/definition/index.ts';
-import { type Definition, findPlaceholders, type Scalar, type Step, statusOf } from '../src/machine/index.ts';
+import { places, workflowJsonSchema } from '../src/definition/index.ts';
+import type { Definition } from '../src/machine/index.ts';
+import { bundled, directory, idsOf, load, stepOf, workThrough } from './kit/bundled.ts';
 import { Run } from './kit/run.ts';
 import { schemaKeys, usedKeys } from './kit/schema-keys.ts';
 
-const directory = resolve(import.meta.dirname, '..', 'workflows');
 const scratch = mkdtempSync(join(tmpdir(), 'stepfast-bundled-'));
+
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const files = readdirSync(directory)
   .filter((name) => name.endsWith('.yaml'))
   .map((name) => join(directory, name));
-const searchPath = [{ kind: 'bundled' as const, directory }];
 const textOf = (file: string): string => readFileSync(file, 'utf8');
-const load = (file: string) => loadWorkflowFile(file, { places: searchPath });
-
-function bundled(name: string): Definition {
-  const { definition } = load(join(directory, `${name}.yaml`));
-  if (!definition) throw new Error(`${name} does not load`);
-  return definition;
-}
-
-function stepOf(definition: Definition, id: string): Step {
-  const step = definition.steps.find((each) => each.id === id);
-  if (!step) throw new Error(`${definition.name} has no step ${id}`);
-  return step;
-}
-
-const idsOf = (definition: Definition): string[] => definition.steps.map((step) => step.id);
 const positionsOf = ({ steps, loops = {} }: Definition) => [...steps, ...Object.values(loops).flat()];
 const gatesOf = ({ steps, loops = {} }: Definition) => [
   ...steps.flatMap(({ gate = [], until = [] }) => [...gate, ...until]),
@@ -132,42 +117,6 @@ function exampleIn(text: string): string | undefined {
   const lines = text.split('\n').filter((line) => line.startsWith('#   '));
   const shown = lines.map((line) => line.slice(4)).join('\n');
   return shown.includes('extends:') ? `${shown}\n` : undefined;
-}
-
-function inputsFor({ inputs = {} }: Definition): Record<string, Scalar> {
-  const required = Object.entries(inputs).filter(([, input]) => input.required);
-  return Object.fromEntries(
-    required.map(([name, { type }]) => [name, type === 'number' ? 1 : `the ${name}`]),
-  );
-}
-
-/** Answers whatever the run wants next, as a diligent agent and a content person do. */
-function workThrough(definition: Definition): Run {
-  const run = new Run(definition, { start: false });
-  run.send({
-    type: 'start',
-    run: 'demo-20261115-k3f9x2ab',
-    summary: 'A summary',
-    inputs: inputsFor(definition),
-  });
-  for (let turn = 0; run.state.status !== 'complete'; turn++) {
-    if (turn > 200) throw new Error(`${definition.name} does not end: ${run.state.step}`);
-    const step = stepOf(definition, run.state.step);
-    const cursor = Object.values(run.state.cursors)[0];
-    // Gates that take too long are interrupted.
-    run.now += cursor?.checking ? 1000 : 120_000;
-    const { at, contextAction, waiting, instructions = '' } = statusOf(definition, run.state, { cursor });
-    expect(findPlaceholders(instructions)).toEqual([]);
-    if (cursor === undefined) run.claim('worker');
-    else if (cursor.checking) run.gates();
-    else if (waiting?.by === 'human') run.person({ type: 'review', verdict: 'approve' });
-    else if (waiting)
-      run.send({ type: 'review', verdict: 'approve', actor: { kind: 'agent', name: waiting.by } });
-    else if (step.type === 'loop' && cursor.task === undefined) run.tasks(step.id, 'one', ['two', 'one']);
-    else if (contextAction) run.status(at === undefined ? {} : { at });
-    else run.advance(`done ${turn}`, at === undefined ? {} : { at });
-  }
-  return run;
 }
 
 test('there is a workflow for every occasion that the documentation names', () => {
@@ -319,85 +268,6 @@ test('[002/1] gates, required reading, key reminders and context variables are a
   expect(
     new Set(all.flatMap((each) => (each ? gatesOf(each).flatMap((gate) => Object.keys(gate)) : []))),
   ).toEqual(new Set(['run', 'exists', 'condition', 'read', 'paths', 'writes', 'timeout', 'rerun']));
-});
-
-test('[003/10] spec-feature goes from planning over plan review, coding and testing to code review', () => {
-  const spec = bundled('spec-feature');
-  expect(idsOf(spec)).toEqual(['planning', 'plan_review', 'coding', 'testing', 'code_review']);
-  expect(spec.steps.filter(({ review }) => review).map(({ id, review }) => [id, review])).toEqual([
-    ['plan_review', { by: 'human', on_pivot: 'planning' }],
-    ['code_review', { by: 'human', on_pivot: 'planning' }],
-  ]);
-  expect(spec.steps.filter(({ budget }) => budget?.on_pivot === 'planning').map(({ id }) => id)).toEqual([
-    'planning',
-    'coding',
-    'testing',
-    'code_review',
-  ]);
-  expect(spec.todo_path).toBe('TODO.md');
-  expect(stepOf(spec, 'coding').instructions).toContain('update_todo_list');
-});
-
-test('[003/10] spec-feature clears the conversation between plan review and coding, and nowhere else', () => {
-  const requests = workThrough(bundled('spec-feature')).events.filter(
-    ({ type }) => type === 'boundary.requested',
-  );
-  expect(requests).toMatchObject([{ at: 'k3f9x2ab:coding#1' }]);
-});
-
-test('[003/10] a budget of spec-feature that runs out waits, and its pivot clears and keeps story, plan and feedback', () => {
-  const run = new Run(bundled('spec-feature'), { start: false });
-  run.send({ type: 'start', run: 'spec-feature-20261115-k3f9x2ab', inputs: { story: 'Log in with a key' } });
-  run.advance('1. The key store. 2. The form.');
-  run.gates();
-  run.advance('Please decide');
-  expect(run.person({ type: 'review', verdict: 'approve' }).contextAction).toBe('/clear');
-  run.send({ type: 'spend', turns: 200 });
-  expect(run.status()).toMatchObject({ status: 'waiting', waiting: { for: 'budget', by: 'human' } });
-  const pivoted = run.person({ type: 'review', verdict: 'pivot', feedback: 'Use the host key store' });
-  expect(pivoted).toMatchObject({ step: 'planning', contextAction: '/clear' });
-  expect(run.status()).toMatchObject({ contextAction: '/clear' });
-  const replanned = run.status();
-  expect(replanned.instructions).toContain('Log in with a key');
-  expect(replanned.feedback).toContain('**[BUDGET_PIVOT_FEEDBACK]:** "Use the host key store"');
-  expect(run.state.pivots).toMatchObject([{ plan: '1. The key store. 2. The form.' }]);
-});
-
-test('[003/10] a pivot at either review of spec-feature returns to planning', () => {
-  for (const at of ['plan_review', 'code_review']) {
-    const run = new Run(bundled('spec-feature'), { start: false });
-    run.send({ type: 'start', run: 'spec-feature-20261115-k3f9x2ab', inputs: { story: 'x' } });
-    for (let turn = 0; run.state.step !== at || run.state.status === 'running'; turn++) {
-      if (turn > 50) throw new Error('it is not reached');
-      run.now += 120_000;
-      const [cursor] = Object.values(run.state.cursors);
-      if (cursor?.checking) run.gates();
-      else if (cursor?.waiting) run.person({ type: 'review', verdict: 'approve' });
-      else if (cursor?.boundary?.state === 'requested') run.status();
-      else run.advance(`done ${turn}`);
-    }
-    expect(run.person({ type: 'review', verdict: 'pivot', feedback: 'Smaller' })).toMatchObject({
-      step: 'planning',
-      contextAction: '/clear',
-    });
-    expect(run.status().feedback).toContain('**[PLAN_PIVOT_FEEDBACK]:** "Smaller"');
-  }
-});
-
-test('[004/11] specification and plan of spec-feature are required as soon as the state knows their paths', () => {
-  const { conditional_load = [] } = bundled('spec-feature').critical_artifacts ?? {};
-  const known = conditional_load.filter(({ path_from_state }) => path_from_state !== undefined);
-  expect(known.map(({ id, required, path_from_state }) => [id, required, path_from_state])).toEqual([
-    ['specification', true, 'artifacts.spec_path'],
-    ['plan', true, 'artifacts.plan_path'],
-  ]);
-  for (const { condition = '', path_from_state = '' } of known) {
-    const compiled = compileCondition(condition);
-    const key = path_from_state.split('.')[1] ?? '';
-    const holds = (artifacts: Record<string, string>) =>
-      compiled.ok && compiled.evaluate({ state: { artifacts } });
-    expect([holds({}), holds({ [key]: 'specs/x.md' })]).toEqual([false, true]);
-  }
 });
 
 test('[004/11] no artifact is required that a project may lack when the run begins', () => {

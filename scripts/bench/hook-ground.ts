@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { isRefused, type Request } from '../../src/runtime/index.ts';
 import { renewMarks } from '../../src/runtime/marked-engine.ts';
-import { createTestProject } from '../../test/kit/project.ts';
+import { createTestProject } from '../../src/testing/index.ts';
 
 export const shim = join(import.meta.dirname, '..', '..', 'hooks', 'stepfast-hook.sh');
 

@@ -9,15 +9,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import {
-  claudeCommand,
   contextOf,
   createScriptedModel,
   lastUser,
   type ModelRequest,
   reply,
-  runClaude,
   type ScriptedModel,
-} from '../../test/kit/claude/index.ts';
+} from '../../src/testing/index.ts';
+import { claudeCommand, runClaude } from '../../test/kit/claude.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

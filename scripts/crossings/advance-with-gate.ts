@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { createTestProject } from '../../test/kit/project.ts';
+import { createTestProject } from '../../src/testing/index.ts';
 import type { Call, ProcessRecord, Scenario } from './calls.ts';
 
 const entry = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');

@@ -1,4 +1,4 @@
-import type { Fact } from '../../test/kit/claude/index.ts';
+import type { Fact } from '../../src/testing/index.ts';
 
 export const kinds = [
   'goal',

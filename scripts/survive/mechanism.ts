@@ -1,4 +1,4 @@
-import type { Answer, SessionOptions } from '../../test/kit/claude/index.ts';
+import type { Answer, SessionOptions } from '../../src/testing/index.ts';
 import type { StoryFact } from './fact.ts';
 import type { Position, Story } from './story.ts';
 

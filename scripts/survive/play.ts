@@ -5,15 +5,15 @@ import {
   type Answer,
   type ClaudeSession,
   createScriptedModel,
+  createTestProject,
   mainTurn,
   nearlyFull,
   reply,
   type ScriptedModel,
   type Summarise,
-  startClaude,
   summariser,
-} from '../../test/kit/claude/index.ts';
-import { createTestProject } from '../../test/kit/project.ts';
+} from '../../src/testing/index.ts';
+import { startClaude } from '../../test/kit/claude.ts';
 import { isStale, type StoryFact, stands } from './fact.ts';
 import type { Mechanism } from './mechanism.ts';
 import { type Standing, standingIn } from './standing.ts';

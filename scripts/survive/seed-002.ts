@@ -4,7 +4,7 @@
  * too: what the file has already and what stands in its context then.
  */
 import { join } from 'node:path';
-import { type Answer, contextOf, type ModelRequest, reply } from '../../test/kit/claude/index.ts';
+import { type Answer, contextOf, type ModelRequest, reply } from '../../src/testing/index.ts';
 import { type StoryFact, stands } from './fact.ts';
 import type { Mechanism } from './mechanism.ts';
 import { type SeedState, sanitised, stateFolder } from './seed-002/state-file.ts';

@@ -1,5 +1,5 @@
 /** The parts of a request that count. */
-import { contextOf, type ModelRequest } from '../../test/kit/claude/index.ts';
+import { contextOf, type ModelRequest } from '../../src/testing/index.ts';
 
 export interface Standing {
   /** All text of the request. */

@@ -1,7 +1,7 @@
 /** Stepfast as installed by a user: the plugin, and an agent that calls its tools. */
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Answer, type ModelRequest, reply } from '../../test/kit/claude/index.ts';
+import { type Answer, type ModelRequest, reply } from '../../src/testing/index.ts';
 import type { StoryFact } from './fact.ts';
 import type { Mechanism } from './mechanism.ts';
 import {

@@ -1,10 +1,5 @@
-import {
-  forgetsAll,
-  keepsAll,
-  keepsAtRates,
-  measuredRates,
-  type Summarise,
-} from '../../test/kit/claude/index.ts';
+import { forgetsAll, keepsAll, keepsAtRates, type Summarise } from '../../src/testing/index.ts';
+import { measuredRates } from '../../src/testing/model/summary.ts';
 import { ratesOf, type StoryFact } from './fact.ts';
 
 export const summariserNames = ['forgets', 'measured', 'keeps'] as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProject } from '../../test/kit/fake-io.ts';
+import { createTestFolder } from '../testing/index.ts';
 
 const workflow = `
 name: demo
@@ -27,7 +27,7 @@ steps:
   - { id: end, type: action, instructions: End }
 `;
 
-const project = (files: Record<string, string> = {}) => createProject({ 'demo.yaml': workflow, ...files });
+const project = (files: Record<string, string> = {}) => createTestFolder({ 'demo.yaml': workflow, ...files });
 
 test('prints every position, context action, gate and verdict of a successful run', async () => {
   using here = project();
@@ -163,7 +163,7 @@ test('invalid options and scripts are usage errors', async () => {
 });
 
 test('agents claim tasks in a parallel loop', async () => {
-  using here = createProject({
+  using here = createTestFolder({
     'team.yaml': `
 name: team
 description: Several at once
@@ -177,7 +177,7 @@ steps: [{ id: build, type: loop, parallel: 2 }]
 });
 
 test('a workflow that cannot finish exits with 1', async () => {
-  using here = createProject({
+  using here = createTestFolder({
     'stuck.yaml': `
 name: stuck
 description: Every task fails

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProject } from '../../test/kit/fake-io.ts';
+import { createTestFolder } from '../testing/index.ts';
 import { exit } from './exit.ts';
 
 const workflow = (name: string, description: string): string =>
@@ -17,7 +17,7 @@ const inUserConfig = (root: string): { env: Record<string, string> } => ({
 test.skipIf(process.platform === 'win32')(
   'the table shows name, type, phases, place and description',
   async () => {
-    using project = createProject(files);
+    using project = createTestFolder(files);
     const { code, stdout } = await project.run(['list'], inUserConfig(project.root));
     expect(code).toBe(exit.ok);
     expect(stdout).toMatch(/^name +type +phases +where +description\n/);
@@ -27,13 +27,13 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test.skipIf(process.platform === 'win32')('a hidden workflow says what hides it', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { stdout } = await project.run(['list'], inUserConfig(project.root));
   expect(stdout).toMatch(/^mine +planning +2 +user +hidden by \.stepfast\/workflows\/mine\.yaml$/m);
 });
 
 test('a broken workflow is shown with the way on', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { stdout } = await project.run(['list']);
   expect(stdout).toMatch(
     /^broken +broken +– +project +\d errors?: stepfast validate \.stepfast\/workflows\/broken\.yaml$/m,
@@ -41,14 +41,14 @@ test('a broken workflow is shown with the way on', async () => {
 });
 
 test('the way on is never cut', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { stdout } = await project.run(['list'], { columns: 40 });
   expect(stdout).toContain('stepfast validate .stepfast/workflows/broken.yaml\n');
 });
 
 test('a terminal cuts descriptions, a pipe does not', async () => {
   const long = 'word '.repeat(60).trim();
-  using project = createProject({ '.stepfast/workflows/long.yaml': workflow('long', long) });
+  using project = createTestFolder({ '.stepfast/workflows/long.yaml': workflow('long', long) });
   const terminal = await project.run(['list'], { columns: 60 });
   const row = terminal.stdout.split('\n').find((line) => line.startsWith('long'));
   expect(row?.length).toBeLessThanOrEqual(60);
@@ -57,7 +57,7 @@ test('a terminal cuts descriptions, a pipe does not', async () => {
 });
 
 test('--json prints one document with stable keys', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { stdout } = await project.run(['list', '--json']);
   const { workflows } = JSON.parse(stdout);
   const mine = workflows.find(({ name }: { name: string }) => name === 'mine');
@@ -68,6 +68,6 @@ test('--json prints one document with stable keys', async () => {
 });
 
 test('an argument is refused', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   expect((await project.run(['list', 'mine'])).code).toBe(exit.usage);
 });

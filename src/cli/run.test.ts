@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFakeIo } from '../../test/kit/fake-io.ts';
+import { createFakeIo } from '../testing/fake-io.ts';
 import { commands, shownCommands } from './commands.ts';
 import { exit, exitOf } from './exit.ts';
 import { run } from './run.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject } from '../../test/kit/fake-io.ts';
 import { withoutSecrets } from '../context/index.ts';
+import { createTestFolder } from '../testing/index.ts';
 
 const env = { PATH: process.env.PATH, STEPFAST_SESSION: '550e8400-e29b-41d4-a716-446655440000' };
 const token = `gh${'p_'}${'aB3dE5'.repeat(6)}`;
@@ -14,7 +14,7 @@ const files = {
 };
 
 test('no answer shows a secret that a gate, a summary, a question or a note had; export has them all', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   // Also for the process that runs the gates.
   const own = { ...env, XDG_STATE_HOME: join(project.root, 'state') };
   const run = async (...argv: string[]): Promise<string> => {
@@ -46,7 +46,7 @@ test('no answer shows a secret that a gate, a summary, a question or a note had;
 });
 
 test('what is no secret is shown as it is: handles, ids, digests, paths, addresses', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/w.yaml':
       'name: w\ndescription: x\nsteps:\n  - { id: tokens, type: action, instructions: "See https://example.com:8443/a/@scope/b and src/auth/token-store-v2.ts.", gate: [{ exists: password.txt }] }\n  - { id: secret-keys, type: action, instructions: y }\n',
     'password.txt': '',

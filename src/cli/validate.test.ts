@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cpuTimer } from '../../test/kit/cpu-time.ts';
-import { createProject } from '../../test/kit/fake-io.ts';
+import { createTestFolder } from '../testing/index.ts';
 import { exit } from './exit.ts';
 import { frameOf } from './source-frame.ts';
 
@@ -22,7 +22,7 @@ steps:
 `;
 
 test('a valid file is one line with its steps and its short hash', async () => {
-  using project = createProject({ '.stepfast/workflows/good.yaml': good });
+  using project = createTestFolder({ '.stepfast/workflows/good.yaml': good });
   const { code, stdout, stderr } = await project.run(['validate']);
   expect(code).toBe(exit.ok);
   expect(stdout).toMatch(
@@ -32,7 +32,7 @@ test('a valid file is one line with its steps and its short hash', async () => {
 });
 
 test('a mistake is shown with its place, its line, a caret and the way to mend it', async () => {
-  using project = createProject({ '.stepfast/workflows/bad.yaml': bad });
+  using project = createTestFolder({ '.stepfast/workflows/bad.yaml': bad });
   const { code, stdout } = await project.run(['validate']);
   expect(code).toBe(exit.no);
   expect(stdout).toContain('✗ .stepfast/workflows/bad.yaml');
@@ -40,7 +40,7 @@ test('a mistake is shown with its place, its line, a caret and the way to mend i
 });
 
 test('the last line sums up', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/bad.yaml': bad,
     '.stepfast/workflows/good.yaml': good,
   });
@@ -49,27 +49,27 @@ test('the last line sums up', async () => {
 });
 
 test('the project is found from a directory below it', async () => {
-  using project = createProject({ '.stepfast/workflows/good.yaml': good, 'deep/down/x': '' });
+  using project = createTestFolder({ '.stepfast/workflows/good.yaml': good, 'deep/down/x': '' });
   const { code, stdout } = await project.run(['validate'], { cwd: `${project.root}/deep/down` });
   expect(code).toBe(exit.ok);
   expect(stdout).toContain('../../.stepfast/workflows/good.yaml');
 });
 
 test('files and names of workflows can be named', async () => {
-  using project = createProject({ '.stepfast/workflows/good.yaml': good, 'elsewhere.yaml': bad });
+  using project = createTestFolder({ '.stepfast/workflows/good.yaml': good, 'elsewhere.yaml': bad });
   expect((await project.run(['validate', 'good'])).code).toBe(exit.ok);
   expect((await project.run(['validate', 'elsewhere.yaml'])).code).toBe(exit.no);
 });
 
 test('a file that does not exist is not found', async () => {
-  using project = createProject({});
+  using project = createTestFolder();
   const { code, stderr } = await project.run(['validate', 'nope.yaml']);
   expect(code).toBe(exit.notFound);
   expect(stderr).toBe("error There is no file 'nope.yaml'.\n");
 });
 
 test('a project without workflows is told what to do', async () => {
-  using project = createProject({ '.git/HEAD': '' });
+  using project = createTestFolder({ '.git/HEAD': '' });
   const { code, stdout, stderr } = await project.run(['validate']);
   expect(code).toBe(exit.notFound);
   expect(stdout).toBe('');
@@ -77,7 +77,7 @@ test('a project without workflows is told what to do', async () => {
 });
 
 test('--json prints one document with stable keys', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/bad.yaml': bad,
     '.stepfast/workflows/good.yaml': good,
   });
@@ -98,7 +98,7 @@ test('--json prints one document with stable keys', async () => {
 });
 
 test('colours appear only where the output has them', async () => {
-  using project = createProject({ '.stepfast/workflows/bad.yaml': bad });
+  using project = createTestFolder({ '.stepfast/workflows/bad.yaml': bad });
   const plain = await project.run(['validate']);
   const coloured = await project.run(['validate'], { colour: true });
   expect(plain.stdout).not.toContain('\u001b');
@@ -106,7 +106,7 @@ test('colours appear only where the output has them', async () => {
 });
 
 test('a terminal without Unicode gets ASCII only', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/bad.yaml': bad,
     '.stepfast/workflows/good.yaml': good,
   });
@@ -115,7 +115,7 @@ test('a terminal without Unicode gets ASCII only', async () => {
 });
 
 test('escape sequences in a file never reach the terminal', async () => {
-  using project = createProject({ 'x.yaml': 'name: "\u001b]0;owned\u0007"\nsteps: \u001b[2J\n' });
+  using project = createTestFolder({ 'x.yaml': 'name: "\u001b]0;owned\u0007"\nsteps: \u001b[2J\n' });
   const { stdout } = await project.run(['validate', 'x.yaml']);
   expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
 });
@@ -132,7 +132,7 @@ test('the caret stands below wide characters', () => {
 });
 
 test('a pipe among the workflows does not hold the program', async () => {
-  using here = createProject({ '.stepfast/workflows/a.yaml': 'name: x' });
+  using here = createTestFolder({ '.stepfast/workflows/a.yaml': 'name: x' });
   execFileSync('mkfifo', [join(here.root, '.stepfast', 'workflows', 'p.yaml')]);
   const { code, stdout } = await here.run(['validate']);
   expect(code).toBe(1);
@@ -141,7 +141,7 @@ test('a pipe among the workflows does not hold the program', async () => {
 
 test('errors on a very long line are shown quickly', async () => {
   const keys = Array.from({ length: 20 }, (_, index) => `zz${index}: ${'x'.repeat(10_000)}`).join(', ');
-  using here = createProject({ 'long.yaml': `{ name: x, description: y, steps: [], ${keys} }` });
+  using here = createTestFolder({ 'long.yaml': `{ name: x, description: y, steps: [], ${keys} }` });
   const spent = cpuTimer();
   const { stdout } = await here.run(['validate', 'long.yaml']);
   expect(stdout).toContain("Unknown key 'zz19'");
@@ -149,7 +149,7 @@ test('errors on a very long line are shown quickly', async () => {
 });
 
 test('a directory is answered with what to name instead', async () => {
-  using here = createProject({ 'flows/a.yaml': 'name: x' });
+  using here = createTestFolder({ 'flows/a.yaml': 'name: x' });
   const { code, stderr } = await here.run(['validate', 'flows']);
   expect([code, stderr]).toEqual([3, expect.stringContaining('flows/*.yaml')]);
 });

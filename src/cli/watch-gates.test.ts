@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFakeIo } from '../../test/kit/fake-io.ts';
+import { createFakeIo } from '../testing/fake-io.ts';
 import { createGateWatch, Detached, lastLine } from './watch-gates.ts';
 
 function withLogs(files: Record<string, string>, look: (logs: string) => void): void {

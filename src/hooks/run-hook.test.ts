@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { cpuTimer } from '../../test/kit/cpu-time.ts';
 import { createHookKit, filesIn, type HookKit, status } from '../../test/kit/hooks.ts';
-import { isServed } from '../../test/kit/project.ts';
+import { isServed } from '../../test/kit/is-served.ts';
 import { claudeCode } from '../hosts/claude-code/index.ts';
 import { createCallers } from '../runtime/index.ts';
 import { stateDirectory } from '../workspace/index.ts';

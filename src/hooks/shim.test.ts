@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTestProject, type TestProject } from '../../test/kit/project.ts';
+import { createTestProject, type TestProject } from '../testing/index.ts';
 import { createMarks } from '../workspace/index.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'hooks', 'stepfast-hook.sh');

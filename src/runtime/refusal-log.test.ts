@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createTestProject, type TestProject } from '../../test/kit/project.ts';
+import { createTestProject, type TestProject } from '../testing/index.ts';
 import { refusalsIn } from './refusal-log.ts';
 
 let project: TestProject;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTestProject, type TestProject } from '../../test/kit/project.ts';
+import { createTestProject, type TestProject } from '../testing/index.ts';
 import { type Answer, isRefused, type Told } from './answer.ts';
 import type { Who } from './call-context.ts';
 

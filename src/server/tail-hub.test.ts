@@ -63,7 +63,7 @@ test('every listener gets each batch once and in order, whenever it joins', asyn
           if (step === 'wait') await tick(1);
         }
         const whole = (): boolean => heard.every(({ from, got }) => got.length >= source.rows.length - from);
-        for (let tries = 0; tries < 200 && !whole(); tries += 1) await tick(5);
+        await expect.poll(whole, { interval: 5 }).toBe(true);
         for (const { from, got } of heard)
           expect(got).toEqual(Array.from({ length: source.rows.length - from }, (_, at) => from + at + 1));
         hub.close();
@@ -90,14 +90,14 @@ test('a page longer than the limit is not the last', async () => {
     { take: (rows) => got.push(...rows.map(({ seq }) => seq)), reset: failed, failed },
     async () => undefined,
   );
+  await expect.poll(() => source.queries, { interval: 5 }).toBeGreaterThan(0);
   await tick(60);
   const rest = Array.from({ length: 1101 }, (_, at) => at + 1);
   for (const seq of rest.slice(1))
     source.rows.push({ cursor: String(seq - 1), run: 'r', seq: seq - 1, batch: '{}' });
   // One wake-up for all rows.
   source.add();
-  for (let tries = 0; tries < 200 && got.length < rest.length; tries += 1) await tick(10);
-  expect(got).toEqual(rest);
+  await expect.poll(() => got, { interval: 5 }).toEqual(rest);
   hub.close();
 });
 
@@ -113,6 +113,7 @@ test('wake-ups of other projects or without listeners run no query', async () =>
     { take: () => {}, reset: () => {}, failed: () => {} },
     async () => undefined,
   );
+  await expect.poll(() => source.queries, { interval: 5 }).toBeGreaterThan(0);
   await tick(60);
   const before = source.queries;
   source.add();

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createTestProject, type TestProject } from '../../test/kit/project.ts';
+import { createTestProject, type TestProject } from '../testing/index.ts';
 import { containedFile } from './contained-file.ts';
 import { requireOwnFolders } from './own-folders.ts';
 import { findProject } from './project.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Answer, isRefused, type Runtime, type Told, type Who } from '../../src/runtime/index.ts';
-import { createTestProject, type TestProject } from '../kit/project.ts';
+import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 const agent: Who = { session: 's1' };
 const person: Who = { actor: { kind: 'person' } };

@@ -3,16 +3,17 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { registrations } from '../../src/hosts/claude-code/index.ts';
 import { createHolds, type Holds } from '../../src/runtime/index.ts';
-import { findProject, stateDirectory } from '../../src/workspace/index.ts';
 import {
   contextOf,
   createScriptedModel,
+  createTestProject,
   lastUser,
   reply,
-  runClaude,
   type ScriptedModel,
-} from '../kit/claude/index.ts';
-import { createTestProject, type TestProject } from '../kit/project.ts';
+  type TestProject,
+} from '../../src/testing/index.ts';
+import { findProject, stateDirectory } from '../../src/workspace/index.ts';
+import { runClaude } from '../kit/claude.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 const shim = join(top, 'hooks', 'stepfast-hook.sh');

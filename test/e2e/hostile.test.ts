@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashDefinition, loadWorkflowTemplateFromString } from '../../src/definition/index.ts';
 import { type Answer, isRefused, type Runtime, type Told, type Who } from '../../src/runtime/index.ts';
-import { createTestProject, type TestProject } from '../kit/project.ts';
+import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 /** A repository that somebody cloned from a stranger, and what can go wrong around a runner. */
 const agent: Who = { session: 'one' };

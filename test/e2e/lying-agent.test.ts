@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Answer, isRefused, type Runtime, type Told } from '../../src/runtime/index.ts';
-import { createTestProject, type TestProject } from '../kit/project.ts';
+import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 /** An agent that says whatever gets it to the end. Each of its tries is refused, or shown for what it is. */
 const liar = { session: 'liar', host: 'scripted' };

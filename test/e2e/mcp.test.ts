@@ -4,15 +4,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, expect, it } from 'vitest';
-import {
-  type Called,
-  type Connection,
-  connect,
-  createProject,
-  entry,
-  eras,
-  type Project,
-} from '../mcp/kit.ts';
+import type { TestProject } from '../../src/testing/index.ts';
+import { type Called, type Connection, connect, createProject, entry, eras } from '../mcp/kit.ts';
 import { asking, gated, looped, noisy, plain, writers } from '../mcp/workflows.ts';
 
 const cleanups: (() => void | Promise<void>)[] = [];
@@ -20,9 +13,9 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function projectWith(workflows: Record<string, string>): Project {
+function projectWith(workflows: Record<string, string>): TestProject {
   const project = createProject(workflows);
-  cleanups.push(project.remove);
+  cleanups.push(project[Symbol.dispose]);
   return project;
 }
 

@@ -6,8 +6,8 @@ import { expect, it } from 'vitest';
 import { openTerminal } from '../../scripts/record/terminal.ts';
 import { registrations } from '../../src/hosts/claude-code/index.ts';
 import { createBindings } from '../../src/runtime/index.ts';
-import { claudeCommand, createScriptedModel, lastUser, reply } from '../kit/claude/index.ts';
-import { createTestProject } from '../kit/project.ts';
+import { createScriptedModel, createTestProject, lastUser, reply } from '../../src/testing/index.ts';
+import { claudeCommand } from '../kit/claude.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 const dist = join(top, 'dist', 'statusline.cjs');

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { run as runCommand } from '../../src/cli/run.ts';
-import { createFakeIo } from '../kit/fake-io.ts';
+import { createFakeIo } from '../../src/testing/fake-io.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/portability.md'), 'utf8');
 const workflow = /^```yaml\n([\s\S]*?)^```/m.exec(page)?.[1] ?? '';

@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Artifact, ArtifactContent } from '../../src/context/artifacts/artifact.ts';
 import { type ArtifactRequest, loadArtifacts } from '../../src/context/artifacts/load-artifacts.ts';
 import { type CriticalArtifact, type State, settle } from '../../src/machine/index.ts';
+import { createTestFolder, type TestFiles } from '../../src/testing/index.ts';
 
-/** A project next to a directory that artifacts must never be read from. */
+/** A project, and beside it a folder that nothing may be read from. */
 export interface ArtifactProject {
   root: string;
   outside: string;
   /** Text that exists only outside the project. */
   canary: string;
-  write(files: Record<string, string | Buffer>): void;
+  write(files: TestFiles): void;
   load(entries: CriticalArtifact[], request?: Partial<ArtifactRequest>): Promise<Artifact[]>;
   /** Loads one artifact with these keys; the default type is markdown. */
   content(entry: Partial<CriticalArtifact>, request?: Partial<ArtifactRequest>): Promise<ArtifactContent>;
@@ -21,19 +21,14 @@ export interface ArtifactProject {
 
 export const runId = 'feature-20261114-k3f9x2ab';
 
-export function createArtifactProject(files: Record<string, string | Buffer> = {}): ArtifactProject {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-artifacts-')));
-  const [root, outside] = [join(directory, 'project'), join(directory, 'outside')];
+export function createArtifactProject(files: TestFiles = {}): ArtifactProject {
+  const project = createTestFolder(files);
+  const { root } = project;
+  const outside = join(root, '..', 'outside');
   const canary = 'canary-of-the-outside';
-  const write = (more: Record<string, string | Buffer>, base = root): void => {
-    for (const [file, text] of Object.entries(more)) {
-      mkdirSync(dirname(join(base, file)), { recursive: true });
-      writeFileSync(join(base, file), text);
-    }
-  };
-  mkdirSync(root);
-  write(files);
-  write({ 'plan.md': canary, 'plan.json': JSON.stringify({ canary }), [`${canary}.md`]: canary }, outside);
+  mkdirSync(outside);
+  const hidden = { 'plan.md': canary, 'plan.json': JSON.stringify({ canary }), [`${canary}.md`]: canary };
+  for (const [file, text] of Object.entries(hidden)) writeFileSync(join(outside, file), text);
   const load = (entries: CriticalArtifact[], request: Partial<ArtifactRequest> = {}): Promise<Artifact[]> =>
     loadArtifacts({
       state: sampleState(),
@@ -55,14 +50,14 @@ export function createArtifactProject(files: Record<string, string | Buffer> = {
     root,
     outside,
     canary,
-    write,
+    write: project.write,
     load,
     async content(entry, request) {
       const [artifact] = await load([{ id: 'it', type: 'markdown', ...entry }], request);
       if (!artifact) throw new Error('it was not loaded');
       return artifact.content;
     },
-    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }),
+    [Symbol.dispose]: () => project[Symbol.dispose](),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Logged } from '../../src/hooks/hook-log.ts';
 import { runHook } from '../../src/hooks/run-hook.ts';
 import { claudeCode } from '../../src/hosts/claude-code/index.ts';
 import { isRefused, type Request, type Runtime } from '../../src/runtime/index.ts';
-import { createTestProject, type TestProject } from './project.ts';
+import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 /** A project in which a host's hooks fire; payloads have the shapes of the real program. */
 export interface HookKit {

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { createProject, type Project } from './fake-io.ts';
+import { createTestFolder, type TestProject } from '../../src/testing/index.ts';
 
 /** For tests: two projects in git with one bare repository between them, and a run in the first. */
 export interface TwoClones {
-  a: Project;
-  b: Project;
+  a: TestProject;
+  b: TestProject;
   run: string;
   env: Record<string, string | undefined>;
-  git(project: Project, ...args: string[]): string;
+  git(project: TestProject, ...args: string[]): string;
   /** Both machines say something that the other does not know; the second one is there first. */
   diverge(): Promise<void>;
   [Symbol.dispose](): void;
@@ -18,12 +18,12 @@ export const workflow =
   'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x }\n  - { id: b, type: action, instructions: y }\n';
 
 export async function createTwoClones(): Promise<TwoClones> {
-  const a = createProject({ '.stepfast/workflows/w.yaml': workflow });
-  const b = createProject({});
+  const a = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
+  const b = createTestFolder();
   const env = { PATH: process.env.PATH };
-  const git = ({ root }: Project, ...args: string[]): string =>
+  const git = ({ root }: TestProject, ...args: string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
-  const remote = join(a.root, 'home', 'remote.git');
+  const remote = join(a.home, 'remote.git');
   git(a, 'init', '-q', '--bare', remote);
   for (const project of [a, b]) {
     git(project, 'init', '-q');

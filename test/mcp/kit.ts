@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'esbuild';
-import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
+import { createTestFolder, type TestProject } from '../../src/testing/index.ts';
 
 export const eras = ['2025', '2026'] as const;
 export type Era = (typeof eras)[number];
@@ -30,16 +30,6 @@ async function bundled(): Promise<string> {
   return join(outdir, 'entry.mjs');
 }
 
-export interface Project {
-  root: string;
-  env: Record<string, string>;
-  /** The store as the server sees it, for what tests look at and people do. */
-  runtime(): Runtime;
-  /** As a person who read the workflow's commands. */
-  trust(workflow: string): void;
-  remove(): void;
-}
-
 export interface Connection {
   client: Client;
   call(tool: string, given?: Record<string, unknown>): Promise<Called>;
@@ -53,36 +43,17 @@ export interface Called {
   S: Record<string, unknown> & { at: string; run: string };
 }
 
-/** A directory with workflows, and a user of its own. */
-export function createProject(workflows: Record<string, string>): Project {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-mcp-')));
-  const directory = join(root, 'project');
-  mkdirSync(join(directory, '.stepfast', 'workflows'), { recursive: true });
-  for (const [name, text] of Object.entries(workflows))
-    writeFileSync(join(directory, '.stepfast', 'workflows', `${name}.yaml`), text);
-  const env = {
-    PATH: process.env.PATH ?? '',
-    HOME: root,
-    XDG_STATE_HOME: join(root, 'state'),
-    TMPDIR: tmpdir(),
-  };
-  const runtime = (): Runtime =>
-    createRuntime({ cwd: directory, env, home: root, runner: { program: process.execPath, args: [entry] } });
-  return {
-    root: directory,
-    env,
-    runtime,
-    trust(workflow) {
-      const { hash } = runtime().resolve(workflow);
-      runtime().trust.give({ hash, workflow, now: 0, by: 'person' });
-    },
-    remove: () => rmSync(root, { recursive: true, force: true }),
-  };
+/** A folder with these workflows; gates run in the bundled program. */
+export function createProject(workflows: Record<string, string>): TestProject {
+  const files = Object.entries(workflows).map(([name, text]) => [`.stepfast/workflows/${name}.yaml`, text]);
+  const project = createTestFolder(Object.fromEntries(files));
+  const runner = { program: process.execPath, args: [entry, 'gate-runner'] };
+  return { ...project, runtime: (options) => project.runtime({ runner, ...options }) };
 }
 
 /** A server process of its own, spoken to by the real client. */
 export async function connect(
-  project: Pick<Project, 'root' | 'env'>,
+  project: Pick<TestProject, 'root' | 'env'>,
   era: Era = '2025',
   { args = [], cwd = project.root }: { args?: readonly string[]; cwd?: string } = {},
 ): Promise<Connection> {

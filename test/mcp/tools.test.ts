@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Connection, connect, createProject, eras, type Project } from './kit.ts';
+import type { TestProject } from '../../src/testing/index.ts';
+import { type Connection, connect, createProject, eras } from './kit.ts';
 import { asking, looped, parallel, plain, reviewed } from './workflows.ts';
 
 describe.each(eras)('over stdio in the %s era', (era) => {
-  let project: Project;
+  let project: TestProject;
   let server: Connection;
 
   beforeAll(async () => {
@@ -14,7 +15,7 @@ describe.each(eras)('over stdio in the %s era', (era) => {
   });
   afterAll(async () => {
     await server.close();
-    project.remove();
+    project[Symbol.dispose]();
   });
 
   const start = async (workflow: string, summary = 'the work') => {
@@ -385,22 +386,14 @@ describe.each(eras)('over stdio in the %s era', (era) => {
 
   it('[A10] two claims of one process are two tasks', async () => {
     const { run } = await start('parallel', 'twice');
-    const tasks = [
-      { id: 'a', title: 'A' },
-      { id: 'b', title: 'B' },
-    ];
+    const tasks = ['a', 'b'].map((id) => ({ id, title: id }));
     await server.call('workflow_set_tasks', { loop_id: 'read', tasks });
-    const [one, two] = [
-      await server.call('workflow_claim', { run_id: run }),
-      await server.call('workflow_claim', { run_id: run }),
-    ];
+    const claim = () => server.call('workflow_claim', { run_id: run });
+    const [one, two] = [await claim(), await claim()];
     expect([one.S, two.S]).toMatchObject([{ task: { id: 'a' } }, { task: { id: 'b' } }]);
-    expect(await server.call('workflow_claim', { run_id: run })).toMatchObject({
-      isError: true,
-      S: { next: expect.stringContaining(one.S.at) },
-    });
-    const done = await server.call('workflow_advance', { output: 'seen', at: two.S.at });
-    expect(done.isError).toBe(false);
+    const next = expect.stringContaining(one.S.at);
+    expect(await claim()).toMatchObject({ isError: true, S: { next } });
+    expect((await server.call('workflow_advance', { output: 'seen', at: two.S.at })).isError).toBe(false);
     expect((await server.call('workflow_status', { at: one.S.at })).S).toMatchObject({ task: { id: 'a' } });
     await end(run);
   });

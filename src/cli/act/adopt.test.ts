@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject } from '../../../test/kit/fake-io.ts';
+import { createTestFolder } from '../../testing/index.ts';
 
 const env = { STEPFAST_AGENT: '1' };
 const example = `# Current Workflow State
@@ -16,7 +16,7 @@ const plan = (name: string): string => `# ${name}\nStatus: 🔄 In Progress\n## 
 const local = 'CLAUDE.local.md';
 
 test('[002/8] what was found and made of it is shown, and the next look brings the run up to date', async () => {
-  using project = createProject({ [local]: example });
+  using project = createTestFolder({ [local]: example });
   const { code, stdout } = await project.run(['adopt'], { env });
   expect(code).toBe(0);
   expect(stdout).toMatch(/page-orchestration-case-studies-\d{8}-\w{8} {2}adopted from CLAUDE\.local\.md/);
@@ -33,7 +33,7 @@ test('[002/8] what was found and made of it is shown, and the next look brings t
 });
 
 test('[002/8] where nothing is found it is said what is looked for, with an example', async () => {
-  using project = createProject({ [local]: 'My notes' });
+  using project = createTestFolder({ [local]: 'My notes' });
   const { code, stderr } = await project.run(['adopt'], { env });
   expect(code).toBe(1);
   expect(stderr).toContain('Looked for CLAUDE.local.md with "WORKFLOW STATE", "workflow:", "Phase:"');
@@ -44,7 +44,7 @@ test('[002/8] where nothing is found it is said what is looked for, with an exam
 });
 
 test('[002/8] of several the one that is named is adopted', async () => {
-  using project = createProject({ [local]: example, 'CLAUDE/Plan/001-auth/PLAN.md': plan('Auth') });
+  using project = createTestFolder({ [local]: example, 'CLAUDE/Plan/001-auth/PLAN.md': plan('Auth') });
   const several = await project.run(['adopt'], { env });
   expect(several.code).toBe(1);
   expect(several.stderr).toContain('CLAUDE/Plan/001-auth/PLAN.md: Auth');
@@ -57,12 +57,12 @@ test('[002/8] of several the one that is named is adopted', async () => {
     phase: { current: 1, total: 1, name: 'Design' },
     reading: ['@CLAUDE/Plan/001-auth/PLAN.md'],
   });
-  const inside = { env, cwd: join(project.root, 'CLAUDE/Plan'), home: join(project.root, 'home') };
+  const inside = { env, cwd: join(project.root, 'CLAUDE/Plan'), home: project.home };
   expect((await project.run(['adopt', '001-auth/PLAN.md'], inside)).stdout).toContain('as before');
 });
 
 test('[002/8] a file that describes no workflow, or is not of the project, is not found', async () => {
-  using project = createProject({ 'notes.md': 'Workflow: x' });
+  using project = createTestFolder({ 'notes.md': 'Workflow: x' });
   const lacks = await project.run(['adopt', 'notes.md'], { env });
   expect(lacks).toMatchObject({
     code: 3,
@@ -73,7 +73,7 @@ test('[002/8] a file that describes no workflow, or is not of the project, is no
 });
 
 test('[002/8] beside a live run it takes a person and --force; a source that is over is told', async () => {
-  using project = createProject({});
+  using project = createTestFolder();
   await project.run(['go', 'something'], { env });
   writeFileSync(join(project.root, local), example);
   const refused = await project.run(['adopt'], { env });
@@ -95,7 +95,7 @@ test('[002/8] beside a live run it takes a person and --force; a source that is 
 
 test('no words of a file steer the terminal', async () => {
   const evil = '\u001b]0;owned\u0007\u202e';
-  using project = createProject({
+  using project = createTestFolder({
     [local]: example.replace('Page', `Page${evil}`).replace('SEO', `SEO${evil}`),
   });
   for (const args of [['adopt'], ['adopt', '--json'], ['sessions'], ['status']]) {

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 const env = { PATH: process.env.PATH };
-const withWorkflow = (steps: string, more = ''): Project =>
-  createProject({ '.stepfast/workflows/w.yaml': `name: w\ndescription: x\nsteps:\n${steps}${more}` });
+const withWorkflow = (steps: string, more = ''): TestProject =>
+  createTestFolder({ '.stepfast/workflows/w.yaml': `name: w\ndescription: x\nsteps:\n${steps}${more}` });
 const two = '  - { id: a, type: action, instructions: x }\n  - { id: b, type: action, instructions: y }\n';
 
 test('an advance says what was done, or is refused', async () => {
@@ -74,7 +74,7 @@ test('tasks are confirmed, and an approval shows them', async () => {
   expect(stderr).toMatch(/tasks +2 for build\n +task-1 {2}One\n/);
 });
 
-const looped = (): Project =>
+const looped = (): TestProject =>
   withWorkflow(
     '  - { id: build, type: loop }\n  - { id: end, type: action, instructions: x }\n',
     'loops:\n  build:\n    - { id: implement, instructions: x }\n',

@@ -1,15 +1,15 @@
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 const env = { PATH: process.env.PATH };
 const person = { env, terminal: true };
-let project: Project;
+let project: TestProject;
 
 beforeEach(() => {
-  project = createProject({ 'a.txt': '' });
+  project = createTestFolder({ 'a.txt': '' });
 });
 afterEach(() => project[Symbol.dispose]());
 
@@ -37,7 +37,7 @@ test('a person sets it with a typed word, sees it and lifts it', async () => {
 test.each(['.stepfast', '.stepfast/sessions', '.stepfast/sessions/marks'])(
   'nothing is set where %s is a link out of the project',
   async (name) => {
-    using elsewhere = createProject({});
+    using elsewhere = createTestFolder();
     mkdirSync(dirname(join(project.root, name)), { recursive: true });
     symlinkSync(elsewhere.root, join(project.root, name));
     const set = await project.run(['hold', 'npm test'], { ...person, input: ['hold'] });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 const workflow = `name: feat
@@ -16,11 +16,11 @@ loops:
     - { id: implement, instructions: 'Implement {task.title}' }
 `;
 
-const withFeature = (): Project => createProject({ '.stepfast/workflows/feat.yaml': workflow });
+const withFeature = (): TestProject => createTestFolder({ '.stepfast/workflows/feat.yaml': workflow });
 const env = { PATH: process.env.PATH };
 
 async function json(
-  project: Project,
+  project: TestProject,
   ...argv: string[]
 ): Promise<{ code: number; reply: Record<string, unknown> }> {
   const { code, stdout } = await project.run([...argv, '--json'], { env });
@@ -120,7 +120,7 @@ test('the same words again go on with the same run', async () => {
 });
 
 test('what a person reads changes nothing', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/w.yaml':
       'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, context: clear, instructions: Do it }\n',
   });

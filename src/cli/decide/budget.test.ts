@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFakeIo, createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createFakeIo } from '../../testing/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 import { run } from '../run.ts';
 import { openRuntime } from '../run-options.ts';
@@ -9,10 +9,10 @@ const env = { PATH: process.env.PATH };
 const workflow =
   'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, budget: { turns: 1 }, review: { by: human } }\n';
 
-async function usedUp(): Promise<{ project: Project; spend(turns: number): Promise<void> }> {
-  const project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+async function usedUp(): Promise<{ project: TestProject; spend(turns: number): Promise<void> }> {
+  const project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   await project.run(['start', 'w'], { env });
-  const { io } = createFakeIo({ cwd: project.root, home: join(project.root, 'home'), env });
+  const { io } = createFakeIo({ cwd: project.root, home: project.home, env });
   const spend = async (turns: number): Promise<void> =>
     void (await openRuntime(io, {}).call({ type: 'spend', turns }, {}));
   await spend(2);
@@ -37,7 +37,7 @@ test('only a person raises a budget, by an amount and a word', async () => {
 test('an amount that was typed for a budget never approves a review that came meanwhile', async () => {
   const { project } = await usedUp();
   using here = project;
-  const fake = createFakeIo({ cwd: here.root, home: join(here.root, 'home'), env, terminal: true });
+  const fake = createFakeIo({ cwd: here.root, home: here.home, env, terminal: true });
   const line = async (): Promise<string> => {
     await here.run(more, { env, terminal: true, input: ['a'] });
     await here.run(['advance', 'done'], { env });

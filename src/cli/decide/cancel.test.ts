@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createProject } from '../../../test/kit/fake-io.ts';
+import { createTestFolder } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 const env = { PATH: process.env.PATH };
 const workflow = 'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x }\n';
 
 test('the id of a run is no reason: nothing else is cancelled in its stead', async () => {
-  using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  using project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   const { stdout } = await project.run(['start', 'w', '--json'], { env });
   const { run } = JSON.parse(stdout);
   const suffix = run.slice(run.lastIndexOf('-') + 1);

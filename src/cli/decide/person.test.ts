@@ -2,7 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFakeIo, createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createFakeIo } from '../../testing/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 import { run } from '../run.ts';
 import { openRuntime } from '../run-options.ts';
@@ -18,8 +19,8 @@ const risky =
 const env = { PATH: process.env.PATH };
 const agents = { ...env, CLAUDECODE: '1' };
 
-async function waiting(): Promise<Project> {
-  const project = createProject({
+async function waiting(): Promise<TestProject> {
+  const project = createTestFolder({
     '.stepfast/workflows/feat.yaml': workflow,
     '.stepfast/workflows/risky.yaml': risky,
   });
@@ -28,7 +29,7 @@ async function waiting(): Promise<Project> {
   return project;
 }
 
-const statusOf = async (project: Project): Promise<{ status: string; step: string }> =>
+const statusOf = async (project: TestProject): Promise<{ status: string; step: string }> =>
   JSON.parse((await project.run(['status', '--json'], { env, terminal: true })).stdout);
 
 const decisions = [
@@ -101,7 +102,7 @@ test('a stuck position cannot be approved, and nobody is asked to', async () => 
 
 test('a verdict counts for what was shown: what has moved on meanwhile is refused', async () => {
   using project = await waiting();
-  const fake = createFakeIo({ cwd: project.root, home: join(project.root, 'home'), env, terminal: true });
+  const fake = createFakeIo({ cwd: project.root, home: project.home, env, terminal: true });
   const line = async (): Promise<string> => {
     await project.run(['reject', 'again'], { env, terminal: true, input: ['plan'] });
     await project.run(['advance', 'something else'], { env });
@@ -135,11 +136,11 @@ test('an edited workflow is no longer trusted', async () => {
 });
 
 test('a session does not approve its own work from its shell, whatever it calls itself', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/r.yaml':
       'name: r\ndescription: x\nagents: { critic: { description: Looks } }\nsteps:\n  - { id: a, type: action, instructions: x, review: { by: critic } }\n  - { id: b, type: action, instructions: x }\n',
   });
-  const { io } = createFakeIo({ cwd: project.root, home: join(project.root, 'home'), env });
+  const { io } = createFakeIo({ cwd: project.root, home: project.home, env });
   const runtime = openRuntime(io, {});
   const who = { session: 'host-1', witness: 'hooks' } as const;
   const { reply } = await runtime.start({ workflow: 'r' }, who);
@@ -161,11 +162,11 @@ test('a session does not approve its own work from its shell, whatever it calls 
 });
 
 test('a person lets pass what a subagent took over', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/r.yaml':
       'name: r\ndescription: x\nboundaries: require\nsteps:\n  - { id: a, type: action, context: clear, instructions: x }\n  - { id: b, type: action, instructions: x }\n',
   });
-  const { io } = createFakeIo({ cwd: project.root, home: join(project.root, 'home'), env });
+  const { io } = createFakeIo({ cwd: project.root, home: project.home, env });
   const runtime = openRuntime(io, {});
   const who = { session: 'host-1', witness: 'hooks' } as const;
   const { run: begun = '', reply } = await runtime.start({ workflow: 'r' }, who);
@@ -191,7 +192,7 @@ const clean = Object.fromEntries(
 /** The real program on a pseudo-terminal. */
 /** What is typed stays open until the command has ended: a terminal hangs up with the end of its input. */
 async function atTerminal(
-  project: Project,
+  project: TestProject,
   command: string,
   typed: string,
   more: Record<string, string> = {},
@@ -199,7 +200,7 @@ async function atTerminal(
   const main = join(import.meta.dirname, '../main.ts');
   const child = spawn(program, ['-qec', `'${process.execPath}' '${main}' ${command}`, '/dev/null'], {
     cwd: project.root,
-    env: { ...clean, ...more, HOME: join(project.root, 'home'), XDG_STATE_HOME: '' },
+    env: { ...clean, ...more, HOME: project.home, XDG_STATE_HOME: '' },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let stdout = '';

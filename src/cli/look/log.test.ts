@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 const env = { PATH: process.env.PATH };
@@ -9,8 +9,8 @@ const files = {
   'w.txt': '',
 };
 
-async function worked(): Promise<Project> {
-  const project = createProject(files);
+async function worked(): Promise<TestProject> {
+  const project = createTestFolder(files);
   await project.run(['start', 'w', '--summary', 'Told'], { env });
   await project.run(['advance', 'made it'], { env });
   await project.run(['ask', 'Which colour?'], { env: { ...env, STEPFAST_SESSION: 's1' } });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createFakeIo, createProject } from '../../../test/kit/fake-io.ts';
+import { createFakeIo } from '../../testing/fake-io.ts';
+import { createTestFolder } from '../../testing/index.ts';
 import { runJson, runTable } from './run-table.ts';
 
 const workflow = `name: w
@@ -8,7 +9,7 @@ steps: [{ id: a, type: action, instructions: A }]
 `;
 
 test('a run that cannot be displayed is shown as damaged and hides no other', async () => {
-  using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  using project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   await project.run(['start', 'w'], { env: { STEPFAST_AGENT: '1' } });
   const { createRuntime } = await import('../../runtime/index.ts');
   const runtime = createRuntime({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProject } from '../../../test/kit/fake-io.ts';
+import { createTestFolder } from '../../testing/index.ts';
 
 const workflow = `name: w
 description: Two steps
@@ -10,7 +10,7 @@ steps:
 const as = (session: string) => ({ env: { STEPFAST_AGENT: '1', STEPFAST_SESSION: session } });
 
 test('[004/4] the sessions of a run are listed with the phases they completed', async () => {
-  using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  using project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   await project.run(['start', 'w'], as('monday'));
   await project.run(['advance', 'planned'], as('monday'));
   expect((await project.run(['sessions'], as('monday'))).stdout).toMatch(
@@ -38,7 +38,7 @@ test('[004/4] the sessions of a run are listed with the phases they completed', 
 });
 
 test('on a narrow terminal the machine is dropped before the times', async () => {
-  using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  using project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   await project.run(['start', 'w'], as('monday'));
   const { stdout } = await project.run(['sessions'], { ...as('monday'), columns: 40 });
   expect(stdout).toMatch(/^session +host +started +ended/);
@@ -46,7 +46,7 @@ test('on a narrow terminal the machine is dropped before the times', async () =>
 });
 
 test('a run without sessions has an empty list, and an unknown run is not found', async () => {
-  using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  using project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   await project.run(['start', 'w'], { terminal: true });
   const none = await project.run(['sessions']);
   expect(none).toMatchObject({

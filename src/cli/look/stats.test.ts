@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createFakeIo } from '../../../test/kit/fake-io.ts';
 import { createHookKit, type HookKit } from '../../../test/kit/hooks.ts';
+import { createFakeIo } from '../../testing/fake-io.ts';
 import { run as runCli } from '../run.ts';
 
 const workflow = `name: w

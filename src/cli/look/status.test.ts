@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject } from '../../../test/kit/fake-io.ts';
+import { createTestFolder } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 const env = { PATH: process.env.PATH };
 
 test('status waits for running gates, and its exit status says when they are still running', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/w.yaml':
       'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ run: "until [ -e go ]; do sleep 0.05; done; echo why; false" }] }\n',
   });
@@ -27,7 +27,7 @@ test('status waits for running gates, and its exit status says when they are sti
 });
 
 test('status --as shows the task held under the name', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/w.yaml':
       'name: w\ndescription: x\nsteps:\n  - { id: build, type: loop, parallel: 2 }\nloops:\n  build:\n    - { id: look, instructions: "Look at {task.title}", read_only: true }\n',
   });
@@ -42,7 +42,7 @@ test('status --as shows the task held under the name', async () => {
 
 test('on a narrow terminal the current step is never truncated', async () => {
   const ids = ['understanding', 'specification', 'implementation', 'verification'];
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/w.yaml': `name: w\ndescription: x\nsteps:\n${ids.map((id) => `  - { id: ${id}, type: action, instructions: x }\n`).join('')}`,
   });
   await project.run(['start', 'w'], { env });

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject } from '../../../test/kit/fake-io.ts';
 import { Dice } from '../../../test/properties/commands.ts';
 import { hashDefinition } from '../../definition/index.ts';
 import { StepfastError } from '../../errors.ts';
 import type { Definition } from '../../machine/index.ts';
 import { verifyRun } from '../../runtime/transfer/verify-run.ts';
 import { encodeLine, genesis } from '../../store/file/journal.ts';
+import { createTestFolder } from '../../testing/index.ts';
 import type { Archive } from '../archive.ts';
 
 const workflow = `name: w
@@ -46,7 +46,7 @@ interface Line {
 }
 
 test('a malformed run is rejected, or every command that reads it works', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/w.yaml': workflow,
     'docs/a.md': 'x',
     'docs/plan.md': 'y',
@@ -165,7 +165,7 @@ test.each<[string, (archive: Archive) => void, string]>([
     'must stay inside the project',
   ],
 ])('a file with %s that cannot be is not imported', async (_, spoil, words) => {
-  using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  using project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   const act = async (...args: string[]) => project.run(args, { env });
   const { run }: { run: string } = JSON.parse((await act('start', 'w', '--json')).stdout);
   await act('export', run, '--output', 'run.json');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 import { findingsOf, formatFinding } from './repair-findings.ts';
 
@@ -13,8 +13,8 @@ const files = {
 const env = { PATH: process.env.PATH };
 const long = `${'A long text. '.repeat(200)}\n`;
 
-async function started(): Promise<{ project: Project; run: string }> {
-  const project = createProject(files);
+async function started(): Promise<{ project: TestProject; run: string }> {
+  const project = createTestFolder(files);
   const { stdout } = await project.run(['start', 'w', '--summary', 'Moved', '--json'], { env });
   await project.run(['advance', long], { env });
   return { project, run: JSON.parse(stdout).run };
@@ -23,7 +23,7 @@ async function started(): Promise<{ project: Project; run: string }> {
 test('an exported and imported run is unchanged', async () => {
   const { project, run } = await started();
   using here = project;
-  using there = createProject({});
+  using there = createTestFolder();
   expect((await here.run(['export', run, '--output', join(there.root, 'run.json')], { env })).code).toBe(
     exit.ok,
   );
@@ -81,7 +81,7 @@ test.each<[string, (text: string) => string, string]>([
 ])('a file that %s is refused, and nothing of it stays', async (_, edit, words) => {
   const { project, run } = await started();
   using here = project;
-  using there = createProject({});
+  using there = createTestFolder();
   await here.run(['export', run, '-o', 'run.json'], { env });
   const text = readFileSync(join(here.root, 'run.json'), 'utf8');
   const edited = edit(text);
@@ -133,7 +133,7 @@ test('clean removes the named run, even if it is unreadable', async () => {
 });
 
 test('clean rejects an invalid duration', async () => {
-  using here = createProject(files);
+  using here = createTestFolder(files);
   expect((await here.run(['clean', '--older-than', 'soon'], { env })).code).toBe(exit.usage);
 });
 
@@ -158,8 +158,8 @@ test('anyone can check for damage, but only a person who confirms can repair', a
 test('two histories are shown with their own batches, and only a known one can be kept', async () => {
   const { project, run } = await started();
   using here = project;
-  using there = createProject(files);
-  const journalOf = ({ root }: Project): string => join(root, '.stepfast/runs', run, 'journal.jsonl');
+  using there = createTestFolder(files);
+  const journalOf = ({ root }: TestProject): string => join(root, '.stepfast/runs', run, 'journal.jsonl');
   cpSync(join(here.root, '.stepfast/runs'), join(there.root, '.stepfast/runs'), { recursive: true });
   await here.run(['note', 'decision', 'Said here'], { env });
   await there.run(['note', 'decision', 'Said there\u001b[2J'], { env });

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject } from '../../../test/kit/fake-io.ts';
 import { createTwoClones, workflow } from '../../../test/kit/two-clones.ts';
+import { createTestFolder } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 test('push shows what leaves this machine and asks; without a person it needs --yes', async () => {
@@ -30,7 +30,7 @@ test('push shows what leaves this machine and asks; without a person it needs --
 });
 
 test('push without git, without a remote or to an unknown remote suggests a fix', async () => {
-  using bare = createProject({ '.stepfast/workflows/w.yaml': workflow });
+  using bare = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   const env = { PATH: process.env.PATH };
   await bare.run(['start', 'w'], { env });
   const { code, stderr } = await bare.run(['push', '--yes'], { env });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCanaries } from '../../../test/kit/canaries.ts';
-import { createProject } from '../../../test/kit/fake-io.ts';
+import { createTestFolder } from '../../testing/index.ts';
 
 const canaries = createCanaries(200, 7);
 const leaks = (shown: string): string[] =>
@@ -23,7 +23,7 @@ test('of 200 made-up secrets in files and in what a run was told, none is in a b
   const artifacts = files
     .map(({ id, path }) => `    - { id: ${id}, type: markdown, path: ${path} }\n`)
     .join('');
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/w.yaml': `name: w\ndescription: x\ncritical_artifacts:\n  always_load:\n${artifacts}    - { id: broken, type: json, path: broken.json, required: true }\nloops:\n  build: [{ id: code, instructions: Code it. }]\nsteps:\n  - { id: build, type: loop }\n`,
     ...Object.fromEntries(files.map(({ path, text }) => [path, text])),
     'broken.json': `{"text": ${JSON.stringify(canaries[0]?.text)}, oops`,

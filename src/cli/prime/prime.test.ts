@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 const workflow = `name: feature
@@ -20,14 +20,17 @@ steps:
   - { id: build, type: action, instructions: Build it. }
 `;
 
-let project: Project;
+let project: TestProject;
 let now = 1_800_000_000_000;
 const agent = (session = 'one') => ({
   env: { PATH: process.env.PATH, STEPFAST_SESSION: session, STEPFAST_MACHINE: `machine-${session}` },
   now: () => now,
 });
 beforeEach(async () => {
-  project = createProject({ '.stepfast/workflows/feature.yaml': workflow, 'docs/plan.md': '# The plan\n' });
+  project = createTestFolder({
+    '.stepfast/workflows/feature.yaml': workflow,
+    'docs/plan.md': '# The plan\n',
+  });
   await project.run(['start', 'feature', '--summary', 'Log in'], agent());
 });
 afterEach(() => project[Symbol.dispose]());

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { shownCommands } from '../commands.ts';
 import { exit } from '../exit.ts';
 
@@ -10,7 +10,7 @@ const files = {
 };
 const env = { PATH: process.env.PATH };
 
-async function words(project: Project, line: string): Promise<string[]> {
+async function words(project: TestProject, line: string): Promise<string[]> {
   const { stdout, stderr, code } = await project.run(['complete', line], { env });
   expect({ stderr, code }).toEqual({ stderr: '', code: exit.ok });
   return stdout
@@ -20,7 +20,7 @@ async function words(project: Project, line: string): Promise<string[]> {
 }
 
 test('commands, options, workflows, runs, steps, loops and handles are completed', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { stdout } = await project.run(['start', 'feat', '--json'], { env });
   const { run, at } = JSON.parse(stdout);
   expect(await words(project, 'stepfast ')).toEqual([...shownCommands.map(({ name }) => name), 'help']);
@@ -39,14 +39,14 @@ test('commands, options, workflows, runs, steps, loops and handles are completed
 });
 
 test('unknown words have no candidates and no error', async () => {
-  using project = createProject({ '.stepfast/config.yaml': 'nonsense: [' });
+  using project = createTestFolder({ '.stepfast/config.yaml': 'nonsense: [' });
   expect(await words(project, 'stepfast nonsense ')).toEqual([]);
   expect(await words(project, 'stepfast status ')).toEqual([]);
   expect(await words(project, '')).toEqual([...shownCommands.map(({ name }) => name), 'help']);
 });
 
 test.each(['bash', 'zsh', 'fish'])('the completions of %s are valid there', async (shell) => {
-  using project = createProject({});
+  using project = createTestFolder();
   const { stdout, code } = await project.run(['completions', shell]);
   expect(code).toBe(exit.ok);
   const check = spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' });
@@ -55,6 +55,6 @@ test.each(['bash', 'zsh', 'fish'])('the completions of %s are valid there', asyn
 });
 
 test('an unknown shell is rejected', async () => {
-  using project = createProject({});
+  using project = createTestFolder();
   expect((await project.run(['completions', 'cmd'])).code).toBe(exit.usage);
 });

@@ -1,7 +1,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFakeIo, createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createFakeIo } from '../../testing/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 import { openRuntime } from '../run-options.ts';
 import { checkNode, checkProject } from './checks-project.ts';
@@ -17,8 +18,8 @@ steps:
 const files = { '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' };
 
 /** Every check except hosts and the MCP server. */
-async function looked(project: Project): Promise<{ wrong: boolean; says: string }> {
-  const runtime = openRuntime(createFakeIo({ cwd: project.root, home: join(project.root, 'home') }).io, {});
+async function looked(project: TestProject): Promise<{ wrong: boolean; says: string }> {
+  const runtime = openRuntime(createFakeIo({ cwd: project.root, home: project.home }).io, {});
   const now = Date.now();
   const checks = [
     ...checkProject(runtime),
@@ -29,21 +30,21 @@ async function looked(project: Project): Promise<{ wrong: boolean; says: string 
   return { wrong: checks.some(({ state }) => state === 'wrong'), says };
 }
 
-async function started(project: Project): Promise<{ run: string; at: string; folder: string }> {
+async function started(project: TestProject): Promise<{ run: string; at: string; folder: string }> {
   const { stdout } = await project.run(['start', 'w', '--json']);
   const { run, at } = JSON.parse(stdout);
   return { run, at, folder: join(project.root, '.stepfast', 'runs', run) };
 }
 
 test('a project without .stepfast gets the next command', async () => {
-  using project = createProject({});
+  using project = createTestFolder();
   const { wrong, says } = await looked(project);
   expect(wrong).toBe(true);
   expect(says).toContain(' > stepfast init');
 });
 
 test('a healthy project has no problems, and a missing Claude Code is a note', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { code, stdout } = await project.run(['doctor'], { env: {} });
   expect(code).toBe(exit.ok);
   expect(stdout).toContain('No problems found.');
@@ -52,7 +53,7 @@ test('a healthy project has no problems, and a missing Claude Code is a note', a
 });
 
 test('[002/10] State file not created? Doctor reports the missing marker of CLAUDE.local.md, or what would be adopted', async () => {
-  using project = createProject({ ...files, 'CLAUDE.local.md': '# Workflow State\nWorkflow: Release\n' });
+  using project = createTestFolder({ ...files, 'CLAUDE.local.md': '# Workflow State\nWorkflow: Release\n' });
   expect((await looked(project)).says).toMatch(/CLAUDE\.local\.md describes no workflow: it lacks 'Phase:'/i);
   writeFileSync(
     join(project.root, 'CLAUDE.local.md'),
@@ -64,7 +65,7 @@ test('[002/10] State file not created? Doctor reports the missing marker of CLAU
 });
 
 test('[002/10] State file not updated after a transition? Doctor compares the file with the journal', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { folder, at } = await started(project);
   const old = readFileSync(join(folder, 'state.json'));
   await project.run(['advance', '--at', at, '--output', 'Planned.'], { now: () => Date.now() + 60_000 });
@@ -76,7 +77,7 @@ test('[002/10] State file not updated after a transition? Doctor compares the fi
 });
 
 test('[002/10] Workflow lost after compaction? Doctor reports whether hooks ran and what was not read', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   await started(project);
   const { says } = await looked(project);
   expect(says).toContain('no hook has run yet');
@@ -84,7 +85,7 @@ test('[002/10] Workflow lost after compaction? Doctor reports whether hooks ran 
 });
 
 test('[002/10] Multiple state files accumulating? Doctor counts ended runs and suggests clean', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   const { folder, run } = await started(project);
   await project.run(['cancel', '--run', run, '--yes'], { terminal: true, input: [run, 'y'] });
   expect((await looked(project)).says).not.toContain('ended runs');
@@ -98,7 +99,7 @@ test('[002/10] Multiple state files accumulating? Doctor counts ended runs and s
 });
 
 test('missing marks are restored and reported', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   await started(project);
   const marks = join(project.root, '.stepfast', 'sessions', 'marks');
   const before = readdirSync(marks);
@@ -109,7 +110,7 @@ test('missing marks are restored and reported', async () => {
 });
 
 test('hook errors are reported with event and message', async () => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   await started(project);
   const folder = join(project.root, '.stepfast', 'sessions', 'hooks');
   mkdirSync(folder, { recursive: true });
@@ -121,7 +122,7 @@ test('hook errors are reported with event and message', async () => {
 });
 
 test('invalid workflows and untrusted commands are reported with the fix', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     '.stepfast/workflows/bad.yaml': 'name: bad\nsteps: 3\n',
     '.stepfast/workflows/sly.yaml':
       'name: sly\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ run: npm test }] }\n',
@@ -132,7 +133,7 @@ test('invalid workflows and untrusted commands are reported with the fix', async
 });
 
 test('an invalid config file is reported', async () => {
-  using project = createProject({ '.stepfast/config.yaml': 'nonsense: [' });
+  using project = createTestFolder({ '.stepfast/config.yaml': 'nonsense: [' });
   const { code, stdout } = await project.run(['doctor']);
   expect(code).toBe(exit.no);
   expect(stdout).toContain('config.yaml');

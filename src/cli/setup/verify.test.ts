@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 const env = { PATH: process.env.PATH };
@@ -17,8 +17,8 @@ steps:
     gate: [{ run: grep -q good file.txt }, { exists: file.txt }, { condition: inputs.level == 1 }, { condition: outputs.a != null }]
 `;
 
-function committed(files: Record<string, string>): Project {
-  const project = createProject(files);
+function committed(files: Record<string, string>): TestProject {
+  const project = createTestFolder(files);
   const git = (...args: string[]): void =>
     void execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@y', ...args], { cwd: project.root });
   git('init', '--quiet');
@@ -28,7 +28,7 @@ function committed(files: Record<string, string>): Project {
 }
 
 const verify = async (
-  project: Project,
+  project: TestProject,
   ...more: string[]
 ): Promise<{ code: number; reply: Record<string, unknown> }> => {
   const { code, stdout } = await project.run(['verify', '--workflow', 'ci', '--json', ...more], { env });
@@ -67,7 +67,7 @@ test('a red gate, another hash and an unknown workflow fail', async () => {
 
 test('the workflow can be the argument, and a file outside the repository is rejected', async () => {
   using project = committed({ '.stepfast/workflows/ci.yaml': workflow, 'file.txt': 'good\n' });
-  using outside = createProject({ 'ci.yaml': workflow });
+  using outside = createTestFolder({ 'ci.yaml': workflow });
   expect((await project.run(['verify', 'ci'], { env })).stderr).toContain('--trust');
   const { code, stderr } = await project.run(['verify', join(outside.root, 'ci.yaml')], { env });
   expect(code).toBe(exit.notFound);

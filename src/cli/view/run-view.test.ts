@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createFakeIo } from '../../../test/kit/fake-io.ts';
 import { type Command, type Definition, respond, type State, statusOf } from '../../machine/index.ts';
+import { createFakeIo } from '../../testing/fake-io.ts';
 import { runLines, standsAt } from './run-view.ts';
 
 const now = Date.UTC(2026, 10, 15);

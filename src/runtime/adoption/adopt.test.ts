@@ -11,7 +11,8 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cpuTimer } from '../../../test/kit/cpu-time.ts';
-import { createTestProject, isServed, type TestProject } from '../../../test/kit/project.ts';
+import { isServed } from '../../../test/kit/is-served.ts';
+import { createTestProject, type TestProject } from '../../testing/index.ts';
 import { isRefused } from '../answer.ts';
 import type { Runtime } from '../runtime.ts';
 import { type Adoption, type AdoptOptions, adopt, lostSources, rescan } from './adopt.ts';

@@ -1,9 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createTestProject, isServed, type TestProject } from '../../../test/kit/project.ts';
+import { isServed } from '../../../test/kit/is-served.ts';
 import { compileBriefing } from '../../context/index.ts';
 import { projectState } from '../../store/index.ts';
+import { createTestProject, type TestProject } from '../../testing/index.ts';
 import { adopt } from '../adoption/adopt.ts';
 import { findInformal } from '../adoption/find.ts';
 import { type Answer, isRefused, type Told } from '../answer.ts';

@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTestProject, isServed, type TestProject } from '../../../test/kit/project.ts';
+import { isServed } from '../../../test/kit/is-served.ts';
 import { type Definition, mayStop } from '../../machine/index.ts';
+import { createTestProject, type TestProject } from '../../testing/index.ts';
 import { sessionEnvironment } from '../../workspace/session-environment.ts';
 import { isRefused } from '../answer.ts';
 import type { Runtime } from '../runtime.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTestProject, type TestProject } from '../../../test/kit/project.ts';
+import { createTestProject, type TestProject } from '../../testing/index.ts';
 import type { Runtime } from '../runtime.ts';
 import { createGit, type Git } from './git.ts';
 import { createTransfer, type Found, type Incoming, type Transfer } from './transfer.ts';

@@ -49,11 +49,13 @@ test('a timed-out caller leaves while the first action runs, and later callers s
 test('a timed-out caller never runs its action', async () => {
   const exclusive = createNamedMutex(1);
   let done = false;
-  const slow = exclusive('a', () => new Promise((resolve) => setTimeout(resolve, 30)));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const slow = exclusive('a', () => promise);
   const late = exclusive('a', async () => {
     done = true;
   });
   await expect(late).rejects.toMatchObject({ code: 'store_busy' });
+  resolve();
   await slow;
   expect(done).toBe(false);
 });

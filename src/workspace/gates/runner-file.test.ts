@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTestProject } from '../../../test/kit/project.ts';
 import { type Event, replay } from '../../machine/index.ts';
+import { createTestProject } from '../../testing/index.ts';
 import { bootId, machineId, stateDirectory } from '../user-state.ts';
 import { logsDirectory, logsName } from './gate-supervisor.ts';
 import { markRunner, runnerIs, stopRunners } from './runner-file.ts';

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTestProject } from '../../../test/kit/project.ts';
 import type { Definition } from '../../machine/index.ts';
 import { renewMarks, withMarks } from '../../runtime/marked-engine.ts';
+import { createTestProject } from '../../testing/index.ts';
 import { createMarks } from './marks.ts';
 import { markedRuns, marksFor } from './run-marks.ts';
 

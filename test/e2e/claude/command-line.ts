@@ -3,21 +3,16 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { claudeBinary } from '../../../scripts/install-hosts.ts';
-import { configOf, isolation, type ScriptedModel } from '../../kit/claude/index.ts';
+import { configOf } from '../../../src/testing/claude/command.ts';
+import { isolate } from '../../../src/testing/claude/network.ts';
+import type { CommandResult, ScriptedModel } from '../../../src/testing/index.ts';
 
 const top = join(import.meta.dirname, '..', '..', '..');
-const inside = join(top, 'test', 'kit', 'claude', 'inside.ts');
-
-export interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
 
 export interface CommandLine {
   home: string;
   /** `path`: where the host is looked for, before the system's own folders. */
-  stepfast(args: readonly string[], options?: { cwd?: string; path?: string }): Promise<Ended>;
+  stepfast(args: readonly string[], options?: { cwd?: string; path?: string }): Promise<CommandResult>;
 }
 
 /** `home` is made, with the host in its `bin`. */
@@ -29,7 +24,6 @@ export async function createCommandLine(
   mkdirSync(join(home, 'bin'), { recursive: true });
   mkdirSync(configOf(home));
   symlinkSync(await claudeBinary(), join(home, 'bin', 'claude'));
-  const prefix = await isolation();
   const env = (path: string): Record<string, string> => ({
     PATH: `${path}:${dirname(process.execPath)}:/usr/bin:/bin`,
     HOME: home,
@@ -44,12 +38,11 @@ export async function createCommandLine(
   });
   return {
     home,
-    stepfast(args, options = {}) {
-      const main = [process.execPath, join(top, 'src', 'cli', 'main.ts'), ...args];
-      const all = prefix ? [...prefix, process.execPath, inside, model.socket, ...main] : main;
-      const [program = '', ...rest] = all;
+    async stepfast(args, options = {}) {
+      const main = [join(top, 'src', 'cli', 'main.ts'), ...args];
+      const { program, args: rest } = await isolate(model, process.execPath, main);
       const { path = join(home, 'bin') } = options;
-      return new Promise((resolve) => {
+      return await new Promise((resolve) => {
         execFile(program, rest, { cwd: options.cwd ?? cwd, env: env(path) }, (error, stdout, stderr) =>
           resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
         );

@@ -2,8 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Check } from '../../../src/runtime/index.ts';
-import { configOf, createScriptedModel, type ScriptedModel } from '../../kit/claude/index.ts';
-import { createTestProject, type TestProject } from '../../kit/project.ts';
+import { configOf } from '../../../src/testing/claude/command.ts';
+import {
+  createScriptedModel,
+  createTestProject,
+  type ScriptedModel,
+  type TestProject,
+} from '../../../src/testing/index.ts';
 import { type CommandLine, createCommandLine, picture } from './command-line.ts';
 
 const _top = join(import.meta.dirname, '..', '..', '..');

@@ -3,16 +3,20 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import {
+  type ClaudeProject,
   type ClaudeRun,
   contextOf,
   forgetsAll,
   keepsAll,
+  lastContext,
   lastUser,
   nearlyFull,
   reply,
   summariser,
-} from '../../kit/claude/index.ts';
-import { answersIn, ask, createStage, lastContext, type Stage, settings } from './stage.ts';
+  toolCall,
+  toolResults,
+} from '../../../src/testing/index.ts';
+import { createStage, settings } from './stage.ts';
 
 const workflow = `name: w
 description: Plans and builds
@@ -28,18 +32,18 @@ steps:
 const files = { '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' };
 
 const cli = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
-let stage: Stage;
+let stage: ClaudeProject;
 afterEach(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
 it('[P4/1] [002/7] a new session is briefed, its first call binds it and proves the delivery, its files are recorded', async () => {
   stage = await createStage(files);
-  const { at, state } = await stage.begin();
+  const { at, state } = await stage.project.startRun('w');
   const path = (name: string) => join(stage.project.root, name);
   stage.model.on(
     lastUser(/go on/),
-    ask.status(at),
+    toolCall.status(at),
     reply.tool('Read', { file_path: path('docs/auth.md') }),
     reply.tool('Read', { file_path: path('README.md') }),
     reply.tool('Write', { file_path: path('src/form.ts'), content: '1\n' }),
@@ -69,16 +73,16 @@ it('[P4/4] [002/6] [pain 2] [pain 3] [pain 9] [pain 10] after a compaction that 
   stage = await createStage(files);
   stage.model.on(
     lastUser(/begin/),
-    ask.start(),
-    ask.note('SimpleWebAuthn on both sides.'),
-    ask.note('The button says Passkey.'),
-    ask.advance('PLANNED-IT in three parts.'),
+    toolCall.start('w'),
+    toolCall.note('SimpleWebAuthn on both sides.'),
+    toolCall.note('The button says Passkey.'),
+    toolCall.advance('PLANNED-IT in three parts.'),
     reply.text('Noted.'),
   );
   stage.model.always(summariser(), keepsAll([{ kind: 'decision', text: 'SimpleWebAuthn on both sides.' }]));
   stage.model.on(lastUser(/and now/), reply.text('Going on.'));
   const ran = await stage.run({ prompts: ['begin', 'begin nothing else', '/compact', 'and now'] });
-  const { run, state, events } = await stage.only();
+  const { run, state, events } = await stage.project.onlyRun();
   const [summary] = ran.requests.requestsOf('summariser');
   for (const asked of [`run ${run}`, 'The button says Passkey.', '@docs/auth.md'])
     expect(summary && contextOf(summary)).toContain(asked);
@@ -99,9 +103,14 @@ it('[P4/4] [002/6] [pain 2] [pain 3] [pain 9] [pain 10] after a compaction that 
 
 it('[002/9] [pain 5] automatic compactions in the middle of a tool loop: each goes on with the briefing', async () => {
   stage = await createStage(files);
-  const { at, events } = await stage.begin();
-  const round = [ask.bash('ls', { usage: nearlyFull }), ask.bash('ls'), ask.bash('ls'), ask.bash('ls')];
-  stage.model.on(lastUser(/loop/), ask.status(at), ...round, ...round, reply.text('Done.'));
+  const { at, events } = await stage.project.startRun('w');
+  const round = [
+    toolCall.bash('ls', { usage: nearlyFull }),
+    toolCall.bash('ls'),
+    toolCall.bash('ls'),
+    toolCall.bash('ls'),
+  ];
+  stage.model.on(lastUser(/loop/), toolCall.status(at), ...round, ...round, reply.text('Done.'));
   stage.model.always(summariser(), forgetsAll());
   const ran = await stage.run({ prompts: ['loop'] });
   expect(ran.requests.requestsOf('summariser')).toHaveLength(2);
@@ -111,12 +120,17 @@ it('[002/9] [pain 5] automatic compactions in the middle of a tool loop: each go
 
 it('[002/4] a run that the session starts itself is bound at once, survives a compaction, and leaves no marks', async () => {
   stage = await createStage(files);
-  stage.model.on(lastUser(/start it/), ask.start(), reply.text('Started.'));
+  stage.model.on(lastUser(/start it/), toolCall.start('w'), reply.text('Started.'));
   stage.model.always(summariser(), forgetsAll());
-  stage.model.on(lastUser(/and now/), ask.advance('Planned.'), ask.advance('Built.'), reply.text('Done.'));
+  stage.model.on(
+    lastUser(/and now/),
+    toolCall.advance('Planned.'),
+    toolCall.advance('Built.'),
+    reply.text('Done.'),
+  );
   const { requests, sessions } = await stage.run({ prompts: ['start it', '/compact', 'and now'] });
   expect(contextOf(requests.firstRequestAfterCompaction())).toContain('INSTRUCTIONS-PLAN');
-  const { state } = await stage.only();
+  const { state } = await stage.project.onlyRun();
   expect((await state()).sessions).toEqual({ [sessions[0] ?? '']: expect.objectContaining({ resets: 1 }) });
   expect((await state()).status).toBe('complete');
   expect(readdirSync(join(stage.project.root, '.stepfast', 'sessions', 'marks'))).toEqual(['because']);
@@ -124,8 +138,8 @@ it('[002/4] a run that the session starts itself is bound at once, survives a co
 
 it('[pain 13] a stop is held where the workflow asks: once a turn, three times a visit', async () => {
   stage = await createStage({ '.stepfast/workflows/w.yaml': `${workflow}stop: hold\n` });
-  const { at, state } = await stage.begin();
-  stage.model.on(lastUser(/go on/), ask.status(at), reply.text('Finished, I think.'));
+  const { at, state } = await stage.project.startRun('w');
+  stage.model.on(lastUser(/go on/), toolCall.status(at), reply.text('Finished, I think.'));
   stage.model.always(lastUser(/./), reply.text('It is not.'));
   const { requests, turns } = await stage.run({ prompts: ['go on', 'two', 'three', 'four'] });
   expect(turns).toHaveLength(4);
@@ -138,16 +152,16 @@ it('[pain 13] a stop is held where the workflow asks: once a turn, three times a
 it("what the position's agent cannot use is denied, in that position, whatever tool it is", async () => {
   const also = workflow.replace('cannot: [Edit]', 'cannot: [Edit, "mcp__browser__*"]');
   stage = await createStage({ ...files, '.stepfast/workflows/w.yaml': also });
-  const { at } = await stage.begin();
+  const { at } = await stage.project.startRun('w');
   const file_path = join(stage.project.root, 'README.md');
   const edit = (from: string, to: string) =>
     reply.tool('Edit', { file_path, old_string: from, new_string: to });
   stage.model.on(
     lastUser(/go on/),
-    ask.status(at),
+    toolCall.status(at),
     reply.tool('Read', { file_path }),
     edit('A project', 'ALLOWED'),
-    ask.advance('Planned.', at),
+    toolCall.advance('Planned.', at),
     edit('ALLOWED', 'FORBIDDEN'),
     reply.tool('mcp__browser__workflow_status', {}),
     reply.text('I may not.'),
@@ -155,7 +169,7 @@ it("what the position's agent cannot use is denied, in that position, whatever t
   // Any server does for a browser.
   const server = { command: process.execPath, args: [cli, 'mcp'], alwaysLoad: true };
   const ran = await stage.run({ prompts: ['go on'], mcp: { stepfast: server, browser: server } });
-  const [, , allowed, , denied, browser] = answersIn(ran);
+  const [, , allowed, , denied, browser] = toolResults(ran);
   expect(browser).toContain('which may not use mcp__browser__workflow_status');
   expect(allowed).toContain('has been updated');
   expect(denied).toContain("the agent 'reviewer', which may not use Edit");
@@ -176,11 +190,11 @@ it('[004/5] [004/6] critical artifacts come with the start, with a phase, and ag
     'docs/auth.md': 'SPEC-TEXT\n',
     'docs/guide.md': 'GUIDE-TEXT\n',
   });
-  const { at, events } = await stage.begin();
+  const { at, events } = await stage.project.startRun('w');
   stage.model.on(
     lastUser(/go on/),
-    ask.status(at),
-    ask.advance('Planned.', at),
+    toolCall.status(at),
+    toolCall.advance('Planned.', at),
     reply.tool('mcp__stepfast__workflow_context', {}),
     reply.text('Building.'),
   );
@@ -189,7 +203,7 @@ it('[004/5] [004/6] critical artifacts come with the start, with a phase, and ag
   const ran = await stage.run({ prompts: ['go on', 'go on and on', '/compact', 'and now'] });
   const [first] = ran.requests.requestsOf('main');
   expect(first && contextOf(first)).toContain('SPEC-TEXT');
-  const [, advanced, primed] = answersIn({ requests: beforeCompaction(ran) });
+  const [, advanced, primed] = toolResults({ requests: beforeCompaction(ran) });
   expect(advanced).toContain('GUIDE-TEXT');
   expect(primed).toContain('ACTION REQUIRED');
   expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain('SPEC-TEXT');
@@ -219,7 +233,7 @@ it('[002/4] [002/6] [002/8] work without Stepfast is adopted before a compaction
   const ran = await stage.run({ prompts: ['hello', 'hello again', '/compact', 'and now'] });
   const [first] = ran.requests.requestsOf('main');
   expect(first && contextOf(first)).not.toContain('THE-FORM');
-  const { run } = await stage.only();
+  const { run } = await stage.project.onlyRun();
   const [summary] = ran.requests.requestsOf('summariser');
   expect(summary && contextOf(summary)).toContain(`run ${run}`);
   const after = contextOf(ran.requests.firstRequestAfterCompaction());
@@ -229,11 +243,11 @@ it('[002/4] [002/6] [002/8] work without Stepfast is adopted before a compaction
 it('[002/9] without a run the requests are byte for byte those of a session without hooks', async () => {
   stage = await createStage(files);
   const { model } = stage;
-  const say = ask.bash('echo tool-$((40 + 2))');
+  const say = toolCall.bash('echo tool-$((40 + 2))');
   model.always(summariser(), forgetsAll());
   const bodies = async (hooks: Record<string, unknown>): Promise<string[]> => {
     model.on(lastUser(/hello/), say, reply.text('Hello.'));
-    model.on(lastUser(/and you/), ask.agent('SUB-TASK: look.'), reply.text('Fine.'));
+    model.on(lastUser(/and you/), toolCall.agent('SUB-TASK: look.'), reply.text('Fine.'));
     model.always(lastUser(/on we go/), reply.text('On.'));
     const { requests, sessions } = await stage.run({
       prompts: ['hello', 'and you?', '/compact', 'on we go', '/clear', 'on we go'],

@@ -2,17 +2,17 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { claudeBinary } from '../../../scripts/install-hosts.ts';
+import { configOf } from '../../../src/testing/claude/command.ts';
 import {
-  configOf,
   contextOf,
   createScriptedModel,
+  createTestProject,
   lastUser,
   reply,
-  runClaude,
   type ScriptedModel,
-  startClaude,
-} from '../../kit/claude/index.ts';
-import { createTestProject, type TestProject } from '../../kit/project.ts';
+  type TestProject,
+} from '../../../src/testing/index.ts';
+import { runClaude, startClaude } from '../../kit/claude.ts';
 import { type CommandLine, createCommandLine, picture } from './command-line.ts';
 
 const _top = join(import.meta.dirname, '..', '..', '..');

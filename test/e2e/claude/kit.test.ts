@@ -3,27 +3,27 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { canIsolate } from '../../../src/testing/claude/network.ts';
 import {
   type ClaudeRun,
   contextOf,
-  createHookProbe,
   createScriptedModel,
+  createTestProject,
   forgetsAll,
-  isolation,
   keepsAll,
   lastUser,
   nearlyFull,
   type RunOptions,
   reply,
-  runClaude,
   type ScriptedModel,
   small,
-  startClaude,
   subagent,
   summariser,
+  toolCall,
   toolsOf,
-} from '../../kit/claude/index.ts';
-import { createTestProject } from '../../kit/project.ts';
+} from '../../../src/testing/index.ts';
+import { createClaudeProject, runClaude, startClaude } from '../../kit/claude.ts';
+import { createHookProbe } from '../../kit/hook-probe.ts';
 import { plain } from '../../mcp/workflows.ts';
 
 const cli = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
@@ -73,7 +73,7 @@ it('a tool that the script calls runs for real, and its result stands in the nex
     unmatched: [],
     strays: [],
   });
-  expect(network).toBe((await isolation()) ? 'loopback' : 'open');
+  expect(network).toBe((await canIsolate()) ? 'loopback' : 'open');
 });
 
 it("a SessionStart hook's stdout stands in the first request", async () => {
@@ -251,4 +251,23 @@ it('a session that gives no result is ended and says so', async () => {
   await expect(session.send('wait')).rejects.toThrow("claude gave no result in 2000 ms to 'wait'");
   expect(() => process.kill(session.pid, 0)).toThrow();
   await session.close();
+});
+
+it('a project has Stepfast as a plugin, and its run can be looked at', async () => {
+  const claude = await createClaudeProject({ '.stepfast/workflows/plain.yaml': plain });
+  try {
+    claude.model.on(
+      lastUser(/begin/),
+      toolCall.start('plain'),
+      toolCall.advance('Planned.'),
+      toolCall.advance('Built.'),
+      reply.text('Done.'),
+    );
+    const { turns } = await claude.run({ prompts: ['begin'] });
+    expect(turns).toMatchObject([{ result: 'Done.' }]);
+    expect(await (await claude.project.onlyRun()).state()).toMatchObject({ status: 'complete' });
+    expect(claude.model.unmatched()).toEqual([]);
+  } finally {
+    await claude[Symbol.asyncDispose]();
+  }
 });

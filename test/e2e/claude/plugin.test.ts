@@ -8,20 +8,20 @@ import { parse } from 'yaml';
 import { bench } from '../../../scripts/bench/tokens.ts';
 import {
   type ClaudeRun,
-  claudeCommand,
   contextOf,
   createScriptedModel,
+  createTestProject,
   forgetsAll,
   lastUser,
   type RunOptions,
   reply,
-  runClaude,
   type ScriptedModel,
   type StreamEvent,
   summariser,
+  type TestProject,
   toolsOf,
-} from '../../kit/claude/index.ts';
-import { createTestProject, type TestProject } from '../../kit/project.ts';
+} from '../../../src/testing/index.ts';
+import { claudeCommand, runClaude } from '../../kit/claude.ts';
 
 const top = join(import.meta.dirname, '..', '..', '..');
 const run = promisify(execFile);

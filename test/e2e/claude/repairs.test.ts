@@ -3,8 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { hookEvents } from '../../../src/hooks/hook-log.ts';
-import { contextOf, forgetsAll, lastUser, nearlyFull, reply, summariser } from '../../kit/claude/index.ts';
-import { ask, createStage, lastContext, type Stage, settings } from './stage.ts';
+import {
+  type ClaudeProject,
+  contextOf,
+  forgetsAll,
+  lastContext,
+  lastUser,
+  nearlyFull,
+  reply,
+  runtimeIn,
+  summariser,
+  toolCall,
+} from '../../../src/testing/index.ts';
+import { createStage, settings } from './stage.ts';
 
 const workflow = `name: w
 description: Plans and builds
@@ -13,7 +24,7 @@ steps:
   - { id: build, type: action, instructions: INSTRUCTIONS-BUILD }
 `;
 
-let stage: Stage;
+let stage: ClaudeProject;
 beforeEach(async () => {
   stage = await createStage({ '.stepfast/workflows/w.yaml': workflow });
 });
@@ -31,14 +42,14 @@ function writeLong(): void {
 }
 
 const logged = (): string[] =>
-  hookEvents(stage.project.runtime().project)
+  hookEvents(runtimeIn(stage.project).project)
     .map(({ what }) => what)
     .filter((what) => what !== 'allowed');
 const times = (text: string, part: string): number => text.split(part).length - 1;
 
 it('[pain 6] a start that is lost is made up for with the first prompt, one after a compaction with the next', async () => {
-  const { at, state } = await stage.begin();
-  stage.model.on(lastUser(/go on/), ask.status(at), reply.text('Noted.'));
+  const { at, state } = await stage.project.startRun('w');
+  stage.model.on(lastUser(/go on/), toolCall.status(at), reply.text('Noted.'));
   stage.model.always(summariser(), forgetsAll());
   stage.model.on(lastUser(/and now/), reply.text('Going on.'));
   stage.model.on(lastUser(/once more/), reply.text('Going on.'));
@@ -55,12 +66,12 @@ it('[pain 6] a start that is lost is made up for with the first prompt, one afte
 });
 
 it('[pain 6] [pain 5] lost in the middle of a tool loop it comes with the next tool, without PreCompact too', async () => {
-  const { at, state } = await stage.begin();
+  const { at, state } = await stage.project.startRun('w');
   stage.model.on(
     lastUser(/loop/),
-    ask.status(at),
-    ask.bash('ls', { usage: nearlyFull }),
-    ask.bash('ls'),
+    toolCall.status(at),
+    toolCall.bash('ls', { usage: nearlyFull }),
+    toolCall.bash('ls'),
     reply.text('Done.'),
   );
   stage.model.always(summariser(), forgetsAll());
@@ -76,7 +87,7 @@ it('[pain 6] [pain 5] lost in the middle of a tool loop it comes with the next t
 
 it('[pain 8] a briefing that arrives cut is seen to be, and comes whole with the next prompt', async () => {
   writeLong();
-  const { at, state } = await stage.begin();
+  const { at, state } = await stage.project.startRun('w');
   // Whatever makes it too long: the host keeps a preview and a file.
   const longer = join(stage.home, 'longer.mjs');
   writeFileSync(
@@ -90,7 +101,7 @@ process.stdin.on('data', (part) => { text += part; }).on('end', () => {
 });
 `,
   );
-  stage.model.on(lastUser(/go on/), ask.status(at), reply.text('Noted.'));
+  stage.model.on(lastUser(/go on/), toolCall.status(at), reply.text('Noted.'));
   stage.model.always(summariser(), forgetsAll());
   stage.model.on(lastUser(/and now/), reply.text('Going on.'));
   stage.model.on(lastUser(/once more/), reply.text('Going on.'));
@@ -111,8 +122,8 @@ process.stdin.on('data', (part) => { text += part; }).on('end', () => {
 
 it('[pain 8] the longest briefing that there can be arrives whole', async () => {
   writeLong();
-  const { run, state } = await stage.begin();
-  const engine = stage.project.runtime();
+  const { run, state } = await stage.project.startRun('w');
+  const engine = runtimeIn(stage.project);
   for (let count = 0; count < 7; count += 1)
     await engine.call(
       {
@@ -129,7 +140,7 @@ it('[pain 8] the longest briefing that there can be arrives whole', async () => 
       { session: 'before' },
       { run },
     );
-  stage.model.on(lastUser(/go on/), ask.status(`${run.slice(-8)}:plan#1`), reply.text('Noted.'));
+  stage.model.on(lastUser(/go on/), toolCall.status(`${run.slice(-8)}:plan#1`), reply.text('Noted.'));
   const ran = await stage.run({ prompts: ['go on'] });
   const [first] = ran.requests.requestsOf('main');
   const text = first ? contextOf(first) : '';
@@ -139,7 +150,7 @@ it('[pain 8] the longest briefing that there can be arrives whole', async () => 
 });
 
 it('two copies of every hook act as one', async () => {
-  const { at, state, events } = await stage.begin();
+  const { at, state, events } = await stage.project.startRun('w');
   const once = settings();
   const hooks = Object.fromEntries(
     // `settings` made it.
@@ -148,9 +159,9 @@ it('two copies of every hook act as one', async () => {
       [...all, ...twice(all)],
     ]),
   );
-  stage.model.on(lastUser(/go on/), ask.status(at), reply.text('Noted.'));
+  stage.model.on(lastUser(/go on/), toolCall.status(at), reply.text('Noted.'));
   stage.model.always(summariser(), forgetsAll());
-  stage.model.on(lastUser(/and now/), ask.advance('Planned.', at), reply.text('Going on.'));
+  stage.model.on(lastUser(/and now/), toolCall.advance('Planned.', at), reply.text('Going on.'));
   const ran = await stage.run({ prompts: ['go on', '/compact', 'and now'], settings: { hooks } });
   expect(times(contextOf(ran.requests.firstRequestAfterCompaction()), 'ACTION REQUIRED')).toBe(1);
   expect((await state()).sessions[ran.sessions[0] ?? '']?.resets).toBe(1);
@@ -163,12 +174,12 @@ const twice = (all: object[]): object[] =>
   JSON.parse(JSON.stringify(all).replaceAll('claude-code ', 'claude-code  '));
 
 it('a broken journal, a broken notebook and a broken hook leave the session as it is', async () => {
-  const { run } = await stage.begin();
+  const { run } = await stage.project.startRun('w');
   stage.project.write({
     [`.stepfast/runs/${run}/journal.jsonl`]: 'broken\n',
     '.stepfast/sessions/hooks': 'no folder\n',
   });
-  stage.model.on(lastUser(/go on/), ask.bash('echo fine-$((40 + 2))'), reply.text('Noted.'));
+  stage.model.on(lastUser(/go on/), toolCall.bash('echo fine-$((40 + 2))'), reply.text('Noted.'));
   stage.model.always(summariser(), forgetsAll());
   stage.model.on(lastUser(/and now/), reply.text('Going on.'));
   const ran = await stage.run({ prompts: ['go on', '/compact', 'and now', '/clear', 'and now'] });

@@ -4,15 +4,20 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import {
   allOf,
+  type ClaudeProject,
   contextOf,
   forgetsAll,
+  lastContext,
   lastUser,
   type Reply,
   reply,
+  runtimeIn,
   subagent,
   summariser,
-} from '../../kit/claude/index.ts';
-import { answersIn, ask, createStage, lastContext, type Stage } from './stage.ts';
+  toolCall,
+  toolResults,
+} from '../../../src/testing/index.ts';
+import { createStage } from './stage.ts';
 
 const workflow = (name: string, more = '') => `name: ${name}
 description: Plans and builds
@@ -33,7 +38,7 @@ loops:
 `;
 
 const cli = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
-let stage: Stage;
+let stage: ClaudeProject;
 afterEach(async () => {
   await stage[Symbol.asyncDispose]();
 });
@@ -41,8 +46,8 @@ afterEach(async () => {
 it('[P4/2] [P4/3] [P4/7] [pain 13] [pain 14] two sessions and two runs in one repository do not bleed into each other', async () => {
   stage = await createStage(files);
   const { model } = stage;
-  const w = await stage.begin({ workflow: 'w' });
-  model.on(lastUser(/MARK-W go/), ask.status(w.at), ask.note('W-NOTE'), reply.text('On it.'));
+  const w = await stage.project.startRun('w');
+  model.on(lastUser(/MARK-W go/), toolCall.status(w.at), toolCall.note('W-NOTE'), reply.text('On it.'));
   const first = await stage.open();
   const { session } = await first.send('MARK-W go');
 
@@ -53,10 +58,15 @@ it('[P4/2] [P4/3] [P4/7] [pain 13] [pain 14] two sessions and two runs in one re
   expect(lastContext(look)).not.toContain('INSTRUCTIONS-W');
 
   // Two runs: a list, no guess; the first call with a handle binds.
-  const v = await stage.begin({ workflow: 'v' });
-  model.on(lastUser(/MARK-V go/), ask.status(v.at), ask.advance('V-DONE', v.at), reply.text('On it.'));
+  const v = await stage.project.startRun('v');
+  model.on(
+    lastUser(/MARK-V go/),
+    toolCall.status(v.at),
+    toolCall.advance('V-DONE', v.at),
+    reply.text('On it.'),
+  );
   model.on(lastUser(/MARK-V again/), reply.text('Going on.'));
-  model.on(lastUser(/MARK-W again/), ask.advance('W-DONE', w.at), reply.text('Going on.'));
+  model.on(lastUser(/MARK-W again/), toolCall.advance('W-DONE', w.at), reply.text('Going on.'));
   const second = await stage.open();
   const other = await second.send('MARK-V go');
   await first.send('MARK-W again');
@@ -81,11 +91,11 @@ it('[P4/2] [P4/3] [P4/7] [pain 13] [pain 14] two sessions and two runs in one re
 
 it('[P4/6] [P4/7] a session that is resumed is told what differs; a fork of it is bound by its first call', async () => {
   stage = await createStage({ ...files, 'docs/plan.md': '# Plan\n' });
-  const { at, run, state } = await stage.begin();
+  const { at, run, state } = await stage.project.startRun('w');
   const written = { file_path: join(stage.project.root, 'docs/made.md'), content: 'Made.\n' };
-  stage.model.on(lastUser(/go on/), ask.status(at), reply.tool('Write', written), reply.text('Made.'));
+  stage.model.on(lastUser(/go on/), toolCall.status(at), reply.tool('Write', written), reply.text('Made.'));
   stage.model.on(lastUser(/again/), reply.text('I see.'));
-  stage.model.on(lastUser(/fork/), ask.status(at), reply.text('I see.'));
+  stage.model.on(lastUser(/fork/), toolCall.status(at), reply.text('I see.'));
   const { sessions } = await stage.run({ prompts: ['go on'] });
   const [resume = ''] = sessions;
   expect((await state()).artefacts).toEqual(['docs/made.md']);
@@ -109,15 +119,15 @@ it.each([
   '[P4/8] [pain 15] subagents %s: one with the handle is briefed and is itself, one without has no part',
   async (_, background) => {
     stage = await createStage(files);
-    const { at, state } = await stage.begin();
+    const { at, state } = await stage.project.startRun('w');
     const { model } = stage;
     // One after the other, however late the host starts what is in the background.
     const begun = Promise.withResolvers<void>();
-    const task = ask.agent('SUB-TASK: do AT and report.', { background, at });
+    const task = toolCall.agent('SUB-TASK: do AT and report.', { background, at });
     model.on(
       lastUser(/go on/),
-      ask.status(at),
-      ask.agent('SUB-PLAIN: look around.', { background }),
+      toolCall.status(at),
+      toolCall.agent('SUB-PLAIN: look around.', { background }),
       (request) => begun.promise.then(() => task(request)),
       reply.text('Handed over.'),
     );
@@ -127,7 +137,7 @@ it.each([
       return reply.tool('Write', write);
     };
     model.on(subagent(/SUB-PLAIN/), look, reply.text('Looked.'));
-    model.on(subagent(/SUB-TASK/), ask.advance('Planned.', at), reply.text('Planned.'));
+    model.on(subagent(/SUB-TASK/), toolCall.advance('Planned.', at), reply.text('Planned.'));
     if (background) model.always(lastUser(/go on/), reply.text('It has ended.'));
     const { requests, sessions } = await stage.run({ prompts: ['go on'] });
     const [session = ''] = sessions;
@@ -148,22 +158,24 @@ it.each([
 
 it('[P4/8] [pain 13] a subagent that has claimed a task is held at its stop, one that has not and the parent are not', async () => {
   stage = await createStage({ '.stepfast/workflows/p.yaml': parallel });
-  const { run, at, state } = await stage.begin({ workflow: 'p' });
+  const { run, at, state } = await stage.project.startRun('p');
   const tasks = ['a', 'b'].map((id) => ({ id, title: `Task ${id}` }));
-  await stage.project
-    .runtime()
-    .call({ type: 'setTasks', loop: 'work', tasks }, { session: 'before' }, { run });
+  await runtimeIn(stage.project).call(
+    { type: 'setTasks', loop: 'work', tasks },
+    { session: 'before' },
+    { run },
+  );
   const { model } = stage;
   model.on(
     lastUser(/go on/),
-    ask.status(),
-    ask.agent('SUB-FREE: look.', { at }),
-    ask.agent('SUB-CLAIM: claim one.', { at }),
+    toolCall.status(),
+    toolCall.agent('SUB-FREE: look.', { at }),
+    toolCall.agent('SUB-CLAIM: claim one.', { at }),
     reply.text('All is done.'),
   );
   model.on(subagent(/SUB-FREE/), reply.text('Looked.'));
-  model.on(subagent(/SUB-CLAIM/), ask.claim(run), reply.text('I stop here.'));
-  model.on(subagent(/is not finished/), ask.advance('Done after all.'), reply.text('Done.'));
+  model.on(subagent(/SUB-CLAIM/), toolCall.claim(run), reply.text('I stop here.'));
+  model.on(subagent(/is not finished/), toolCall.advance('Done after all.'), reply.text('Done.'));
   const { requests, turns } = await stage.run({ prompts: ['go on'] });
   expect(turns[0]?.result).toBe('All is done.');
   const claimed = requests.requestsOf('subagent').filter(({ lastUser: text }) => !text.includes('SUB-FREE'));
@@ -178,8 +190,8 @@ it('[P4/9] [pain 14] a session in a worktree works on the run of the main one, a
   stage = await createStage(files);
   const worktree = join(stage.project.root, '..', 'other');
   stage.project.git('worktree', 'add', '-q', worktree);
-  const { at, state } = await stage.begin();
-  stage.model.on(lastUser(/go on/), ask.advance('Planned.', at), reply.text('Done.'));
+  const { at, state } = await stage.project.startRun('w');
+  stage.model.on(lastUser(/go on/), toolCall.advance('Planned.', at), reply.text('Done.'));
   const { sessions } = await stage.run({ prompts: ['go on'], cwd: worktree });
   expect((await state()).step).toBe('build');
   expect((await state()).sessions[sessions[0] ?? '']?.worktree).toBe('{project_root}/../other');
@@ -190,14 +202,14 @@ it('[P4/11] [002/4] when the run has ended, nothing of it reaches the next sessi
   stage = await createStage(files);
   stage.model.on(
     lastUser(/begin/),
-    ask.start(),
-    ask.advance('Planned.'),
-    ask.advance('Built.'),
+    toolCall.start('w'),
+    toolCall.advance('Planned.'),
+    toolCall.advance('Built.'),
     reply.text('Done.'),
   );
   stage.model.on(allOf(lastUser(/hello/)), reply.text('Hello.'));
   const ran = await stage.run({ prompts: ['begin', '/clear', 'hello'] });
-  expect((await (await stage.only()).state()).status).toBe('complete');
+  expect((await (await stage.project.onlyRun()).state()).status).toBe('complete');
   expect(lastContext(ran)).not.toMatch(/Stepfast run|ACTION REQUIRED/);
 });
 
@@ -211,19 +223,19 @@ steps:
   stage = await createStage({ '.stepfast/workflows/r.yaml': reviewed });
   const verdict = { verdict: 'approve', output: 'It is good.' };
   const approve = (at: string) => reply.tool('mcp__stepfast__workflow_advance', { at, ...verdict });
-  const { at, state } = await stage.begin({ workflow: 'r' });
+  const { at, state } = await stage.project.startRun('r');
   stage.model.on(
     lastUser(/go on/),
-    ask.status(at),
-    ask.advance('Planned.', at),
+    toolCall.status(at),
+    toolCall.advance('Planned.', at),
     approve(at),
-    ask.bash(`'${process.execPath}' '${cli}' review approve --as critic --at '${at}' --json`),
-    ask.agent('SUB-REVIEW: review AT.', { at }),
+    toolCall.bash(`'${process.execPath}' '${cli}' review approve --as critic --at '${at}' --json`),
+    toolCall.agent('SUB-REVIEW: review AT.', { at }),
     reply.text('Reviewed.'),
   );
   stage.model.on(subagent(/SUB-REVIEW/), approve(at), reply.text('Approved.'));
   const ran = await stage.run({ prompts: ['go on'] });
-  const [, advanced, refused, shell] = answersIn(ran);
+  const [, advanced, refused, shell] = toolResults(ran);
   expect(shell).toContain('"code": "own_work"');
   expect(advanced).toContain("to a subagent that is the reviewer 'critic'");
   expect(refused).toMatch(/"code":"own_work".*in a subagent/);
@@ -235,9 +247,14 @@ it('[pain 14] a session that went into the folder of another project keeps to it
     '.stepfast/workflows/w.yaml': workflow('w'),
     'vendor/.stepfast/workflows/w.yaml': workflow('w').replaceAll('INSTRUCTIONS-', 'VENDOR-'),
   });
-  const vendor = stage.project.runtime({ cwd: join(stage.project.root, 'vendor') });
+  const vendor = runtimeIn(stage.project, { cwd: join(stage.project.root, 'vendor') });
   await vendor.start({ workflow: 'w', summary: 'Another project' }, { session: 'gone' });
-  stage.model.on(lastUser(/begin/), ask.start(), ask.bash('cd vendor && pwd'), reply.text('Planning.'));
+  stage.model.on(
+    lastUser(/begin/),
+    toolCall.start('w'),
+    toolCall.bash('cd vendor && pwd'),
+    reply.text('Planning.'),
+  );
   stage.model.always(summariser(), forgetsAll());
   stage.model.on(lastUser(/continue/), reply.text('Going on.'));
   const ran = await stage.run({ prompts: ['begin', '/compact', 'continue'] });

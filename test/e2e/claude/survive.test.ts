@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { isStale, stands } from '../../../scripts/survive/fact.ts';
 import { standingIn } from '../../../scripts/survive/standing.ts';
 import { changedLater, createStory } from '../../../scripts/survive/story.ts';
-import type { ModelRequest } from '../../kit/claude/index.ts';
+import type { ModelRequest } from '../../../src/testing/index.ts';
 
 it('there are at least 40 facts, and none stands in the words of another', () => {
   const facts = createStory(100).facts();

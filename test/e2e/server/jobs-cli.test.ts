@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../../src/cli/serve/webhook.ts';
-import { createFakeIo } from '../../kit/fake-io.ts';
+import { createFakeIo } from '../../../src/testing/fake-io.ts';
 import { type Stage, setStage } from './jobs-kit.ts';
 
 let stage: Stage;

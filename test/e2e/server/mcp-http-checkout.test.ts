@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from 'vitest';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
-import { createProject, entry, type Project } from '../../mcp/kit.ts';
+import type { TestProject } from '../../../src/testing/index.ts';
+import { createProject, entry } from '../../mcp/kit.ts';
 import { gated, writers } from '../../mcp/workflows.ts';
 import { connect, createTeam } from './mcp-http-kit.ts';
 
@@ -14,14 +15,14 @@ afterEach(async () => {
 });
 
 /** The project as somebody sees it who has the tree, with real gates. */
-function checkout(project: Project): Runtime {
+function checkout(project: TestProject): Runtime {
   const runner = { program: process.execPath, args: [entry, 'gate-runner'] };
   return createRuntime({ cwd: project.root, env: project.env, home: project.env.HOME ?? '', runner });
 }
 
 it('whoever waits for the gates in a checkout runs them there, and the agent hears of it', async () => {
   const project = createProject({ gated });
-  cleanups.push(project.remove);
+  cleanups.push(project[Symbol.dispose]);
   project.trust('gated');
   const person = checkout(project);
   const team = createTeam({ engine: () => person.engine });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run as runCommand } from '../../../src/cli/run.ts';
-import { createFakeIo } from '../../kit/fake-io.ts';
+import { createFakeIo } from '../../../src/testing/fake-io.ts';
 import { freePort } from '../../kit/free-port.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestProject, type TestProject } from '../../kit/project.ts';
+import { createTestProject, type TestProject } from '../../../src/testing/index.ts';
 import { startTeam, startWire, type Team, type Wire } from './remote-kit.ts';
 
 const cli = join(import.meta.dirname, '../../../dist/cli.js');

@@ -5,8 +5,8 @@ import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import { type Answer, isRefused, type Runtime, type Told, type Who } from '../../../src/runtime/index.ts';
 import { createMemoryStore } from '../../../src/store/index.ts';
+import { createTestProject, type TestProject } from '../../../src/testing/index.ts';
 import { type FakeServer, startFakeServer } from '../../kit/fake-server.ts';
-import { createTestProject, type TestProject } from '../../kit/project.ts';
 
 const gated = `name: gated
 description: One gate

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { connect, createProject, eras, type Project } from '../../mcp/kit.ts';
+import type { TestProject } from '../../../src/testing/index.ts';
+import { connect, createProject, eras } from '../../mcp/kit.ts';
 import { gated } from '../../mcp/workflows.ts';
 import { startTeam, startWire, type Team } from './remote-kit.ts';
 
@@ -24,7 +25,7 @@ async function served(workflows: Record<string, string>) {
   const wire = await startWire(team);
   cleanups.push(() => wire[Symbol.asyncDispose]());
   const project = createProject(workflows);
-  cleanups.push(project.remove);
+  cleanups.push(project[Symbol.dispose]);
   Object.assign(project.env, { STEPFAST_URL: wire.url, STEPFAST_TOKEN: team.token('agent') });
   return { team, wire, project };
 }
@@ -34,7 +35,7 @@ const completed = async ({ engine }: Team, run: string) =>
     .flatMap(({ events }) => events)
     .flatMap((event) => (event.type === 'position.completed' ? [event.at.replace(/^.*:/, '')] : []));
 
-async function connected(project: Project, era: (typeof eras)[number]) {
+async function connected(project: TestProject, era: (typeof eras)[number]) {
   const connection = await connect(project, era);
   cleanups.push(connection.close);
   return connection;

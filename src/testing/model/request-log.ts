@@ -1,4 +1,4 @@
-import { StepfastError } from '../../../src/errors.ts';
+import { StepfastError } from '../../errors.ts';
 import type { Reply } from './reply.ts';
 import { contextOf, type ModelRequest, type RequestKind } from './request.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-const script = join(import.meta.dirname, '..', '..', '..', 'scripts', 'install-hosts.ts');
+const script = join(import.meta.dirname, '..', 'scripts', 'install-hosts.ts');
 
 let cache: string;
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import type { Block } from './request.ts';
+import type { Block } from '../model/request.ts';
 
 /** A line of the host's stream; only what tests look at is named. */
 export interface StreamEvent {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { StepfastError } from '../../../src/errors.ts';
+import { StepfastError } from '../../errors.ts';
 import { type ClaudeOptions, claudeCommand, configOf } from './command.ts';
 import type { Network } from './network.ts';
 import { answers, type StreamEvent } from './stream-event.ts';

@@ -1,27 +1,29 @@
-/** How the real `claude` is started: nothing of this machine's user, no traffic but to the scripted model. */
+/** Starts the real `claude` with nothing of this machine's user, and no traffic except to the scripted model. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { claudeBinary } from '../../../scripts/install-hosts.ts';
-import { isolation, type Network, systemPath } from './network.ts';
-import type { ScriptedModel } from './scripted-model.ts';
+import { delimiter, dirname, join } from 'node:path';
+import { StepfastError } from '../../errors.ts';
+import type { ScriptedModel } from '../model/scripted-model.ts';
+import { type Isolated, isolate, systemPath } from './network.ts';
 
 export interface McpServer {
   command: string;
   args?: readonly string[];
   env?: Record<string, string>;
-  /** Its tools are listed at once and not found by a search. */
+  /** Its tools are listed at once instead of being found by a search. */
   alwaysLoad?: boolean;
 }
 
 export interface ClaudeOptions {
   cwd: string;
   model: ScriptedModel;
-  /** Holds its home, configuration and temporary files; who shares it can resume a session of the other. */
+  /** Holds the host's home, configuration and temporary files; a session can be resumed in the same home. */
   home: string;
-  settings?: Record<string, unknown>;
+  /** The path of `claude`; found on the PATH by default. */
+  program?: string | undefined;
+  settings?: Record<string, unknown> | undefined;
   pluginDir?: string;
-  mcp?: Record<string, McpServer>;
-  /** Tools that need no permission; the common ones and those of `mcp` where not given. */
+  mcp?: Record<string, McpServer> | undefined;
+  /** Tools that need no permission; by default the common ones and those of `mcp`. */
   allow?: readonly string[];
   modelName?: string;
   env?: Record<string, string>;
@@ -29,32 +31,29 @@ export interface ClaudeOptions {
   args?: readonly string[];
 }
 
-export interface Command {
-  program: string;
-  args: string[];
+export interface ClaudeCommand extends Isolated {
   env: Record<string, string>;
-  network: Network;
 }
 
-const commonTools = ['Bash', 'Read', 'Write', 'Edit', 'NotebookEdit', 'Agent', 'Skill', 'ToolSearch'];
+export const commonTools = ['Bash', 'Read', 'Write', 'Edit', 'NotebookEdit', 'Agent', 'Skill', 'ToolSearch'];
 
-/** Also for a terminal: without the arguments of a stream. Writes the files that it names. */
-export async function claudeCommand(options: ClaudeOptions): Promise<Command> {
-  const { model, args = [] } = options;
-  const command = { ...(await launcher(model)), env: environment(options) };
+/** The command line that starts the host, for a terminal too. Writes the files that the command line names. */
+export async function claudeCommand(options: ClaudeOptions): Promise<ClaudeCommand> {
+  const { model, args = [], program = findClaude() } = options;
   seed(options);
-  const all = [...command.args, ...args, ...argumentsFor(options)];
-  return command.network === 'open'
-    ? { ...command, args: all, env: { ...command.env, ANTHROPIC_BASE_URL: model.url } }
-    : { ...command, args: all };
+  const isolated = await isolate(model, program, [...args, ...argumentsFor(options)]);
+  const env = environment(options);
+  return {
+    ...isolated,
+    env: isolated.network === 'open' ? { ...env, ANTHROPIC_BASE_URL: model.url } : env,
+  };
 }
 
-async function launcher({ socket }: ScriptedModel): Promise<Omit<Command, 'env'>> {
-  const [binary, prefix] = await Promise.all([claudeBinary(), isolation()]);
-  const [program, ...flags] = prefix ?? [];
-  if (program === undefined) return { program: binary, args: [], network: 'open' };
-  const inside = join(import.meta.dirname, 'inside.ts');
-  return { program, args: [...flags, process.execPath, inside, socket, binary], network: 'loopback' };
+function findClaude(): string {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const found = folders.map((folder) => join(folder, 'claude')).find((file) => existsSync(file));
+  if (found !== undefined) return found;
+  throw new StepfastError('host_missing', "There is no 'claude' on the PATH. Install it, or pass `program`.");
 }
 
 export function configOf(home: string): string {
@@ -75,7 +74,7 @@ function environment({ home, env = {} }: ClaudeOptions): Record<string, string> 
     DISABLE_AUTOUPDATER: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_ERROR_REPORTING: '1',
-    // It waits for its MCP servers; else the first request of a busy machine has no tools.
+    // Waits for MCP servers; otherwise the first request on a busy machine has no tools.
     MCP_CONNECTION_NONBLOCKING: '0',
     MCP_CONNECT_TIMEOUT_MS: '25000',
     ...env,
@@ -84,7 +83,7 @@ function environment({ home, env = {} }: ClaudeOptions): Record<string, string> 
 
 const apiKey = 'dummy-key';
 
-/** What spares a terminal its dialogs. */
+/** Answers the dialogs of a first start. */
 function seed({ home, cwd }: ClaudeOptions): void {
   for (const directory of [configOf(home), join(home, 'tmp')]) mkdirSync(directory, { recursive: true });
   const file = join(configOf(home), '.claude.json');

@@ -1,4 +1,3 @@
-/** The Messages API on loopback, answering by a script. Talks to nobody, and keeps every request. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
@@ -11,16 +10,35 @@ import { createRequestLog, type LoggedRequest, type RequestLog } from './request
 import { createScript, type Script } from './script.ts';
 import { type AssistantMessage, stream } from './sse.ts';
 
+/** A model on loopback that answers by a script and keeps every request. */
 export interface ScriptedModel extends RequestLog, Pick<Script, 'on' | 'always' | 'left'> {
-  /** On 127.0.0.1, for a host that shares this network. */
+  /** On 127.0.0.1, for a host in the same network. */
   url: string;
-  /** The same server as a Unix socket, for a host whose network holds nothing but its own loopback. */
+  /** The same server as a Unix socket, for a host in a network namespace. */
   socket: string;
-  /** Asked for at any other address; the host should not. */
+  /** Requests for any other address. */
   strays(): readonly string[];
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/**
+ * Starts a server that speaks the Anthropic Messages API, for the real `claude`.
+ *
+ * @example
+ * ```ts
+ * import { createScriptedModel, createTestProject, lastUser, reply, runClaude } from 'stepfast/testing';
+ *
+ * using project = createTestProject();
+ * await using model = await createScriptedModel();
+ * model.on(
+ *   lastUser(/hello/),
+ *   reply.tool('Bash', { command: 'echo hello > hello.txt', description: 'Say hello' }),
+ *   reply.text('Done.'),
+ * );
+ * using run = await runClaude({ cwd: project.root, model, prompts: ['hello'] });
+ * console.log(run.turns[0]?.result, model.unmatched().length);
+ * ```
+ */
 export async function createScriptedModel(): Promise<ScriptedModel> {
   const script = createScript();
   const requests: LoggedRequest[] = [];

@@ -1,8 +1,8 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RequestLog } from '../model/request-log.ts';
 import type { Network } from './network.ts';
-import type { RequestLog } from './request-log.ts';
 import { type SessionOptions, startClaude, type Turn } from './session.ts';
 import type { StreamEvent } from './stream-event.ts';
 
