@@ -77,40 +77,32 @@ ${isOld}{console.error('${needs}'+process.version+' at '+process.execPath);proce
 );
 chmodSync('dist/cli.js', 0o755);
 
-// A hook starts often: its program is a small file, another for when the run must be asked, and what is shared with
-// the rest where files must be read.
-const light = await buildHook(
-  'src/cli/hook/main.ts',
-  'hook.cjs',
-  { './full.ts': './hook-full.cjs' },
-  guard(),
-);
-const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs', {});
-const full = await buildHook('src/hooks/full.ts', 'hook-full.cjs', {
+/** What hooks load on demand, or never. */
+const notInHooks: Readonly<Record<string, string>> = {
   './with-files.ts': './hook-with-files.js',
-});
+  './setup.ts': './main.js',
+};
+
+// Hooks and the status line start often, so each is one small file. Only a briefing with files loads the rest.
+const hook = await buildHook('src/cli/hook/main.ts', 'hook.cjs', guard());
+const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs');
 
 writeFileSync('dist/THIRD-PARTY.txt', thirdParty(metafile));
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
 });
 printSizes(metafile);
-for (const each of [light, full, line]) printSizes(each);
+for (const each of [hook, line]) printSizes(each);
 stamp.write();
 
-/** Loading ES modules costs Node a quarter of its start, and `node:crypto` a fifth. */
-async function buildHook(
-  entry: string,
-  file: string,
-  others: Record<string, string>,
-  banner = '',
-): Promise<Metafile> {
+/** CommonJS, since loading ES modules takes a quarter of Node's own start-up time. */
+async function buildHook(entry: string, file: string, banner = ''): Promise<Metafile> {
   const lean: Plugin = {
     name: 'lean',
     setup({ onResolve }) {
       onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
         if (kind === 'entry-point') return undefined;
-        const other = others[path];
+        const other = notInHooks[path];
         if (other !== undefined) return { path: other, external: true };
         // Nothing in src does anything when it is imported, so what is not used can go.
         return { path: join(resolveDir, path), sideEffects: false };
@@ -124,9 +116,6 @@ async function buildHook(
     format: 'cjs',
     platform: 'node',
     target: 'node22',
-    // An ES module is imported as one, everything else is required.
-    supported: { 'dynamic-import': Object.values(others).every((other) => other.endsWith('.js')) },
-    alias: { 'node:crypto': './src/hooks/sha256.ts' },
     plugins: [lean],
     minify: true,
     banner: { js: banner },

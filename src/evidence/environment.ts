@@ -27,37 +27,14 @@ const gitRedirects = new Set([
   'GIT_WORK_TREE',
 ]);
 
-/** Set by agent programs for the commands they run; programs behave otherwise when they see them. */
-const agentMarks = new Set([
-  'AGENT',
-  'AI_AGENT',
-  'CLAUDECODE',
-  'CLAUDE_CODE_ENTRYPOINT',
-  'CLAUDE_CODE_SESSION_ID',
-  'CLAUDE_CODE_SSE_PORT',
-  'CLAUDE_ENV_FILE',
-  'CLAUDE_PLUGIN_DATA',
-  'CLAUDE_PLUGIN_ROOT',
-  'CLAUDE_PROJECT_DIR',
-  'CODEX_SANDBOX',
-  'CODEX_SANDBOX_NETWORK_DISABLED',
-  'CODEX_THREAD_ID',
-  'COPILOT_AGENT',
-  'COPILOT_CLI',
-  'CURSOR_AGENT',
-  'CURSOR_TRACE_ID',
-  'GEMINI_CLI',
-  'GEMINI_PROJECT_DIR',
-  'NODE_CHANNEL_FD',
-  'NODE_CHANNEL_SERIALIZATION_MODE',
-  'OPENCODE',
-]);
+/** Of the process that started this one, and of no use to a command. */
+const nodeChannel = new Set(['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE']);
 
-/** What a gate's command sees of `base`: all but the marks of agents and git's redirects. */
+/** What a gate's command sees of `base`: everything but variables that redirect git, and Node's own channel. */
 export function commandEnvironment(base: Environment): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(base)) {
-    if (value !== undefined && !gitRedirects.has(name) && !agentMarks.has(name)) env[name] = value;
+    if (value !== undefined && !gitRedirects.has(name) && !nodeChannel.has(name)) env[name] = value;
   }
   return env;
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Logged } from '../../src/hooks/hook-log.ts';
 import { runHook } from '../../src/hooks/run-hook.ts';
 import { claudeCode } from '../../src/hosts/claude-code/index.ts';
+import { withoutAgentVariables } from '../../src/hosts/index.ts';
 import { isRefused, type Request, type Runtime } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from './project.ts';
 
@@ -52,13 +53,14 @@ export function createHookKit(files: Record<string, string>): HookKit {
       prompt_id: `p${count}`,
       ...payload,
     };
-    const around = {
+    const environment = {
       env: project.env,
+      commandEnv: withoutAgentVariables(project.env),
       home: project.env.HOME ?? '',
       now: () => Date.now() + later,
       pid: process.pid,
     };
-    const answered = await runHook(claudeCode, event, JSON.stringify(whole), around);
+    const answered = await runHook(claudeCode, event, JSON.stringify(whole), environment);
     const json = answered.stdout.startsWith('{') ? JSON.parse(answered.stdout) : {};
     return { ...answered, json, context: json.hookSpecificOutput?.additionalContext ?? '' };
   };

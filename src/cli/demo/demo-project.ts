@@ -88,8 +88,8 @@ export function createStage({ env, main, now }: Io): Stage {
     write,
     async fire(event, payload) {
       const input = { session_id: who.session, cwd: root, hook_event_name: event, ...payload };
-      const around = { env: own, home, now, pid: undefined };
-      const { stdout, stderr } = await runHook(host, event, JSON.stringify(input), around);
+      const environment = { env: own, commandEnv: own, home, now, pid: undefined };
+      const { stdout, stderr } = await runHook(host, event, JSON.stringify(input), environment);
       if (stderr !== '') throw new Error(stderr);
       return stdout.startsWith('{')
         ? (JSON.parse(stdout).hookSpecificOutput?.additionalContext ?? '')

@@ -72,7 +72,7 @@ function serverOf({ state }: SetupPlace, { main }: Io): string {
 }
 
 async function hostSections(place: SetupPlace): Promise<Section[]> {
-  const hosts = await findHosts(setupsNamed(undefined), place);
+  const hosts = await findHosts(await setupsNamed(undefined), place);
   return await Promise.all(
     hosts.map(async ({ setup, found }) => ({
       title: setup.title,
@@ -83,7 +83,7 @@ async function hostSections(place: SetupPlace): Promise<Section[]> {
 
 /** With the files that the host loads, or with those of this program. */
 async function liveSections(place: SetupPlace, io: Io): Promise<Section[]> {
-  const hosts = await findHosts(setupsNamed(undefined), place);
+  const hosts = await findHosts(await setupsNamed(undefined), place);
   const staged = pluginLink(place.state);
   const plugin = existsSync(staged) ? staged : packageRoot();
   const sections: Section[] = [];

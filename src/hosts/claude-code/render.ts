@@ -1,7 +1,7 @@
 import type { HookInput, HookKind, HookOutput, Rendered } from '../../runtime/index.ts';
 
 /** More becomes a preview of 2 KB and a file. */
-export const budget = 9000;
+export const contextCharacters = 9000;
 
 const eventOf = {
   session_start: 'SessionStart',
@@ -50,7 +50,7 @@ function text(kind: HookKind, { context, deny, block, survive, say }: HookOutput
 
 /** What is longer would arrive as a preview: better the beginning, and where the rest is. */
 function within(whole: string): string {
-  if (whole.length <= budget) return whole;
+  if (whole.length <= contextCharacters) return whole;
   const last = '\n(cut here: workflow_context has all of it)';
-  return `${whole.slice(0, budget - last.length)}${last}`;
+  return `${whole.slice(0, contextCharacters - last.length)}${last}`;
 }

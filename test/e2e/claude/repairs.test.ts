@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { hookEvents } from '../../../src/hooks/hook-log.ts';
+import { hookLogEntries } from '../../../src/hooks/hook-log.ts';
 import { contextOf, forgetsAll, lastUser, nearlyFull, reply, summariser } from '../../kit/claude/index.ts';
 import { ask, createStage, lastContext, type Stage, settings } from './stage.ts';
 
@@ -31,7 +31,7 @@ function writeLong(): void {
 }
 
 const logged = (): string[] =>
-  hookEvents(stage.project.runtime().project)
+  hookLogEntries(stage.project.runtime().project)
     .map(({ what }) => what)
     .filter((what) => what !== 'allowed');
 const times = (text: string, part: string): number => text.split(part).length - 1;
