@@ -72,7 +72,7 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
   const login = serverFor(project.root, state, env);
   const patienceMs = login ? patienceFor(project, kind, around) : 0;
   const homes = login && bothHomes(login);
-  const whole = withMarks(homes?.engine ?? files, project.directory);
+  const whole = lookingOnce(withMarks(homes?.engine ?? files, project.directory));
   const engine: Engine = { ...whole, runs };
   const bindings = createBindings(project.directory);
   const sessions = createSessions({
