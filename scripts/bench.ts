@@ -21,7 +21,7 @@ const benches: Record<string, Bench> = {
     load: () => import('./bench/context.ts'),
     limits: { overBudget: 0, notWhole: 0, largeToSmallRatio: 2.5 },
   },
-  hook: { load: () => import('./bench/hook.ts'), limits: { idleRatio: 0.2, activeRatio: 2 } },
+  hook: { load: () => import('./bench/hook.ts'), limits: { idleRatio: 0.12, activeRatio: 2 } },
   tokens: {
     load: () => import('./bench/tokens.ts'),
     limits: { added: 1200, addedDeferred: 400, projected: 400 },

@@ -80,18 +80,15 @@ ${isOld}{console.error('${needs}'+process.version+' at '+process.execPath);proce
 );
 chmodSync('dist/cli.js', 0o755);
 
-// A hook starts often: its program is a small file, another for when the run must be asked, and what is shared with
-// the rest where files must be read.
-const light = await buildHook(
-  'src/cli/hook/main.ts',
-  'hook.cjs',
-  { './full.ts': './hook-full.cjs' },
-  guard(),
-);
-const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs', {});
-const full = await buildHook('src/hooks/full.ts', 'hook-full.cjs', {
+/** What hooks load on demand, or never. */
+const notInHooks: Readonly<Record<string, string>> = {
   './with-files.ts': './hook-with-files.js',
-});
+  './setup.ts': './main.js',
+};
+
+// Hooks and the status line start often, so each is one small file. Only a briefing with files loads the rest.
+const hook = await buildHook('src/cli/hook/main.ts', 'hook.cjs', guard());
+const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs');
 
 writeFileSync('dist/THIRD-PARTY.txt', thirdParty(metafile));
 const types = 'node_modules/.cache/stepfast/types';
@@ -106,22 +103,17 @@ copyPublicTypes(
 );
 bundleZodTypes();
 printSizes(metafile);
-for (const each of [light, full, line]) printSizes(each);
+for (const each of [hook, line]) printSizes(each);
 stamp.write();
 
-/** Loading ES modules takes a quarter of Node's startup time, and `node:crypto` a fifth. */
-async function buildHook(
-  entry: string,
-  file: string,
-  others: Record<string, string>,
-  banner = '',
-): Promise<Metafile> {
+/** CommonJS, since loading ES modules takes a quarter of Node's own start-up time. */
+async function buildHook(entry: string, file: string, banner = ''): Promise<Metafile> {
   const lean: Plugin = {
     name: 'lean',
     setup({ onResolve }) {
       onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
         if (kind === 'entry-point') return undefined;
-        const other = others[path];
+        const other = notInHooks[path];
         if (other !== undefined) return { path: other, external: true };
         // No module in src has side effects, so unused imports can be dropped.
         return { path: join(resolveDir, path), sideEffects: false };
@@ -135,9 +127,6 @@ async function buildHook(
     format: 'cjs',
     platform: 'node',
     target: 'node22',
-    // ES modules are imported, everything else is required.
-    supported: { 'dynamic-import': Object.values(others).every((other) => other.endsWith('.js')) },
-    alias: { 'node:crypto': './src/hooks/sha256.ts' },
     plugins: [lean],
     minify: true,
     banner: { js: banner },

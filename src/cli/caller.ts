@@ -1,5 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { agentVariables, sessionIn } from '../hosts/index.ts';
 import type { RefusalText } from '../messages/index.ts';
 import type { Who } from '../runtime/index.ts';
 import { notAPerson } from '../workspace/index.ts';
@@ -7,9 +8,6 @@ import type { Io } from './io.ts';
 
 /** Somebody at a terminal of their own; everybody else is taken for an agent. */
 export const isPerson = (io: Io): boolean => whyNotAPerson(io) === undefined;
-
-/** What hosts set in the shells of a session, as their hooks call it. */
-const hostSessions = ['CLAUDE_CODE_SESSION_ID'];
 
 /** `as` is the name that a reviewing agent gives itself. */
 export function callerOf(io: Io, as?: string): Who {
@@ -24,7 +22,7 @@ export function callerOf(io: Io, as?: string): Who {
 /** Who reviews what these sessions did: one of their own shells is that session, whatever it calls itself. */
 export function reviewerOf(io: Io, did: readonly (string | undefined)[], as?: string): Who {
   const who = callerOf(io, as);
-  const session = hostSessions.map((name) => io.env[name]?.trim()).find((id) => id);
+  const session = sessionIn(io.env);
   if (!session || who.actor?.kind !== 'agent') return who;
   return did.includes(session) ? { actor: { kind: 'agent' }, session } : { session, ...who };
 }
@@ -59,7 +57,11 @@ function terminalName(): string {
 }
 
 const whyNotAPerson = (io: Io): string | undefined =>
-  notAPerson({ terminal: io.stdin.terminal && io.stdout.columns !== undefined, env: io.env });
+  notAPerson({
+    terminal: io.stdin.terminal && io.stdout.columns !== undefined,
+    env: io.env,
+    agentVariables,
+  });
 
 function userName({ env }: Io): string {
   try {

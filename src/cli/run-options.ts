@@ -1,3 +1,4 @@
+import { withoutAgentVariables } from '../hosts/index.ts';
 import { createRuntime, type Runtime } from '../runtime/index.ts';
 import type { Io } from './io.ts';
 
@@ -30,7 +31,7 @@ export function openRuntime(
   const { 'repo-root': repoRoot, worktree } = values;
   return createRuntime({
     cwd: io.cwd,
-    env: io.env,
+    env: withoutAgentVariables(io.env),
     home: io.home,
     ...(repoRoot === undefined ? {} : { repoRoot }),
     ...(worktree === undefined ? {} : { worktree }),

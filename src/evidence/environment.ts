@@ -27,35 +27,12 @@ const gitRedirectVariables = new Set([
   'GIT_WORK_TREE',
 ]);
 
-/** Variables that hosts set for their commands; programs change their behavior when they see them. */
-const agentVariables = new Set([
-  'AGENT',
-  'AI_AGENT',
-  'CLAUDECODE',
-  'CLAUDE_CODE_ENTRYPOINT',
-  'CLAUDE_CODE_SESSION_ID',
-  'CLAUDE_CODE_SSE_PORT',
-  'CLAUDE_ENV_FILE',
-  'CLAUDE_PLUGIN_DATA',
-  'CLAUDE_PLUGIN_ROOT',
-  'CLAUDE_PROJECT_DIR',
-  'CODEX_SANDBOX',
-  'CODEX_SANDBOX_NETWORK_DISABLED',
-  'CODEX_THREAD_ID',
-  'COPILOT_AGENT',
-  'COPILOT_CLI',
-  'CURSOR_AGENT',
-  'CURSOR_TRACE_ID',
-  'GEMINI_CLI',
-  'GEMINI_PROJECT_DIR',
-  'NODE_CHANNEL_FD',
-  'NODE_CHANNEL_SERIALIZATION_MODE',
-  'OPENCODE',
-]);
+/** Variables of the process that started this one; a command has no use for them. */
+const nodeChannel = new Set(['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE']);
 
-/** The environment of a gate's command: `base` without agent variables and git redirects. */
+/** The environment of a gate's command: `base` without git redirects and Node's own channel. */
 export function commandEnvironment(base: Environment): Record<string, string> {
-  return pick(base, (name) => !gitRedirectVariables.has(name) && !agentVariables.has(name));
+  return pick(base, (name) => !gitRedirectVariables.has(name) && !nodeChannel.has(name));
 }
 
 const gitSettings =

@@ -192,13 +192,12 @@ describe('the output', () => {
   });
 });
 
-test("a command sees the caller's variables without agent variables and git redirects", async () => {
+test("a command sees the caller's variables without git redirects", async () => {
   const env = commandEnvironment({
     PATH: process.env.PATH,
     GIT_DIR: '/x',
     GIT_INDEX_FILE: '/x',
     GIT_AUTHOR_NAME: 'kept',
-    CLAUDECODE: '1',
     STEPFAST_INPUT_NAME: '$(touch broken); "x"',
     UNSET: undefined,
   });

@@ -2,41 +2,47 @@ import { join } from 'node:path';
 import { redactQuickly } from '../context/index.ts';
 import { ended } from '../machine/index.ts';
 import { lasting, printable } from '../messages/index.ts';
-import { createHolds, type Hold, type HoldCheck, type HookOutput } from '../runtime/index.ts';
+import {
+  createHolds,
+  type Environment,
+  type Hold,
+  type HoldCheck,
+  type HookOutput,
+} from '../runtime/index.ts';
+import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
-import type { Visit } from './visit.ts';
 
-/** Less than a host gives a stop hook, with the time to end what still runs. */
-const hookMs = 54_000;
-/** With less there is no sense in beginning. */
-const leastMs = 5000;
-const mostHolds = 3;
-const mostLines = 25;
-const mostCharacters = 3000;
+/** To end a command that still runs before the host ends the hook. */
+const reserveMs = 6_000;
+/** With less time left the command is not started. */
+const minMs = 5_000;
+const maxHolds = 3;
+const maxLines = 25;
+const maxCharacters = 3000;
 
 /**
- * What `stepfast hold` asked for, beside what the run wants (`before`): the command runs when a session of this worktree wants to stop, and red holds the
- * stop: once a turn, three times in all until it was green. A host that goes on because of a held stop is not held again, and
- * nobody is held who waits for a person.
+ * `stepfast hold`, after the run's own rules (`before`): when a session of this worktree wants to stop, the command
+ * runs, and red holds the stop: once a turn, and three times until it is green again. A turn that continues because
+ * of a held stop is not held again, and neither is a session that waits for a person.
  */
 export async function heldByCommand(
-  visit: Visit,
+  event: HookEvent,
   { began, before }: { began: number; before: HookOutput },
 ): Promise<HookOutput> {
-  const { input, place, key, session } = visit;
-  const { project, state, now } = place;
+  const { host, input, context, key, session } = event;
+  const { project, state, now } = context;
   if (input.kind !== 'stop' || input.agent) return before;
   const holds = createHolds(project, state);
   const hold = holds.get(now());
-  if (!hold || (await waits(visit))) return before;
-  const boundMs = hookMs - (now() - began);
+  if (!hold || (await waits(event))) return before;
+  const boundMs = host.limits.stopHookMs - reserveMs - (now() - began);
   const { checkHold } = await import('./with-files.ts');
   const cacheDirectory = join(state, 'cache');
   const check: HoldCheck =
-    boundMs < leastMs
+    boundMs < minMs
       ? { verdict: 'unfinished', ms: 0, busy: true }
-      : await checkHold(hold, holds, { env: withoutOurs(place.env), boundMs, cacheDirectory });
-  // Taken back while it ran.
+      : await checkHold(hold, holds, { env: withoutOurCache(context.commandEnv), boundMs, cacheDirectory });
+  // The hold was removed while the command ran.
   if (!holds.get(now())) return before;
   if (!('known' in check && check.known))
     holds.last = { now: now(), verdict: check.verdict, ms: 'ms' in check ? check.ms : 0 };
@@ -49,7 +55,7 @@ export async function heldByCommand(
   return { ...before, ...output, ...(say === '' ? {} : { say }) };
 }
 
-/** What the session is answered; `times` is how often it was held since the command was green. */
+/** The answer to the session; `times` is how often it was held since the command was green. */
 export function verdictOn(
   hold: Hold,
   check: HoldCheck,
@@ -63,16 +69,16 @@ export function verdictOn(
       why: 'unfinished',
       output: { say: `Stepfast: ${unfinished(name, check)}; the stop was not held.` },
     };
-  if (!active && times < mostHolds) return { why: 'red', output: { block: reason(hold, check, times + 1) } };
-  const enough = active ? 'once already in this turn' : `${mostHolds} times already`;
+  if (!active && times < maxHolds) return { why: 'red', output: { block: reason(hold, check, times + 1) } };
+  const enough = active ? 'once already in this turn' : `${maxHolds} times already`;
   const say = `Stepfast: '${name}' is still red (${ending(check.exit)}); the session was held ${enough}, so it may stop.`;
   return { why: 'red', output: { say } };
 }
 
-/** A position that waits for a person, a context action or gates would keep a held session in a circle. */
-async function waits({ place, key, session }: Visit): Promise<boolean> {
-  const binding = await place.bindings.get(key);
-  const state = binding && (await place.engine.view(binding.run))?.state;
+/** A session that waits for a person, a context action or gates could do nothing, and would be held again and again. */
+async function waits({ context, key, session }: HookEvent): Promise<boolean> {
+  const binding = await context.bindings.get(key);
+  const state = binding && (await context.engine.view(binding.run))?.state;
   if (!state || ended(state)) return false;
   const mine = Object.values(state.cursors).filter(
     ({ lease }) => lease === undefined || lease.holder === session,
@@ -90,7 +96,7 @@ function reason({ command }: Hold, check: Extract<HoldCheck, { verdict: 'red' }>
   const { exit, ms, tail } = check;
   const lines = lastLines(redactQuickly(tail));
   return [
-    `'${printable(redactQuickly(command))}' is red: ${ending(exit)} after ${lasting(ms)}. The user set 'stepfast hold', so a session in this worktree goes on until it is green (held ${time} of ${mostHolds} times).`,
+    `'${printable(redactQuickly(command))}' is red: ${ending(exit)} after ${lasting(ms)}. The user set 'stepfast hold', so a session in this worktree goes on until it is green (held ${time} of ${maxHolds} times).`,
     ...(lines.length === 0
       ? ['It printed nothing.']
       : ['The last lines of its output:', ...lines.map((line) => `> ${line}`)]),
@@ -99,8 +105,8 @@ function reason({ command }: Hold, check: Extract<HoldCheck, { verdict: 'red' }>
 }
 
 function lastLines(text: string): string[] {
-  const lines = text.trimEnd().split('\n').slice(-mostLines);
-  let room = mostCharacters;
+  const lines = text.trimEnd().split('\n').slice(-maxLines);
+  let room = maxCharacters;
   const kept = lines
     .reverse()
     .map((line) => line.slice(0, 400))
@@ -118,8 +124,8 @@ const unfinished = (name: string, { ms, busy }: Extract<HoldCheck, { verdict: 'u
     ? `there was no time left to run '${name}', or another session still runs it`
     : `'${name}' was not done after ${lasting(ms)} and was ended`;
 
-/** The shim sets a cache for Stepfast's own code. */
-function withoutOurs(env: Visit['place']['env']): Visit['place']['env'] {
+/** The shim sets a compile cache for Stepfast's own code. */
+function withoutOurCache(env: Environment): Environment {
   const { NODE_COMPILE_CACHE: cache, ...rest } = env;
   return cache === undefined || /[\\/]stepfast[\\/]node$/.test(cache) ? rest : env;
 }

@@ -2,57 +2,54 @@ import { commandsOf } from '../definition/index.ts';
 import { noteLine, requiredReading } from '../machine/index.ts';
 import { type HookOutput, rescan } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
-import { compileAhead } from './briefing-ahead.ts';
-import { whereIs } from './compile-briefing.ts';
-import { journalSize } from './facts.ts';
+import { positionOf } from './compile-briefing.ts';
+import type { HookEvent } from './hook-event.ts';
+import { prepareBriefing } from './prepared-briefing.ts';
 import { wasBriefed } from './session-record.ts';
-import type { Visit } from './visit.ts';
 
 const maxCharacters = 8000;
-const mostPaths = 40;
-const mostCommands = 10;
+const maxPaths = 40;
+const maxCommands = 10;
 
 /**
- * Before a context is emptied: whoever summarises is told what must survive, and the next prompt or tool delivers the
- * briefing should no session start follow. Nobody waits for this hook as for the next, so that briefing is compiled
- * here. The state needs no saving: it was written with every transition.
+ * Before a compaction: tells the summarizer what to keep, and makes a briefing due, so that the next prompt or tool
+ * delivers it if no session start follows. There is nothing to save, since every transition is written at once.
  */
-export async function beforeCompact(visit: Visit): Promise<HookOutput> {
-  const { place, notebook, key, input, session } = visit;
+export async function beforeCompact(event: HookEvent): Promise<HookOutput> {
+  const { context, record, key, input, session } = event;
   const adopted = await rescan(
-    { engine: place.engine, project: place.project, clock: place.now },
+    { engine: context.engine, project: context.project, clock: context.now },
     { actor: { kind: 'engine' } },
   );
-  const binding = await place.bindings.get(key);
-  const told = wasBriefed(notebook.sent) ? notebook.sent.run : undefined;
-  const run = binding?.run ?? told ?? (input.agent ? undefined : adopted[0]?.run);
-  if (run === undefined || run === '') return {};
-  // Before the run is read: what is written meanwhile makes stale what was compiled, not wrong.
-  const journal = journalSize(place.project, run);
-  const view = await place.engine.view(run);
+  const binding = await context.bindings.get(key);
+  const briefed = wasBriefed(record.delivery) ? record.delivery.run : undefined;
+  const run = binding?.run ?? briefed ?? (input.agent ? undefined : adopted[0]?.run);
+  const view = run === undefined || run === '' ? undefined : await context.engine.view(run);
   if (!view) return {};
-  if (adopted.some(({ how, run: made }) => how === 'adopted' && made === view.run))
-    await place.sessions.called(key, { run: view.run, cwd: input.cwd });
-  const at = binding?.at ?? notebook.sent?.at;
-  // What cannot be compiled now is compiled after it.
-  const ahead =
-    binding && !input.agent
-      ? await compileAhead(visit, view, { binding, journal }).catch(() => undefined)
-      : undefined;
-  notebook.send({
+  if (adopted.some(({ how, run: created }) => how === 'adopted' && created === view.run))
+    await context.sessions.called(key, { run: view.run, cwd: input.cwd });
+  const at = binding?.at ?? record.delivery?.at;
+  // A briefing that cannot be compiled now is compiled after the compaction.
+  const prepared =
+    binding && !input.agent ? await prepareBriefing(event, view, binding).catch(() => undefined) : undefined;
+  record.setDelivery({
     run: view.run,
     source: 'compact',
     tries: 1,
     ...(at === undefined ? {} : { at }),
-    ...(ahead ? { ahead } : {}),
+    ...(prepared ? { prepared } : {}),
   });
-  return { survive: survivors(view, visit, at, session) };
+  return { survive: summaryInstructions(view, event, at, session) };
 }
 
-/** Instructions for a summariser, so these are orders. */
-function survivors(view: Loaded, { place }: Visit, at: string | undefined, session: string): string {
+function summaryInstructions(
+  view: Loaded,
+  { context }: HookEvent,
+  at: string | undefined,
+  session: string,
+): string {
   const { definition, state, run } = view;
-  const { status, next } = whereIs(view, place, { session, at });
+  const { status, next } = positionOf(view, context, { session, at });
   const where = [status.step, status.task?.id, status.subStep].filter((part) => part !== undefined).join('/');
   const paths = pathsIn(view);
   const parts = [
@@ -70,24 +67,24 @@ function survivors(view: Loaded, { place }: Visit, at: string | undefined, sessi
 }
 
 const pathsIn = ({ definition, state }: Loaded): string[] =>
-  [...requiredReading(definition, state), ...state.artefacts.slice(-mostPaths)].slice(0, mostPaths);
+  [...requiredReading(definition, state), ...state.artefacts.slice(-maxPaths)].slice(0, maxPaths);
 
-const commandsIn = ({ definition }: Loaded): string[] => commandsOf(definition).slice(0, mostCommands);
+const commandsIn = ({ definition }: Loaded): string[] => commandsOf(definition).slice(0, maxCommands);
 
-/** After it: what the summary has of all that, word for word, is recorded in the run. */
-export async function afterCompact({ place, key, input, session }: Visit): Promise<HookOutput> {
-  const binding = await place.bindings.get(key);
-  const view = binding && (await place.engine.view(binding.run));
+/** After a compaction: records in the run which of these facts the summary has word for word. */
+export async function afterCompact({ context, key, input, session }: HookEvent): Promise<HookOutput> {
+  const binding = await context.bindings.get(key);
+  const view = binding && (await context.engine.view(binding.run));
   if (!view || input.summary === undefined) return {};
-  const summary = plain(input.summary);
-  const has = (text: string): boolean => summary.includes(plain(text).trim());
+  const summary = normalized(input.summary);
+  const has = (text: string): boolean => summary.includes(normalized(text).trim());
   const { notes, variables } = view.state;
   const [kept, lost]: [string[], string[]] = [[], []];
   for (const { id, text } of notes) (has(text) ? kept : lost).push(id);
-  const at = whereIs(view, place, { session, at: binding.at }).status.at ?? view.run;
+  const at = positionOf(view, context, { session, at: binding.at }).status.at ?? view.run;
   const paths = pathsIn(view).map((path) => path.replace(/^@/, ''));
   const others = [at, ...Object.values(variables), ...paths, ...commandsIn(view)];
-  const event = {
+  const compacted = {
     type: 'compacted',
     trigger: input.trigger ?? 'manual',
     asked: notes.length + others.length,
@@ -95,9 +92,10 @@ export async function afterCompact({ place, key, input, session }: Visit): Promi
     kept,
     lost,
   } as const;
-  await place.engine.execute(view.run, { now: place.now(), session, type: 'session', event });
+  const command = { now: context.now(), session, type: 'session', event: compacted } as const;
+  await context.engine.execute(view.run, command);
   return {};
 }
 
-/** Line breaks and emphasis are the summariser's own. */
-const plain = (text: string): string => text.replaceAll(/[\s*_`]+/g, ' ').toLowerCase();
+/** Summarizers change line breaks and emphasis. */
+const normalized = (text: string): string => text.replaceAll(/[\s*_`]+/g, ' ').toLowerCase();

@@ -4,120 +4,133 @@ import { nextForTools } from '../messages/index.ts';
 import { cursorFor, type Load } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { readState, taskWorktree } from '../workspace/index.ts';
-import type { Place } from './place.ts';
+import type { HookContext } from './place.ts';
 
-export interface About {
-  /** As the run knows the session. */
+/** Who reads a briefing. */
+export interface Reader {
+  /** The session's name in the run. */
   session: string;
+  /** The position of the session, where it is known. */
   at?: string | undefined;
 }
 
-/** How a section is asked for. */
+/** How an agent asks for a section. */
 const more = 'workflow_context, section {section}';
 
-/** The position of a session, and what its agent does next. */
-export function whereIs(view: Loaded, { project }: Pick<Place, 'project'>, { session, at }: About) {
+/** The position of a session, and the next call of its agent. */
+export function positionOf(view: Loaded, { project }: Pick<HookContext, 'project'>, { session, at }: Reader) {
   const cursor = cursorFor(view, { at, session });
   const values = { project_root: project.root };
   const status = statusOf(view.definition, view.state, { cursor, values, session });
   return { cursor, status, next: nextForTools(status.action), values };
 }
 
-/** The briefing of a session, within the host's budget. What it shows of files is recorded where the session is bound. */
+/** The briefing of a session, within the limit of its host. Critical artifacts in it are recorded in the run. */
 export async function briefingFor(
   view: Loaded,
-  place: Place,
-  about: About,
+  context: HookContext,
+  reader: Reader,
   characters: number,
 ): Promise<Briefing> {
-  const { briefing, loads } = await compileFor(view, place, about, characters);
-  // What cannot be recorded is shown all the same.
-  await recordLoads(view, place, about.session, loads).catch(() => {});
+  const { briefing, loads } = await compileFor(view, context, reader, characters);
+  await recordLoads(view, context, reader.session, loads);
   return briefing;
 }
 
-/** A briefing that nobody was shown yet. */
+/** A briefing that was not delivered yet. */
 export interface Compilation {
   briefing: Briefing;
   /** By this machine's clock. */
   now: number;
-  /** What is recorded of critical artifacts once it is shown. */
+  /** The critical artifacts in it, recorded when it is delivered. */
   loads: Load[];
-  /** The files that it tells of, from the top of this worktree. */
+  /** The files that it describes, relative to the worktree. */
   files: string[];
   worktree: string;
 }
 
 export async function compileFor(
   view: Loaded,
-  place: Place,
-  about: About,
+  context: HookContext,
+  reader: Reader,
   characters: number,
 ): Promise<Compilation> {
   const cap = capOf(view, characters);
-  const { source, briefing, loads } = needsFiles(view) ? await withFiles() : plain();
-  const { reading, artifacts, worktree = place.project.worktree } = source;
+  const { source, briefing, loads } = needsFiles(view) ? await withFiles() : withoutFiles();
+  const { reading, artifacts, worktree = context.project.worktree } = source;
   const sources = artifacts.flatMap(({ content }) => ('source' in content ? (content.source ?? []) : []));
   const files = [...reading.map(({ path }) => path), ...sources.filter((each) => each.startsWith('@'))];
-  return { briefing, now: place.now(), loads, files, worktree };
+  return { briefing, now: context.now(), loads, files, worktree };
 
-  function plain() {
-    const only = plainSource(view, place, about);
-    return { source: only, briefing: compileBriefing(only, cap), loads: [] };
+  function withoutFiles() {
+    const plain = sourceWithoutFiles(view, context, reader);
+    return { source: plain, briefing: compileBriefing(plain, cap), loads: [] };
   }
 
   async function withFiles() {
-    const { cursor, next } = whereIs(view, place, about);
+    const { cursor, next } = positionOf(view, context, reader);
     const { briefWithFiles } = await import('./with-files.ts');
-    return await briefWithFiles(view, place, { session: about.session, cursor, next, more }, cap);
+    return await briefWithFiles(view, context, { session: reader.session, cursor, next, more }, cap);
   }
 }
 
-/** An unbound session is bound by its first call, not by what it was told. */
+/** A briefing from the state of the run alone; undefined where files belong to it. */
+export function briefingFromState(
+  view: Loaded,
+  context: Pick<HookContext, 'project' | 'nowOf'>,
+  reader: Reader,
+  characters: number,
+): string | undefined {
+  if (needsFiles(view)) return undefined;
+  return compileBriefing(sourceWithoutFiles(view, context, reader), capOf(view, characters)).text;
+}
+
+/** Only for a bound session: others are bound by their first call. What cannot be recorded is delivered anyway. */
 export async function recordLoads(
   { run, state }: Loaded,
-  { engine, now }: Pick<Place, 'engine' | 'now'>,
+  { engine, now }: Pick<HookContext, 'engine' | 'now'>,
   session: string,
   artifacts: Load[],
 ): Promise<void> {
   if (artifacts.length === 0 || ended(state) || !Object.hasOwn(state.sessions, session)) return;
-  await engine.execute(run, { now: now(), session, type: 'loaded', trigger: 'session_start', artifacts });
+  await engine
+    .execute(run, { now: now(), session, type: 'loaded', trigger: 'session_start', artifacts })
+    .catch(() => {});
 }
 
-/** Critical artifacts are read, and the tree is compared, with far more code than the rest needs. */
-export function needsFiles({ definition, state }: Loaded): boolean {
+/** To read critical artifacts and to hash the tree takes much more code and time than the rest. */
+function needsFiles({ definition, state }: Loaded): boolean {
   if (criticalArtifacts(definition).length > 0) return true;
   for (const key in state.outputs) if (state.outputs[key]?.tree !== undefined) return true;
   return false;
 }
 
-export const capOf = ({ definition }: Loaded, characters: number): Cap => ({
+const capOf = ({ definition }: Loaded, characters: number): Cap => ({
   tokens: definition.briefing?.budget ?? leastBriefing.tokens,
   characters,
 });
 
-/** What a briefing without files is made of. */
-export function plainSource(
+function sourceWithoutFiles(
   view: Loaded,
-  place: Pick<Place, 'project' | 'nowOf'>,
-  about: About,
+  context: Pick<HookContext, 'project' | 'nowOf'>,
+  reader: Reader,
 ): BriefingSource {
   const { definition, state } = view;
-  const { cursor, next, values } = whereIs(view, place, about);
-  const worktree = taskWorktree(place.project, view.run, cursor?.task);
+  const { cursor, next, values } = positionOf(view, context, reader);
+  const worktree = taskWorktree(context.project, view.run, cursor?.task);
   return {
     definition,
     state,
     values,
-    now: place.nowOf(view.run),
+    now: context.nowOf(view.run),
     next,
     more,
     artifacts: [],
     reading: requiredReading(definition, state).map((path) => ({
       path,
-      state: readState(state, path, place.project),
+      state: readState(state, path, context.project),
     })),
-    session: about.session,
+    session: reader.session,
     ...(cursor ? { cursor } : {}),
     ...(worktree === undefined ? {} : { worktree }),
   };

@@ -1,25 +1,43 @@
 import { ended } from '../machine/index.ts';
 import type { HookOutput } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
-import { briefingFor } from './compile-briefing.ts';
+import { briefingFor, recordLoads } from './compile-briefing.ts';
+import { findDelivery } from './find-delivery.ts';
+import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
-import { pendingReason, type Sent, watchTools } from './session-record.ts';
-import { arrivalOf } from './transcript.ts';
-import type { Visit } from './visit.ts';
+import { preparedFor } from './prepared-briefing.ts';
+import { type Delivery, pendingReason, watchTools } from './session-record.ts';
 
-const mostTries = 3;
+const maxTries = 3;
 
-/** Injects the briefing of a run, and remembers it until it is known to have arrived. */
+interface DeliveryOptions {
+  at?: string | undefined;
+  source: Delivery['source'];
+  tries?: number;
+  /** For the log. */
+  why: string;
+  /** Added after the briefing, where it fits. */
+  more?: string | undefined;
+}
+
+/** Injects the briefing of a run, and stores it until its arrival is proven. */
 export async function deliver(
-  visit: Visit,
+  event: HookEvent,
   view: Loaded,
-  { at, source, tries = 1, why, more }: Pick<Sent, 'source'> & Delivery,
+  { at, source, tries = 1, why, more }: DeliveryOptions,
 ): Promise<HookOutput> {
-  const { host, session, place, notebook, key } = visit;
-  const { id, text, at: position } = await briefingFor(view, place, { session, at }, host.budget);
+  const { host, session, context, record, key } = event;
+  const { contextCharacters } = host.limits;
+  const prepared = source === 'compact' && tries === 1 ? preparedFor(event, view) : undefined;
+  if (prepared) await recordLoads(view, context, session, prepared.loads);
+  const {
+    id,
+    text,
+    at: position,
+  } = prepared ?? (await briefingFor(view, context, { session, at }, contextCharacters));
   const whole =
-    more !== undefined && text.length + more.length + 2 <= host.budget ? `${text}\n\n${more}` : text;
-  notebook.send({
+    more !== undefined && text.length + more.length + 2 <= contextCharacters ? `${text}\n\n${more}` : text;
+  record.setDelivery({
     run: view.run,
     source,
     id,
@@ -27,73 +45,64 @@ export async function deliver(
     tries,
     ...(position === undefined ? {} : { at: position }),
   });
-  watchTools(place.project, key);
+  watchTools(context.project, key);
   const what = tries > 1 ? 'repaired' : 'injected';
-  log(place.project, place.now(), { what, run: view.run, session, briefing: id, why });
+  log(context.project, context.now(), { what, run: view.run, session, briefing: id, why });
   return { context: whole };
 }
 
-interface Delivery {
-  at?: string | undefined;
-  tries?: number;
-  /** For the log. */
-  why: string;
-  /** Told after the briefing, where it has room. */
-  more?: string | undefined;
-}
-
-export const forgetPending = ({ place, key }: Pick<Visit, 'place' | 'key'>): void =>
-  place.marks.drop(pendingReason(key));
+export const forgetPending = ({ context, key }: Pick<HookEvent, 'context' | 'key'>): void =>
+  context.marks.drop(pendingReason(key));
 
 /**
- * The fallback: what was injected is looked for in the conversation, and injected again where it did not arrive, or
- * arrived cut. Three times at most, and as often where there is nothing to look at.
+ * Searches the transcript for the last delivery, and delivers again what did not arrive in full: three times at most.
+ * Where the transcript gives no answer, the third search is the last.
  */
-export async function repair(visit: Visit): Promise<HookOutput> {
-  const { host, input, notebook, place } = visit;
-  const { sent } = notebook;
-  if (!sent || sent.proven) return {};
-  const arrival = sent.text === undefined ? 'missing' : arrivalOf(host, input.transcript, sent);
+export async function repair(event: HookEvent): Promise<HookOutput> {
+  const { host, input, record, context } = event;
+  const { delivery } = record;
+  if (!delivery || delivery.proven) return {};
+  const arrival = delivery.text === undefined ? 'missing' : findDelivery(host, input.transcript, delivery);
   if (arrival === 'whole') {
-    await prove(visit, 'transcript');
+    await prove(event, 'transcript');
     return {};
   }
-  if (arrival === 'unknown' || tooEarly(visit, sent)) {
-    const looked = (sent.looked ?? 0) + 1;
-    notebook.send({ ...sent, looked });
-    if (arrival === 'unknown' && looked >= mostTries) await prove(visit, 'none');
+  if (arrival === 'unknown' || isTooEarly(event, delivery)) {
+    const looked = (delivery.looked ?? 0) + 1;
+    record.setDelivery({ ...delivery, looked });
+    if (arrival === 'unknown' && looked >= maxTries) await prove(event, 'none');
     return {};
   }
-  const bound = await place.bindings.get(visit.key);
-  const view = await place.engine.view(sent.run);
-  if (!view || ended(view.state) || (bound && bound.run !== sent.run)) {
-    forgetPending(visit);
+  const binding = await context.bindings.get(event.key);
+  const view = await context.engine.view(delivery.run);
+  if (!view || ended(view.state) || (binding && binding.run !== delivery.run)) {
+    forgetPending(event);
     return {};
   }
-  const tries = sent.text === undefined ? sent.tries : sent.tries + 1;
-  if (tries > mostTries) {
-    await prove(visit, 'none');
+  const tries = delivery.text === undefined ? delivery.tries : delivery.tries + 1;
+  if (tries > maxTries) {
+    await prove(event, 'none');
     return {};
   }
-  return await deliver(visit, view, { at: sent.at, source: sent.source, tries, why: arrival });
+  return await deliver(event, view, { at: delivery.at, source: delivery.source, tries, why: arrival });
 }
 
-/** With the first prompt after a start the host has not yet written down what was injected before it. */
-const tooEarly = ({ input }: Visit, { source, looked, text }: Sent): boolean =>
+/** At the first prompt after a start, the host has not yet written what was injected before it. */
+const isTooEarly = ({ input }: HookEvent, { source, looked, text }: Delivery): boolean =>
   input.kind === 'prompt' && text !== undefined && !looked && (source === 'startup' || source === 'resume');
 
-/** Recorded once for each injection, where the run knows the session. `none`: nobody tries any more. */
-export async function prove(visit: Visit, proven: NonNullable<Sent['proven']>): Promise<void> {
-  const { notebook, place, session } = visit;
-  const { sent } = notebook;
-  if (!sent || sent.proven || sent.id === undefined) return;
-  const { run, id: briefing } = sent;
-  const now = place.now();
-  notebook.send({ ...sent, proven });
-  forgetPending(visit);
-  if (proven === 'none') log(place.project, now, { what: 'gave_up', run, session, briefing, why: 'tries' });
-  else log(place.project, now, { what: 'proven', run, session, briefing, by: proven });
-  const event = { type: 'delivered', briefing, proven } as const;
-  // A session that the run does not know is refused, and known with its first call.
-  await place.engine.execute(run, { now, session, type: 'session', event });
+/** Recorded once per delivery, where the run knows the session. `none`: it is not tried again. */
+export async function prove(event: HookEvent, proven: NonNullable<Delivery['proven']>): Promise<void> {
+  const { record, context, session } = event;
+  const { delivery } = record;
+  if (!delivery || delivery.proven || delivery.id === undefined) return;
+  const { run, id: briefing } = delivery;
+  const now = context.now();
+  record.setDelivery({ ...delivery, proven });
+  forgetPending(event);
+  if (proven === 'none') log(context.project, now, { what: 'gave_up', run, session, briefing, why: 'tries' });
+  else log(context.project, now, { what: 'proven', run, session, briefing, by: proven });
+  // The run refuses this for a session that it does not know: that one is bound by its first call.
+  const delivered = { type: 'delivered', briefing, proven } as const;
+  await context.engine.execute(run, { now, session, type: 'session', event: delivered });
 }

@@ -4,7 +4,7 @@ import { appendNoFollow } from '../store/index.ts';
 import type { Project } from '../workspace/index.ts';
 import { hooksFolder } from './session-record.ts';
 
-/** What hooks did that the journal has no event for, for `doctor` and `stats`. */
+/** What hooks did that is no event of a run, for `doctor` and `stats`. */
 export type Logged =
   | { what: 'error'; event: string; message: string }
   | { what: 'injected' | 'repaired' | 'gave_up'; run: string; session: string; briefing: string; why: string }
@@ -15,7 +15,7 @@ export type Logged =
 const maxBytes = 256 * 1024;
 const names = ['log.1.jsonl', 'log.jsonl'];
 
-/** Never throws, and makes no folder: where nothing of Stepfast is, nothing is written. */
+/** Never throws, and creates no folder: without Stepfast's folder nothing is written. */
 export function log(project: Pick<Project, 'directory'>, now: number, entry: Logged): void {
   try {
     const folder = hooksFolder(project);
@@ -26,16 +26,16 @@ export function log(project: Pick<Project, 'directory'>, now: number, entry: Log
     if (size > maxBytes) renameSync(file, join(folder, older));
     appendNoFollow(file, `${JSON.stringify({ now, ...entry })}\n`);
   } catch {
-    // What cannot be told is not worth a session.
+    // A log entry is not worth a failing hook.
   }
 }
 
-/** What hooks did here, the oldest first; about half a megabyte is kept. Lines that are none are left out. */
-export function hookEvents(project: Pick<Project, 'directory'>): HookEvent[] {
+/** The entries of this project, the oldest first; about half a megabyte is kept. Damaged lines are skipped. */
+export function hookLogEntries(project: Pick<Project, 'directory'>): HookLogEntry[] {
   return names.flatMap((name) => linesOf(join(hooksFolder(project), name)).flatMap(parsed));
 }
 
-export type HookEvent = { now: number } & Logged;
+export type HookLogEntry = { now: number } & Logged;
 
 const kinds: readonly string[] = [
   'error',
@@ -56,12 +56,12 @@ function linesOf(file: string): string[] {
   }
 }
 
-function parsed(line: string): HookEvent[] {
+function parsed(line: string): HookLogEntry[] {
   try {
     const event: { now?: unknown; what?: unknown } | null = JSON.parse(line);
     const known = typeof event?.now === 'number' && kinds.includes(String(event.what));
     // Only `log` writes them.
-    return known ? [event as HookEvent] : [];
+    return known ? [event as HookLogEntry] : [];
   } catch {
     return [];
   }

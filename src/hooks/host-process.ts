@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 const shells = /^(?:ba|da|z|k|a)?sh$|^busybox$/;
 const mostShells = 3;
 
-/** The process of the host: hosts start hooks through a shell. undefined where that cannot be seen. */
+/** The process id of the host, which starts hooks through a shell. undefined where it cannot be determined. */
 export function hostProcess(parent: number = process.ppid): number | undefined {
   let pid = parent;
   try {

@@ -1,5 +1,5 @@
-export { readFacts } from './facts.ts';
-export { type HookEvent, hookEvents } from './hook-log.ts';
+export { type HookLogEntry, hookLogEntries } from './hook-log.ts';
 export { hostProcess } from './host-process.ts';
+export { lastKnownRun } from './last-known-run.ts';
 export { runHook } from './run-hook.ts';
 export { hooksFolder } from './session-record.ts';

@@ -47,15 +47,6 @@ test('a session that crashed before its briefing was proven leaves no marks for 
   expect(marks('because').filter((name) => name.startsWith('sent.'))).toEqual([]);
 });
 
-test('[pain 6] where there is no transcript to read, three looks are enough', async () => {
-  await compact();
-  for (const id of ['t1', 't2']) expect((await shell(id)).stdout).toBe('');
-  expect(marks()).toContain('after_tool-shell');
-  expect((await shell('t3')).stdout).toBe('');
-  expect(marks()).not.toContain('after_tool-shell');
-  expect(kit.log().at(-1)).toMatchObject({ what: 'gave_up' });
-});
-
 test('[pain 6] a handle that stands in the summary as well does not prove a briefing that was lost', async () => {
   await kit.fire('PreCompact', { trigger: 'auto' });
   expect((await compact()).context).toContain('ACTION REQUIRED');

@@ -1,18 +1,21 @@
 import { type Cursor, formatHandle, isWithin } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
-import type { Visit } from './visit.ts';
+import type { HookEvent } from './hook-event.ts';
 
 /**
- * What a person is told when a turn ends and something is theirs: to type a command that no model can type, or to
- * decide. The model's own words may not have said so. Told once for each request.
+ * The notice for a person when a turn ends and the run needs them: for a command that no model can type, or for a
+ * decision. The model may not have mentioned it. Once per request.
  */
-export function forPerson({ run, state }: Loaded, { input, notebook, session }: Visit): string | undefined {
+export function personNotice(
+  { run, state }: Loaded,
+  { input, record, session }: HookEvent,
+): string | undefined {
   if (input.agent) return undefined;
   for (const cursor of Object.values(state.cursors)) {
     const words = toType(cursor, session) ?? toDecide(cursor, session);
     if (words === undefined) continue;
     const at = formatHandle(run, cursor.path, cursor.visit);
-    if (notebook.tellOnce(`${at} ${words}`)) return `Stepfast: ${cursor.path} ${words}`;
+    if (record.notifyOnce(`${at} ${words}`)) return `Stepfast: ${cursor.path} ${words}`;
   }
   return undefined;
 }

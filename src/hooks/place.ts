@@ -37,11 +37,11 @@ import {
   stateDirectory,
   unmarkRun,
 } from '../workspace/index.ts';
-import type { Around } from './active-project.ts';
+import type { HookEnvironment } from './hook-environment.ts';
 import { isServerError, patienceFor } from './server-outage.ts';
 
 /** A project as hooks see it: the parts of a runtime that need no workflow files, no gates and no trust. */
-export interface Place extends Around {
+export interface HookContext extends HookEnvironment {
   project: Project;
   /** Its runs are those with marks: a project may keep many that have ended. */
   engine: Engine;
@@ -57,7 +57,7 @@ export interface Place extends Around {
   problems: string[];
 }
 
-export function openPlace(project: Project, around: Around, kind: HookKind): Place {
+export function openHookContext(project: Project, around: HookEnvironment, kind: HookKind): HookContext {
   const { env, home, now } = around;
   const state = stateDirectory({ env, home });
   const machine = machineId(state);
@@ -70,9 +70,9 @@ export function openPlace(project: Project, around: Around, kind: HookKind): Pla
   });
   const files = createEngine({ store, newRun, hashOf: hashDefinition });
   const login = serverFor(project.root, state, env);
-  const patienceMs = login ? patienceFor(project, kind, now(), env) : 0;
+  const patienceMs = login ? patienceFor(project, kind, around) : 0;
   const homes = login && bothHomes(login);
-  const whole = withMarks(homes?.engine ?? files, project.directory);
+  const whole = lookingOnce(withMarks(homes?.engine ?? files, project.directory));
   const engine: Engine = { ...whole, runs };
   const bindings = createBindings(project.directory);
   const sessions = createSessions({

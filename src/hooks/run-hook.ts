@@ -1,91 +1,114 @@
 import { createCallers, type HookInput, type HookOutput, type Host } from '../runtime/index.ts';
 import { createMarks, findProject, requireOwnFolders, stateDirectory } from '../workspace/index.ts';
-import { type Around, activeProject, keyOf } from './active-project.ts';
+import { handleEvent, informalProject, openEvent } from './handlers.ts';
+import { activeProject, type HookEnvironment, keyOf } from './hook-environment.ts';
+import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
-import { quickly } from './quick.ts';
 import { isServerError, noteOutage } from './server-outage.ts';
-import { createNotebook, pendingReason, writtenFolders } from './session-record.ts';
+import { pendingReason, writtenFolders } from './session-record.ts';
+import { reportMissedReset } from './session-start.ts';
+import { answerWithoutServer } from './without-server.ts';
 
-export interface Answered {
+export interface HookAnswer {
   stdout: string;
   stderr: string;
   exitCode: number;
 }
 
-const nothing: Answered = { stdout: '', stderr: '', exitCode: 0 };
+const nothing: HookAnswer = { stdout: '', stderr: '', exitCode: 0 };
+
+/** For the start of Node, and for what comes after the server's answer. */
+const reserveMs = 1_000;
 
 /**
- * One event of one host. Never throws and never fails: whatever goes wrong, the session goes on as if there were no
- * hook, and the reason is told on stderr and in the project's log.
+ * One event of one host. Never throws and never fails: on any error the session continues as if there were no hook,
+ * and the error is on stderr and in the project's log.
  */
-export async function runHook(host: Host, event: string, stdin: string, around: Around): Promise<Answered> {
+export async function runHook(
+  host: Host,
+  event: string,
+  stdin: string,
+  environmentOf: Omit<HookEnvironment, 'maxWaitMs'>,
+): Promise<HookAnswer> {
+  const environment = { ...environmentOf, maxWaitMs: host.limits.toolHookMs - reserveMs };
   let input: HookInput | undefined;
   try {
-    input = host.parse(event, JSON.parse(stdin), around.env);
-    return input ? await answer(host, input, around) : nothing;
+    input = host.parse(event, JSON.parse(stdin), environment.env);
+    return input ? await answer(host, input, environment) : nothing;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    note(input, around, event, message);
+    logError(input, environment, event, message);
     return { ...nothing, stderr: `stepfast hook ${event}: ${message}\n` };
   }
 }
 
-async function answer(host: Host, input: HookInput, around: Around): Promise<Answered> {
+async function answer(host: Host, input: HookInput, environment: HookEnvironment): Promise<HookAnswer> {
   if (input.kind === 'before_tool' && input.tool?.kind === 'stepfast')
-    return await calling(host, input, around);
-  const project = activeProject(input, around);
-  if (!project && input.kind !== 'before_compact') {
-    if (input.kind === 'after_tool') forget(input);
+    return await beforeOwnTool(host, input, environment);
+  const active = activeProject(host, input, environment.env);
+  const project = active ?? informalProject(input);
+  if (!project) {
+    if (input.kind === 'after_tool') forgetPendingOf(input);
     return nothing;
   }
-  if (project) requireOwnFolders(project, writtenFolders);
-  const notebook = project && createNotebook(project, keyOf(input));
-  if (notebook && !notebook.first(input.kind, identity(input), around.now())) return nothing;
-  if (input.kind === 'prompt' || input.kind === 'stop') notebook?.handed.drop();
-  const quick = notebook && (await quickly(host, input, { project, around, notebook }));
-  const output = quick ?? (await inFull());
+  requireOwnFolders(project, writtenFolders);
+  const event = openEvent(host, input, environment, project);
+  const { record } = event;
+  if (active && !record.first(input.kind, identityOf(input), environment.now())) return nothing;
+  if (input.kind === 'prompt' || input.kind === 'stop') record.subagentPrompts.drop();
+  const output = await handleEvent(event).catch((error) => answerOutage(event, environment, error));
   const { stdout, exitCode } = host.render(input, output);
   return { stdout, stderr: '', exitCode };
-
-  async function inFull(): Promise<HookOutput> {
-    try {
-      return await (await import('./full.ts')).inFull(host, input, around, project);
-    } catch (error) {
-      if (!project || !notebook || !isServerError(error)) throw error;
-      note(input, around, input.kind, error.message);
-      const told = noteOutage(error, input, { project, notebook, now: around.now() });
-      return { ...told, ...(await quickly(host, input, { project, around, notebook, away: true })) };
-    }
-  }
 }
 
-/** What a run that has ended left of a briefing. */
-function forget(input: HookInput): void {
+async function answerOutage(
+  event: HookEvent,
+  environment: HookEnvironment,
+  error: unknown,
+): Promise<HookOutput> {
+  const { input, record, context } = event;
+  if (!isServerError(error)) throw error;
+  logError(input, environment, input.kind, error.message);
+  const notice = noteOutage(error, input, { project: context.project, record, environment });
+  return { ...notice, ...(await answerWithoutServer(event)) };
+}
+
+/** Removes the mark of a delivery to a run that has ended. */
+function forgetPendingOf(input: HookInput): void {
   const project = findProject(input.cwd);
   requireOwnFolders(project, writtenFolders);
   createMarks(project.directory).drop(pendingReason(keyOf(input)));
 }
 
-/** Stepfast's own tools learn who calls them, and are never denied: without them nobody could go on. */
-async function calling(host: Host, input: HookInput, around: Around): Promise<Answered> {
-  const key = keyOf(input);
-  if (input.id !== undefined) createCallers(stateDirectory(around)).tell(input.id, key, around.now());
-  const project = activeProject(input, around);
-  if (!project || !createNotebook(project, key).sent?.owes) return nothing;
+/** Stepfast's own tools learn which session calls them, and are never denied: no run could continue without them. */
+async function beforeOwnTool(
+  host: Host,
+  input: HookInput,
+  environment: HookEnvironment,
+): Promise<HookAnswer> {
+  if (input.id !== undefined)
+    createCallers(stateDirectory(environment)).tell(input.id, keyOf(input), environment.now());
+  const project = activeProject(host, input, environment.env);
+  if (!project) return nothing;
   requireOwnFolders(project, writtenFolders);
-  await (await import('./full.ts')).payFirst(host, input, around, project);
+  await reportMissedReset(openEvent(host, input, environment, project));
   return nothing;
 }
 
-const identity = ({ id, source, trigger, stopActive, tool }: HookInput): string =>
+const identityOf = ({ id, source, trigger, stopActive, tool }: HookInput): string =>
   JSON.stringify([id, source, trigger, stopActive, tool?.name]);
 
-function note(input: HookInput | undefined, around: Around, event: string, message: string): void {
+function logError(
+  input: HookInput | undefined,
+  environment: HookEnvironment,
+  event: string,
+  message: string,
+): void {
   try {
     const project = findProject(input?.cwd ?? process.cwd());
     requireOwnFolders(project, writtenFolders);
-    log(project, around.now(), { what: 'error', event, message: message.slice(0, 500) });
+    log(project, environment.now(), { what: 'error', event, message: message.slice(0, 500) });
   } catch {
-    // stderr has it.
+    // It is on stderr.
   }
 }

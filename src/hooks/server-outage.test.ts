@@ -7,7 +7,7 @@ import { StepfastError } from '../errors.ts';
 import { isRefused } from '../runtime/index.ts';
 import { createMemoryStore } from '../store/index.ts';
 import { noteOutage, patienceFor } from './server-outage.ts';
-import { createNotebook } from './session-record.ts';
+import { openSessionRecord } from './session-record.ts';
 
 const workflow = `name: w
 description: Two steps, stops are held
@@ -45,6 +45,15 @@ function comeBack(): void {
   server.fault = () => 'none';
   kit.project.env.STEPFAST_HOOK_WAIT_MS = '4000';
 }
+
+const environment = (env: Record<string, string>, now = Date.now()) => ({
+  env,
+  commandEnv: env,
+  home: '',
+  now: () => now,
+  pid: undefined,
+  maxWaitMs: 4000,
+});
 
 /** What a hook may wait at most, on a machine that others use as well. */
 const soon = 60_000;
@@ -166,15 +175,16 @@ describe.each(['hang', 'refuse'] as const)('a server that does not answer: %s', 
 test('a server that missed one answer is asked again, however often hooks fire meanwhile', () => {
   const { project } = kit.runtime;
   const input = { kind: 'after_tool', host: 'claude-code', session: 'a', cwd: kit.project.root } as const;
-  const notebook = createNotebook(project, input);
+  const record = openSessionRecord(project, input);
+  const at = (now: number) => environment({}, now);
   const missed = new StepfastError('server_unreachable', 'It is away.');
   const began = Date.now();
-  noteOutage(missed, input, { project, notebook, now: began });
+  noteOutage(missed, input, { project, record, environment: at(began) });
   const asked: number[] = [];
   for (let seconds = 10; seconds <= 60; seconds += 10) {
     const now = began + seconds * 1000;
-    if (patienceFor(project, input.kind, now) > 0) asked.push(seconds);
-    noteOutage(missed, input, { project, notebook, now });
+    if (patienceFor(project, input.kind, at(now)) > 0) asked.push(seconds);
+    noteOutage(missed, input, { project, record, environment: at(now) });
   }
   expect(asked).toEqual([20, 40, 60]);
 });
@@ -199,12 +209,13 @@ test('a machine whose clock is slow tells a run of a compaction that came after 
 
 test('hooks wait no longer than a second, and as long as a new connection to a distant server takes', () => {
   const { project } = kit.runtime;
-  expect(patienceFor(project, 'session_start', Date.now())).toBe(1000);
-  expect(patienceFor(project, 'before_tool', Date.now())).toBe(800);
-  const asked = { STEPFAST_HOOK_WAIT_MS: '2500' };
-  expect(patienceFor(project, 'before_tool', Date.now(), asked)).toBe(2500);
-  expect(patienceFor(project, 'session_start', Date.now(), { STEPFAST_HOOK_WAIT_MS: '1e9' })).toBe(4000);
-  expect(patienceFor(project, 'session_start', Date.now(), { STEPFAST_HOOK_WAIT_MS: 'x' })).toBe(1000);
+  const patience = (kind: 'session_start' | 'before_tool', asked?: string): number =>
+    patienceFor(project, kind, environment(asked === undefined ? {} : { STEPFAST_HOOK_WAIT_MS: asked }));
+  expect(patience('session_start')).toBe(1000);
+  expect(patience('before_tool')).toBe(800);
+  expect(patience('before_tool', '2500')).toBe(2500);
+  expect(patience('session_start', '1e9')).toBe(4000);
+  expect(patience('session_start', 'x')).toBe(1000);
 });
 
 test('a project without a server asks none, whatever others have', async () => {

@@ -1,11 +1,24 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { writeNoFollow } from '../store/index.ts';
 
-/** A name of fixed form for what has any. */
-export const short = (parts: unknown): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+/** A file name of fixed length for any value. */
+export const short = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+
+export const makeFolder = (folder: string): void => void mkdirSync(folder, { recursive: true });
 
 export function names(folder: string): string[] {
   try {
@@ -15,12 +28,11 @@ export function names(folder: string): string[] {
   }
 }
 
-/** The general removal is loaded when it is first used, and costs more than the rest of a hook that has nothing to do. */
 export function unlinkQuietly(file: string): void {
   try {
     unlinkSync(file);
   } catch {
-    // The other copy of this hook was first.
+    // Another copy of this hook was first.
   }
 }
 
@@ -34,7 +46,27 @@ export function readJson(file: string): unknown {
   }
 }
 
-/** To put one file in the place of another waits for the disk, which costs more than most of a hook. */
+/** Recent records are near the end of a transcript. */
+const maxTail = 4 * 1024 * 1024;
+
+/** The end of a file; undefined where it cannot be read. */
+export function endOf(file: string): string | undefined {
+  try {
+    const handle = openSync(file, 'r');
+    try {
+      const { size } = fstatSync(handle);
+      const bytes = Buffer.alloc(Math.min(size, maxTail));
+      const length = readSync(handle, bytes, 0, bytes.length, size - bytes.length);
+      return bytes.toString('utf8', 0, length);
+    } finally {
+      closeSync(handle);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** Renaming onto an existing file waits for the disk on some file systems, which takes longer than most of a hook. */
 function setAside(file: string): void {
   unlinkQuietly(`${file}.old`);
   try {
@@ -44,15 +76,15 @@ function setAside(file: string): void {
   }
 }
 
-/** By rename: another hook of the session may read it at the same moment. */
+/** Replaces the file by a rename, because another hook of the session may read it at the same time. */
 export function writeWhole(file: string, text: string): void {
   try {
-    mkdirSync(join(file, '..'), { recursive: true });
+    makeFolder(dirname(file));
     const temporary = `${file}.${process.pid}.tmp`;
     writeNoFollow(temporary, text);
     setAside(file);
     renameSync(temporary, file);
   } catch {
-    // A disk that is full or read-only keeps nobody from being briefed.
+    // A full or read-only disk must not prevent a briefing.
   }
 }

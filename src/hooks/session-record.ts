@@ -2,108 +2,111 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HookKind, Load, SessionKey, Source } from '../runtime/index.ts';
 import { createMarks, type Project } from '../workspace/index.ts';
-import type { Compiled } from './facts.ts';
 import { names, readJson, short, timeOf, unlinkQuietly, writeWhole } from './session-files.ts';
-import { createHanded, type HandedWords } from './subagent-prompts.ts';
+import { openSubagentPrompts, type SubagentPrompts } from './subagent-prompts.ts';
 
-/** What was last injected into a session's context, or is still to be. */
-export interface Sent {
+/** The last briefing that was injected into a session, or is due. */
+export interface Delivery {
   run: string;
-  /** How the context began that it was for. */
+  /** How the context began for which it is. */
   source: Source | 'subagent';
   /** Absent: a compaction began, and nothing was injected since. */
   id?: string;
   text?: string;
-  /** The position that it was about. */
+  /** The position that it describes. */
   at?: string;
   tries: number;
-  /** How often somebody looked for it and could not tell. */
+  /** How often the transcript was searched without a result. */
   looked?: number;
+  /** How its arrival was proven; `none`: it was not, and is not tried again. */
   proven?: 'transcript' | 'handle' | 'none';
-  /** Before a compaction: what is injected after it, unless the run goes on meanwhile. */
-  ahead?: Ahead;
-  /** It was, and the run was told nothing of that yet. */
-  owes?: Owed;
+  /** Compiled before a compaction, for the session start after it. */
+  prepared?: PreparedBriefing;
+  /** When the context was reset, while the run's server did not answer: the run does not know of that yet. */
+  unreportedReset?: number;
 }
 
-export interface Ahead extends Compiled {
-  /** The journal's size, which says whether it still holds. */
-  journal: number;
+/** A briefing for the session start after a compaction, compiled before it on the state after the reset. */
+export interface PreparedBriefing {
+  id: string;
+  text: string;
+  at?: string;
+  /** When it was compiled, by this machine's clock. */
+  compiledAt: number;
+  /** The run's version that it is based on, and how often the session had been reset then. */
+  seq: number;
+  resets: number;
+  worktree: string;
+  /** The files that it describes, as they were. */
+  files: [file: string, fingerprint: string][];
+  /** The critical artifacts that it includes. */
   loads: Load[];
 }
 
-export interface Owed {
-  /** When the context began. */
-  since: number;
-  /** The critical artifacts that it was told of. */
-  loads: Load[];
-}
-
-/** What hooks remember of one session between them, in a folder of its own. What cannot be written is forgotten. */
-export interface Notebook {
-  /** undefined: this session's beginning was never seen. */
-  readonly sent: Sent | undefined;
-  send(sent: Sent): void;
-  /** Whether this event is the first copy of itself; `id` tells it from others of its kind. */
+/** What hooks store about one session, in a folder of its own. What cannot be written is lost without an error. */
+export interface SessionRecord {
+  /** undefined: no hook saw this session start. */
+  readonly delivery: Delivery | undefined;
+  setDelivery(delivery: Delivery): void;
+  /** Whether this is the first copy of the event; `id` distinguishes it from others of its kind. */
   first(kind: HookKind, id: string, now: number): boolean;
-  readonly handed: HandedWords;
-  /** Whether this was not told to the person before. */
-  tellOnce(what: string): boolean;
-  /** The session is over; what keeps copies of its last event apart stays. */
+  readonly subagentPrompts: SubagentPrompts;
+  /** Whether the person was not notified of this before. */
+  notifyOnce(what: string): boolean;
+  /** The session ended. What detects copies of its last event stays. */
   close(): void;
 }
 
-/** It was given a whole briefing, or is still to be; not merely told that others are at work. */
-export const wasBriefed = (sent: Sent | undefined): sent is Sent =>
-  sent !== undefined && (sent.id !== undefined || sent.proven === undefined);
+/** The session received a whole briefing, or one is due. False for a session that was only notified of other sessions. */
+export const wasBriefed = (delivery: Delivery | undefined): delivery is Delivery =>
+  delivery !== undefined && (delivery.id !== undefined || delivery.proven === undefined);
 
-/** While something is unproven, every tool is looked at. */
+/** While a delivery is unproven, hooks also run after these tools. */
 const pendingMarks: readonly string[] = ['after_tool-shell', 'after_tool-read'];
 
 export const pendingReason = (key: SessionKey): string => `sent.${nameOf(key)}`;
 
-/** Where the mark cannot be made, a prompt is the next chance to look. */
+/** Where the mark cannot be created, the next prompt is checked instead. */
 export function watchTools({ directory }: Pick<Project, 'directory'>, key: SessionKey): void {
   try {
     createMarks(directory).want(pendingReason(key), pendingMarks);
   } catch {
-    // A disk that is full or read-only keeps nobody from being briefed.
+    // A full or read-only disk must not prevent a briefing.
   }
 }
 
-/** A second copy of a hook is started together with the first. */
+/** Copies of a hook are started together. */
 const sameMs = 10_000;
 const staleMs = 24 * 3_600_000;
 const claim = /^once-([a-z_]+)-([0-9a-f]{16})-(\d+)$/;
 
-/** What hooks write into, beside what every command does. */
-export const writtenFolders: readonly string[] = ['sessions/hooks', 'sessions/facts'];
+/** The folders that hooks write to, in addition to those of every command. */
+export const writtenFolders: readonly string[] = ['sessions/hooks', 'sessions/server-runs'];
 
-/** Below `sessions`: no tree covers it, and git ignores it. */
+/** Below `sessions`, which git and the hash of the tree ignore. */
 export const hooksFolder = ({ directory }: Pick<Project, 'directory'>): string =>
   join(directory, 'sessions', 'hooks');
 
-/** A name of fixed form. */
 const nameOf = ({ host, session, agent }: SessionKey): string => short([host, session, agent ?? null]);
 
-export function createNotebook(project: Project, key: SessionKey): Notebook {
+export function openSessionRecord(project: Project, key: SessionKey): SessionRecord {
   const folder = join(hooksFolder(project), nameOf(key));
-  const sentFile = join(folder, 'sent.json');
+  const deliveryFile = join(folder, 'delivery.json');
   return {
-    get sent() {
-      // Only `send` writes it.
-      return (readJson(sentFile) ?? readJson(`${sentFile}.old`)) as Sent | undefined;
+    get delivery() {
+      // Only `setDelivery` writes it.
+      return (readJson(deliveryFile) ?? readJson(`${deliveryFile}.old`)) as Delivery | undefined;
     },
-    send: (sent) => writeWhole(sentFile, JSON.stringify(sent)),
+    setDelivery: (delivery) => writeWhole(deliveryFile, JSON.stringify(delivery)),
     first,
-    handed: createHanded(folder),
-    tellOnce(what) {
+    subagentPrompts: openSubagentPrompts(folder),
+    notifyOnce(what) {
       try {
         mkdirSync(folder, { recursive: true });
-        writeFileSync(join(folder, `told-${short(what)}`), '', { flag: 'wx' });
+        writeFileSync(join(folder, `notified-${short(what)}`), '', { flag: 'wx' });
         return true;
       } catch {
-        // Also where nothing can be written: better once too few than with every stop.
+        // Also where nothing can be written: a missing notice is better than one at every stop.
         return false;
       }
     },
@@ -114,8 +117,8 @@ export function createNotebook(project: Project, key: SessionKey): Notebook {
   };
 
   /**
-   * Copies of one event start together, and a host waits for all of them before its next event of another kind. So a
-   * claim holds for some seconds, or until the session claimed something else.
+   * Copies of an event start together, and a host waits for all of them before its next event of another kind. So a
+   * claim is valid for some seconds, or until the session claims another event.
    */
   function first(kind: HookKind, id: string, now: number): boolean {
     const name = short(id);
@@ -133,7 +136,7 @@ export function createNotebook(project: Project, key: SessionKey): Notebook {
     for (const { file, at } of claims) if (now - at > sameMs) unlinkQuietly(join(folder, file));
     try {
       mkdirSync(folder, { recursive: true });
-      // Exclusive: of two copies that come this far, one is first.
+      // Exclusive: only one of two concurrent copies creates it.
       writeFileSync(join(folder, `once-${kind}-${name}-${(mine?.count ?? 0) + 1}`), '', { flag: 'wx' });
       return true;
     } catch (error) {
@@ -142,8 +145,8 @@ export function createNotebook(project: Project, key: SessionKey): Notebook {
   }
 }
 
-/** Notebooks of sessions that nobody has seen for a day. */
-export function sweepNotebooks(project: Project, now: number): void {
+/** Removes the records of sessions without an event for a day. */
+export function removeStaleRecords(project: Project, now: number): void {
   const folder = hooksFolder(project);
   for (const name of names(folder).filter((each) => /^[0-9a-f]{16}$/.test(each)))
     if (now - timeOf(join(folder, name)) > staleMs) {

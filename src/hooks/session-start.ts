@@ -10,83 +10,121 @@ import {
 import type { Loaded } from '../store/index.ts';
 import { sessionEnvironment } from '../workspace/index.ts';
 import { deliver, repair } from './deliver-briefing.ts';
+import type { HookEvent } from './hook-event.ts';
+import { sessionIn, stateAfterReset } from './prepared-briefing.ts';
 import { listed, twoLines } from './run-notices.ts';
-import { sweepNotebooks, wasBriefed } from './session-record.ts';
-import type { Visit } from './visit.ts';
+import { removeStaleRecords, wasBriefed } from './session-record.ts';
 
 /**
- * A conversation begins, or begins again: it is told of the run that it works on. Without `guess` only what it is
- * bound to.
+ * A session starts, or its context was reset: it gets the briefing of the run that it works on. Without `guess` only
+ * that of the run that it is bound to.
  */
-export async function begin(
-  visit: Visit,
+export async function startSession(
+  event: HookEvent,
   source: Source = 'startup',
   { guess = true } = {},
 ): Promise<HookOutput> {
-  const { place, notebook } = visit;
-  const beginning = await begun(visit, source);
-  if (source === 'startup') sweepNotebooks(place.project, place.now());
+  const { context, record } = event;
+  const beginning = await reportSessionStart(event, source);
+  if (source === 'startup') removeStaleRecords(context.project, context.now());
   if (!guess && beginning.binding === undefined) return {};
-  return await tell(beginning);
+  if (beginning.kind === 'nothing') return {};
+  if (beginning.kind === 'list') return notified('', listed(beginning.runs, beginning.count));
+  const view = await context.engine.view(beginning.run);
+  if (!view) return {};
+  if (beginning.kind === 'two_lines') return notified(view.run, twoLines(summaryOf(view), beginning.heldBy));
+  const at = beginning.binding?.at ?? beginning.inherits?.at;
+  const more = source === 'resume' ? changesSince(event, view) : undefined;
+  return await deliver(event, view, { at, source, why: source, more });
 
-  async function tell(what: Beginning): Promise<HookOutput> {
-    if (what.kind === 'nothing') return {};
-    if (what.kind === 'list') return seen('', { context: listed(what.runs, what.count) });
-    const view = await place.engine.view(what.run);
-    if (!view) return {};
-    if (what.kind === 'two_lines') return seen(view.run, { context: twoLines(lineOf(view), what.heldBy) });
-    const at = what.binding?.at ?? what.inherits?.at;
-    const more = source === 'resume' ? differs(visit, view) : undefined;
-    return await deliver(visit, view, { at, source, why: source, more });
-  }
-
-  /** Its beginning was seen, and there is nothing to prove. */
-  function seen(run: string, output: HookOutput): HookOutput {
-    notebook.send({ run, source, tries: 1, proven: 'none' });
-    return output;
+  /** There is no briefing to prove. */
+  function notified(run: string, text: string): HookOutput {
+    record.setDelivery({ run, source, tries: 1, proven: 'none' });
+    return { context: text };
   }
 }
 
-/** Tells the run, and binds. */
-export async function begun({ input, place, notebook }: Visit, source: Source): Promise<Beginning> {
+/** Binds the session, and reports its start or reset to the run. */
+async function reportSessionStart({ input, context, record }: HookEvent, source: Source): Promise<Beginning> {
   const { host, session, agent, cwd } = input;
-  return await place.sessions.begin({
+  return await context.sessions.begin({
     source,
     host,
     session,
     cwd,
     ...(agent ? { agent } : {}),
-    ...(source === 'compact' && wasBriefed(notebook.sent) ? { briefed: notebook.sent.run } : {}),
-    ...(place.pid === undefined ? {} : { pid: place.pid }),
+    ...(source === 'compact' && wasBriefed(record.delivery) ? { briefed: record.delivery.run } : {}),
+    ...(context.pid === undefined ? {} : { pid: context.pid }),
   });
 }
 
-function differs({ place, session }: Visit, { definition, state }: Loaded): string | undefined {
-  const { project, env } = place;
+/**
+ * Reports a reset that happened while the run's server did not answer. Comes before everything else, because what the
+ * session does next it does in the new context.
+ */
+export async function reportMissedReset(event: HookEvent): Promise<void> {
+  const { record, context, key, session } = event;
+  const { delivery } = record;
+  if (delivery?.unreportedReset === undefined) return;
+  const { unreportedReset, ...rest } = delivery;
+  const binding = await context.bindings.get(key);
+  const view = await context.engine.view(delivery.run);
+  const { resetAt = 0 } = (view && sessionIn(view, session)) ?? {};
+  const now = context.nowOf(delivery.run);
+  // By the clock of the run.
+  const since = unreportedReset + now - context.now();
+  // Otherwise a context action is pending that was requested after the reset, which must not count for it.
+  const countsOnly = view && binding && resetAt < since && stateAfterReset(view, binding, now);
+  if (countsOnly) {
+    const { length } = context.problems;
+    await reportSessionStart(event, 'compact');
+    // The next hook tries again.
+    if (context.problems.length > length) return;
+  }
+  record.setDelivery(rest);
+}
+
+function changesSince({ context, session }: HookEvent, { definition, state }: Loaded): string | undefined {
+  const { project, env } = context;
   const environment = sessionEnvironment(project, env);
   const found = differences(definition, state, { project, environment, session });
   return found.length === 0 ? undefined : `SINCE THEN\n${found.map(({ what }) => `- ${what}`).join('\n')}`;
 }
 
-const lineOf = ({ run, state }: Loaded): LiveRun => {
+const summaryOf = ({ run, state }: Loaded): LiveRun => {
   const [live] = liveRuns([{ run, state }]);
   if (!live) throw new Error(`${run} is not live`);
   return live;
 };
 
-/** A person wrote something: the first chance to mend an injection that was lost, or a start that nobody saw. */
-export async function prompted(visit: Visit): Promise<HookOutput> {
-  const { input, notebook, place, key } = visit;
-  await place.sessions.seen(key);
-  if (notebook.sent) return await repair(visit);
-  if ((await place.bindings.get(key)) !== undefined) return {};
-  // The host writes the conversation down after its first prompt.
+/** A person wrote something: the first chance to repair a lost delivery, or a session start without a hook. */
+export async function userPrompt(event: HookEvent): Promise<HookOutput> {
+  const { input, record, context, key } = event;
+  await context.sessions.seen(key);
+  if (record.delivery) return await catchUp(event);
+  if ((await context.bindings.get(key)) !== undefined) return {};
+  // The host writes the transcript after the first prompt.
   const fresh = input.transcript !== undefined && !existsSync(input.transcript);
-  return fresh || (await wasCleared(visit)) ? await begin(visit, 'clear', { guess: fresh }) : {};
+  return fresh || (await wasCleared(event)) ? await startSession(event, 'clear', { guess: fresh }) : {};
 }
 
-/** A session before this one was cleared, and none came in its place. */
-async function wasCleared({ place, key }: Visit): Promise<boolean> {
-  const left = await place.bindings.list();
+/**
+ * Delivers what did not arrive. On a host without an event after a compaction, this is also where a compaction counts
+ * as done.
+ */
+export async function catchUp(event: HookEvent): Promise<HookOutput> {
+  const { host, input, record } = event;
+  const { delivery } = record;
+  const compacted = delivery?.source === 'compact' && delivery.text === undefined && !delivery.proven;
+  if (compacted && host.compaction === 'hint' && !input.agent) {
+    const output = await startSession(event, 'compact');
+    if (output.context !== undefined) return output;
+  }
+  return await repair(event);
+}
+
+/** A session of this host was cleared, and no session replaced it so far. */
+async function wasCleared({ context, key }: HookEvent): Promise<boolean> {
+  const left = await context.bindings.list();
   return left.some(({ host, cleared, agent }) => host === key.host && cleared && agent === undefined);
 }

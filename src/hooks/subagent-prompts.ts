@@ -1,60 +1,90 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { handlesIn } from './handles-in-text.ts';
-import { names, readJson, short, timeOf, unlinkQuietly, writeWhole } from './session-files.ts';
+import { makeFolder, names, readJson, unlinkQuietly } from './session-files.ts';
 
-/** What subagents are told: the hook before the call knows it, the one at their start does not. */
-export interface HandedWords {
-  /** A subagent is about to be started with these words. */
-  add(id: string, handed: Handed): void;
+/**
+ * The prompts of subagents that are about to start. The hook before the call has the prompt, the one at the start of
+ * the subagent does not.
+ */
+export interface SubagentPrompts {
+  add(prompt: SubagentPrompt): void;
   /**
-   * The words of the one of this type that was not taken yet. Of several that name different positions the oldest, if
-   * their order is known, else none.
+   * The oldest waiting prompt of this type. undefined where several name different positions and were called together:
+   * such subagents start in any order.
    */
-  take(agent: string | undefined): Handed | undefined;
-  /** A turn ended or began: what was denied is started no more. */
+  take(agent: string | undefined): SubagentPrompt | undefined;
+  /** A turn began or ended: calls that were denied never start. */
   drop(): void;
 }
 
-export interface Handed {
-  agent: string | undefined;
+export interface SubagentPrompt {
+  agent?: string | undefined;
   prompt: string;
+  /** Equal for calls that the model made together; undefined where the host cannot say. */
+  group?: string | undefined;
 }
 
-/** Subagents that are called further apart than this start in that order, and within this time if at all. */
-const togetherMs = 250;
-const startMs = 20_000;
+const named = /^prompt-(\d+)\.json$/;
 
-export function createHanded(folder: string): HandedWords {
-  return {
-    add: (id, handed) => writeWhole(join(folder, `handed-${short(id)}.json`), JSON.stringify(handed)),
-    take,
-    drop() {
-      for (const file of files()) unlinkQuietly(join(folder, file));
-    },
-  };
+export function openSubagentPrompts(folder: string): SubagentPrompts {
+  return { add, take, drop };
 
-  function take(agent: string | undefined): Handed | undefined {
-    const waiting = files().flatMap((file) => {
-      // Only `add` writes them.
-      const handed = readJson(join(folder, file)) as Handed | undefined;
-      const other = agent !== undefined && handed?.agent !== undefined && handed.agent !== agent;
-      return handed && !other ? [{ file, handed, at: timeOf(join(folder, file)) }] : [];
+  function add(prompt: SubagentPrompt): void {
+    try {
+      makeFolder(folder);
+      for (let next = (waiting().at(-1)?.number ?? 0) + 1; ; next += 1)
+        if (created(join(folder, `prompt-${next}.json`), JSON.stringify(prompt))) return;
+    } catch {
+      // The subagent then starts without a briefing, and its first call brings it.
+    }
+  }
+
+  function take(agent: string | undefined): SubagentPrompt | undefined {
+    const found = waiting().flatMap(({ file }) => {
+      // Only `add` and `take` write them.
+      const prompt = readJson(file) as SubagentPrompt | undefined;
+      const other = agent !== undefined && prompt?.agent !== undefined && prompt.agent !== agent;
+      return prompt && !other ? [{ file, prompt }] : [];
     });
-    waiting.sort((a, b) => a.at - b.at);
-    const [first, ...others] = waiting;
+    const [first, ...others] = found;
     if (!first) return undefined;
-    unlinkQuietly(join(folder, first.file));
-    const positions = ({ prompt }: Handed): string => handlesIn(prompt).join(' ');
-    const alike = others.every(({ handed }) => positions(handed) === positions(first.handed));
-    const apart = others.every(({ at }, index) => at - (waiting[index]?.at ?? 0) >= togetherMs);
-    if (alike || (apart && Date.now() - first.at < startMs)) return first.handed;
-    // Calls that are made together start in any order, and one that was denied starts never.
-    for (const { file, handed } of others)
-      writeWhole(join(folder, file), JSON.stringify({ ...handed, prompt: '' }));
+    unlinkQuietly(first.file);
+    const positions = ({ prompt }: SubagentPrompt): string => handlesIn(prompt).join(' ');
+    const alike = others.every(({ prompt }) => positions(prompt) === positions(first.prompt));
+    const groups = found.flatMap(({ prompt }) => prompt.group ?? []);
+    const oneByOne = groups.length === found.length && new Set(groups).size === groups.length;
+    if (alike || oneByOne) return first.prompt;
+    // Which of them is which stays unknown, also when only one of them is left.
+    for (const { file, prompt } of others) {
+      unlinkQuietly(file);
+      created(file, JSON.stringify({ ...prompt, prompt: '' }));
+    }
     return undefined;
   }
 
-  function files(): string[] {
-    return names(folder).filter((file) => file.startsWith('handed-') && file.endsWith('.json'));
+  function drop(): void {
+    for (const { file } of waiting()) unlinkQuietly(file);
+  }
+
+  /** In the order of the calls. */
+  function waiting(): { file: string; number: number }[] {
+    return names(folder)
+      .flatMap((name) => {
+        const number = named.exec(name)?.[1];
+        return number === undefined ? [] : [{ file: join(folder, name), number: Number(number) }];
+      })
+      .sort((one, other) => one.number - other.number);
+  }
+}
+
+/** False where the file exists: a concurrent hook took the number. */
+function created(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
   }
 }

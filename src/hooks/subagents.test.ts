@@ -1,5 +1,3 @@
-import { readdirSync, statSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
 import { isRefused } from '../runtime/index.ts';
@@ -43,17 +41,12 @@ const hand = (id: string, prompt: string, type = 'w') =>
     tool_input: { subagent_type: type, prompt },
     tool_response: {},
   });
-/** When the calls came, in milliseconds after the first: on a busy machine the hooks come later than that. */
-function handedAfter(...after: number[]): void {
-  const hooks = join(kit.runtime.project.directory, 'sessions', 'hooks');
-  const files = readdirSync(hooks, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /handed-.*\.json$/.test(name))
-    .map((name) => join(hooks, name))
-    .sort((one, other) => statSync(one).mtimeMs - statSync(other).mtimeMs);
-  expect(files).toHaveLength(after.length);
-  const first = Date.now() / 1000 - 10;
-  for (const [index, file] of files.entries()) utimesSync(file, first, first + (after[index] ?? 0) / 1000);
-}
+/** What the host writes down of the model's message with these calls. */
+const inOneMessage = (id: string, ...calls: string[]): void =>
+  kit.writeDown({
+    type: 'assistant',
+    message: { id, content: calls.map((call) => ({ type: 'tool_use', id: call, name: 'Agent' })) },
+  });
 const begins = async (id: string, type = 'w'): Promise<string> =>
   (await kit.fire('SubagentStart', { agent_id: id, agent_type: type })).context;
 const step = async (): Promise<string | undefined> => (await kit.runtime.engine.view(run))?.state.step;
@@ -78,20 +71,27 @@ test('[P4/8] a position goes to the subagent that was handed it, one after the o
   expect(await begins('s3')).toBe('');
 });
 
-test('[P4/8] which of two that begin together has the position is not guessed: the call with the handle tells', async () => {
-  await hand('t1', 'Look for typos.');
-  await hand('t2', `Do ${build}`);
-  handedAfter(0, 200);
-  expect([await begins('s1'), await begins('s2')]).toEqual(['', '']);
-  const { reply } = await kit.runtime.call({ type: 'status', at: build }, who('a/s2'), { run });
-  expect(reply).toMatchObject({ instructions: 'INSTRUCTIONS-BUILD' });
-  expect(await advance('a', 'Built.', build)).toMatchObject({ code: 'boundary_open' });
-});
+test.each([
+  ['called together', true],
+  ['with an unknown order', false],
+])(
+  '[P4/8] which of two %s has the position is not guessed: the call with the handle tells',
+  async (_, known) => {
+    if (known) inOneMessage('m1', 't1', 't2');
+    await hand('t1', 'Look for typos.');
+    await hand('t2', `Do ${build}`);
+    expect([await begins('s1'), await begins('s2')]).toEqual(['', '']);
+    const { reply } = await kit.runtime.call({ type: 'status', at: build }, who('a/s2'), { run });
+    expect(reply).toMatchObject({ instructions: 'INSTRUCTIONS-BUILD' });
+    expect(await advance('a', 'Built.', build)).toMatchObject({ code: 'boundary_open' });
+  },
+);
 
 test('[P4/8] two that are called one after the other and begin late have what each was handed', async () => {
+  inOneMessage('m1', 't1');
   await hand('t1', 'Look for typos.');
+  inOneMessage('m2', 't2');
   await hand('t2', `Do ${build}`);
-  handedAfter(0, 300);
   expect(await begins('s1')).toBe('');
   expect(await begins('s2')).toContain('INSTRUCTIONS-BUILD');
 });

@@ -1,98 +1,128 @@
-import { type Definition, ended, parseHandle, type State } from '../machine/index.ts';
+import { gatesOf } from '../definition/index.ts';
+import { type Definition, ended, parseHandle, requiredReading, type State } from '../machine/index.ts';
 import type { HookOutput, ToolUse } from '../runtime/index.ts';
+import type { Loaded } from '../store/index.ts';
 import { markedRuns, markRun, portable, readCommand } from '../workspace/index.ts';
-import { whereIs } from './compile-briefing.ts';
-import { prove, repair } from './deliver-briefing.ts';
-import { readingThatMatters } from './facts-of.ts';
+import { positionOf } from './compile-briefing.ts';
+import { prove } from './deliver-briefing.ts';
+import { findDelivery } from './find-delivery.ts';
+import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
-import { innerPath } from './path-in-worktree.ts';
+import { pathInWorktree } from './path-in-worktree.ts';
+import { endOf } from './session-files.ts';
 import { wasBriefed } from './session-record.ts';
-import { arrivalOf } from './transcript.ts';
-import type { Visit } from './visit.ts';
+import { catchUp } from './session-start.ts';
 
-/** What the agent of the position may not use is denied; what a subagent will be told is remembered. */
-export async function beforeTool(visit: Visit): Promise<HookOutput> {
-  const { input, notebook } = visit;
-  const { tool } = input;
+/** Denies tools that the agent of the position may not use, and stores the prompt of a subagent. */
+export async function beforeTool(event: HookEvent): Promise<HookOutput> {
+  const { host, input, record } = event;
+  const { tool, transcript, id } = input;
   if (!tool) return {};
-  const denied = await deniedTool(visit, tool);
+  const denied = await deniedTool(event, tool);
   if (denied) return denied;
-  // Also without a handle: which subagent has which words shows only where all are known.
-  if (tool.kind === 'agent' && tool.prompt !== undefined)
-    notebook.handed.add(input.id ?? tool.prompt, { agent: tool.agent, prompt: tool.prompt });
+  if (tool.kind !== 'agent' || tool.prompt === undefined) return {};
+  // Also a prompt without a handle: subagents are told apart only where every prompt is known.
+  const end = transcript === undefined || id === undefined || !host.callGroup ? undefined : endOf(transcript);
+  const group = end === undefined || id === undefined ? undefined : host.callGroup?.(end, id);
+  record.subagentPrompts.add({ agent: tool.agent, prompt: tool.prompt, group });
   return {};
 }
 
-async function deniedTool({ place, key, session }: Visit, tool: ToolUse): Promise<HookOutput | undefined> {
-  const binding = await place.bindings.get(key);
-  const view = binding && (await place.engine.view(binding.run));
+async function deniedTool(
+  { context, key, session }: HookEvent,
+  tool: ToolUse,
+): Promise<HookOutput | undefined> {
+  const binding = await context.bindings.get(key);
+  const view = binding && (await context.engine.view(binding.run));
   if (!view || ended(view.state)) return undefined;
-  const { status } = whereIs(view, place, { session, at: binding.at });
+  const { status } = positionOf(view, context, { session, at: binding.at });
   const { agent, at } = status;
-  if (agent === null || !forbids(view.definition, agent, tool.name)) return undefined;
-  log(place.project, place.now(), { what: 'denied', run: view.run, session, tool: tool.name });
+  if (agent === null || !mayNotUse(view.definition, agent, tool.name)) return undefined;
+  log(context.project, context.now(), { what: 'denied', run: view.run, session, tool: tool.name });
   return {
     deny: `${at ?? view.run} is for the agent '${agent}', which may not use ${tool.name} (workflow '${view.definition.name}').`,
   };
 }
 
-/** A name, or the beginning of names: `mcp__browser__*`. */
-function forbids({ agents = {} }: Definition, agent: string, tool: string): boolean {
+/** `cannot` has names of tools, and beginnings of names: `mcp__browser__*`. */
+export function mayNotUse({ agents = {} }: Definition, agent: string, tool: string): boolean {
   const { cannot = [] } = (Object.hasOwn(agents, agent) ? agents[agent] : undefined) ?? {};
   return cannot.some((name) => (name.endsWith('*') ? tool.startsWith(name.slice(0, -1)) : tool === name));
 }
 
-/** What was done with files is recorded, and a session that called Stepfast is bound. Then the fallback. */
-export async function afterTool(visit: Visit): Promise<HookOutput> {
-  const { tool } = visit.input;
-  await visit.place.sessions.seen(visit.key);
-  if (tool?.kind === 'stepfast') await called(visit, tool);
-  if (tool?.path !== undefined) await recordFile(visit, tool, tool.path);
-  return await repair(visit);
+/** Records files that were read or written, and binds a session that called Stepfast. */
+export async function afterTool(event: HookEvent): Promise<HookOutput> {
+  const { tool } = event.input;
+  await event.context.sessions.seen(event.key);
+  if (tool?.kind === 'stepfast') await bindCaller(event, tool);
+  if (tool?.path !== undefined) await recordFile(event, tool, tool.path);
+  return await catchUp(event);
 }
 
-async function called({ input, place, key, notebook, ...rest }: Visit, tool: ToolUse): Promise<void> {
+async function bindCaller(event: HookEvent, tool: ToolUse): Promise<void> {
+  const { host, input, context, key, record } = event;
   const { answer, at: asked } = tool;
   const at = answer?.at ?? asked;
-  const run = answer?.run ?? runOf(at, markedRuns(place.marks));
+  const run = answer?.run ?? runOf(at, markedRuns(context.marks));
   if (!answer || answer.refused || run === undefined) return;
-  const view = await place.engine.view(run);
+  const view = await context.engine.view(run);
   if (!view || ended(view.state)) return;
-  // Told only that others are at work: a look is no part in it.
-  const outsider = notebook.sent !== undefined && !wasBriefed(notebook.sent);
+  // A session that was only notified of others, and only looks at the run, does not take part in it.
+  const outsider = record.delivery !== undefined && !wasBriefed(record.delivery);
   if (outsider && tool.call === 'workflow_status' && asked === undefined) return;
-  const pid = place.pid === undefined ? {} : { pid: place.pid };
-  await place.sessions.called(key, { run, ...(at === undefined ? {} : { at }), cwd: input.cwd, ...pid });
-  // A note may name further reading.
-  if (tool.call === 'workflow_note') markRun(place.marks, run, view.definition, view.state);
-  const { sent } = notebook;
-  const unseen = sent && arrivalOf(rest.host, input.transcript, sent) === 'unknown';
-  if (unseen && asked !== undefined && sent.at === asked)
-    await prove({ input, place, key, notebook, ...rest }, 'handle');
+  const pid = context.pid === undefined ? {} : { pid: context.pid };
+  await context.sessions.called(key, { run, ...(at === undefined ? {} : { at }), cwd: input.cwd, ...pid });
+  // A note may add required reading.
+  if (tool.call === 'workflow_note') markRun(context.marks, run, view.definition, view.state);
+  const { delivery } = record;
+  const unseen = delivery && findDelivery(host, input.transcript, delivery) === 'unknown';
+  if (unseen && asked !== undefined && delivery.at === asked) await prove(event, 'handle');
 }
 
-/** The run that a handle begins with. */
+/** The run that a handle belongs to. */
 function runOf(at: string | undefined, runs: readonly string[]): string | undefined {
   const suffix = at === undefined ? undefined : parseHandle(at)?.suffix;
   return suffix === undefined ? undefined : runs.find((run) => run.endsWith(`-${suffix}`));
 }
 
-async function recordFile({ place, key, session }: Visit, tool: ToolUse, path: string): Promise<void> {
-  const binding = await place.bindings.get(key);
-  const view = binding && (await place.engine.view(binding.run));
-  if (!view || ended(view.state)) return;
-  const { project, engine } = place;
-  const inner = innerPath(project.worktree, path);
-  if (inner === undefined) return;
-  const caller = { now: place.now(), session };
+async function recordFile({ context, key, session }: HookEvent, tool: ToolUse, path: string): Promise<void> {
+  const binding = await context.bindings.get(key);
+  const view = binding && (await context.engine.view(binding.run));
+  const { project, engine } = context;
+  const inner = view && fileToRecord(view, project.worktree, tool, path);
+  if (!view || inner === undefined) return;
+  const caller = { now: context.now(), session };
   if (tool.kind === 'write') {
-    if (view.state.artefacts.includes(inner)) return;
     await engine.execute(view.run, { ...caller, type: 'note', kind: 'artefact', text: inner });
+    return;
   }
-  if (tool.kind !== 'read' || !tool.whole || !readingThatMatters(view).includes(inner)) return;
   const command = readCommand(inner, project);
   if (!command || knownHash(view.state, portable(inner, project.root)) === command.hash) return;
   await engine.execute(view.run, { ...caller, ...command });
+}
+
+/** The path relative to the worktree, if the run records that this file was read or written. */
+export function fileToRecord(
+  view: Pick<Loaded, 'definition' | 'state'>,
+  worktree: string,
+  { kind, whole }: ToolUse,
+  path: string,
+): string | undefined {
+  const inner = ended(view.state) ? undefined : pathInWorktree(worktree, path);
+  if (inner === undefined) return undefined;
+  const wanted =
+    kind === 'write'
+      ? !view.state.artefacts.includes(inner)
+      : kind === 'read' && whole === true && readingOf(view).includes(inner);
+  return wanted ? inner : undefined;
+}
+
+/** Required reading, and files that a gate wants to be read, relative to the worktree. */
+function readingOf({ definition, state }: Pick<Loaded, 'definition' | 'state'>): string[] {
+  const { steps, loops = {} } = definition;
+  const gates = [...steps, ...Object.values(loops).flat()].flatMap(gatesOf);
+  const wanted = [...requiredReading(definition, state), ...gates.flatMap(({ read = [] }) => read)];
+  return wanted.map((path) => path.replace(/^@/, '').replace(/^\{project_root\}\/?/, ''));
 }
 
 const knownHash = ({ reading }: State, key: string): string | undefined =>

@@ -4,7 +4,7 @@ import { criticalArtifacts } from '../machine/index.ts';
 import { createMemory, createSurroundings, type Load, loadsOf, type Telling } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { createTrust } from '../workspace/index.ts';
-import type { Place } from './place.ts';
+import type { HookContext } from './place.ts';
 
 /** Runs a command and hashes the tree: more code of the kind that only few hooks need. */
 export { checkHold } from '../runtime/index.ts';
@@ -12,7 +12,7 @@ export { checkHold } from '../runtime/index.ts';
 /** The briefing where files belong to it: critical artifacts, and the tree that evidence is compared with. */
 export async function briefWithFiles(
   view: Loaded,
-  { engine, project, env, state, nowOf }: Pick<Place, 'engine' | 'project' | 'env' | 'state' | 'nowOf'>,
+  { engine, project, env, state, nowOf }: Pick<HookContext, 'engine' | 'project' | 'env' | 'state' | 'nowOf'>,
   telling: Telling,
   cap: Cap,
 ): Promise<{ source: BriefingSource; briefing: Briefing; loads: Load[] }> {

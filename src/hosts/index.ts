@@ -1,9 +1,58 @@
-import type { Host, HostSetup } from '../runtime/index.ts';
-import { claudeCode, claudeCodeSetup } from './claude-code/index.ts';
+import type { Environment, Host, HostSetup } from '../runtime/index.ts';
+import { claudeCode } from './claude-code/index.ts';
 
-/** Every host that Stepfast knows. */
+/** Every host that Stepfast supports. The only registry: a new host is a folder and an entry here. */
 export const hosts: readonly Host[] = [claudeCode];
-export const hostSetups: readonly HostSetup[] = [claudeCodeSetup];
 
 export const hostNamed = (name: string | undefined): Host | undefined =>
   hosts.find((host) => host.name === name);
+
+/** How each host is installed. */
+export const loadHostSetups = async (): Promise<HostSetup[]> =>
+  await Promise.all(hosts.flatMap(({ setup }) => setup?.() ?? []));
+
+/** Agent programs without an adapter here, and conventions that several of them share. */
+const otherAgentVariables: readonly string[] = [
+  'CODEX_SANDBOX',
+  'CODEX_SANDBOX_NETWORK_DISABLED',
+  'CODEX_THREAD_ID',
+  'GEMINI_CLI',
+  'OPENCODE',
+  'COPILOT_AGENT',
+  'COPILOT_CLI',
+  'CURSOR_AGENT',
+  'AGENT',
+  'AI_AGENT',
+];
+
+/** A command that has one of these variables may have been started by an agent. */
+export const agentVariables: readonly string[] = [
+  ...hosts.flatMap(({ variables }) => variables.agent),
+  ...otherAgentVariables,
+  'STEPFAST_AGENT',
+];
+
+const hiddenFromGates: ReadonlySet<string> = new Set([
+  ...hosts.flatMap(({ variables }) => [...variables.agent, ...variables.internal]),
+  ...otherAgentVariables,
+  'CURSOR_TRACE_ID',
+  'GEMINI_PROJECT_DIR',
+]);
+
+/** The environment for gates and other commands of the project: many programs behave differently under an agent. */
+export const withoutAgentVariables = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !hiddenFromGates.has(name)));
+
+/** The session whose shell runs this command, where its host says so. */
+export const sessionIn = (env: Environment): string | undefined =>
+  hosts
+    .map(({ variables: { session } }) => session && env[session]?.trim())
+    .find((id) => id !== undefined && id !== '');
+
+/** The id of an MCP call as the host also gives it to the hook before the tool. */
+export function callIdIn(meta: object | undefined): string | undefined {
+  const id = Object.entries(meta ?? {}).find(([key]) =>
+    hosts.some(({ callIdKey }) => callIdKey === key),
+  )?.[1];
+  return typeof id === 'string' ? id : undefined;
+}

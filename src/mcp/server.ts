@@ -40,6 +40,7 @@ const progressMs = 5000;
 
 /** Loaded with the first call, and asked for once: an import costs as much as a read even when it is there. */
 const loadCalls = once(() => import('./calls.ts'));
+const loadHosts = once(() => import('../hosts/index.ts'));
 const loadTools = once(() => import('./tool-runtime.ts'));
 
 /** Nothing here asks a client for input, the only thing that the SDK would validate by a schema. */
@@ -107,7 +108,8 @@ export function createMcpServer(options: McpServerOptions): Server {
 
   async function callerIn({ mcpReq }: ServerContext): Promise<Caller> {
     const host = nameIn(mcpReq.envelope) ?? server.getClientVersion()?.name ?? options.host;
-    const seen = await options.caller?.(callIn(mcpReq._meta));
+    const { callIdIn } = await loadHosts();
+    const seen = await options.caller?.(callIdIn(mcpReq._meta));
     return {
       who: seen ?? { session: options.session, ...(host === undefined ? {} : { host }) },
       options: {
@@ -155,12 +157,6 @@ export function createMcpServer(options: McpServerOptions): Server {
     if (options.discreet) return 'Internal server error';
     return error instanceof Error ? error.message : String(error);
   }
-}
-
-/** As Claude Code names a call to its hooks and to us. */
-function callIn(meta: object | undefined): string | undefined {
-  const id = Object.entries(meta ?? {}).find(([key]) => key === 'claudecode/toolUseId')?.[1];
-  return typeof id === 'string' ? id : undefined;
 }
 
 /** What the newer era sends with every request instead of once. */

@@ -1,4 +1,4 @@
-import type { Environment } from './host.ts';
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where a host is set up. */
 export interface SetupPlace {

@@ -1,6 +1,7 @@
+import type { HostSetup } from './host-setup.ts';
 import type { Source } from './sessions/begin-session.ts';
 
-/** What a host's hook is about, whatever the host calls it. */
+/** The kind of a hook event, independent of the host's own name for it. */
 export type HookKind =
   | 'session_start'
   | 'session_end'
@@ -15,39 +16,39 @@ export type HookKind =
 
 export type ToolKind = 'stepfast' | 'read' | 'write' | 'shell' | 'agent' | 'other';
 
-/** One use of a tool, as far as it matters to a run. */
+/** One tool call, as far as it matters to a run. */
 export interface ToolUse {
   name: string;
   kind: ToolKind;
-  /** Of the file that is read or written. */
+  /** The file that is read or written. */
   path?: string;
-  /** A read that brought the whole file. */
+  /** The read returned the whole file. */
   whole?: boolean;
-  /** The handle that a call of Stepfast's tools carried, and which tool it was. */
+  /** For Stepfast's own tools: the handle in the arguments, and the name of the tool. */
   at?: string;
   call?: string;
-  /** What Stepfast's tool answered. */
+  /** The answer of Stepfast's own tool. */
   answer?: { run?: string; at?: string; refused: boolean };
-  /** A subagent that is started: its type and what it is told. */
+  /** For a tool that starts a subagent: its type and its prompt. */
   agent?: string;
   prompt?: string;
 }
 
-/** A hook's input, the same for every host. */
+/** The input of a hook, the same for every host. */
 export interface HookInput {
   host: string;
   kind: HookKind;
   session: string;
-  /** The subagent that it happened in. */
+  /** The subagent in which the event happened. */
   agent?: { id: string; type?: string };
   cwd: string;
-  /** The file in which the host keeps the conversation. */
+  /** The file in which the host stores the conversation. */
   transcript?: string;
-  /** Tells this event from the next of its kind, where the host numbers them. */
+  /** Distinguishes this event from the next of its kind, where the host provides an id. */
   id?: string;
   /** session_start */
   source?: Source;
-  /** session_end: another session takes its place. */
+  /** session_end: another session replaces this one. */
   cleared?: boolean;
   /** before_compact, after_compact */
   trigger?: 'manual' | 'auto';
@@ -55,19 +56,19 @@ export interface HookInput {
   summary?: string;
   /** before_tool, after_tool */
   tool?: ToolUse;
-  /** stop: the host goes on already because a stop was held. */
+  /** stop: the turn continues already because a stop was held. */
   stopActive?: boolean;
 }
 
-/** What a hook wants; a host does what it can of it. */
+/** What a hook asks of the host; a host does the part that it supports. */
 export interface HookOutput {
   /** For the model. */
   context?: string;
   /** before_tool: why the tool may not be used. */
   deny?: string;
-  /** stop, subagent_stop: why the turn goes on. */
+  /** stop, subagent_stop: why the turn continues. */
   block?: string;
-  /** before_compact: for whoever summarises. */
+  /** before_compact: instructions for the summarizer. */
   survive?: string;
   /** For the person. */
   say?: string;
@@ -78,39 +79,85 @@ export interface Rendered {
   exitCode: number;
 }
 
-/** Whether an injected text stands in the conversation; `unknown` where the host cannot tell. */
+/** Whether injected text is in the conversation; `unknown` where the host cannot say. */
 export type Arrival = 'whole' | 'cut' | 'missing' | 'unknown';
 
-/** A line of the table that the documentation shows. */
+/** A row of the table in the documentation. */
 export interface Capability {
   kind: HookKind;
   /** The host's own name. */
   event: string;
-  /** What reaches the model, the summariser or the host. */
+  /** What reaches the model, the summarizer or the host. */
   tells: 'context' | 'context and deny' | 'block' | 'summariser' | 'nothing';
   note: string;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** An agent program: how its hooks speak. Pure; a host knows no other. */
+export interface StatusLineInput {
+  session: string;
+  cwd: string;
+  /** How full the context is, in percent. */
+  pressure: number | undefined;
+}
+
+/** The environment variables of a host. */
+export interface HostVariables {
+  /** Set in every command that an agent of this host runs, so that no agent passes for a person. */
+  agent: readonly string[];
+  /** Also set by the host. Gates see neither these nor `agent`: programs behave differently under an agent. */
+  internal: readonly string[];
+  /** Holds the id of the session whose shell runs the command. */
+  session?: string;
+  /** Holds the directory in which the session was opened. */
+  project?: string;
+}
+
+export interface HostLimits {
+  /** Characters of injected text that reach the model in full. */
+  contextCharacters: number;
+  /** How long the host waits for the hook of a tool, in milliseconds. */
+  toolHookMs: number;
+  /** How long the host waits for the hook of a stop, in milliseconds. */
+  stopHookMs: number;
+}
+
+/**
+ * An agent program: everything about its hooks that differs from other programs. Hooks are handed a host and never
+ * name one.
+ */
 export interface Host {
   name: string;
   capabilities: readonly Capability[];
-  /** Characters of injected text that arrive whole. */
-  budget: number;
-  /** undefined for what is not this host's, or concerns nobody: it is ignored. */
+  variables: HostVariables;
+  limits: HostLimits;
+  /**
+   * What follows the event before a compaction. `exact`: a session start with the source `compact`, which proves that
+   * the context was replaced. `hint`: nothing, so the next prompt or tool counts as the first one after it.
+   * `none`: the host reports no compaction at all.
+   */
+  compaction: 'exact' | 'hint' | 'none';
+  /** The key in the `_meta` of an MCP call with the id that the hook before the tool received for the same call. */
+  callIdKey?: string;
+  /** undefined for a payload of another host, and for an event that does not concern Stepfast: both are ignored. */
   parse(event: string, payload: unknown, env: Environment): HookInput | undefined;
   render(input: HookInput, output: HookOutput): Rendered;
-  /** Looks for what was injected after the last time the context was emptied. */
-  arrival(transcript: string, sent: { id: string; text: string }): Arrival;
+  /** Looks for injected text after the last reset in the end of a transcript. Absent: there is no transcript to read. */
+  arrival?(transcript: string, injected: { id: string; text: string }): Arrival;
+  /** Equal for tool calls that the model made in one message; undefined where the transcript does not show it. */
+  callGroup?(transcript: string, callId: string): string | undefined;
+  /** What the host's status line command reads from stdin. Absent: there is no status line. */
+  parseStatusLine?(payload: unknown): StatusLineInput | undefined;
+  /** Installation. Loaded on demand, since hooks start often and never need it. */
+  setup?(): Promise<HostSetup>;
 }
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
 /**
- * Settings are shared among hosts, so a hook also fires in others: whose payload it is, where a mark of theirs shows
- * it. An environment is inherited by what is started in it, so the variable of Gemini alone proves nothing.
+ * Hosts read each other's settings files, so a hook of one host also fires in others. This names the host that sent a
+ * payload, where the payload shows it. Environment variables are inherited by child processes, so Gemini's variable
+ * alone proves nothing.
  */
 export function markedHost(
   payload: Readonly<Record<string, unknown>>,

@@ -41,8 +41,11 @@ export {
   type HookKind,
   type HookOutput,
   type Host,
+  type HostLimits,
+  type HostVariables,
   markedHost,
   type Rendered,
+  type StatusLineInput,
   type ToolKind,
   type ToolUse,
 } from './host.ts';

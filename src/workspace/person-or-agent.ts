@@ -1,32 +1,17 @@
-/** Variables that agent programs set for the commands they run. */
-const agentMarks: readonly string[] = [
-  'CLAUDECODE',
-  'CLAUDE_CODE_ENTRYPOINT',
-  'CLAUDE_CODE_SESSION_ID',
-  'CODEX_SANDBOX',
-  'CODEX_SANDBOX_NETWORK_DISABLED',
-  'CODEX_THREAD_ID',
-  'GEMINI_CLI',
-  'OPENCODE',
-  'COPILOT_AGENT',
-  'COPILOT_CLI',
-  'CURSOR_AGENT',
-  'AGENT',
-  'AI_AGENT',
-  'STEPFAST_AGENT',
-];
+type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The first variable that gives an agent away. */
-export function agentMark(env: Readonly<Record<string, string | undefined>>): string | undefined {
-  return agentMarks.find((name) => env[name] !== undefined && env[name] !== '');
-}
-
-/** Why whoever calls cannot be taken for a person; undefined where they can be asked. */
-export function notAPerson(circumstances: {
+/** Why the caller cannot be taken for a person; undefined for a person, who can be asked. */
+export function notAPerson({
+  terminal,
+  env,
+  agentVariables,
+}: {
   terminal: boolean;
-  env: Readonly<Record<string, string | undefined>>;
+  env: Environment;
+  /** Each of them is set by some agent program for the commands that it runs. */
+  agentVariables: readonly string[];
 }): string | undefined {
-  const mark = agentMark(circumstances.env);
-  if (mark !== undefined) return `${mark} is set, so an agent may be calling`;
-  return circumstances.terminal ? undefined : 'this is no terminal';
+  const set = agentVariables.find((name) => env[name] !== undefined && env[name] !== '');
+  if (set !== undefined) return `${set} is set, so an agent may be calling`;
+  return terminal ? undefined : 'this is no terminal';
 }

@@ -1,9 +1,10 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Logged } from '../../src/hooks/hook-log.ts';
-import { runHook } from '../../src/hooks/run-hook.ts';
+import { type HookAnswer, runHook } from '../../src/hooks/run-hook.ts';
 import { claudeCode } from '../../src/hosts/claude-code/index.ts';
-import { isRefused, type Request, type Runtime } from '../../src/runtime/index.ts';
+import { withoutAgentVariables } from '../../src/hosts/index.ts';
+import { type Host, isRefused, type Request, type Runtime } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 /** A project in which a host's hooks fire; payloads have the shapes of the real program. */
@@ -14,6 +15,8 @@ export interface HookKit {
   start(): Promise<{ run: string; at: string }>;
   call(run: string, request: Request): Promise<string>;
   fire(event: string, payload?: object): Promise<Fired>;
+  /** An event of any host. */
+  send(host: Host, event: string, payload: unknown): Promise<HookAnswer>;
   /** A Stepfast tool was called by the session and answered. */
   called(session: string, answer: { run: string; at: string }, more?: object): Promise<Fired>;
   transcript: string;
@@ -42,6 +45,14 @@ export function createHookKit(files: Record<string, string>): HookKit {
   const transcript = join(project.root, '..', 'transcripts', 'a.jsonl');
   let later = 0;
   let count = 0;
+  const send: HookKit['send'] = (host, event, payload) =>
+    runHook(host, event, JSON.stringify(payload), {
+      env: project.env,
+      commandEnv: withoutAgentVariables(project.env),
+      home: project.env.HOME ?? '',
+      now: () => Date.now() + later,
+      pid: process.pid,
+    });
   const fire = async (event: string, payload: object = {}): Promise<Fired> => {
     count += 1;
     const whole = {
@@ -52,13 +63,7 @@ export function createHookKit(files: Record<string, string>): HookKit {
       prompt_id: `p${count}`,
       ...payload,
     };
-    const around = {
-      env: project.env,
-      home: project.env.HOME ?? '',
-      now: () => Date.now() + later,
-      pid: process.pid,
-    };
-    const answered = await runHook(claudeCode, event, JSON.stringify(whole), around);
+    const answered = await send(claudeCode, event, whole);
     const json = answered.stdout.startsWith('{') ? JSON.parse(answered.stdout) : {};
     return { ...answered, json, context: json.hookSpecificOutput?.additionalContext ?? '' };
   };
@@ -80,6 +85,7 @@ export function createHookKit(files: Record<string, string>): HookKit {
       return reply.at ?? '';
     },
     fire,
+    send,
     called: (session, answer, more = {}) =>
       fire('PostToolUse', {
         session_id: session,

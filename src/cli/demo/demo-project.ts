@@ -88,8 +88,8 @@ export function createDemoProject({ env, main, now }: Io): DemoProject {
     write,
     async fire(event, payload) {
       const input = { session_id: who.session, cwd: root, hook_event_name: event, ...payload };
-      const around = { env: demoEnv, home, now, pid: undefined };
-      const { stdout, stderr } = await runHook(host, event, JSON.stringify(input), around);
+      const environment = { env: demoEnv, commandEnv: demoEnv, home, now, pid: undefined };
+      const { stdout, stderr } = await runHook(host, event, JSON.stringify(input), environment);
       if (stderr !== '') throw new Error(stderr);
       return stdout.startsWith('{')
         ? (JSON.parse(stdout).hookSpecificOutput?.additionalContext ?? '')

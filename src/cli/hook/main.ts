@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { hostProcess, runHook } from '../../hooks/index.ts';
-import { hostNamed } from '../../hosts/index.ts';
+import { hostNamed, withoutAgentVariables } from '../../hosts/index.ts';
 import { readInput } from './stdin.ts';
 
 /** The hook's own program, one small file: `hook.cjs --host NAME EVENT`. */
@@ -11,8 +11,14 @@ async function main([flag, name, event = '']: readonly string[]): Promise<number
     write(2, `stepfast hook: there is no host '${name ?? ''}'\n`);
     return 0;
   }
-  const around = { env: process.env, home: homedir(), now: Date.now, pid: hostProcess() };
-  const { stdout, stderr, exitCode } = await runHook(host, event, readInput(), around);
+  const environment = {
+    env: process.env,
+    commandEnv: withoutAgentVariables(process.env),
+    home: homedir(),
+    now: Date.now,
+    pid: hostProcess(),
+  };
+  const { stdout, stderr, exitCode } = await runHook(host, event, readInput(), environment);
   if (stdout !== '') write(1, stdout);
   if (stderr !== '') write(2, stderr);
   return exitCode;

@@ -1,4 +1,4 @@
-import { type HookEvent, hookEvents } from '../../hooks/index.ts';
+import { type HookLogEntry, hookLogEntries } from '../../hooks/index.ts';
 import { type Event, ended } from '../../machine/index.ts';
 import { type Runtime, refusalsIn } from '../../runtime/index.ts';
 
@@ -59,7 +59,7 @@ export async function collectStats({ engine, project }: Pick<Runtime, 'engine' |
     if (code === 'own_work' || code === 'person_only') stats.verdictsRefused += 1;
     else stats.skipsRefused += 1;
   }
-  for (const entry of hookEvents(project)) {
+  for (const entry of hookLogEntries(project)) {
     seen(entry.now);
     countHook(stats, entry);
   }
@@ -130,7 +130,7 @@ function countEvent(
   }
 }
 
-function countHook(stats: Stats, entry: HookEvent): void {
+function countHook(stats: Stats, entry: HookLogEntry): void {
   switch (entry.what) {
     case 'injected':
       stats.injected += 1;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hookEvents } from '../../hooks/index.ts';
+import { hookLogEntries } from '../../hooks/index.ts';
 import { type Definition, ended, requiredReading, type State } from '../../machine/index.ts';
 import { ago, count } from '../../messages/index.ts';
 import {
@@ -158,7 +158,7 @@ async function checkMarks({ engine, project }: Runtime, live: number): Promise<C
 /** Reports when hooks last ran, and their recent errors. */
 export async function checkHooks({ project, engine }: Runtime, now: number): Promise<Check[]> {
   const what = 'hooks';
-  const events = hookEvents(project);
+  const events = hookLogEntries(project);
   const errors = events.filter((event) => event.what === 'error' && now - event.now < day);
   const bindings = await createBindings(project.directory).list();
   const last = Math.max(0, ...events.map((event) => event.now), ...bindings.map(({ seenAt }) => seenAt));

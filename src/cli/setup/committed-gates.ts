@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileCondition } from '../../definition/index.ts';
 import { runGates } from '../../evidence/index.ts';
+import { withoutAgentVariables } from '../../hosts/index.ts';
 import {
   type Definition,
   findPlaceholders,
@@ -51,7 +52,7 @@ export async function checkGates(
     const { receipts, unstable } = await runGates({
       gates,
       worktree,
-      env: { ...io.env, ...inputVariables(values) },
+      env: { ...withoutAgentVariables(io.env), ...inputVariables(values) },
       logDirectory: logs,
       condition: (expression) => conditionHolds(expression, { inputs: values }),
       isRead: () => 'unread',

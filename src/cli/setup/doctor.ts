@@ -77,7 +77,7 @@ function serverProgram({ state }: SetupPlace, { main }: Io): string {
 }
 
 async function hostSections(context: SetupPlace): Promise<Section[]> {
-  const hosts = await findHosts(setupsNamed(undefined), context);
+  const hosts = await findHosts(await setupsNamed(undefined), context);
   return await Promise.all(
     hosts.map(async ({ setup, found }) => ({
       title: setup.title,
@@ -88,7 +88,7 @@ async function hostSections(context: SetupPlace): Promise<Section[]> {
 
 /** Uses the staged plugin that the host loads, or this package. */
 async function liveSections(context: SetupPlace, io: Io): Promise<Section[]> {
-  const hosts = await findHosts(setupsNamed(undefined), context);
+  const hosts = await findHosts(await setupsNamed(undefined), context);
   const staged = pluginLink(context.state);
   const plugin = existsSync(staged) ? staged : packageRoot();
   const sections: Section[] = [];

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { hostSetups } from '../../hosts/index.ts';
+import { loadHostSetups } from '../../hosts/index.ts';
 import { printable } from '../../messages/index.ts';
 import {
   type FoundHost,
@@ -30,7 +30,8 @@ export const placeOf = ({ project }: Runtime, io: Io): SetupPlace => ({
 });
 
 /** All hosts, or the named ones; 'none' selects no host. */
-export function setupsNamed(names: readonly string[] | undefined): readonly HostSetup[] {
+export async function setupsNamed(names: readonly string[] | undefined): Promise<HostSetup[]> {
+  const hostSetups = await loadHostSetups();
   if (names === undefined) return hostSetups;
   const known = hostSetups.map(({ name }) => name);
   const unknown = names.find((name) => name !== 'none' && !known.includes(name));

@@ -33,7 +33,7 @@ interface Plan {
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const wanted = setupsNamed(values.host);
+  const wanted = await setupsNamed(values.host);
   const runtime = openRuntime(io, values);
   const root = runtime.project.worktree;
   requireOwnFolders({ ...runtime.project, root, directory: join(root, '.stepfast') }, ['workflows']);

@@ -24,7 +24,7 @@ export const options = {
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
   const context = placeOf(openRuntime(io, values), io);
-  const hosts = await findHosts(setupsNamed(values.host), context);
+  const hosts = await findHosts(await setupsNamed(values.host), context);
   const titles = hosts.map(({ setup }) => setup.title).join(' and ');
   if (!values.yes && !io.stdin.terminal) {
     const message = `Stepfast would be removed from ${titles} in this project`;

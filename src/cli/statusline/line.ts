@@ -1,7 +1,14 @@
 import { styleText } from 'node:util';
+import { hosts } from '../../hosts/index.ts';
 import type { State } from '../../machine/index.ts';
 import { ago, columnsOf, printable, truncate } from '../../messages/index.ts';
-import { createBindings, liveRuns, notePressure } from '../../runtime/index.ts';
+import {
+  createBindings,
+  type Host,
+  liveRuns,
+  notePressure,
+  type StatusLineInput,
+} from '../../runtime/index.ts';
 import {
   createMarks,
   findProject,
@@ -17,18 +24,9 @@ export interface Around {
   now: number;
 }
 
-/** What Claude Code tells of a session; everything may be missing. */
-interface Payload {
-  session: string;
-  cwd: string;
-  /** In percent. */
-  pressure: number | undefined;
-}
-
 type Look = Parameters<typeof styleText>[0];
 type Part = readonly [look: Look, text: string];
 
-const host = 'claude-code';
 const widestGate = 28;
 const full = 80;
 const filling = 60;
@@ -36,21 +34,30 @@ const filling = 60;
 /** One line about the session's run, or nothing where there is none. Never throws. */
 export async function statusline(stdin: string, around: Around): Promise<string> {
   try {
-    const payload = parse(stdin);
-    return payload ? await lineFor(payload, around) : '';
+    const payload: unknown = JSON.parse(stdin);
+    for (const host of hosts) {
+      const input = host.parseStatusLine?.(payload);
+      if (input) return await lineFor(host, input, around);
+    }
+    return '';
   } catch {
     // A line at the bottom of the screen is no place for errors.
     return '';
   }
 }
 
-async function lineFor({ session, cwd, pressure }: Payload, { env, now }: Around): Promise<string> {
-  const project = [cwd, env.CLAUDE_PROJECT_DIR ?? '']
-    .filter((directory) => directory !== '')
+async function lineFor(
+  host: Host,
+  { session, cwd, pressure }: StatusLineInput,
+  { env, now }: Around,
+): Promise<string> {
+  const { project: variable } = host.variables;
+  const opened = variable === undefined ? undefined : env[variable];
+  const project = [cwd, ...(opened ? [opened] : [])]
     .map((directory) => findProject(directory))
     .find(({ directory }) => markedRuns(createMarks(directory)).length > 0);
   if (!project) return '';
-  const key = { host, session };
+  const key = { host: host.name, session };
   const binding = await createBindings(project.directory).get(key);
   if (binding && pressure !== undefined) notePressure(project.directory, key, Math.round(pressure));
   const run = binding?.run ?? onlyRunHere(project);
@@ -107,21 +114,6 @@ function onlyRunHere(project: Project): string | undefined {
   );
   return second ? undefined : only?.run;
 }
-
-function parse(stdin: string): Payload | undefined {
-  const read = partOf(JSON.parse(stdin));
-  const { session_id: session, cwd: directory } = read;
-  const { current_dir: current } = partOf(read.workspace);
-  const { used_percentage: used } = partOf(read.context_window);
-  const cwd = typeof current === 'string' && current !== '' ? current : directory;
-  if (typeof session !== 'string' || session === '' || typeof cwd !== 'string') return undefined;
-  const known = typeof used === 'number' && used >= 0 && used <= 100;
-  return { session, cwd, pressure: known ? used : undefined };
-}
-
-const partOf = (value: unknown): Record<string, unknown> =>
-  // Every part is looked at by whoever reads it.
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
 const styled = (look: Look, text: string, colour: boolean): string =>
   colour ? styleText(look, text, { validateStream: false }) : text;

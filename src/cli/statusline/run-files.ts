@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { readFacts } from '../../hooks/index.ts';
+import { lastKnownRun } from '../../hooks/index.ts';
 import type { Event, State } from '../../machine/index.ts';
 import type { Project } from '../../workspace/index.ts';
 
@@ -27,7 +27,8 @@ export function readRun(project: Project, run: string): Shown | undefined {
     return { phase: read.phase, state: read.snapshot.state as State };
   } catch {
     // A run on a server has no such file: hooks keep what they last saw of it.
-    return readFacts(project, run, 0)?.shown;
+    const known = lastKnownRun(project, run);
+    return known && { phase: known.phase, state: known.view.state };
   }
 }
 

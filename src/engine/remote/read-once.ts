@@ -1,11 +1,11 @@
 import type { Loaded } from '../../store/index.ts';
-import type { RemoteEngine } from './remote-engine.ts';
+import type { Engine } from '../engine.ts';
 
 /**
  * For a process that lives for one moment: what it saw of a run is not asked for again before it did something, or
  * waited.
  */
-export function lookingOnce(engine: RemoteEngine): RemoteEngine {
+export function lookingOnce<E extends Engine>(engine: E): E {
   const seen = new Map<string, Promise<Loaded | undefined>>();
   const anew =
     <A extends unknown[], R>(act: (...args: A) => Promise<R>) =>
@@ -23,7 +23,7 @@ export function lookingOnce(engine: RemoteEngine): RemoteEngine {
     execute: anew(execute),
     watch: anew(watch),
     remove: anew(remove),
-    view(run) {
+    view(run: string) {
       const known = seen.get(run);
       if (known) return known;
       const view = engine.view(run);

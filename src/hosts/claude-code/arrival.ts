@@ -1,33 +1,24 @@
 import type { Arrival } from '../../runtime/index.ts';
-import { isPayload, type Payload, partIn } from './payload.ts';
+import { type Payload, partIn } from './payload.ts';
+import { parseRecord } from './transcript-record.ts';
 
 /**
- * The host keeps what it accepted from a hook as an attachment of the conversation. What a hook printed is kept
- * elsewhere, whole even where it was cut, and proves nothing.
+ * The host records text that it accepted from a hook as an attachment. The record with the output of the hook has the
+ * whole text even where it was cut, and proves nothing.
  */
 export function arrival(transcript: string, { id, text }: { id: string; text: string }): Arrival {
   const lines = transcript.split('\n');
   let cut = false;
-  // From the end: what stands before the last compaction is no longer in the context.
+  // From the end: records before the last compaction are no longer in the context.
   for (let index = lines.length - 1; index >= 0; index -= 1) {
     const line = lines[index] ?? '';
-    if (line.includes('"compact_boundary"') && isBoundary(record(line))) break;
+    if (line.includes('"compact_boundary"') && isBoundary(parseRecord(line))) break;
     if (!line.includes('"hook_additional_context"')) continue;
-    const found = contents(record(line));
+    const found = contents(parseRecord(line));
     if (found.some((content) => content.includes(text.trim()))) return 'whole';
     cut ||= found.some((content) => content.includes(id));
   }
   return cut ? 'cut' : 'missing';
-}
-
-/** The first line of a file that is read from its middle is none. */
-function record(line: string): Payload | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isPayload(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const isBoundary = (line: Payload | undefined): boolean => line?.subtype === 'compact_boundary';

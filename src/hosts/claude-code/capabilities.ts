@@ -1,6 +1,6 @@
 import type { Capability } from '../../runtime/index.ts';
 
-/** Seen in 2.1.325. */
+/** As of Claude Code 2.1.325. */
 export const capabilities: readonly Capability[] = [
   { kind: 'session_start', event: 'SessionStart', tells: 'context', note: 'startup, resume, clear, compact' },
   { kind: 'prompt', event: 'UserPromptSubmit', tells: 'context', note: 'the first fallback' },
@@ -24,7 +24,7 @@ export const capabilities: readonly Capability[] = [
   { kind: 'session_end', event: 'SessionEnd', tells: 'nothing', note: 'ended after about 1.5 s' },
 ];
 
-/** One hook to be registered: `mark` is what must exist for it to do anything. */
+/** One hook to register. `mark` is the file that must exist for the hook to start anything. */
 export interface Registration {
   event: string;
   matcher?: string;
@@ -35,7 +35,7 @@ export interface Registration {
 
 const stepfastTools = 'mcp__(plugin_stepfast_)?stepfast__.*';
 
-/** Several for an event where tools differ in when they matter: a mark that is missing costs a file test. */
+/** Several for one event where tools differ in when they matter: without the mark a hook costs one file test. */
 export const registrations: readonly Registration[] = [
   { event: 'SessionStart', mark: 'session_start', timeout: 15 },
   { event: 'SessionEnd', mark: 'session_end', timeout: 5 },

@@ -167,7 +167,7 @@ describe('whether it arrived', () => {
   const attachment = (content: unknown, type = 'hook_additional_context') =>
     line({ type: 'attachment', attachment: { type, content } });
   const boundary = line({ type: 'system', subtype: 'compact_boundary' });
-  const arrival = (...lines: string[]) => claudeCode.arrival(lines.join('\n'), sent);
+  const arrival = (...lines: string[]) => claudeCode.arrival?.(lines.join('\n'), sent);
 
   test('only what the host accepted, after the last compaction, proves it', () => {
     expect(arrival(attachment([sent.text]))).toBe('whole');

@@ -1,7 +1,34 @@
 import type { Host } from '../../runtime/index.ts';
 import { arrival } from './arrival.ts';
+import { callGroup } from './call-group.ts';
 import { capabilities } from './capabilities.ts';
 import { hostName, parse } from './parse-payload.ts';
-import { budget, render } from './render.ts';
+import { contextCharacters, render } from './render.ts';
+import { parseStatusLine } from './status-line.ts';
 
-export const claudeCode: Host = { name: hostName, capabilities, budget, parse, render, arrival };
+export const claudeCode: Host = {
+  name: hostName,
+  capabilities,
+  variables: {
+    agent: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SESSION_ID'],
+    internal: [
+      'CLAUDE_CODE_SSE_PORT',
+      'CLAUDE_ENV_FILE',
+      'CLAUDE_PLUGIN_DATA',
+      'CLAUDE_PLUGIN_ROOT',
+      'CLAUDE_PROJECT_DIR',
+    ],
+    session: 'CLAUDE_CODE_SESSION_ID',
+    project: 'CLAUDE_PROJECT_DIR',
+  },
+  // The times are shorter than the timeouts in `registrations`, which start before Node does.
+  limits: { contextCharacters, toolHookMs: 5_000, stopHookMs: 60_000 },
+  compaction: 'exact',
+  callIdKey: 'claudecode/toolUseId',
+  parse,
+  render,
+  arrival,
+  callGroup,
+  parseStatusLine,
+  setup: async () => (await import('./setup.ts')).claudeCodeSetup,
+};

@@ -1,4 +1,3 @@
 export { registrations } from './capabilities.ts';
 export { claudeCode } from './claude-code.ts';
 export { pluginHooks } from './plugin-hooks.ts';
-export { claudeCodeSetup } from './setup.ts';

@@ -26,7 +26,7 @@ export function parse(event: string, payload: unknown, env: Environment): HookIn
   if (payload.hook_event_name !== event) return undefined;
   const [session, cwd] = [textIn(payload, 'session_id'), textIn(payload, 'cwd')];
   if (session === undefined || session.length > longest || cwd === undefined) return undefined;
-  // The host's own summariser is an agent without a type.
+  // The host's own summarizer is an agent without a type.
   if (payload.agent_type === '') return undefined;
   const agent = agentIn(payload);
   if ((kind === 'subagent_start' || kind === 'subagent_stop') && !agent) return undefined;
@@ -50,11 +50,11 @@ function agentIn(payload: Payload): HookInput['agent'] {
   return { id, ...(type === undefined ? {} : { type }) };
 }
 
-/** What only this kind of event has. */
+/** The properties of this kind of event only. */
 function own(kind: HookKind, payload: Payload): Partial<HookInput> {
   switch (kind) {
     case 'session_start':
-      // An unknown way to begin is taken for the commonest.
+      // An unknown source counts as the most common one.
       return { source: sources.find((each) => each === payload.source) ?? 'startup' };
     case 'session_end':
       return { cleared: payload.reason === 'clear' };

@@ -1,4 +1,4 @@
-/** What a host sends is looked at part by part: it may change with every version. */
+/** Payloads may change with every version of the host, so every part is checked where it is read. */
 export type Payload = Readonly<Record<string, unknown>>;
 
 export const isPayload = (value: unknown): value is Payload =>

@@ -1,7 +1,10 @@
 import { type Registration, registrations } from './capabilities.ts';
 import { hostName } from './parse-payload.ts';
 
-/** `hooks/hooks.json` of the plugin. Quoted, since a path may have blanks; `sh`, since some copies lose modes. */
+/**
+ * `hooks/hooks.json` of the plugin. The path is quoted because it may have blanks, and started with `sh` because some
+ * ways to copy a plugin lose file modes.
+ */
 export function pluginHooks(): object {
   const hooks: Record<string, object[]> = {};
   for (const registration of registrations) {
@@ -18,5 +21,5 @@ export function pluginHooks(): object {
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the host fills it in
 const shim = '"${CLAUDE_PLUGIN_ROOT}/hooks/stepfast-hook.sh"';
 
-/** Shown on a person's screen. Where the file is gone, `sh` may end with 2, which means to a host: block. */
+/** Appears on a person's screen. Where the file is missing, `sh` may exit with 2, which would block the event. */
 const commandFor = ({ mark, event }: Registration): string => `sh ${shim} ${mark} ${hostName} ${event} || :`;

@@ -1,7 +1,7 @@
 import type { HookInput, HookKind, HookOutput, Rendered } from '../../runtime/index.ts';
 
-/** More becomes a preview of 2 KB and a file. */
-export const budget = 9000;
+/** The host replaces longer text by a preview of 2 KB and a file. */
+export const contextCharacters = 9000;
 
 const eventOf = {
   session_start: 'SessionStart',
@@ -20,7 +20,7 @@ function text(kind: HookKind, { context, deny, block, survive, say }: HookOutput
   const json: Record<string, unknown> = say === undefined ? {} : { systemMessage: say };
   switch (kind) {
     case 'before_compact':
-      // Plain text is appended to the summariser's instructions; JSON would be as well.
+      // Plain text is appended to the summarizer's instructions, and so would JSON be.
       return survive === undefined ? '' : within(survive);
     case 'session_start':
     case 'prompt':
@@ -31,8 +31,8 @@ function text(kind: HookKind, { context, deny, block, survive, say }: HookOutput
         kind === 'before_tool' && deny !== undefined
           ? { permissionDecision: 'deny', permissionDecisionReason: deny }
           : {};
-      const told = context === undefined ? {} : { additionalContext: within(context) };
-      const specific = { ...decision, ...told };
+      const injected = context === undefined ? {} : { additionalContext: within(context) };
+      const specific = { ...decision, ...injected };
       if (Object.keys(specific).length > 0)
         json.hookSpecificOutput = { hookEventName: eventOf[kind], ...specific };
       break;
@@ -48,9 +48,9 @@ function text(kind: HookKind, { context, deny, block, survive, say }: HookOutput
   return Object.keys(json).length === 0 ? '' : JSON.stringify(json);
 }
 
-/** What is longer would arrive as a preview: better the beginning, and where the rest is. */
+/** Cuts text that the host would replace by a preview, and says where the rest is. */
 function within(whole: string): string {
-  if (whole.length <= budget) return whole;
+  if (whole.length <= contextCharacters) return whole;
   const last = '\n(cut here: workflow_context has all of it)';
-  return `${whole.slice(0, budget - last.length)}${last}`;
+  return `${whole.slice(0, contextCharacters - last.length)}${last}`;
 }

@@ -6,7 +6,7 @@ import { hostName } from './parse-payload.ts';
 import { findClaude } from './program.ts';
 import { uninstall } from './uninstall.ts';
 
-/** Through the host's own plugin commands. */
+/** Installs through the host's own plugin commands. */
 export const claudeCodeSetup: HostSetup = {
   name: hostName,
   title: 'Claude Code',

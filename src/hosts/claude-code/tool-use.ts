@@ -43,7 +43,7 @@ export function toolUse(payload: Payload): ToolUse | undefined {
   };
 }
 
-/** A file that fits comes whole; of a long one the answer says which lines it has. */
+/** Short files are returned in full; for long ones the response says which lines it has. */
 function isWhole(payload: Payload): boolean {
   const file = partIn(partIn(payload, 'tool_response'), 'file');
   const [start, lines, total] = ['startLine', 'numLines', 'totalLines'].map((key) => numberIn(file, key));
@@ -52,7 +52,7 @@ function isWhole(payload: Payload): boolean {
   return input?.offset === undefined && input?.limit === undefined;
 }
 
-/** The structure that a tool answered, in whichever wrapping the host passes it on. */
+/** The structured content of a tool's response, in any of the wrappings in which the host passes it on. */
 function answerIn(response: unknown): ToolUse['answer'] {
   const structure = structureIn(response, 4);
   if (!structure) return undefined;

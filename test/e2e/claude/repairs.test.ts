@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { hookEvents } from '../../../src/hooks/hook-log.ts';
+import { hookLogEntries } from '../../../src/hooks/hook-log.ts';
 import {
   type ClaudeProject,
   contextOf,
@@ -42,7 +42,7 @@ function writeLong(): void {
 }
 
 const logged = (): string[] =>
-  hookEvents(runtimeIn(stage.project).project)
+  hookLogEntries(runtimeIn(stage.project).project)
     .map(({ what }) => what)
     .filter((what) => what !== 'allowed');
 const times = (text: string, part: string): number => text.split(part).length - 1;

@@ -1,7 +1,7 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createHookKit, type HookKit, status } from '../../test/kit/hooks.ts';
+import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
 import { isRefused } from '../runtime/index.ts';
 
 const workflow = `name: w
@@ -64,7 +64,6 @@ const stateOf = async (run: string) => {
   return view.state;
 };
 const resets = async (run: string, session = 'a') => (await stateOf(run)).sessions[session]?.resets;
-const journal = (run: string) => statSync(join(directory(), 'runs', run, 'journal.jsonl')).size;
 const preCompact = (session = 'a') => kit.fire('PreCompact', { session_id: session, trigger: 'auto' });
 const start = (session = 'a') => kit.fire('SessionStart', { session_id: session, source: 'compact' });
 const postCompact = (session = 'a') =>
@@ -77,17 +76,21 @@ const read = (file: string) =>
     tool_response: { type: 'text', file: { numLines: 2, startLine: 1, totalLines: 2 } },
   });
 
-/** Forgets what was compiled ahead, so that the run is asked. */
-function forgetAhead(): void {
+/** The file with the prepared briefing of the session. */
+function deliveryFile(): string {
   const folder = join(directory(), 'sessions', 'hooks');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const sent = files.filter((name) => name.endsWith('sent.json')).map((name) => join(folder, name));
-  expect(sent).toHaveLength(1);
-  for (const file of sent) {
-    const { ahead, ...rest } = JSON.parse(readFileSync(file, 'utf8'));
-    expect(ahead).toBeDefined();
-    writeFileSync(file, JSON.stringify(rest));
-  }
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const [file = '', ...others] = names.filter((name) => name.endsWith('delivery.json'));
+  expect(others).toEqual([]);
+  return join(folder, file);
+}
+function preparedText(): string {
+  const { prepared } = JSON.parse(readFileSync(deliveryFile(), 'utf8'));
+  return prepared.text;
+}
+function dropPrepared(): void {
+  const { prepared: _, ...rest } = JSON.parse(readFileSync(deliveryFile(), 'utf8'));
+  writeFileSync(deliveryFile(), JSON.stringify(rest));
 }
 
 const runs: Record<string, () => Promise<string>> = {
@@ -124,43 +127,39 @@ const runs: Record<string, () => Promise<string>> = {
   },
 };
 
-describe('a briefing that was compiled before a compaction', () => {
-  test.each(Object.keys(runs))('[P4/4] is what the run itself would tell after it: %s', async (name) => {
-    const run = (await runs[name]?.()) ?? '';
+describe('a briefing that was prepared before a compaction', () => {
+  test.each(Object.keys(runs))('[P4/4] is the one that would be compiled after it: %s', async (name) => {
+    await runs[name]?.();
     await preCompact();
     const kept = join(kit.project.root, '..', 'kept');
     cpSync(directory(), kept, { recursive: true, preserveTimestamps: true });
-    const size = journal(run);
-    const { context } = await start();
-    expect(context).toContain('ACTION REQUIRED');
-    expect(journal(run)).toBe(size);
+    const prepared = preparedText();
+    expect((await start()).context).toBe(prepared);
 
     rmSync(directory(), { recursive: true });
     cpSync(kept, directory(), { recursive: true, preserveTimestamps: true });
-    forgetAhead();
-    expect((await start()).context).toBe(context);
-    expect(journal(run)).toBeGreaterThan(size);
+    dropPrepared();
+    expect((await start()).context).toBe(prepared);
   });
 
-  test('tells what the new context has not, although the old one had it', async () => {
+  test('has what the new context lacks, although the old one had it', async () => {
     const run = (await runs['a run with receipts, reading and a critical artifact']?.()) ?? '';
     await preCompact();
     const first = (await start()).context;
-    await postCompact();
-    for (const told of [
+    for (const part of [
       '- @docs/auth.md (read before this context began)',
       '- @docs/new.md (not yet read)',
       "passed 'true' with exit 0 on this tree",
       'A user may have several.',
     ])
-      expect(first).toContain(told);
+      expect(first).toContain(part);
     expect((await stateOf(run)).loads?.bySession.a?.spec?.hash).toMatch(/^sha256:|^[0-9a-f]{64}$/);
     // With the next compaction it is gone again.
     await preCompact();
     expect((await start()).context).toContain('A user may have several.');
   });
 
-  test('is not injected once the run has gone on, a file has changed, or it is old', async () => {
+  test('is not used once the run has moved, a file has changed, or it is old', async () => {
     const { run } = await begin();
     await preCompact();
     await kit.call(run, { type: 'note', kind: 'decision', text: 'Passkeys only.' });
@@ -173,18 +172,10 @@ describe('a briefing that was compiled before a compaction', () => {
     expect(await resets(run)).toBe(2);
     await postCompact();
     await preCompact();
-    kit.wait(11 * 60_000);
-    expect((await start()).context).not.toContain('Ages are as they were');
-    expect(await resets(run)).toBe(3);
-  });
-
-  test('says how old its ages are', async () => {
-    await begin();
-    await preCompact();
     kit.wait(3 * 60_000);
-    expect((await start()).context).toMatch(
-      /\n\nAges are as they were 3 min ago; nothing else has changed\.$/,
-    );
+    writeFileSync(deliveryFile(), readFileSync(deliveryFile(), 'utf8').replace('ACTION REQUIRED', 'STALE'));
+    expect((await start()).context).not.toContain('STALE');
+    expect(await resets(run)).toBe(3);
   });
 
   test('is for its own session alone', async () => {
@@ -199,7 +190,7 @@ describe('a briefing that was compiled before a compaction', () => {
     expect([await resets(run, 'a'), await resets(run, 'b')]).toEqual([1, 1]);
   });
 
-  test('[P1/7] is not compiled where the compaction is waited for: the run opens the position first', async () => {
+  test('[P1/7] is not prepared where the run waits for the compaction: the run opens the position first', async () => {
     const { run } = await begin();
     await kit.called('a', { run, at: await advance(run) });
     await preCompact();
@@ -210,71 +201,15 @@ describe('a briefing that was compiled before a compaction', () => {
   });
 });
 
-describe('what the run was not told with it', () => {
-  test('is told after the compaction, once', async () => {
-    const { run } = await begin();
-    for (let cycle = 1; cycle <= 3; cycle += 1) {
-      await preCompact();
-      await start();
-      expect(await resets(run)).toBe(cycle - 1);
-      await postCompact();
-      expect(await resets(run)).toBe(cycle);
-    }
-    await kit.fire('UserPromptSubmit', { prompt: 'go on' });
-    expect(await resets(run)).toBe(3);
-  });
-
-  const bash = { tool_name: 'Bash', tool_use_id: 't1', tool_input: { command: 'ls' } };
-  const next: [string, object][] = [
-    ['UserPromptSubmit', { prompt: 'go on' }],
-    ['PreToolUse', { tool_name: status, tool_use_id: 't1', tool_input: {} }],
-    ['PreToolUse', bash],
-    ['PostToolUse', { ...bash, tool_response: { stdout: '' } }],
-    ['PreCompact', { trigger: 'auto' }],
-    ['Stop', { stop_hook_active: false }],
-    ['SessionEnd', { reason: 'other' }],
-  ];
-  test.each(next)('is told by the next hook where PostCompact never comes: %s', async (event, payload) => {
-    const { run } = await begin();
+test('each compaction counts once, and what the briefing includes is recorded as loaded', async () => {
+  const run = (await runs['the bundled go']?.()) ?? '';
+  for (let cycle = 1; cycle <= 3; cycle += 1) {
     await preCompact();
-    const { context } = await start();
-    kit.accept(context);
-    await kit.fire(event, payload);
-    expect(await resets(run)).toBe(1);
-    await kit.fire('UserPromptSubmit', { prompt: 'go on' });
+    await start();
+    expect(await resets(run)).toBe(cycle);
+    expect((await stateOf(run)).loads?.bySession.a?.repository).toBeDefined();
     await postCompact();
-    expect(await resets(run)).toBe(1);
-  });
-
-  test('a call of Stepfast finds it told, and what it brings is not brought twice', async () => {
-    const run = (await runs['the bundled go']?.()) ?? '';
-    await preCompact();
-    await start();
-    await kit.fire('PreToolUse', { tool_name: status, tool_use_id: 't1', tool_input: {} });
-    const { sessions, loads } = await stateOf(run);
-    expect(sessions.a?.resets).toBe(1);
-    expect(loads?.bySession.a?.repository).toBeDefined();
-  });
-
-  test('[P1/7] told late it opens nothing that was asked for since', async () => {
-    const { run } = await begin();
-    await preCompact();
-    await start();
-    const at = await advance(run);
-    await kit.called('a', { run, at });
-    const { cursors } = await stateOf(run);
-    expect(Object.values(cursors)[0]?.boundary).toMatchObject({ state: 'requested', policy: 'require' });
-  });
-
-  test('a run that ended meanwhile is told nothing', async () => {
-    const { run } = await begin();
-    await preCompact();
-    await start();
-    await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } }, { run });
-    const size = journal(run);
-    const { stderr } = await postCompact();
-    expect(stderr).toBe('');
-    expect(journal(run)).toBe(size);
-    expect(existsSync(join(directory(), 'runs', run))).toBe(true);
-  });
+  }
+  await kit.fire('UserPromptSubmit', { prompt: 'go on' });
+  expect(await resets(run)).toBe(3);
 });

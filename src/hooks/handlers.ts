@@ -1,0 +1,79 @@
+import { StepfastError } from '../errors.ts';
+import {
+  findInformal,
+  type HookInput,
+  type HookKind,
+  type HookOutput,
+  type Host,
+  sessionName,
+} from '../runtime/index.ts';
+import { findProject, type Project } from '../workspace/index.ts';
+import { afterCompact, beforeCompact } from './compaction.ts';
+import { forgetPending } from './deliver-briefing.ts';
+import { stop } from './hold-stop.ts';
+import { type HookEnvironment, keyOf } from './hook-environment.ts';
+import type { HookEvent } from './hook-event.ts';
+import { log } from './hook-log.ts';
+import { keepServerRuns } from './last-known-run.ts';
+import { openHookContext } from './place.ts';
+import { serverAnswered } from './server-outage.ts';
+import { openSessionRecord } from './session-record.ts';
+import { reportMissedReset, startSession, userPrompt } from './session-start.ts';
+import { subagentStart, subagentStop } from './subagents.ts';
+import { afterTool, beforeTool } from './tool-use.ts';
+import { needsNoServer } from './without-server.ts';
+
+export function openEvent(
+  host: Host,
+  input: HookInput,
+  environment: HookEnvironment,
+  project: Project,
+): HookEvent {
+  const key = keyOf(input);
+  const record = openSessionRecord(project, key);
+  const context = openHookContext(project, environment, input.kind);
+  return { host, input, key, session: sessionName(key), context, record };
+}
+
+/** The answer to one event. Throws a server error where the run's server does not answer. */
+export async function handleEvent(event: HookEvent): Promise<HookOutput> {
+  const { input, context } = event;
+  const { project, problems } = context;
+  if (await needsNoServer(event)) return {};
+  await reportMissedReset(event);
+  const output = await handlers[input.kind](event);
+  if (context.shared) {
+    serverAnswered(project);
+    await keepServerRuns(context).catch(() => {});
+  }
+  const [problem] = problems;
+  if (problem === undefined) return output;
+  if (Object.keys(output).length === 0) throw new StepfastError('store_corrupt', problem);
+  log(project, context.now(), { what: 'error', event: input.kind, message: problem.slice(0, 500) });
+  return output;
+}
+
+const handlers: Record<HookKind, (event: HookEvent) => Promise<HookOutput>> = {
+  session_start: (event) => startSession(event, event.input.source),
+  session_end: async (event) => {
+    await event.context.sessions.ended(event.key, { cleared: event.input.cleared ?? false });
+    event.record.close();
+    forgetPending(event);
+    return {};
+  },
+  prompt: userPrompt,
+  before_tool: beforeTool,
+  after_tool: afterTool,
+  before_compact: beforeCompact,
+  after_compact: afterCompact,
+  stop,
+  subagent_start: subagentStart,
+  subagent_stop: subagentStop,
+};
+
+/** Before a compaction, work that only a file describes counts as well, and becomes a run. */
+export function informalProject({ kind, cwd }: HookInput): Project | undefined {
+  if (kind !== 'before_compact') return undefined;
+  const project = findProject(cwd);
+  return findInformal(project).some(({ complete }) => !complete) ? project : undefined;
+}

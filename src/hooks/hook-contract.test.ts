@@ -1,0 +1,323 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type FakeServer, startFakeServer } from '../../test/kit/fake-server.ts';
+import { createHookKit, filesIn, type HookKit } from '../../test/kit/hooks.ts';
+import { type HostDialect, hostDialects } from '../../test/kit/host-dialects.ts';
+import { hashDefinition } from '../definition/index.ts';
+import { createEngine, newRun } from '../engine/index.ts';
+import { createCallers, type HookInput, type HookKind, type HookOutput } from '../runtime/index.ts';
+import { createMemoryStore } from '../store/index.ts';
+import { stateDirectory } from '../workspace/index.ts';
+
+const editing = hostDialects.map(({ names }) => names.edit);
+const workflow = `name: w
+description: Plans and builds
+required_reading: ["@docs/auth.md"]
+agents:
+  reviewer: { description: Looks at it, cannot: [${editing.join(', ')}, "browser*"] }
+steps:
+  - { id: plan, type: action, instructions: Write the plan. }
+  - { id: build, type: action, context: clear, instructions: INSTRUCTIONS-BUILD }
+  - { id: review, type: action, agent: reviewer, instructions: Review it. }
+stop: hold
+`;
+
+describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as const))('%s', (_, dialect) => {
+  const { host, names } = dialect;
+  let kit: HookKit;
+  let run: string;
+  let at: string;
+  let count = 0;
+  beforeEach(async () => {
+    kit = createHookKit({ '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' });
+    ({ run, at } = await kit.start());
+  });
+  afterEach(() => kit[Symbol.dispose]());
+
+  async function fire(kind: HookKind, more: Partial<HookInput> = {}): Promise<HookOutput> {
+    count += 1;
+    const input: HookInput = {
+      host: host.name,
+      kind,
+      session: 'a',
+      cwd: kit.project.root,
+      id: String(count),
+      ...(kind === 'session_start' ? { source: 'startup' } : {}),
+      ...(kind === 'stop' || kind === 'subagent_stop' ? { stopActive: false } : {}),
+      ...more,
+    };
+    return await fireAs(dialect, input);
+  }
+  async function fireAs(as: HostDialect, input: HookInput): Promise<HookOutput> {
+    const { event, payload } = as.payload(input);
+    const { stdout, stderr, exitCode } = await kit.send(as.host, event, payload);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    return as.output(stdout);
+  }
+  /** A call of a Stepfast tool that was answered, which binds the session. */
+  const called = (session: string, answer: { run: string; at: string }, more: Partial<HookInput> = {}) =>
+    fire('after_tool', {
+      session,
+      tool: { name: names.status, kind: 'stepfast', answer: { ...answer, refused: false } },
+      ...more,
+    });
+  const use = (name: string, more: Partial<HookInput> = {}) =>
+    fire('before_tool', { tool: { name, kind: 'other' }, ...more });
+  const shell = (): Promise<HookOutput> => fire('after_tool', { tool: { name: 'shell', kind: 'shell' } });
+  /** A compaction, with the session start after it on hosts that report one. */
+  async function compact(session = 'a'): Promise<HookOutput> {
+    await fire('before_compact', { session });
+    return host.compaction === 'exact'
+      ? await fire('session_start', { session, source: 'compact' })
+      : await fire('prompt', { session });
+  }
+  const advance = (output: string, from?: string) =>
+    kit.call(run, { type: 'advance', output, ...(from === undefined ? {} : { at: from }) });
+  const state = async () => (await kit.runtime.engine.view(run))?.state ?? expect.fail('no run');
+  const logged = (): string[] => kit.log().map(({ what }) => what);
+
+  describe('session start', () => {
+    test('[P4/1] [002/7] the only live run is briefed within the limit, and the session is not bound', async () => {
+      const { context = '' } = await fire('session_start');
+      expect(context).toContain(at);
+      expect(context.length).toBeLessThanOrEqual(host.limits.contextCharacters);
+      expect(logged()).toEqual(['injected']);
+      expect(Object.keys((await state()).sessions)).not.toContain('a');
+      expect(await fire('stop')).toEqual({});
+    });
+
+    test('[P4/2] while another session works on the run there is a notice and no briefing', async () => {
+      await called('b', { run, at });
+      const { context = '' } = await fire('session_start');
+      expect(context).toContain(run);
+      expect(context).not.toContain(at);
+    });
+
+    test('[P4/6] a resumed session is briefed on its position', async () => {
+      await called('a', { run, at });
+      await fire('session_end');
+      expect((await state()).sessions.a?.endedAt).toBeDefined();
+      expect((await fire('session_start', { source: 'resume' })).context).toContain(at);
+      expect((await state()).sessions.a?.endedAt).toBeUndefined();
+    });
+
+    test('in another directory, the one in which the session was opened counts', async () => {
+      kit.project.env[names.project] = kit.project.root;
+      const { context } = await fire('session_start', { cwd: join(kit.project.root, '..') });
+      expect(context).toContain(at);
+    });
+
+    test('a start without a hook is made up for after a clear', async () => {
+      const build = await advance('Planned.');
+      await called('a', { run, at: build });
+      await fire('session_end', { cleared: true });
+      const { context } = await fire('prompt', { session: 'b' });
+      expect(context).toContain('INSTRUCTIONS-BUILD');
+      expect((await state()).cursors.build?.boundary).toMatchObject({ state: 'released', by: 'hook' });
+    });
+  });
+
+  describe('compaction', () => {
+    test('[P4/4] [002/9] the session is briefed after each one, and each is counted once', async () => {
+      await called('a', { run, at });
+      for (let cycle = 1; cycle <= 3; cycle += 1) {
+        expect((await compact()).context).toContain(at);
+        expect((await state()).sessions.a?.resets).toBe(cycle);
+      }
+    });
+
+    test('[002/6] [pain 9] the summarizer is told what to keep', async () => {
+      await called('a', { run, at });
+      await kit.call(run, { type: 'note', kind: 'decision', text: 'SimpleWebAuthn on both sides.' });
+      const { survive } = await fire('before_compact');
+      for (const kept of [run, at, 'SimpleWebAuthn on both sides.', '@docs/auth.md'])
+        expect(survive).toContain(kept);
+    });
+
+    test('what the event before it makes due, the next tool brings', async () => {
+      await called('a', { run, at });
+      await fire('before_compact');
+      expect((await shell()).context).toContain(at);
+      const { resets } = (await state()).sessions.a ?? {};
+      // Only a host that never reports the end of a compaction counts it here.
+      expect(resets).toBe(host.compaction === 'hint' ? 1 : 0);
+    });
+
+    test('an unbound session that was briefed is briefed again', async () => {
+      await fire('session_start');
+      expect((await compact()).context).toContain(at);
+    });
+  });
+
+  test('[pain 6] where the arrival cannot be looked up, three looks are enough', async () => {
+    await called('a', { run, at });
+    await compact();
+    for (let look = 0; look < 3; look += 1) expect(await shell()).toEqual({});
+    expect(logged().at(-1)).toBe('gave_up');
+    expect((await state()).briefings.a).toMatchObject({ proven: 'none' });
+  });
+
+  test('a call with the handle of the briefing proves its arrival', async () => {
+    await fire('session_start');
+    const tool = { name: names.status, kind: 'stepfast', at, answer: { run, at, refused: false } } as const;
+    await called('a', { run, at }, { tool });
+    expect((await state()).briefings.a).toMatchObject({ proven: 'handle' });
+  });
+
+  describe('tools', () => {
+    test('those that the agent of the position cannot use are denied, in bound sessions only', async () => {
+      const build = await advance('Planned.');
+      await kit.call(run, { type: 'status', at: build });
+      const review = await advance('Built.', build);
+      expect(await use(names.edit)).toEqual({});
+      await called('a', { run, at: review });
+      expect((await use(names.edit)).deny).toContain('reviewer');
+      expect(await use('browser.open')).toHaveProperty('deny');
+      expect(await use('search')).toEqual({});
+      expect(await use(names.edit, { session: 'c' })).toEqual({});
+      expect(logged().filter((what) => what === 'denied')).toHaveLength(2);
+    });
+
+    test('[pain 15] written files are artefacts and required files are read, each recorded once', async () => {
+      await called('a', { run, at });
+      kit.project.write({ 'src/a.ts': '1' });
+      const file = (kind: 'read' | 'write', path: string, more: Partial<HookInput> = {}) =>
+        fire('after_tool', { tool: { name: kind, kind, path: join(kit.project.root, path) }, ...more });
+      await file('write', 'src/b.ts', { agent: { id: 's1', type: 'worker' } });
+      for (const path of ['src/a.ts', 'src/a.ts', '.stepfast/config.yaml']) await file('write', path);
+      for (const path of ['docs/auth.md', 'docs/auth.md', 'src/a.ts']) await file('read', path);
+      const { artefacts, reading } = await state();
+      expect(artefacts).toEqual(['src/a.ts']);
+      expect(Object.keys(reading)).toEqual(['{project_root}/docs/auth.md']);
+      const events = (await kit.runtime.engine.entries(run)).flatMap((entry) => entry.events);
+      expect(events.filter(({ type }) => type === 'file.read')).toHaveLength(1);
+    });
+
+    test('[P4/8] Stepfast learns which session or subagent calls it', async () => {
+      const callers = createCallers(
+        stateDirectory({ env: kit.project.env, home: kit.project.env.HOME ?? '' }),
+      );
+      const tool = { name: names.status, kind: 'stepfast' } as const;
+      expect(await fire('before_tool', { id: '4711', tool, agent: { id: 's1', type: 'worker' } })).toEqual(
+        {},
+      );
+      expect(callers.take('4711')).toEqual({ host: host.name, session: 'a', agent: 's1' });
+    });
+  });
+
+  describe('stop', () => {
+    test('[pain 13] is held for a bound session, once a turn and three times a visit', async () => {
+      await called('a', { run, at });
+      expect((await fire('stop')).block).toContain(at);
+      const again = await fire('stop', { stopActive: true });
+      expect(again.block).toBeUndefined();
+      expect(again.say).toBeDefined();
+      expect(await fire('stop', { session: 'c' })).toEqual({});
+      for (const held of [true, true, false]) expect('block' in (await fire('stop'))).toBe(held);
+    });
+
+    test('[P1/6] [pain 1] is not held before a context action, and the person is notified once', async () => {
+      const who = { session: 'a', host: host.name, witness: 'hooks' } as const;
+      const planned = { type: 'advance', output: 'Planned.', at } as const;
+      const { reply } = await kit.runtime.call(planned, who, { run });
+      await called('a', { run, at: reply.at ?? '' });
+      const { say, block } = await fire('stop');
+      expect({ block, say }).toEqual({ block: undefined, say: expect.any(String) });
+      expect(await fire('stop')).toEqual({});
+    });
+  });
+
+  describe('subagents', () => {
+    const agent = (id: string) => ({ agent: { id, type: 'worker' } });
+    const start = (prompt: string) =>
+      fire('before_tool', { tool: { name: 'agent', kind: 'agent', agent: 'worker', prompt } });
+
+    test('[P1/8] [P4/8] one with a handle in its prompt is a fresh context for the position', async () => {
+      const build = await advance('Planned.');
+      await called('a', { run, at: build });
+      await start(`Do ${build}, then report.`);
+      expect((await fire('subagent_start', agent('s1'))).context).toContain('INSTRUCTIONS-BUILD');
+      expect((await state()).cursors.build?.boundary).toMatchObject({ how: 'reset', by: 'subagent' });
+      expect(await fire('subagent_start', agent('s2'))).toEqual({});
+      await fire('subagent_stop', agent('s1'));
+      expect((await state()).sessions['a/s1']?.endedAt).toBeDefined();
+    });
+
+    test('of two with different positions and an unknown order none is guessed', async () => {
+      await called('a', { run, at });
+      await start('Look for typos.');
+      await start(`Do ${at}`);
+      for (const id of ['s1', 's2']) expect(await fire('subagent_start', agent(id))).toEqual({});
+    });
+  });
+
+  test('session end closes the record of the session, and a run that ended leaves no marks', async () => {
+    await called('a', { run, at });
+    await compact();
+    await fire('session_end');
+    expect((await state()).sessions.a?.endedAt).toBeDefined();
+    await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person', name: 'ann' } }, { run });
+    await fire('session_start', { session: 'b' });
+    expect(filesIn(join(kit.runtime.project.directory, 'sessions', 'marks'))).toEqual(['because']);
+  });
+
+  test('[002/9] without a run every event is answered with nothing, and no file is created', async () => {
+    using idle = createHookKit({});
+    for (const kind of [
+      'session_start',
+      'prompt',
+      'before_compact',
+      'after_tool',
+      'stop',
+      'session_end',
+    ] as const)
+      expect(await fire(kind, { cwd: idle.project.root })).toEqual({});
+    expect(existsSync(idle.runtime.project.directory)).toBe(false);
+  });
+
+  test("another host's payload is ignored", async () => {
+    for (const other of hostDialects.filter((each) => each.host !== host)) {
+      const input = { host: host.name, kind: 'session_start', session: 'a', cwd: kit.project.root } as const;
+      const { payload } = other.payload({ ...input, source: 'startup' });
+      const { event } = dialect.payload(input);
+      expect(await kit.send(host, event, payload)).toEqual({ stdout: '', stderr: '', exitCode: 0 });
+    }
+  });
+
+  test('a server that does not answer denies, holds and blocks nothing', async () => {
+    const engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
+    const server: FakeServer = await startFakeServer(engine);
+    Object.assign(kit.project.env, {
+      STEPFAST_URL: server.url,
+      STEPFAST_TOKEN: server.token,
+      STEPFAST_HOOK_WAIT_MS: '4000',
+    });
+    try {
+      await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person', name: 'ann' } }, { run });
+      const who = { session: 'a', host: host.name, witness: 'hooks' } as const;
+      const started = await kit.project.runtime().start({ workflow: 'w' }, who);
+      run = started.run ?? '';
+      at = started.reply.at ?? '';
+      expect((await fire('session_start')).context).toContain(at);
+      await called('a', { run, at });
+      server.fault = () => ({ status: 401, body: '{"code":"unauthorized","message":"x"}' });
+      kit.wait(10 * 60_000);
+      const quiet = [
+        await use(names.edit),
+        await shell(),
+        await fire('prompt'),
+        await fire('stop'),
+        await fire('session_end'),
+      ];
+      expect(quiet.flatMap((output) => Object.keys(output))).toEqual(['say']);
+      const { context } = await fire('session_start', { source: 'resume' });
+      expect(context).toContain(at);
+      server.fault = () => 'none';
+      kit.wait(60_000);
+      expect((await fire('prompt')).context).toContain(at);
+    } finally {
+      await server.close();
+    }
+  });
+});

@@ -1,0 +1,127 @@
+import { claudeCode } from '../../src/hosts/claude-code/index.ts';
+import type { HookInput, HookOutput, Host } from '../../src/runtime/index.ts';
+import { type TinyPayload, tinyHost } from './tiny-host.ts';
+
+/** How a host would report an event, and what it would understand of the answer. */
+export interface HostDialect {
+  host: Host;
+  /** The host's own names of tools, and its variable with the directory of the session. */
+  names: { edit: string; status: string; project: string };
+  payload(input: HookInput): { event: string; payload: object };
+  output(stdout: string): HookOutput;
+}
+
+const claudeEvents: Readonly<Record<HookInput['kind'], string>> = {
+  session_start: 'SessionStart',
+  session_end: 'SessionEnd',
+  prompt: 'UserPromptSubmit',
+  before_tool: 'PreToolUse',
+  after_tool: 'PostToolUse',
+  before_compact: 'PreCompact',
+  after_compact: 'PostCompact',
+  stop: 'Stop',
+  subagent_start: 'SubagentStart',
+  subagent_stop: 'SubagentStop',
+};
+
+const claudeTools = { read: 'Read', write: 'Write', shell: 'Bash', agent: 'Agent' } as const;
+
+const claude: HostDialect = {
+  host: claudeCode,
+  names: {
+    edit: 'Edit',
+    status: 'mcp__plugin_stepfast_stepfast__workflow_status',
+    project: 'CLAUDE_PROJECT_DIR',
+  },
+  payload({ kind, session, cwd, agent, id, source, cleared, tool, stopActive, trigger }) {
+    const event = claudeEvents[kind];
+    const name =
+      tool && (tool.kind === 'stepfast' || tool.kind === 'other' ? tool.name : claudeTools[tool.kind]);
+    const used = tool && {
+      tool_name: name,
+      tool_use_id: id,
+      tool_input: { file_path: tool.path, at: tool.at, subagent_type: tool.agent, prompt: tool.prompt },
+      tool_response: tool.answer ? [{ type: 'text', text: JSON.stringify(tool.answer) }] : {},
+    };
+    const payload = {
+      session_id: session,
+      cwd,
+      hook_event_name: event,
+      transcript_path: '/nowhere/transcript.jsonl',
+      prompt_id: id,
+      agent_id: agent?.id,
+      agent_type: agent?.type,
+      source,
+      reason: cleared ? 'clear' : 'other',
+      trigger,
+      stop_hook_active: stopActive,
+      ...used,
+    };
+    return { event, payload };
+  },
+  output(stdout) {
+    if (stdout === '') return {};
+    if (!stdout.startsWith('{')) return { survive: stdout };
+    const { decision, reason, systemMessage, hookSpecificOutput: own = {} } = JSON.parse(stdout);
+    return {
+      ...(own.additionalContext === undefined ? {} : { context: own.additionalContext }),
+      ...(own.permissionDecision === 'deny' ? { deny: own.permissionDecisionReason } : {}),
+      ...(decision === 'block' ? { block: reason } : {}),
+      ...(systemMessage === undefined ? {} : { say: systemMessage }),
+    };
+  },
+};
+
+const tinyEvents: Readonly<Partial<Record<HookInput['kind'], string>>> = {
+  session_start: 'hello',
+  session_end: 'bye',
+  prompt: 'said',
+  before_tool: 'will',
+  after_tool: 'did',
+  before_compact: 'shrinking',
+  stop: 'done',
+  subagent_start: 'helper-in',
+  subagent_stop: 'helper-out',
+};
+
+const tinyTools = { read: 'look', write: 'put', shell: 'shell', agent: 'help' } as const;
+
+const tiny: HostDialect = {
+  host: tinyHost,
+  names: { edit: 'change', status: 'stepfast/workflow_status', project: 'TINY_FOLDER' },
+  payload({ kind, session, cwd, agent, id, source, cleared, tool, stopActive }) {
+    const { path: file, at, answer, agent: role, prompt: words } = tool ?? {};
+    const verb =
+      tool && (tool.kind === 'stepfast' || tool.kind === 'other' ? tool.name : tinyTools[tool.kind]);
+    const payload: TinyPayload = {
+      talk: session,
+      folder: cwd,
+      ...(id === undefined ? {} : { number: Number(id) }),
+      ...(agent ? { helper: { id: agent.id, role: agent.type ?? '' } } : {}),
+      ...(source === 'resume' ? { how: 'back' } : cleared ? { how: 'wiped' } : {}),
+      ...(stopActive === undefined ? {} : { again: stopActive }),
+      ...(verb === undefined
+        ? {}
+        : {
+            using: {
+              verb,
+              ...(file === undefined ? {} : { file }),
+              ...(at === undefined ? {} : { at }),
+              ...(answer === undefined ? {} : { result: answer }),
+              ...(role === undefined ? {} : { role }),
+              ...(words === undefined ? {} : { words }),
+            },
+          }),
+    };
+    return { event: tinyEvents[kind] ?? kind, payload };
+  },
+  output: (stdout) =>
+    Object.fromEntries(
+      stdout
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => [line.slice(0, line.indexOf(' ')), JSON.parse(line.slice(line.indexOf(' ')))]),
+    ),
+};
+
+export const hostDialects: readonly HostDialect[] = [claude, tiny];
