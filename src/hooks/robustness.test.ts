@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { cpuTimer } from '../../test/kit/cpu-time.ts';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
 import { claudeCode } from '../hosts/claude-code/index.ts';
-import { isServed } from '../testing/index.ts';
+import { isServed } from '../../test/kit/is-served.ts';
 import { runHook } from './run-hook.ts';
 import { pendingReason } from './session-record.ts';
 

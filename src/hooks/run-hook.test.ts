@@ -2,7 +2,6 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createHookKit, filesIn, type HookKit, status } from '../../test/kit/hooks.ts';
-import { isServed } from '../../test/kit/is-served.ts';
 import { createCallers } from '../runtime/index.ts';
 import { stateDirectory } from '../workspace/index.ts';
 
