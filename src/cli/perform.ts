@@ -4,9 +4,9 @@ import { printable, printableJson, printableLines, wrap } from '../messages/inde
 import {
   type Answer,
   isRefused,
+  type LocalRuntime,
   type Refused,
   type Request,
-  type Runtime,
   type Told,
   type Who,
 } from '../runtime/index.ts';
@@ -30,7 +30,7 @@ export interface RunValues extends PlaceValues {
 }
 
 interface PerformOptions {
-  runtime?: Runtime;
+  runtime?: LocalRuntime;
   who?: Who;
   /** The run that was found, where the caller named none. */
   run?: string | undefined;
@@ -61,7 +61,7 @@ export async function watchedCall(
   io: Io,
   values: RunValues,
   request: Request,
-  { runtime, who }: { runtime: Runtime; who: Who },
+  { runtime, who }: { runtime: LocalRuntime; who: Who },
 ): Promise<Answer | 'detached'> {
   const watch = createGateWatch(io, { detach: true });
   const waitMs = waitOf(values.wait) ?? (isPerson(io) ? wholeDayMs : shortWaitMs);
@@ -81,7 +81,7 @@ export async function printAnswer(
   { run, reply, worktree, warning, ignored, due, kept }: Answer,
   io: Io,
   values: RunValues,
-  runtime: Runtime,
+  runtime: LocalRuntime,
   gated = false,
 ): Promise<number> {
   const name = run === undefined ? undefined : await runToName(runtime, run);
@@ -221,7 +221,7 @@ function notTaken(reply: Told, run: string | undefined, io: Io): Refused {
 async function takenForRepeat(
   { run, reply }: Answer,
   words: Text,
-  { engine }: Runtime,
+  { engine }: LocalRuntime,
 ): Promise<Refused | undefined> {
   if (run === undefined || isRefused(reply) || !reply.replayed) return undefined;
   if (reply.at === undefined || reply.status !== 'running' || reply.checking) return undefined;
@@ -241,7 +241,7 @@ async function takenForRepeat(
 
 const pathOf = (at: string): string => at.slice(at.indexOf(':') + 1);
 
-async function detached(io: Io, { run, at }: RunValues, runtime: Runtime): Promise<number> {
+async function detached(io: Io, { run, at }: RunValues, runtime: LocalRuntime): Promise<number> {
   const found = await runtime.which({ run, at });
   const name = 'run' in found ? await runToName(runtime, found.run) : undefined;
   const which = name === undefined ? '' : ` --run ${name}`;

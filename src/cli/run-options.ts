@@ -1,4 +1,4 @@
-import { createRuntime, type Runtime } from '../runtime/index.ts';
+import { type LocalRuntime, openRuntime as open } from '../runtime/index.ts';
 import type { Io } from './io.ts';
 
 /** What every command about runs takes. */
@@ -26,9 +26,9 @@ export function openRuntime(
   values: PlaceValues,
   trusted: readonly string[] = [],
   patienceMs?: number,
-): Runtime {
+): LocalRuntime {
   const { 'repo-root': repoRoot, worktree } = values;
-  return createRuntime({
+  return open({
     cwd: io.cwd,
     env: io.env,
     home: io.home,

@@ -1,24 +1,24 @@
 import { type Known, needsView, nextCall } from '../messages/index.ts';
-import { type Answer, isRefused, type Refused, type Who } from '../runtime/index.ts';
+import { type Answer, isRefused, type Refused, type Runtime, type Who } from '../runtime/index.ts';
 import { moreWords } from './context.ts';
 import { type StatusAnswer, statusAnswer } from './status-answer.ts';
-import type { ToolRuntime } from './tool-runtime.ts';
 
 /** The runtime's answer as the tools give it, with what to call next. */
 export async function answered(
-  runtime: ToolRuntime,
+  runtime: Runtime,
   answer: Answer,
   known: Pick<Known, 'session' | 'named'> & Who,
 ): Promise<{ structured: StatusAnswer } | { refused: Refused }> {
   const { reply, ignored = false, restored, due = [] } = answer;
   if (isRefused(reply)) return { refused: reply };
   const warning = answer.warning ?? keptWarning(answer.kept);
-  const view = needsView(reply) ? await runtime.engine.view(reply.run) : undefined;
-  const next = nextCall(reply, { ...known, ignored, view, treeless: runtime.tree === undefined });
-  const worktree = answer.worktree ?? runtime.tree?.ofTask(reply.run, reply.task?.id);
   // With a context action still to come, what is brought now would be lost with it.
   const brings = due.length > 0 && reply.instructions !== undefined;
-  const artifacts = brings ? await runtime.memory.bring(reply.run, known, due, moreWords) : undefined;
+  const view =
+    needsView(reply) || brings ? (answer.view ?? (await runtime.engine.view(reply.run))) : undefined;
+  const next = nextCall(reply, { ...known, ignored, view, treeless: !runtime.workspace.hasFiles });
+  const worktree = answer.worktree ?? runtime.workspace.taskWorktree(reply.run, reply.task?.id);
+  const artifacts = view && brings ? await runtime.memory.bring(view, known, due, moreWords) : undefined;
   const around = {
     ...(worktree === undefined ? {} : { worktree }),
     ...(warning === undefined ? {} : { warning }),

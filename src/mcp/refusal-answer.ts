@@ -1,6 +1,5 @@
 import { bounded, firstWithin } from '../messages/index.ts';
-import type { Refused, Who } from '../runtime/index.ts';
-import type { ToolRuntime } from './tool-runtime.ts';
+import type { Refused, Runtime, Who } from '../runtime/index.ts';
 import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 
 /** A refusal as a client sees it: the four keys, and the instructions or runs that come with some. */
@@ -14,11 +13,7 @@ export const refusalAnswer = ({ code, message, next, at, instructions, runs }: R
 });
 
 /** The same "no" for somebody who has tools: what to call instead. */
-export async function forTools(
-  refused: Refused,
-  runtime: ToolRuntime,
-  { witness }: Who = {},
-): Promise<Refused> {
+export async function forTools(refused: Refused, runtime: Runtime, { witness }: Who = {}): Promise<Refused> {
   switch (refused.code) {
     case 'no_workflow': {
       const offered = namedWorkflows(await offeredWorkflows(runtime));

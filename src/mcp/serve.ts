@@ -52,7 +52,7 @@ export async function serveMcp({
   const handle = serveStdio(
     () =>
       createMcpServer({
-        runtime: async () => (await loadRuntime()).createRuntime(project),
+        runtime: async () => (await loadRuntime()).openRuntime(project),
         version,
         session,
         caller,

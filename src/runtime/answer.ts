@@ -1,5 +1,6 @@
 import { StepfastError } from '../errors.ts';
 import type { DueArtifact, Status, TaskEnd } from '../machine/index.ts';
+import type { Loaded } from '../store/index.ts';
 
 /** A "no" as data, from the machine or from what stands around it. */
 export interface Refused {
@@ -30,6 +31,8 @@ export interface Answer {
   kept?: { id: string; title: string; end?: TaskEnd }[];
   /** A start that went on with a run. */
   restored?: true;
+  /** The run as the call left it, where that is known. */
+  view?: Loaded | undefined;
 }
 
 /** What a refusal is, whoever gave it: a status has no code. */

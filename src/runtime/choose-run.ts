@@ -11,6 +11,10 @@ export function runNamed(ids: readonly string[], name: string, at?: string): { r
   const [only, second] = meant;
   if (only !== undefined && second === undefined) return { run: only };
   if (second !== undefined) return several(meant, meant);
+  return noRunNamed(name, at);
+}
+
+export function noRunNamed(name: string, at?: string): Refused {
   const what = at === undefined ? `'${name.slice(0, 80)}'` : `the handle ${at.slice(0, 80)}`;
   return {
     code: 'no_run',

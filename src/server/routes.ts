@@ -2,15 +2,22 @@ import * as z from 'zod';
 import { definitionProblem } from '../definition/index.ts';
 import {
   type Circumstances,
+  type Executed,
+  type ExecutedAnswer,
   etagOf,
   maxPage,
   maxWatchMs,
   noRun,
+  preferenceIn,
+  preferHeader,
   type RunAnswer,
   type Scope,
+  type ViewAnswer,
+  type WatchAnswer,
   type WhoamiAnswer,
 } from '../engine/index.ts';
 import type { Definition } from '../machine/index.ts';
+import type { Loaded } from '../store/index.ts';
 import { asProven, asReader } from './actor.ts';
 import {
   circumstancesSchema,
@@ -43,6 +50,10 @@ const runInfo = z.looseObject({
   state: z.looseObject({}).optional(),
   problem: z.string().optional(),
 });
+const preferredView = z
+  .object({ hash: z.string(), state: z.looseObject({}), version })
+  .optional()
+  .describe('The run as it is now, with the header Prefer: return=representation.');
 const executed = z.object({
   run: z.string(),
   reply: z.looseObject({}).describe('Where the run stands, or a refusal with code, message and next.'),
@@ -50,6 +61,7 @@ const executed = z.object({
   changed: z.boolean(),
   interrupted: z.boolean(),
   due: z.array(z.looseObject({})),
+  view: preferredView,
 });
 const cursor = z.string().regex(/^\d{1,20}$/);
 
@@ -76,10 +88,10 @@ export const routes: readonly Route[] = [
       once: onceSchema.exactOptional(),
     }),
     answer: executed,
-    handle: async ({ body, principal, engine, now, url }) => {
+    handle: async ({ body, principal, engine, now, url, request }) => {
       const command = asProven(body.command, principal, { now, url });
       const circumstances = { ...body.circumstances, principal: principal.id };
-      return await engine.begin(body.definition, command, circumstances, body.once);
+      return asPreferred(await engine.begin(body.definition, command, circumstances, body.once), request);
     },
   }),
   route({
@@ -194,18 +206,21 @@ export const routes: readonly Route[] = [
       after: seq.optional(),
       ms: z.coerce.number().pipe(z.int().min(0).max(3_600_000)).optional(),
     }),
-    answer: z.object({ seq: z.int() }),
+    answer: z.object({ seq: z.int(), view: preferredView }),
     waits: true,
-    async handle({ params, query, engine, signal }) {
+    async handle({ params, query, engine, request, signal }) {
       const { after = 0, ms = maxWatchMs } = query;
-      const moved = engine.watch(params.run, after, Math.min(ms, maxWatchMs));
+      const { view: preferred, check } = preferenceIn(request.headers.get(preferHeader));
+      const until = check === undefined ? {} : { check };
+      const moved = engine.watch(params.run, after, Math.min(ms, maxWatchMs), until);
       const left = onAbort(signal);
-      await Promise.race([moved, left.aborted]).finally(left.forget);
-      // Whoever was left waiting has nobody to fail for.
+      const view = await Promise.race([moved, left.aborted]).finally(left.forget);
+      // The client is gone, so that nothing can be reported to it.
       moved.catch(() => undefined);
-      const view = await engine.view(params.run);
+      if (signal.aborted) return { seq: after };
       if (!view) throw noRun(params.run);
-      return { seq: view.version.seq };
+      const { seq } = view.version;
+      return { seq, ...(preferred && seq > after ? { view: viewOf(view) } : {}) } satisfies WatchAnswer;
     },
   }),
   route({
@@ -266,17 +281,34 @@ type CommandCall = Call<
   { command: SentCommand; key?: string; circumstances?: Circumstances }
 >;
 
-async function execute({ params, body, principal, engine, now, url }: CommandCall): Promise<unknown> {
+const viewOf = ({ hash, state, version: at }: Loaded): ViewAnswer => ({ hash, state, version: at });
+
+function asPreferred({ view, ...answer }: Executed, request: Request): ExecutedAnswer {
+  const preferred = view !== undefined && preferenceIn(request.headers.get(preferHeader)).view;
+  return preferred ? { ...answer, view: viewOf(view) } : answer;
+}
+
+async function execute({
+  params,
+  body,
+  principal,
+  engine,
+  now,
+  url,
+  request,
+}: CommandCall): Promise<ExecutedAnswer> {
   const { command, key: given, circumstances } = body;
   if (command.type === 'status' && !may(principal, 'write')) {
     const reader = asReader({ ...command, now }, principal, now);
-    return await engine.execute(params.run, reader.command, undefined, reader.circumstances(circumstances));
+    const around = reader.circumstances(circumstances);
+    return asPreferred(await engine.execute(params.run, reader.command, undefined, around), request);
   }
   const needed: Scope =
     command.type === 'gatesStarted' || command.type === 'gatesFinished' ? 'gates' : 'write';
   if (!may(principal, needed)) throw lacksScope(needed);
   const proven = asProven(command, principal, { now, url });
-  return await engine.execute(params.run, proven, given, { ...circumstances, principal: principal.id });
+  const around = { ...circumstances, principal: principal.id };
+  return asPreferred(await engine.execute(params.run, proven, given, around), request);
 }
 
 function onAbort(signal: AbortSignal): { aborted: Promise<void>; forget(): void } {

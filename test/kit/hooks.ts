@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import type { Logged } from '../../src/hooks/hook-log.ts';
 import { runHook } from '../../src/hooks/run-hook.ts';
 import { claudeCode } from '../../src/hosts/claude-code/index.ts';
-import { isRefused, type Request, type Runtime } from '../../src/runtime/index.ts';
+import { isRefused, type LocalRuntime, type Request } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from './project.ts';
 
 /** A project in which a host's hooks fire; payloads have the shapes of the real program. */
 export interface HookKit {
   project: TestProject;
-  runtime: Runtime;
+  runtime: LocalRuntime;
   /** Starts the workflow 'w' as the tools would, under a session of their own. */
   start(): Promise<{ run: string; at: string }>;
   call(run: string, request: Request): Promise<string>;

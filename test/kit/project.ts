@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime/index.ts';
+import { type LocalRuntime, openRuntime, type RuntimeOptions } from '../../src/runtime/index.ts';
 
 /** A temporary git repository with a home of its own, and the real runtime with real gates in it. */
 export interface TestProject {
@@ -10,7 +10,7 @@ export interface TestProject {
   env: Record<string, string>;
   write(files: Record<string, string>): void;
   git(...args: string[]): string;
-  runtime(options?: Partial<RuntimeOptions>): Runtime;
+  runtime(options?: Partial<RuntimeOptions>): LocalRuntime;
   /** What a person would do at a terminal. */
   trust(workflow: string): void;
   [Symbol.dispose](): void;
@@ -40,8 +40,8 @@ export function createTestProject(files: Record<string, string> = {}): TestProje
       writeFileSync(join(root, file), text);
     }
   };
-  const runtime = (options: Partial<RuntimeOptions> = {}): Runtime =>
-    createRuntime({
+  const runtime = (options: Partial<RuntimeOptions> = {}): LocalRuntime =>
+    openRuntime({
       cwd: root,
       env,
       home,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'esbuild';
-import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
+import { type LocalRuntime, openRuntime } from '../../src/runtime/index.ts';
 
 export const eras = ['2025', '2026'] as const;
 export type Era = (typeof eras)[number];
@@ -34,7 +34,7 @@ export interface Project {
   root: string;
   env: Record<string, string>;
   /** The store as the server sees it, for what tests look at and people do. */
-  runtime(): Runtime;
+  runtime(): LocalRuntime;
   /** As a person who read the workflow's commands. */
   trust(workflow: string): void;
   remove(): void;
@@ -66,8 +66,8 @@ export function createProject(workflows: Record<string, string>): Project {
     XDG_STATE_HOME: join(root, 'state'),
     TMPDIR: tmpdir(),
   };
-  const runtime = (): Runtime =>
-    createRuntime({ cwd: directory, env, home: root, runner: { program: process.execPath, args: [entry] } });
+  const runtime = (): LocalRuntime =>
+    openRuntime({ cwd: directory, env, home: root, runner: { program: process.execPath, args: [entry] } });
   return {
     root: directory,
     env,

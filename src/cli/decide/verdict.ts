@@ -1,6 +1,6 @@
 import type { CommandOf, Verdict } from '../../machine/index.ts';
 import { printable } from '../../messages/index.ts';
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { person, personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
 import { exit } from '../exit.ts';
@@ -41,7 +41,7 @@ export async function giveVerdict(
 }
 
 /** A position is fenced by its handle; what concerns the whole run has none. */
-const hasMoved = async ({ at, view }: Decidable, { engine }: Runtime): Promise<boolean> =>
+const hasMoved = async ({ at, view }: Decidable, { engine }: LocalRuntime): Promise<boolean> =>
   at === undefined && (await engine.view(view.run))?.version.hash !== view.version.hash;
 
 const moved = ({ view }: Decidable): Refused => ({

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { runHook } from '../../hooks/index.ts';
 import { hosts } from '../../hosts/index.ts';
-import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import { type LocalRuntime, openRuntime } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 
 /** A project that exists as long as the demonstration, with a home of its own: nothing of the user's is touched. */
 export interface Stage {
   root: string;
-  runtime: Runtime;
+  runtime: LocalRuntime;
   who: { session: string; host: string };
   write(file: string, text: string): void;
   /** One of Claude Code's hooks fires; answers the text that is injected. */
@@ -74,7 +74,7 @@ export function createStage({ env, main, now }: Io): Stage {
   write('cart.mjs', broken);
   write('cart.test.mjs', tests);
   const runner = { program: process.execPath, args: [main, 'gate-runner'] };
-  const runtime = createRuntime({ cwd: root, env: own, home, runner, clock: now });
+  const runtime = openRuntime({ cwd: root, env: own, home, runner, clock: now });
   const { definition, hash } = runtime.resolve('fix-and-release');
   // A person would be asked; here everything that runs was written three lines above.
   runtime.trust.give({ hash, workflow: definition.name, now: now(), by: 'person' });

@@ -1,6 +1,6 @@
 import { type HookEvent, hookEvents } from '../../hooks/index.ts';
 import { type Event, ended } from '../../machine/index.ts';
-import { type Runtime, refusalsIn } from '../../runtime/index.ts';
+import { type LocalRuntime, refusalsIn } from '../../runtime/index.ts';
 
 /** What Stepfast did in a project, counted from its journals and from what its hooks wrote down. */
 export interface Tally {
@@ -34,7 +34,7 @@ export interface Tally {
   hookErrors: number;
 }
 
-export async function tallyOf({ engine, project }: Pick<Runtime, 'engine' | 'project'>): Promise<Tally> {
+export async function tallyOf({ engine, project }: Pick<LocalRuntime, 'engine' | 'project'>): Promise<Tally> {
   const tally = nothing();
   const seen = (now: number): void => {
     tally.since = Math.min(tally.since ?? now, now);

@@ -1,9 +1,9 @@
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 
-type Problem = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>['problems'][number];
+type Problem = NonNullable<Awaited<ReturnType<LocalRuntime['store']['check']>>>['problems'][number];
 
 /** What a look at every byte of a run finds; undefined where it is whole. */
-export async function damageOf({ store }: Runtime, run: string): Promise<Refused | undefined> {
+export async function damageOf({ store }: LocalRuntime, run: string): Promise<Refused | undefined> {
   const problems = (await store.check(run))?.problems ?? [];
   const [first] = problems;
   if (!first) return undefined;

@@ -10,8 +10,8 @@ steps: [{ id: a, type: action, instructions: A }]
 test('a run that cannot be shown is told as damaged, and hides no other', async () => {
   using project = createProject({ '.stepfast/workflows/w.yaml': workflow });
   await project.run(['start', 'w'], { env: { STEPFAST_AGENT: '1' } });
-  const { createRuntime } = await import('../../runtime/index.ts');
-  const runtime = createRuntime({
+  const { openRuntime } = await import('../../runtime/index.ts');
+  const runtime = openRuntime({
     cwd: project.root,
     home: project.root,
     env: {},

@@ -2,7 +2,7 @@ import { excludedFrom } from '../../definition/index.ts';
 import { treeOf } from '../../evidence/index.ts';
 import { formatHandle, parseHandle, type State } from '../../machine/index.ts';
 import { ago, printable } from '../../messages/index.ts';
-import { type Answer, isRefused, type Runtime } from '../../runtime/index.ts';
+import { type Answer, isRefused, type LocalRuntime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf, isPerson } from '../caller.ts';
 import { exit, usageError } from '../exit.ts';
@@ -53,7 +53,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 async function print(
   { run, reply, worktree, warning, due }: Answer,
   named: string | undefined,
-  runtime: Runtime,
+  runtime: LocalRuntime,
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {
@@ -92,7 +92,7 @@ async function print(
 async function heldBy(
   name: string | undefined,
   run: string,
-  { engine }: Runtime,
+  { engine }: LocalRuntime,
 ): Promise<string | undefined> {
   const state = name === undefined ? undefined : (await engine.view(run))?.state;
   const held = Object.values(state?.cursors ?? {}).filter(({ lease }) => lease?.holder === name);
@@ -102,7 +102,7 @@ async function heldBy(
 
 /** Hashing costs a walk over the files: only where there is something to compare it with. */
 async function currentTree(
-  { project }: Runtime,
+  { project }: LocalRuntime,
   { outputs }: State,
   definition: Parameters<typeof excludedFrom>[0],
 ): Promise<string | undefined> {
@@ -123,7 +123,11 @@ function doneJson({ outputs }: State, tree: string | undefined): object[] {
   }));
 }
 
-async function several(runtime: Runtime, io: Io, values: { json?: boolean | undefined }): Promise<number> {
+async function several(
+  runtime: LocalRuntime,
+  io: Io,
+  values: { json?: boolean | undefined },
+): Promise<number> {
   const live = (await runtime.engine.runs()).filter(isLive);
   if (values.json) return printJson(io, { runs: live.map(runJson) }, exit.ok);
   io.stdout.write(runTable(live, io));
@@ -133,7 +137,7 @@ async function several(runtime: Runtime, io: Io, values: { json?: boolean | unde
 
 async function nothing(
   message: string,
-  runtime: Runtime,
+  runtime: LocalRuntime,
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {

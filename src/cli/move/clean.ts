@@ -1,6 +1,6 @@
 import { ended } from '../../machine/index.ts';
 import { count, duration } from '../../messages/index.ts';
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
 import { agreed } from '../confirm.ts';
@@ -71,7 +71,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return exit.ok;
 }
 
-type RunInfo = Awaited<ReturnType<Runtime['engine']['runs']>>[number];
+type RunInfo = Awaited<ReturnType<LocalRuntime['engine']['runs']>>[number];
 
 const isOld =
   (before: number) =>
@@ -79,7 +79,7 @@ const isOld =
     state !== undefined && ended(state) && state.updatedAt <= before;
 
 /** The run that was named, also one that cannot be read any more. */
-async function only(name: string, { which, engine, serverOf }: Runtime): Promise<RunInfo[] | Refused> {
+async function only(name: string, { which, engine, serverOf }: LocalRuntime): Promise<RunInfo[] | Refused> {
   const found = await which({ run: name });
   if ('code' in found) return found;
   const { state } = (serverOf(found.run) && (await engine.view(found.run))) || {};

@@ -1,9 +1,9 @@
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 
-export const isOfFiles = ({ serverOf }: Runtime, run: string): boolean => serverOf(run) === undefined;
+export const isOfFiles = ({ serverOf }: LocalRuntime, run: string): boolean => serverOf(run) === undefined;
 
 /** What cannot be done with a run that has no files here, and need not. */
-export function onServer({ serverOf }: Runtime, run: string, what: string): Refused | undefined {
+export function onServer({ serverOf }: LocalRuntime, run: string, what: string): Refused | undefined {
   const url = serverOf(run);
   if (url === undefined) return undefined;
   return {

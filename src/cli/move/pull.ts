@@ -6,9 +6,9 @@ import {
   type Found,
   type Incoming,
   isMeant,
+  type LocalRuntime,
   type Refused,
   type Remote,
-  type Runtime,
   renewMarks,
   type Transfer,
 } from '../../runtime/index.ts';
@@ -43,7 +43,7 @@ type Outcome = { run: string } & (
 );
 
 interface Place {
-  runtime: Runtime;
+  runtime: LocalRuntime;
   transfer: Transfer;
   remote: Remote;
   io: Io;

@@ -2,10 +2,10 @@ import { StepfastError } from '../../errors.ts';
 import { ago, count, printable } from '../../messages/index.ts';
 import {
   createTransfer,
+  type LocalRuntime,
   type Outgoing,
   type Refused,
   type Remote,
-  type Runtime,
 } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
@@ -111,7 +111,7 @@ function whyNot(
 }
 
 /** Before anything leaves this machine. */
-async function show(outgoing: Outgoing, remote: Remote, { engine }: Runtime, io: Io): Promise<void> {
+async function show(outgoing: Outgoing, remote: Remote, { engine }: LocalRuntime, io: Io): Promise<void> {
   const { run: id, is, batches, further, texts, bytes, last } = outgoing;
   const line = (name: string, text: string): void =>
     io.stderr.write(`${renderLine([['dim', `  ${name.padEnd(8)}`], text], io.stderr, signsFor(io).more)}\n`);

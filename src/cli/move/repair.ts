@@ -1,5 +1,5 @@
 import { ago, count, printable } from '../../messages/index.ts';
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
@@ -21,7 +21,7 @@ export const options = { ...runOptions, keep: { type: 'string' } } as const;
 /** Lines of a history that are shown. */
 const mostTold = 20;
 
-type Checked = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>;
+type Checked = NonNullable<Awaited<ReturnType<LocalRuntime['store']['check']>>>;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
@@ -56,9 +56,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 /** Those that were named, or every run: whoever asks for a repair often knows no id. */
 async function checksOf(
-  runtime: Runtime,
+  runtime: LocalRuntime,
   named: string | undefined,
-): Promise<Checked[] | Exclude<Awaited<ReturnType<Runtime['which']>>, { run: string }>> {
+): Promise<Checked[] | Exclude<Awaited<ReturnType<LocalRuntime['which']>>, { run: string }>> {
   const found = named === undefined ? undefined : await runtime.which({ run: named });
   if (found && 'code' in found) return found;
   const served = found && onServer(runtime, found.run, 'repaired');
@@ -72,7 +72,7 @@ async function checksOf(
   return checks;
 }
 
-function show(check: Checked, runtime: Runtime, io: Io): void {
+function show(check: Checked, runtime: LocalRuntime, io: Io): void {
   const { run: id, batches, problems, harmless, branches } = check;
   const signs = signsFor(io);
   const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);
@@ -100,7 +100,7 @@ function show(check: Checked, runtime: Runtime, io: Io): void {
   }
 }
 
-const checkJson = (check: Checked, runtime: Runtime): object => ({
+const checkJson = (check: Checked, runtime: LocalRuntime): object => ({
   run: check.run,
   batches: check.batches,
   findings: findingsOf(check.problems),
@@ -145,7 +145,7 @@ const personFor = (id: string, keep: string | undefined, io: Io): Refused | unde
 async function mend(
   check: Checked,
   keep: string | undefined,
-  runtime: Runtime,
+  runtime: LocalRuntime,
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {
@@ -168,7 +168,7 @@ async function mend(
   return exit.ok;
 }
 
-type Dropped = Awaited<ReturnType<Runtime['store']['repair']>>['dropped'];
+type Dropped = Awaited<ReturnType<LocalRuntime['store']['repair']>>['dropped'];
 
 /** `position.completed, note.added`: what the batches told of, each once. */
 const lostWords = (dropped: Dropped): string =>

@@ -1,8 +1,9 @@
 import { listWorkflows, places } from '../../definition/index.ts';
 // Its own entry: the tools over stdio start without it.
 import { createMcpHttp } from '../../mcp/index.ts';
-import { createTreeless } from '../../runtime/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
 import type { Backend, McpHandler } from '../../server/index.ts';
+import { none } from '../../workspace/index.ts';
 
 /** How many runs of one session can be told apart. */
 const mostRuns = 50;
@@ -17,7 +18,6 @@ interface McpOptions {
 
 /** The same tools as over stdio, for callers whose tree is elsewhere. */
 export function createMcpTools({ backend, version, clock, onError }: McpOptions): McpHandler {
-  const treeless = createTreeless({ clock });
   // What this server has written; another writes it again, which changes nothing.
   const known = new Set<string>();
   let names: ReadonlySet<string> | undefined;
@@ -31,18 +31,18 @@ export function createMcpTools({ backend, version, clock, onError }: McpOptions)
     onError,
     runtimeFor({ project: { id } }, session) {
       const sessions = backend.sessions(id);
-      return treeless({
+      return createRuntime({
         engine: backend.engine(id),
-        session,
-        used: {
+        clock,
+        workspace: none({
           named: async (name) => (isBundled(name) ? undefined : (await sessions.definitions(1, name))[0]),
           all: async (most) => (await sessions.definitions(most)).filter(({ name }) => !isBundled(name)),
-        },
-        runsOf: (who) => sessions.runsOf(who, mostRuns),
-        async joined(who, run) {
-          const name = `${id} ${run} ${who}`;
+        }),
+        runs: () => sessions.runsOf(session, mostRuns),
+        async onJoined(joined, run) {
+          const name = `${id} ${run} ${joined}`;
           if (known.has(name)) return;
-          await sessions.join(who, run, clock());
+          await sessions.join(joined, run, clock());
           if (known.size >= mostJoined) known.clear();
           known.add(name);
         },

@@ -1,8 +1,8 @@
-import type { Check, Runtime } from '../../runtime/index.ts';
+import type { Check, LocalRuntime } from '../../runtime/index.ts';
 
 /** The server that new runs begin on, where there is one, and as whom. */
 export async function checkServer(
-  { server }: Runtime,
+  { server }: LocalRuntime,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Check[]> {
   if (!server) return [];

@@ -7,7 +7,7 @@ import {
   type Check,
   createBindings,
   findInformal,
-  type Runtime,
+  type LocalRuntime,
   readInformal,
   renewMarks,
 } from '../../runtime/index.ts';
@@ -18,7 +18,7 @@ const mostRuns = 5;
 const manyEnded = 30;
 
 /** What seed 002's troubleshooting asks: is it written, is it up to date, did it arrive, was it read, does it pile up. */
-export async function checkRuns(runtime: Runtime, now: number): Promise<Check[]> {
+export async function checkRuns(runtime: LocalRuntime, now: number): Promise<Check[]> {
   const { engine, project } = runtime;
   // Looked at first: to ask for a run writes its file anew where that is behind.
   const written = new Map((await engine.ids()).map((run) => [run, writtenAt(project, run)]));
@@ -52,7 +52,7 @@ export async function checkRuns(runtime: Runtime, now: number): Promise<Check[]>
 }
 
 /** Why there is no state to come back to. */
-function checkNone({ project }: Runtime): Check[] {
+function checkNone({ project }: LocalRuntime): Check[] {
   const informal = findInformal(project);
   const [first] = informal;
   if (first)
@@ -76,7 +76,7 @@ type View = { run: string; definition: Definition; state: State };
 function checkRun(
   { definition, state }: View,
   before: number | undefined,
-  { project, serverOf }: Runtime,
+  { project, serverOf }: LocalRuntime,
   now: number,
 ): Check[] {
   const { run, updatedAt } = state;
@@ -127,7 +127,7 @@ function checkDelivery(what: string, { briefings, sessions, run }: State): Check
 function checkReading(
   what: string,
   { definition, state }: Pick<View, 'definition' | 'state'>,
-  project: Runtime['project'],
+  project: LocalRuntime['project'],
 ): Check[] {
   const wanted = requiredReading(definition, state);
   const unread = wanted.filter((path) => readState(state, path, project) !== 'read');
@@ -145,7 +145,7 @@ function checkReading(
 }
 
 /** Hooks start only where a mark is: they are made again, so that nothing stays asleep. */
-async function checkMarks({ engine, project }: Runtime, live: number): Promise<Check[]> {
+async function checkMarks({ engine, project }: LocalRuntime, live: number): Promise<Check[]> {
   const folder = join(project.directory, 'sessions', 'marks');
   const seen = (): string => JSON.stringify([createMarks(project.directory).reasons().sort(), names(folder)]);
   const before = seen();
@@ -157,7 +157,7 @@ async function checkMarks({ engine, project }: Runtime, live: number): Promise<C
 }
 
 /** Whether hooks came by lately, and what they said. */
-export async function checkHooks({ project, engine }: Runtime, now: number): Promise<Check[]> {
+export async function checkHooks({ project, engine }: LocalRuntime, now: number): Promise<Check[]> {
   const what = 'hooks';
   const events = hookEvents(project);
   const errors = events.filter((event) => event.what === 'error' && now - event.now < day);
@@ -185,7 +185,7 @@ export async function checkHooks({ project, engine }: Runtime, now: number): Pro
   return checks;
 }
 
-function writtenAt({ directory }: Runtime['project'], run: string): number | undefined {
+function writtenAt({ directory }: LocalRuntime['project'], run: string): number | undefined {
   try {
     const text = readFileSync(join(directory, 'runs', run, 'state.json'), 'utf8');
     const time = Date.parse(JSON.parse(text).updated_at);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { commandsOf, listWorkflows } from '../../definition/index.ts';
 import { count, printable } from '../../messages/index.ts';
-import { type HostSetup, isSetupRefusal, type Runtime, type SetupPlace } from '../../runtime/index.ts';
+import { type HostSetup, isSetupRefusal, type LocalRuntime, type SetupPlace } from '../../runtime/index.ts';
 import { requireOwnFolders } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { agreed } from '../confirm.ts';
@@ -122,7 +122,7 @@ const told = (plans: readonly HostPlan[], results: readonly HostPlan[]): object[
   });
 
 /** Nothing that is there is overwritten, nor hidden by a second workflow of its name. */
-function planFor({ project, searchPath }: Runtime, files: Record<string, string>): Plan {
+function planFor({ project, searchPath }: LocalRuntime, files: Record<string, string>): Plan {
   const plan: Plan = { write: [], keep: [] };
   const own = searchPath.filter(({ kind }) => kind === 'project');
   const go = listWorkflows(own).find(({ name }) => name === 'go')?.file;

@@ -4,7 +4,7 @@ import { commandsOf } from '../../definition/index.ts';
 import { withWorktree } from '../../evidence/index.ts';
 import type { Definition } from '../../machine/index.ts';
 import { count, lasting, printable } from '../../messages/index.ts';
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { findProject } from '../../workspace/index.ts';
 import { readInputs } from '../act/inputs.ts';
 import { readArgs } from '../args.ts';
@@ -67,7 +67,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** Here a hash on the command line may stand for a person. */
-function untrusted(definition: Definition, hash: string, { trust }: Runtime): Refused | undefined {
+function untrusted(definition: Definition, hash: string, { trust }: LocalRuntime): Refused | undefined {
   if (trust.has(definition)) return undefined;
   const commands = commandsOf(definition).join('; ');
   return {

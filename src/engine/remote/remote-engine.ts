@@ -1,7 +1,7 @@
 import { StepfastError } from '../../errors.ts';
 import { type Command, type Definition, dueArtifacts, ended, type Text } from '../../machine/index.ts';
 import { isRunId, type Loaded, type RunInfo, type StoredEntry } from '../../store/index.ts';
-import type { Circumstances, Engine, Executed, Once, OpeningCommand } from '../engine.ts';
+import type { Circumstances, Engine, Executed, Once, OpeningCommand, WatchOptions } from '../engine.ts';
 import { newRun } from '../new-run-id.ts';
 import type { Answer } from './outcome.ts';
 import { createAsking, type RemoteOptions } from './request.ts';
@@ -10,13 +10,16 @@ import {
   type CommandBody,
   type EntriesAnswer,
   type ExecutedAnswer,
+  etagOf,
   type IdsAnswer,
   maxPage,
   maxWatchMs,
   ownKeyPrefix,
   paths,
+  preferenceOf,
   type RunAnswer,
   type RunsAnswer,
+  type WatchAnswer,
   type WhoamiAnswer,
 } from './wire.ts';
 
@@ -39,6 +42,7 @@ const mostPages = 50;
 export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   const { ask, now, url } = createAsking(options);
   const known = new Map<string, { etag: string; view: Loaded }>();
+  const looks = new Map<string, Promise<Loaded | undefined>>();
   return { url, now, whoami, begin, execute, view, ids, runs, entries, text, watch, remove };
 
   async function begin(
@@ -48,7 +52,9 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     once: Once = onceFor(definition.name, now()),
   ): Promise<Executed> {
     const body: BeginBody = { definition, command, once, ...(circumstances ? { circumstances } : {}) };
-    const executed = bodyOf<ExecutedAnswer>(await ask({ method: 'POST', path: paths.runs, body }));
+    looks.clear();
+    const answer = await ask({ method: 'POST', path: paths.runs, body, prefer: preferenceOf() });
+    const executed = withView(bodyOf<ExecutedAnswer>(answer), definition);
     const repeated = !executed.changed && !('code' in executed.reply);
     return repeated && isOwn(once.key) ? await asFirst(executed, command) : executed;
   }
@@ -60,8 +66,11 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     circumstances?: Circumstances,
   ): Promise<Executed> {
     const body: CommandBody = { command, key, ...(circumstances ? { circumstances } : {}) };
-    const answer = await ask({ method: 'POST', path: paths.commands(run), body });
-    const executed = bodyOf<ExecutedAnswer>(answer);
+    const definition = known.get(run)?.view.definition;
+    looks.clear();
+    const prefer = definition && preferenceOf();
+    const answer = await ask({ method: 'POST', path: paths.commands(run), body, prefer });
+    const executed = withView(bodyOf<ExecutedAnswer>(answer), definition);
     const { reply, changed } = executed;
     // A call that was sent once and is a repetition repeats one that the caller made before.
     const repeated = answer.again && isOwn(key) && !changed && !('code' in reply) && reply.replayed;
@@ -96,15 +105,32 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     };
   }
 
+  function withView({ view: seen, ...executed }: ExecutedAnswer, definition?: Definition): Executed {
+    const { run } = executed;
+    if (!seen || !definition) return executed;
+    return { ...executed, view: keep({ run, definition, ...seen }) };
+  }
+
   async function view(run: string): Promise<Loaded | undefined> {
+    const looked = looks.get(run) ?? look(run);
+    if (options.together) looks.set(run, looked);
+    looked.catch(() => looks.delete(run));
+    return await looked;
+  }
+
+  async function look(run: string): Promise<Loaded | undefined> {
     if (!isRunId(run)) return undefined;
     const before = known.get(run);
     const answer = await orNone(() => ask({ path: paths.run(run), etag: before?.etag }));
     if (answer?.status === 304 && before) return before.view;
     known.delete(run);
-    if (!answer) return undefined;
-    const found: Loaded = bodyOf<RunAnswer>(answer);
-    if (answer.etag !== undefined) known.set(run, { etag: answer.etag, view: found });
+    return answer && keep(bodyOf<RunAnswer>(answer));
+  }
+
+  function keep(found: Loaded): Loaded {
+    if (options.together) looks.set(found.run, Promise.resolve(found));
+    known.delete(found.run);
+    known.set(found.run, { etag: etagOf(found.version), view: found });
     const [oldest] = known.keys();
     if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
     return found;
@@ -142,18 +168,31 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     return answer ? String(answer.body) : `${words.opening}…`;
   }
 
-  async function watch(run: string, seq: number, ms: number): Promise<void> {
+  async function watch(
+    run: string,
+    seq: number,
+    ms: number,
+    { check, signal }: WatchOptions = {},
+  ): Promise<Loaded | undefined> {
+    looks.clear();
     const until = performance.now() + ms;
+    const definition = known.get(run)?.view.definition;
+    const prefer = definition && preferenceOf(check);
     for (let left = ms; left > 0; left = until - performance.now()) {
       const holdMs = Math.ceil(Math.min(left, maxWatchMs));
       const query = { after: seq, ms: holdMs };
-      const answer = await orNone(() => ask({ path: paths.watch(run), query, holdMs }));
-      if (!answer || bodyOf<{ seq: number }>(answer).seq > seq) return;
+      const answer = await orNone(() => ask({ path: paths.watch(run), query, holdMs, prefer, signal }));
+      if (!answer) return undefined;
+      const { seq: now, view: seen } = bodyOf<WatchAnswer>(answer);
+      if (seen && definition) return keep({ run, definition, ...seen });
+      if (now > seq) break;
     }
+    return await view(run);
   }
 
   async function remove(run: string): Promise<void> {
     known.delete(run);
+    looks.clear();
     await orNone(() => ask({ method: 'DELETE', path: paths.run(run) }));
   }
 

@@ -12,7 +12,6 @@ export const versionHeader = 'stepfast-version';
 /** Of keys that the client makes for itself: what they repeat is not shown as `replayed`. */
 export const ownKeyPrefix = 'auto:';
 
-const maxKeyLength = 512;
 /** Most runs of one page. */
 export const maxPage = 200;
 /** Longest a server holds a `watch`. */
@@ -51,7 +50,30 @@ export interface CommandBody {
 }
 
 /** Of both: a refusal of the machine is a 200 with the refusal as `reply`. */
-export type ExecutedAnswer = Executed;
+export interface ExecutedAnswer extends Omit<Executed, 'view'> {
+  view?: ViewAnswer;
+}
+
+/** The run as a call left it, for whoever asked for it with the header `Prefer`. The client knows the definition. */
+export type ViewAnswer = Pick<Loaded, 'hash' | 'state' | 'version'>;
+
+export const preferHeader = 'prefer';
+const wantsView = 'return=representation';
+
+/** In a header, because servers before it would refuse a query or a body that they do not know. */
+export const preferenceOf = (check?: string): string =>
+  check === undefined ? wantsView : `${wantsView}, check=${encodeURIComponent(check)}`;
+
+export function preferenceIn(header: string | null): { view: boolean; check?: string } {
+  const parts = header?.split(/[,;]/).map((part) => part.trim()) ?? [];
+  const check = parts.find((part) => part.startsWith('check='))?.slice('check='.length);
+  const view = parts.includes(wantsView);
+  try {
+    return { view, ...(check === undefined ? {} : { check: decodeURIComponent(check) }) };
+  } catch {
+    return { view };
+  }
+}
 
 /** `GET /v1/runs/:run`, with `ETag: "<version.hash>"`; 304 for `If-None-Match`. */
 export type RunAnswer = Omit<Loaded, 'repeated'>;
@@ -72,9 +94,10 @@ export interface EntriesAnswer {
   entries: StoredEntry[];
 }
 
-/** `GET /v1/runs/:run/watch?after=&ms=`: where the run stands when it has moved, or when the time is over. */
-interface WatchAnswer {
+/** `GET /v1/runs/:run/watch?after=&ms=`: where the run is when it has moved, or when the time is over. */
+export interface WatchAnswer {
   seq: number;
+  view?: ViewAnswer;
 }
 
 export type Scope = 'read' | 'write' | 'gates' | 'decide' | 'admin';

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cpuTimer } from '../../../test/kit/cpu-time.ts';
 import { createTestProject, isServed, type TestProject } from '../../../test/kit/project.ts';
 import { isRefused } from '../answer.ts';
-import type { Runtime } from '../runtime.ts';
+import type { LocalRuntime } from '../open-runtime.ts';
 import { type Adoption, type AdoptOptions, adopt, lostSources, rescan } from './adopt.ts';
 import { findInformal, readInformal } from './find.ts';
 
@@ -29,7 +29,7 @@ const plan = (name: string): string => `# ${name}\n\n**Status**: 🔄 In Progres
 const local = 'CLAUDE.local.md';
 
 let project: TestProject;
-let runtime: Runtime;
+let runtime: LocalRuntime;
 beforeEach(() => {
   project = createTestProject();
   runtime = project.runtime();
@@ -239,7 +239,7 @@ describe('adopting', () => {
     if (!informal) throw new Error('nothing is found');
     // The first one has looked and found nothing; its moment is before that of the second.
     let second: ReturnType<typeof adopt> | undefined;
-    const engine: Runtime['engine'] = {
+    const engine: LocalRuntime['engine'] = {
       ...runtime.engine,
       runs: async () => {
         const seen = await runtime.engine.runs();

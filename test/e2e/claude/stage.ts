@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { registrations } from '../../../src/hosts/claude-code/index.ts';
-import { isRefused, type Runtime, type Who } from '../../../src/runtime/index.ts';
+import { isRefused, type LocalRuntime, type Who } from '../../../src/runtime/index.ts';
 import {
   type ClaudeRun,
   type ClaudeSession,
@@ -21,9 +21,9 @@ const top = join(import.meta.dirname, '..', '..', '..');
 const cli = join(top, 'dist', 'cli.js');
 const shim = join(top, 'hooks', 'stepfast-hook.sh');
 
-type View = NonNullable<Awaited<ReturnType<Runtime['engine']['view']>>>;
+type View = NonNullable<Awaited<ReturnType<LocalRuntime['engine']['view']>>>;
 type RunState = View['state'];
-type RunEvent = Awaited<ReturnType<Runtime['engine']['entries']>>[number]['events'][number];
+type RunEvent = Awaited<ReturnType<LocalRuntime['engine']['entries']>>[number]['events'][number];
 type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
 export interface Stage {

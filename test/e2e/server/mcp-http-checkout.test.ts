@@ -3,7 +3,7 @@ import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from 'vitest';
-import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
+import { type LocalRuntime, openRuntime } from '../../../src/runtime/index.ts';
 import { createProject, entry, type Project } from '../../mcp/kit.ts';
 import { gated, writers } from '../../mcp/workflows.ts';
 import { connect, createTeam } from './mcp-http-kit.ts';
@@ -14,9 +14,9 @@ afterEach(async () => {
 });
 
 /** The project as somebody sees it who has the tree, with real gates. */
-function checkout(project: Project): Runtime {
+function checkout(project: Project): LocalRuntime {
   const runner = { program: process.execPath, args: [entry, 'gate-runner'] };
-  return createRuntime({ cwd: project.root, env: project.env, home: project.env.HOME ?? '', runner });
+  return openRuntime({ cwd: project.root, env: project.env, home: project.env.HOME ?? '', runner });
 }
 
 it('whoever waits for the gates in a checkout runs them there, and the agent hears of it', async () => {
