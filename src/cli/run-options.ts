@@ -32,10 +32,10 @@ export function openRuntime(
     cwd: io.cwd,
     env: io.env,
     home: io.home,
-    ...(repoRoot === undefined ? {} : { repoRoot }),
-    ...(worktree === undefined ? {} : { worktree }),
+    repoRoot,
+    worktree,
     trusted,
-    ...(patienceMs === undefined ? {} : { patienceMs }),
+    patienceMs,
     runner: { program: process.execPath, args: [io.main, 'gate-runner'] },
     clock: io.now,
   });

@@ -44,18 +44,8 @@ export function openPlace(project: Project, around: Around, kind: HookKind): Pla
   const { env, home, now } = around;
   const marks = createMarks(project.directory);
   const problems: string[] = [];
-  let patienceMs = 0;
-  const opened = openEngine({
-    project,
-    env,
-    home,
-    clock: now,
-    together: true,
-    patienceMs: () => {
-      patienceMs = patienceFor(project, kind, now(), env);
-      return patienceMs;
-    },
-  });
+  const patienceMs = patienceFor(project, kind, now(), env);
+  const opened = openEngine({ project, env, home, clock: now, together: true, patienceMs });
   const { engine: whole, server, state, machine, checkout } = opened;
   const engine: Engine = { ...whole, runs };
   const bindings = createBindings(project.directory);
@@ -74,7 +64,7 @@ export function openPlace(project: Project, around: Around, kind: HookKind): Pla
       problems.push(messageOf(error));
     },
   });
-  const shared = patienceMs > 0;
+  const shared = server !== undefined && patienceMs > 0;
   return { ...around, project, engine, sessions, bindings, marks, state, machine, nowOf, shared, problems };
 
   function nowOf(run: string): number {

@@ -31,7 +31,7 @@ export interface EngineOptions {
   /** In place of the one that the environment or a login names. */
   server?: RemoteEngine | undefined;
   /** How long a call goes on asking a server that does not answer. */
-  patienceMs: number | (() => number);
+  patienceMs: number;
   /** For a process that lives for one moment, such as a hook. */
   together?: boolean;
 }
@@ -59,7 +59,7 @@ export function openEngine({
   together = false,
   ...options
 }: EngineOptions): OpenedEngine {
-  const state = stateDirectory({ env, ...(home === undefined ? {} : { home }) });
+  const state = stateDirectory({ env, home });
   const machine = machineId(state);
   const store = insideProject(
     project,
@@ -93,8 +93,8 @@ export function openEngine({
   function loggedIn(): RemoteEngine | undefined {
     const login = serverFor(project.root, state, env);
     if (!login) return undefined;
-    const patienceMs = typeof options.patienceMs === 'number' ? options.patienceMs : options.patienceMs();
-    return createRemoteEngine({ ...login, patienceMs, together, ...(clock ? { clock } : {}) });
+    const { patienceMs } = options;
+    return createRemoteEngine({ ...login, patienceMs, together, clock });
   }
 }
 

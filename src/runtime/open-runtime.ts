@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { RemoteEngine } from '../engine/index.ts';
 import {
   type Config,
   findProject,
@@ -8,8 +7,9 @@ import {
   type Project,
   type RunnerCommand,
   readConfig,
+  type WorkspaceOptions,
 } from '../workspace/index.ts';
-import { type OpenedEngine, openEngine } from './open-engine.ts';
+import { type EngineOptions, type OpenedEngine, openEngine } from './open-engine.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
 
 /** The runtime of a project on this disk, with what only a person's commands need. */
@@ -24,23 +24,17 @@ export interface LocalRuntime
   serverOf(run: string): string | undefined;
 }
 
-export interface RuntimeOptions {
+export interface RuntimeOptions
+  extends Pick<WorkspaceOptions, 'home' | 'workflowPath' | 'trusted'>,
+    Pick<EngineOptions, 'clock' | 'server'> {
   cwd: string;
   env?: Readonly<Record<string, string | undefined>>;
-  home?: string;
-  worktree?: string;
-  repoRoot?: string;
-  /** The workflow that a start without a name means. */
-  workflowPath?: string;
-  /** Hashes that are trusted by this process. */
-  trusted?: readonly string[];
+  worktree?: string | undefined;
+  repoRoot?: string | undefined;
   /** Starts this program's gate runner in a process of its own. */
   runner: RunnerCommand;
-  clock?(): number;
-  /** In place of the one that the environment or a login names. */
-  server?: RemoteEngine;
   /** How long a call goes on asking a server that does not answer. */
-  patienceMs?: number;
+  patienceMs?: number | undefined;
 }
 
 /** Longer than a server takes to start again. */
@@ -49,10 +43,7 @@ const patience = 30_000;
 /** Throws `bad_config` and what else keeps a project from being opened. */
 export function openRuntime(options: RuntimeOptions): LocalRuntime {
   const { cwd, env = process.env, home, worktree, repoRoot, patienceMs = patience } = options;
-  const project = findProject(cwd, {
-    ...(worktree === undefined ? {} : { worktree }),
-    ...(repoRoot === undefined ? {} : { repoRoot }),
-  });
+  const project = findProject(cwd, { worktree, repoRoot });
   const config = readConfig(join(project.worktree, '.stepfast'));
   const { clock, server: given } = options;
   const opened = openEngine({ project, env, home, clock, server: given, patienceMs });

@@ -51,7 +51,7 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
       const checking = checkingIn(view.state, id);
       if (!checking) return { state: 'finished', view };
       const { runner, session, deadline } = checking;
-      const isLost = runner !== undefined && gates.isOurs(runner) && gates.runnerIs(run, id) === 'dead';
+      const isLost = runner?.host === gates.host && gates.runnerIs(run, id) === 'dead';
       if (clock() > deadline || isLost) {
         // It may have reported between our look at the run and our look at the process.
         const now = await load(run);

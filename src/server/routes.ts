@@ -214,10 +214,10 @@ export const routes: readonly Route[] = [
       const until = check === undefined ? {} : { check };
       const moved = engine.watch(params.run, after, Math.min(ms, maxWatchMs), until);
       const left = onAbort(signal);
-      const view = await Promise.race([moved, left.aborted]).finally(left.forget);
-      // The client is gone, so that nothing can be reported to it.
+      const seen = await Promise.race([moved, left.aborted]).finally(left.forget);
+      // Whoever was left waiting has nobody to fail for.
       moved.catch(() => undefined);
-      if (signal.aborted) return { seq: after };
+      const view = seen ?? (await engine.view(params.run));
       if (!view) throw noRun(params.run);
       const { seq } = view.version;
       return { seq, ...(preferred && seq > after ? { view: viewOf(view) } : {}) } satisfies WatchAnswer;

@@ -37,7 +37,7 @@ export function none(used?: UsedDefinitions): Workspace {
       perform: async () => undefined,
       ensureRunner: () => {},
       runnerIs: () => 'unknown',
-      isOurs: () => false,
+      host: '',
       logsOf: () => '',
       worktreeOf: () => nowhere.worktree,
       run: async () => {},

@@ -87,7 +87,7 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
   const { project, env, state, home, checkout, config = {}, cwd = project.worktree } = options;
   const cacheDirectory = join(state, 'cache');
   const trust = createTrust(state, options.trusted);
-  const searchPath = places({ projectRoot: project.worktree, env, ...(home === undefined ? {} : { home }) });
+  const searchPath = places({ projectRoot: project.worktree, env, home });
   const resolve = (name: string): Resolved => resolveWorkflow(name, { searchPath, config, cwd });
   return {
     hasFiles: true,

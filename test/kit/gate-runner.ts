@@ -9,7 +9,7 @@ const { positionals, values } = parseArgs({
 const [run = '', id = ''] = positionals;
 await openRuntime({
   cwd: process.cwd(),
-  ...(values['repo-root'] === undefined ? {} : { repoRoot: values['repo-root'] }),
-  ...(values.worktree === undefined ? {} : { worktree: values.worktree }),
+  repoRoot: values['repo-root'],
+  worktree: values.worktree,
   runner: { program: process.execPath, args: [import.meta.filename] },
 }).runGates(run, id);

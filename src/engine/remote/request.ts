@@ -14,7 +14,7 @@ export interface RemoteOptions {
    */
   together?: boolean;
   fetch?: typeof globalThis.fetch;
-  clock?(): number;
+  clock?: (() => number) | undefined;
 }
 
 export interface Question {

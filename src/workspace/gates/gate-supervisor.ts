@@ -51,11 +51,11 @@ export interface GateSupervisor {
   ensureRunner(view: Loaded, id: string, options: Performing & { session?: string | undefined }): void;
   /** Of this machine's runners of these gates. */
   runnerIs(run: string, id: string): 'alive' | 'dead' | 'unknown';
-  /** Of this machine, in this boot. */
-  isOurs(runner: { host: string }): boolean;
+  /** This machine, its boot and its space of process ids. */
+  readonly host: string;
   logsOf(run: string, id: string): string;
-  /** The session's own worktree where this machine has it; undefined where it is of another checkout. */
-  worktreeOf(state: State, session: string): string | undefined;
+  /** The session's own worktree where it is of this checkout, ours where it names none; undefined for another's. */
+  worktreeOf(state: State, session: string | undefined): string | undefined;
   /** What the detached process does: runs the gates of one request and reports them. */
   run(gates: GateRun): Promise<void>;
 }
@@ -69,13 +69,9 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     perform,
     ensureRunner,
     runnerIs: (run, id) => runnerIs(logsOf(run, id), host),
-    isOurs: (of) => of.host === host,
+    host,
     logsOf,
-    worktreeOf: (state, session) => {
-      const stored = state.sessions[session]?.worktree;
-      const isElsewhere = stored !== undefined && !isSamePlace(unplaced(stored).place, checkout);
-      return isElsewhere ? undefined : worktreeOf(state, session);
-    },
+    worktreeOf,
     run: (gates) => runRequested(options, logsOf(gates.run, gates.id), gates),
   };
 
@@ -108,7 +104,8 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
   ): void {
     if (!runner || !isForUs(state, session, performing) || !isFirst(logsOf(run, id))) return;
     const cursor = Object.values(state.cursors).find((each) => each.checking?.id === id);
-    const worktree = taskWorktree(project, run, cursor?.task) ?? worktreeOf(state, session);
+    const worktree =
+      taskWorktree(project, run, cursor?.task) ?? worktreeOf(state, session) ?? project.worktree;
     const child = spawn(
       runner.program,
       [...runner.args, run, id, '--repo-root', project.root, '--worktree', worktree],
@@ -144,13 +141,14 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     return join(logsDirectory(project, run), logsName(id));
   }
 
-  /** The session's own worktree where this machine has it, else ours: a run from elsewhere may name any path. */
-  function worktreeOf(state: State, session: string | undefined): string {
+  /** A run from elsewhere may name any path. */
+  function worktreeOf(state: State, session: string | undefined): string | undefined {
     const stored = session === undefined ? undefined : state.sessions[session]?.worktree;
-    if (stored === undefined || !isSamePlace(unplaced(stored).place, checkout)) return project.worktree;
-    const path = local(unplaced(stored).worktree, project.root);
-    const isOurs = existsSync(path) && findProject(path).root === project.root;
-    return isOurs ? path : project.worktree;
+    if (stored === undefined) return project.worktree;
+    const { worktree, place } = unplaced(stored);
+    if (!isSamePlace(place, checkout)) return undefined;
+    const path = local(worktree, project.root);
+    return existsSync(path) && findProject(path).root === project.root ? path : project.worktree;
   }
 }
 
