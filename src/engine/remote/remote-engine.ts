@@ -4,7 +4,7 @@ import { isRunId, type Loaded, type RunInfo, type StoredEntry } from '../../stor
 import type { Circumstances, Engine, Executed, Once, OpeningCommand, WatchOptions } from '../engine.ts';
 import { newRun } from '../new-run-id.ts';
 import type { Answer } from './outcome.ts';
-import { createAsking, type RemoteOptions } from './request.ts';
+import { createAsking, type Question, type RemoteOptions } from './request.ts';
 import {
   type BeginBody,
   type CommandBody,
@@ -52,8 +52,7 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     once: Once = onceFor(definition.name, now()),
   ): Promise<Executed> {
     const body: BeginBody = { definition, command, once, ...(circumstances ? { circumstances } : {}) };
-    looks.clear();
-    const answer = await ask({ method: 'POST', path: paths.runs, body, prefer: preferenceOf() });
+    const answer = await act({ method: 'POST', path: paths.runs, body, prefer: preferenceOf() });
     const executed = withView(bodyOf<ExecutedAnswer>(answer), definition);
     const repeated = !executed.changed && !('code' in executed.reply);
     return repeated && isOwn(once.key) ? await asFirst(executed, command) : executed;
@@ -67,14 +66,22 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   ): Promise<Executed> {
     const body: CommandBody = { command, key, ...(circumstances ? { circumstances } : {}) };
     const definition = known.get(run)?.view.definition;
-    looks.clear();
     const prefer = definition && preferenceOf();
-    const answer = await ask({ method: 'POST', path: paths.commands(run), body, prefer });
+    const answer = await act({ method: 'POST', path: paths.commands(run), body, prefer });
     const executed = withView(bodyOf<ExecutedAnswer>(answer), definition);
     const { reply, changed } = executed;
     // A call that was sent once and is a repetition repeats one that the caller made before.
     const repeated = answer.again && isOwn(key) && !changed && !('code' in reply) && reply.replayed;
     return repeated ? await asFirst(executed, command) : executed;
+  }
+
+  /** What was seen before something was done, or waited for, is asked for again. */
+  async function act(question: Question): Promise<Answer> {
+    try {
+      return await ask(question);
+    } finally {
+      looks.clear();
+    }
   }
 
   /** The call's first answer was lost: with what belonged to it, as far as the run tells it again. */
@@ -174,14 +181,13 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     ms: number,
     { check, signal }: WatchOptions = {},
   ): Promise<Loaded | undefined> {
-    looks.clear();
     const until = performance.now() + ms;
     const definition = known.get(run)?.view.definition;
     const prefer = definition && preferenceOf(check);
     for (let left = ms; left > 0; left = until - performance.now()) {
       const holdMs = Math.ceil(Math.min(left, maxWatchMs));
       const query = { after: seq, ms: holdMs };
-      const answer = await orNone(() => ask({ path: paths.watch(run), query, holdMs, prefer, signal }));
+      const answer = await orNone(() => act({ path: paths.watch(run), query, holdMs, prefer, signal }));
       if (!answer) return undefined;
       const { seq: now, view: seen } = bodyOf<WatchAnswer>(answer);
       if (seen && definition) return keep({ run, definition, ...seen });
@@ -192,8 +198,7 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
 
   async function remove(run: string): Promise<void> {
     known.delete(run);
-    looks.clear();
-    await orNone(() => ask({ method: 'DELETE', path: paths.run(run) }));
+    await orNone(() => act({ method: 'DELETE', path: paths.run(run) }));
   }
 
   async function whoami(): Promise<WhoamiAnswer> {
