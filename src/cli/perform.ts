@@ -78,7 +78,7 @@ export async function watchedCall(
 
 /** The answer for whoever reads it, and its exit status; red gates are a no to a `gated` call alone. */
 export async function printAnswer(
-  { run, reply, worktree, warning, ignored, due, kept }: Answer,
+  { run, reply, worktree, warning, ignored, due, kept, view: left }: Answer,
   io: Io,
   values: RunValues,
   runtime: LocalRuntime,
@@ -87,7 +87,7 @@ export async function printAnswer(
   const name = run === undefined ? undefined : await runToName(runtime, run);
   if (isRefused(reply)) return printRefusal({ ...reply, ...given({ run }) }, io, values, name);
   const code = ignored ? exit.no : exitFor(reply, gated);
-  const view = run === undefined ? undefined : await runtime.engine.view(run);
+  const view = left ?? (run === undefined ? undefined : await runtime.engine.view(run));
   const proof = view && reply.status === 'complete' ? proofOf(view.state) : undefined;
   if (values.json)
     return printJson(
@@ -219,13 +219,14 @@ function notTaken(reply: Told, run: string | undefined, io: Io): Refused {
 
 /** The words of the position before: a repeat for the machine, maybe not for whoever said them. */
 async function takenForRepeat(
-  { run, reply }: Answer,
+  { run, reply, view }: Answer,
   words: Text,
   { engine }: LocalRuntime,
 ): Promise<Refused | undefined> {
   if (run === undefined || isRefused(reply) || !reply.replayed) return undefined;
   if (reply.at === undefined || reply.status !== 'running' || reply.checking) return undefined;
-  const outputs = Object.values((await engine.view(run))?.state.outputs ?? {}).sort((a, b) => b.now - a.now);
+  const { state } = view ?? (await engine.view(run)) ?? {};
+  const outputs = Object.values(state?.outputs ?? {}).sort((a, b) => b.now - a.now);
   const said =
     outputs.find(({ text }) =>
       typeof text === 'string' ? text === words : opening(words).startsWith(text.opening),

@@ -56,7 +56,7 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
       const home = await homeOf(run);
       if (home === server) guard();
       const executed = await home.execute(run, command, key, circumstances);
-      if (home === server) await learn(executed, circumstances?.facts !== undefined).catch(() => {});
+      if (home === server) await learn(executed, circumstances?.facts !== undefined);
       return executed;
     },
     view: async (run) => (await homeOf(run)).view(run),
@@ -99,6 +99,7 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
   /** A session of this project works on it; whoever only looks makes nothing known. */
   async function learn({ run, reply, changed, view }: Executed, works: boolean): Promise<void> {
     if ('code' in reply) return;
+    // The call itself was done, whatever becomes of this.
     const isNew = works && known.homeOf(run) === undefined;
     const loaded = isNew ? (view ?? (await server.view(run).catch(() => undefined))) : undefined;
     if (loaded) know(loaded);
