@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { hashDefinition } from '../src/definition/index.ts';
 import { createEngine, newRun } from '../src/engine/index.ts';
 import { createMcpHttp } from '../src/mcp/http.ts';
-import { createRuntime, createTreeless } from '../src/runtime/index.ts';
+import { openRuntime } from '../src/runtime/index.ts';
 import { createMemoryStore } from '../src/store/index.ts';
+import { runtimeWithoutFiles } from '../test/kit/runtime-without-files.ts';
 import { type Served, serveOverHttp, serveRequests } from '../test/mcp/http-bridge.ts';
 import { ensureBuilt } from './ensure-built.ts';
 
@@ -106,16 +107,15 @@ function prepare(base: string): Project {
 
 async function bridgeTo({ directory: cwd, env }: Project): Promise<Served> {
   const runner = { program: process.execPath, args: [join(root, 'dist', 'cli.js'), 'gate-runner'] };
-  const runtime = () => createRuntime({ cwd, env, runner });
+  const runtime = () => openRuntime({ cwd, env, runner });
   return await serveOverHttp({ runtime, version: '0.0.0', session: 'mcp-conformance' });
 }
 
 async function serveTeam(): Promise<Served> {
   const engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
-  const treeless = createTreeless();
   const mcp = createMcpHttp({
     version: '0.0.0',
-    runtimeFor: (_, session) => treeless({ engine, session }),
+    runtimeFor: (_, session) => runtimeWithoutFiles({ engine, session }),
   });
   const project = { id: 1, name: 'conformance' };
   const caller = { id: 'suite', project, kind: 'agent' as const, name: 'suite', scopes: ['read', 'write'] };

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { StepfastError } from '../errors.ts';
 import type { Definition, State } from '../machine/index.ts';
-import { digestsIn, hasItsHash, type Runtime, soundStates, unknownEvent } from '../runtime/index.ts';
+import { digestsIn, hasItsHash, type LocalRuntime, soundStates, unknownEvent } from '../runtime/index.ts';
 
-type Store = Runtime['store'];
+type Store = LocalRuntime['store'];
 type StoredEntry = Awaited<ReturnType<Store['entries']>>[number];
 type Entry = Omit<StoredEntry, 'seq' | 'hash'>;
 

@@ -15,9 +15,9 @@ import {
 import {
   type Answer,
   isRefused,
+  type LocalRuntime,
   type Refused,
   type Request,
-  type Runtime,
   type Told,
   type Who,
 } from '../runtime/index.ts';
@@ -41,7 +41,7 @@ export interface RunValues extends PlaceValues {
 }
 
 interface PerformOptions {
-  runtime?: Runtime;
+  runtime?: LocalRuntime;
   who?: Who;
   /** The run that was found, where the caller named none. */
   run?: string | undefined;
@@ -72,7 +72,7 @@ export async function watchedCall(
   io: Io,
   values: RunValues,
   request: Request,
-  { runtime, who }: { runtime: Runtime; who: Who },
+  { runtime, who }: { runtime: LocalRuntime; who: Who },
 ): Promise<Answer | 'detached'> {
   const watch = createGateWatch(io, { detach: true });
   const waitMs = waitOf(values.wait) ?? (isPerson(io) ? wholeDayMs : shortWaitMs);
@@ -89,16 +89,16 @@ export async function watchedCall(
 
 /** The answer for whoever reads it, and its exit status; red gates are a no to a `gated` call alone. */
 export async function printAnswer(
-  { run, reply, worktree, warning, ignored, due, kept }: Answer,
+  { run, reply, worktree, warning, ignored, due, kept, view: left }: Answer,
   io: Io,
   values: RunValues,
-  runtime: Runtime,
+  runtime: LocalRuntime,
   gated = false,
 ): Promise<number> {
   const name = run === undefined ? undefined : await runToName(runtime, run);
   if (isRefused(reply)) return printRefusal(reply, io, values, name, run);
   const code = ignored ? exit.no : exitFor(reply, gated);
-  const view = run === undefined ? undefined : await runtime.engine.view(run);
+  const view = left ?? (run === undefined ? undefined : await runtime.engine.view(run));
   const proof = view && reply.status === 'complete' ? proofOf(view.state) : undefined;
   if (values.json)
     return printJson(
@@ -213,13 +213,14 @@ function notStored(reply: Told, run: string | undefined, io: Io): RefusalText {
 
 /** The words of the position before: a repeat for the machine, maybe not for whoever said them. */
 async function takenForRepeat(
-  { run, reply }: Answer,
+  { run, reply, view }: Answer,
   words: Text,
-  { engine }: Runtime,
+  { engine }: LocalRuntime,
 ): Promise<RefusalText | undefined> {
   if (run === undefined || isRefused(reply) || !reply.replayed) return undefined;
   if (reply.at === undefined || reply.status !== 'running' || reply.checking) return undefined;
-  const outputs = Object.values((await engine.view(run))?.state.outputs ?? {}).sort((a, b) => b.now - a.now);
+  const { state } = view ?? (await engine.view(run)) ?? {};
+  const outputs = Object.values(state?.outputs ?? {}).sort((a, b) => b.now - a.now);
   const said =
     outputs.find(({ text }) =>
       typeof text === 'string' ? text === words : opening(words).startsWith(text.opening),
@@ -235,7 +236,7 @@ async function takenForRepeat(
 
 const pathOf = (at: string): string => at.slice(at.indexOf(':') + 1);
 
-async function detached(io: Io, { run, at }: RunValues, runtime: Runtime): Promise<number> {
+async function detached(io: Io, { run, at }: RunValues, runtime: LocalRuntime): Promise<number> {
   const found = await runtime.which({ run, at });
   const name = 'run' in found ? await runToName(runtime, found.run) : undefined;
   const which = name === undefined ? '' : ` --run ${name}`;

@@ -1,10 +1,10 @@
 import { suffixOf } from '../machine/index.ts';
-import type { Runtime } from '../runtime/index.ts';
+import type { LocalRuntime } from '../runtime/index.ts';
 
 export { suffixOf };
 
 /** How the next commands must name the run; undefined where it is meant without a name. */
-export async function runToName({ which }: Runtime, run: string): Promise<string | undefined> {
+export async function runToName({ which }: LocalRuntime, run: string): Promise<string | undefined> {
   const meant = await which({ changes: true });
   return 'run' in meant && meant.run === run ? undefined : suffixOf(run);
 }

@@ -1,5 +1,5 @@
 import { withoutAgentVariables } from '../hosts/index.ts';
-import { createRuntime, type Runtime } from '../runtime/index.ts';
+import { type LocalRuntime, openRuntime as open } from '../runtime/index.ts';
 import type { Io } from './io.ts';
 
 /** What every command about runs takes. */
@@ -27,16 +27,16 @@ export function openRuntime(
   values: PlaceValues,
   trusted: readonly string[] = [],
   patienceMs?: number,
-): Runtime {
+): LocalRuntime {
   const { 'repo-root': repoRoot, worktree } = values;
-  return createRuntime({
+  return open({
     cwd: io.cwd,
     env: withoutAgentVariables(io.env),
     home: io.home,
-    ...(repoRoot === undefined ? {} : { repoRoot }),
-    ...(worktree === undefined ? {} : { worktree }),
+    repoRoot,
+    worktree,
     trusted,
-    ...(patienceMs === undefined ? {} : { patienceMs }),
+    patienceMs,
     runner: { program: process.execPath, args: [io.main, 'gate-runner'] },
     clock: io.now,
   });

@@ -21,7 +21,7 @@ interface FoundWorkflow {
 
 interface PlacesOptions {
   projectRoot?: string;
-  home?: string;
+  home?: string | undefined;
   env?: Readonly<Record<string, string | undefined>>;
   platform?: NodeJS.Platform;
 }

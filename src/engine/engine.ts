@@ -46,6 +46,14 @@ export interface Executed {
   interrupted: boolean;
   /** Critical artifacts that the caller's session must be given now. */
   due: DueArtifact[];
+  /** The run as this call left it, where no further look is needed to know it. */
+  view?: Loaded | undefined;
+}
+
+export interface WatchOptions {
+  /** The id of a gate run: returns once it has ended, not at every other change of the run. */
+  check?: string;
+  signal?: AbortSignal;
 }
 
 type Opening = Extract<Command, { type: 'start' | 'adopt' | 'import' }>;
@@ -71,8 +79,13 @@ export interface Engine {
   runs(wanted?: { ended?: boolean }): Promise<RunInfo[]>;
   entries(run: string, after?: number): Promise<StoredEntry[]>;
   text(run: string, text: Text): Promise<string>;
-  watch(run: string, seq: number, ms: number): Promise<void>;
+  /** The run once it is beyond `seq`, or after `ms`; undefined where there is none. */
+  watch(run: string, seq: number, ms: number, options?: WatchOptions): Promise<Loaded | undefined>;
   remove(run: string): Promise<void>;
+  /** The server that a run lives on; undefined for one of files, and absent where there is no server. */
+  serverOf?(run: string): string | undefined;
+  /** A session or a person works on this run here: from now on a call without a name may mean it. */
+  know?(run: Loaded): void;
 }
 
 interface EngineOptions {
@@ -98,7 +111,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     runs: () => store.list(),
     entries: (run, after) => store.entries(run, after),
     text,
-    watch: (run, seq, ms) => store.watch(run, seq, ms),
+    watch,
     remove: (run) => store.remove(run),
   };
 
@@ -121,7 +134,10 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       const fingerprint = once && fingerprintOf(opening, principal);
       if (once) Object.assign(entry, { key: once.key, fingerprint, reply });
       const created = await store.create(run, { definition, hash }, entry, state);
-      if (created !== 'taken') return { ...begun, due: dueFor(opening, definition, state) };
+      if (created !== 'taken') {
+        const view = { run, definition, hash, state, version: created };
+        return { ...begun, due: dueFor(opening, definition, state), view };
+      }
       if (!once) continue;
       const first = await store.load(run, once.key);
       if (!first?.repeated) break;
@@ -165,49 +181,82 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     }
 
     async function attempt(within: Store): Promise<Executed | 'conflict'> {
-      const loaded = await within.load(run, key);
-      if (!loaded) throw noRun(run);
-      if (!loaded.repeated) return decide(within, loaded);
-      const reply = replyTo(fingerprint, loaded.repeated);
-      return { run, reply, effects: [], changed: false, interrupted: false, due: [] };
+      const found = await within.load(run, key);
+      if (!found) throw noRun(run);
+      const { repeated, ...loaded } = found;
+      if (!repeated) return decide(within, loaded);
+      const reply = replyTo(fingerprint, repeated);
+      return { run, reply, effects: [], changed: false, interrupted: false, due: [], view: loaded };
     }
 
     async function decide(within: Store, loaded: Loaded): Promise<Executed | 'conflict'> {
-      const { events, state, reply, effects } = answer(loaded, given, circumstances);
-      const interrupted = events.some(({ type }) => type === 'gates.interrupted');
-      const due = state === null ? [] : dueFor(given, loaded.definition, state);
-      const executed = { run, reply, effects, interrupted, due };
-      if (state === null || events.length === 0) return { ...executed, changed: false };
+      const { events, state, ...executed } = answer(loaded, given, circumstances);
+      const { reply } = executed;
+      if (events.length === 0) return executed;
       // Before the batch that names them, and only where there is one.
       if (words) await within.keep(run, words.text);
       const entry = entryOf(given, events);
       if (key !== undefined) Object.assign(entry, { key, fingerprint, reply: { ...reply, replayed: true } });
       const version = await within.append(loaded, entry, state);
-      return version === 'conflict' ? 'conflict' : { ...executed, changed: true };
+      if (version === 'conflict') return 'conflict';
+      return { ...executed, changed: true, view: { ...loaded, state, version } };
     }
   }
 
-  /** The session's binding and the command, as one batch; a refused command binds nobody. */
-  function answer(
-    { definition, state }: { definition: Definition; state: State },
-    sent: Command,
-    { facts, values, check }: Circumstances,
-  ): Response {
-    const command = check === undefined || checkingIn(state, check) ? sent : withoutRunner(sent);
-    const { session, now } = command;
-    const known = session === undefined || !facts || Object.hasOwn(state.sessions, session);
-    // A run that has ended takes no further session.
-    if (known || ended(state)) return respond(definition, state, command, values);
-    const binding = { now, session, type: 'session', event: { type: 'started', ...facts } } as const;
-    const bound = respond(definition, state, binding, values);
-    const response = respond(definition, bound.state, command, values);
-    if ('code' in response.reply && response.events.length === 0) return response;
-    return { ...response, events: [...bound.events, ...response.events] };
+  async function watch(
+    run: string,
+    seq: number,
+    ms: number,
+    { check }: WatchOptions = {},
+  ): Promise<Loaded | undefined> {
+    const until = performance.now() + ms;
+    for (let after = seq; ; ) {
+      await store.watch(run, after, Math.max(0, until - performance.now()));
+      const view = await store.load(run);
+      const goesOn = view && check !== undefined && view.version.seq > after && checkingIn(view.state, check);
+      if (!goesOn || performance.now() >= until) return view;
+      after = view.version.seq;
+    }
   }
 
   async function text(run: string, words: Text): Promise<string> {
     if (typeof words === 'string') return words;
     return (await store.text(run, words.digest)) ?? `${words.opening}…`;
+  }
+}
+
+/** What a command would be answered from this view; undefined where it would change the run. */
+export function answerFrom(
+  view: Loaded,
+  command: Command,
+  circumstances: Circumstances,
+): Executed | undefined {
+  const { events, state: _, ...executed } = answer(view, command, circumstances);
+  return events.length === 0 ? executed : undefined;
+}
+
+/** The session's binding and the command, as one batch; a refused command binds nobody. */
+function answer(
+  view: Loaded,
+  sent: Command,
+  { facts, values, check }: Circumstances,
+): Executed & Pick<Response, 'events'> & { state: State } {
+  const { run, definition, state } = view;
+  const command = check === undefined || checkingIn(state, check) ? sent : withoutRunner(sent);
+  const { session, now } = command;
+  const known = session === undefined || !facts || Object.hasOwn(state.sessions, session);
+  // A run that has ended takes no further session.
+  if (known || ended(state)) return executedBy(respond(definition, state, command, values));
+  const binding = { now, session, type: 'session', event: { type: 'started', ...facts } } as const;
+  const bound = respond(definition, state, binding, values);
+  const response = respond(definition, bound.state, command, values);
+  if ('code' in response.reply && response.events.length === 0) return executedBy(response);
+  return executedBy({ ...response, events: [...bound.events, ...response.events] });
+
+  function executedBy({ events, state: after, reply, effects }: Response) {
+    const interrupted = events.some(({ type }) => type === 'gates.interrupted');
+    const due = after === null ? [] : dueFor(command, definition, after);
+    return { run, reply, effects, interrupted, due, changed: false, view, events, state: after ?? state };
   }
 }
 

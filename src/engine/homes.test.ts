@@ -5,7 +5,7 @@ import { type FakeServer, startFakeServer } from '../../test/kit/fake-server.ts'
 import { hashDefinition } from '../definition/index.ts';
 import { type Answer, isRefused, type Told } from '../runtime/answer.ts';
 import type { Who } from '../runtime/call-context.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { LocalRuntime } from '../runtime/open-runtime.ts';
 import { createMemoryStore } from '../store/index.ts';
 import { createTestProject, type TestProject } from '../testing/index.ts';
 import { createMarks } from '../workspace/marks/marks.ts';
@@ -46,8 +46,8 @@ const withServer = (project: TestProject): Record<string, string> => ({
   STEPFAST_TOKEN: server.token,
 });
 /** As the environment says it, so that the runner of gates finds it too. */
-const shared = (project: TestProject): Runtime => project.runtime({ env: withServer(project) });
-const impatient = (project: TestProject): Runtime =>
+const shared = (project: TestProject): LocalRuntime => project.runtime({ env: withServer(project) });
+const impatient = (project: TestProject): LocalRuntime =>
   project.runtime({ server: createRemoteEngine({ ...server, patienceMs: 200 }) });
 
 function told({ reply }: Answer): Told {

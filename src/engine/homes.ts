@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { StepfastError } from '../errors.ts';
-import { ended } from '../machine/index.ts';
+import { ended, suffixOf } from '../machine/index.ts';
 import { isRunId, type Loaded, type RunInfo } from '../store/index.ts';
 import type { Engine, Executed } from './engine.ts';
 import { createKnownRuns } from './known-runs.ts';
@@ -23,10 +23,8 @@ const mostAtOnce = 8;
 
 /** Both homes of a project's runs, as one engine. */
 export interface HomedEngine extends Engine {
-  /** The server that a run lives on; undefined for one of files. */
   serverOf(run: string): string | undefined;
-  /** Somebody works on this run here: from now on it is among those that a call without a name may mean. */
-  know(run: string): Promise<void>;
+  know(run: Loaded): void;
 }
 
 /**
@@ -65,12 +63,15 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
     async ids(name) {
       if (name === undefined) return [...new Set([...(await local.ids()), ...known.list(server.url)])];
       const here = await local.ids(name);
-      return here.length > 0 ? here : await server.ids(name);
+      if (here.length > 0) return here;
+      // The end of an id is that of one run, so a run that is known here needs no look.
+      const [meant] = known.list(server.url).filter((run) => run === name || suffixOf(run) === name);
+      return meant === undefined ? await server.ids(name) : [meant];
     },
     runs,
     entries: async (run, after) => (await homeOf(run)).entries(run, after),
     text: async (run, words) => (await homeOf(run)).text(run, words),
-    watch: async (run, seq, ms) => (await homeOf(run)).watch(run, seq, ms),
+    watch: async (run, seq, ms, watching) => (await homeOf(run)).watch(run, seq, ms, watching),
     async remove(run) {
       await (await homeOf(run)).remove(run);
       known.drop(run);
@@ -96,21 +97,22 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
   }
 
   /** A session of this project works on it; whoever only looks makes nothing known. */
-  async function learn({ run, reply, changed }: Executed, works: boolean): Promise<void> {
+  async function learn({ run, reply, changed, view }: Executed, works: boolean): Promise<void> {
     if ('code' in reply) return;
     // The call itself was done, whatever becomes of this.
-    if (works && known.homeOf(run) === undefined) await know(run).catch(() => {});
+    const isNew = works && known.homeOf(run) === undefined;
+    const loaded = isNew ? (view ?? (await server.view(run).catch(() => undefined))) : undefined;
+    if (loaded) know(loaded);
     if (changed && ['complete', 'failed', 'cancelled'].includes(reply.status)) known.end(run);
     else if (changed && known.homeOf(run) !== undefined) known.add(run, server.url);
   }
 
-  async function know(run: string): Promise<void> {
+  function know(view: Loaded): void {
+    const { run, state } = view;
     if (hasFiles(run)) return;
     guard();
-    const view = await server.view(run);
-    if (!view) return;
     known.add(run, server.url);
-    if (ended(view.state)) return known.end(run);
+    if (ended(state)) return known.end(run);
     onKnown(view);
   }
 

@@ -1,5 +1,6 @@
 export { conditionContext } from './condition-context.ts';
 export {
+  answerFrom,
   type Circumstances,
   checkingIn,
   createEngine,
@@ -10,7 +11,6 @@ export {
 export { withHomes } from './homes.ts';
 export { createKnownRuns, knownRunsPath } from './known-runs.ts';
 export { newRun } from './new-run-id.ts';
-export { lookingOnce } from './remote/read-once.ts';
 export { createRemoteEngine, type RemoteEngine } from './remote/remote-engine.ts';
-export type { RunAnswer, RunsAnswer } from './remote/wire.ts';
+export type { ExecutedAnswer, RunAnswer, RunsAnswer, ViewAnswer, WatchAnswer } from './remote/wire.ts';
 export { type MachineOptions, WorkflowStateMachine } from './workflow-state-machine.ts';

@@ -1,40 +1,22 @@
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import { hashDefinition } from '../definition/index.ts';
-import {
-  createEngine,
-  createKnownRuns,
-  createRemoteEngine,
-  type Engine,
-  knownRunsPath,
-  lookingOnce,
-  newRun,
-  withHomes,
-} from '../engine/index.ts';
+import { createKnownRuns, type Engine } from '../engine/index.ts';
 import { ended } from '../machine/index.ts';
 import {
   type Bindings,
   createBindings,
   createSessions,
   type HookKind,
+  openEngine,
   type Sessions,
-  withMarks,
 } from '../runtime/index.ts';
-import { createFileStore, type RunInfo } from '../store/index.ts';
+import type { RunInfo } from '../store/index.ts';
 import {
   bootId,
   createMarks,
   isAlive,
   type Marks,
-  machineId,
   markedRuns,
-  markIfPossible,
   type Project,
-  placeOf,
-  requireOwnFolders,
-  serverFor,
   sessionEnvironment,
-  stateDirectory,
   unmarkRun,
 } from '../workspace/index.ts';
 import type { HookEnvironment } from './hook-environment.ts';
@@ -49,6 +31,7 @@ export interface HookContext extends HookEnvironment {
   bindings: Bindings;
   marks: Marks;
   state: string;
+  machine: string;
   /** By the clock that sets the times of the run: its server's, or this machine's. */
   nowOf(run: string): number;
   /** A server is asked. */
@@ -59,20 +42,11 @@ export interface HookContext extends HookEnvironment {
 
 export function openHookContext(project: Project, around: HookEnvironment, kind: HookKind): HookContext {
   const { env, home, now } = around;
-  const state = stateDirectory({ env, home });
-  const machine = machineId(state);
   const marks = createMarks(project.directory);
   const problems: string[] = [];
-  const store = createFileStore({
-    directory: join(project.directory, 'runs'),
-    machine,
-    nonce: () => randomBytes(6).toString('hex'),
-  });
-  const files = createEngine({ store, newRun, hashOf: hashDefinition });
-  const login = serverFor(project.root, state, env);
-  const patienceMs = login ? patienceFor(project, kind, around) : 0;
-  const homes = login && bothHomes(login);
-  const whole = lookingOnce(withMarks(homes?.engine ?? files, project.directory));
+  const patienceMs = patienceFor(project, kind, around);
+  const opened = openEngine({ project, env, home, clock: now, together: true, patienceMs });
+  const { engine: whole, server, state, machine, checkout } = opened;
   const engine: Engine = { ...whole, runs };
   const bindings = createBindings(project.directory);
   const sessions = createSessions({
@@ -84,32 +58,17 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
     boot: bootId(machine),
     environment: () => sessionEnvironment(project, env),
     isAlive,
-    place: login && placeOf(machine, project.root),
+    place: checkout,
     onError: (error) => {
       if (isServerError(error)) throw error;
       problems.push(messageOf(error));
     },
   });
-  const shared = patienceMs > 0;
-  return { ...around, project, engine, sessions, bindings, marks, state, nowOf, shared, problems };
+  const shared = server !== undefined && patienceMs > 0;
+  return { ...around, project, engine, sessions, bindings, marks, state, machine, nowOf, shared, problems };
 
   function nowOf(run: string): number {
-    return homes?.engine.serverOf(run) === undefined ? now() : homes.server.now();
-  }
-
-  function bothHomes({ url, token }: { url: string; token: string }) {
-    const server = lookingOnce(createRemoteEngine({ url, token, patienceMs, together: true, clock: now }));
-    const guard = (): void => requireOwnFolders(project, [knownRunsPath]);
-    return {
-      server,
-      engine: withHomes({
-        local: files,
-        server,
-        directory: project.directory,
-        guard,
-        onKnown: (run) => markIfPossible(project.directory, run),
-      }),
-    };
+    return server && whole.serverOf?.(run) !== undefined ? server.now() : now();
   }
 
   async function runs(): Promise<RunInfo[]> {
@@ -127,7 +86,7 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
   async function infoOf(run: string): Promise<RunInfo | undefined> {
     try {
       const view = await whole.view(run);
-      const url = view || login ? undefined : createKnownRuns(project.directory).homeOf(run);
+      const url = view || server ? undefined : createKnownRuns(project.directory).homeOf(run);
       if (url !== undefined)
         throw new Error(
           `${run} lives on ${url}, and this session has no token for it: stepfast login ${url}`,

@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { cpuTimer } from '../../test/kit/cpu-time.ts';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
-import { claudeCode } from '../hosts/claude-code/index.ts';
 import { isServed } from '../../test/kit/is-served.ts';
+import { claudeCode } from '../hosts/claude-code/index.ts';
 import { runHook } from './run-hook.ts';
 import { pendingReason } from './session-record.ts';
 

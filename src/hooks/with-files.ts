@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { type Briefing, type BriefingSource, type Cap, compileBriefing } from '../context/index.ts';
 import { criticalArtifacts } from '../machine/index.ts';
-import { createMemory, createSurroundings, type Load, loadsOf, type Telling } from '../runtime/index.ts';
+import { createCallContext, createMemory, type Load, loadsOf, type Telling } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
-import { createTrust } from '../workspace/index.ts';
+import { openWorkspace } from '../workspace/index.ts';
 import type { HookContext } from './place.ts';
 
 /** Runs a command and hashes the tree: more code of the kind that only few hooks need. */
@@ -12,15 +11,20 @@ export { checkHold } from '../runtime/index.ts';
 /** The briefing where files belong to it: critical artifacts, and the tree that evidence is compared with. */
 export async function briefWithFiles(
   view: Loaded,
-  { engine, project, env, state, nowOf }: Pick<HookContext, 'engine' | 'project' | 'env' | 'state' | 'nowOf'>,
+  {
+    engine,
+    project,
+    env,
+    state,
+    machine,
+    nowOf,
+  }: Pick<HookContext, 'engine' | 'project' | 'env' | 'state' | 'machine' | 'nowOf'>,
   telling: Telling,
   cap: Cap,
 ): Promise<{ source: BriefingSource; briefing: Briefing; loads: Load[] }> {
-  const cacheDirectory = join(state, 'cache');
-  const trust = createTrust(state);
-  const clock = (): number => nowOf(view.run);
-  const surroundings = createSurroundings({ project, trust, clock, env, cacheDirectory });
-  const memory = createMemory({ engine, project, surroundings, env, cacheDirectory });
+  const workspace = openWorkspace({ project, env, state, machine });
+  const context = createCallContext({ workspace, clock: () => nowOf(view.run) });
+  const memory = createMemory({ engine, workspace, context });
   const artifacts = criticalArtifacts(view.definition)
     .filter(({ reload_triggers: triggers }) => triggers?.some((each) => each !== 'manual') ?? true)
     .map(({ id }) => id);

@@ -1,27 +1,29 @@
 import { nextForTools, statusText, type ToolCall } from '../messages/index.ts';
-import { type Answer, isRefused, type Refused, type Who } from '../runtime/index.ts';
+import { type Answer, isRefused, type Refused, type Runtime, type Who } from '../runtime/index.ts';
+import type { Loaded } from '../store/index.ts';
 import { moreWords } from './context.ts';
 import { type StatusAnswer, statusAnswer } from './status-answer.ts';
-import type { ToolRuntime } from './tool-runtime.ts';
 
 /** The runtime's answer as the tools give it, with what to call next. */
 export async function answered(
-  runtime: ToolRuntime,
+  runtime: Runtime,
   answer: Answer,
   known: Who & { session: string; named?: boolean },
 ): Promise<{ structured: StatusAnswer } | { refused: Refused }> {
   const { reply, ignored = false, restored, due = [] } = answer;
   if (isRefused(reply)) return { refused: reply };
   const warning = answer.warning ?? keptWarning(answer.kept);
-  const call: ToolCall = {
-    ignored,
-    gatesElsewhere: runtime.tree === undefined,
-    ...(reply.replayed && !known.named ? { repeatOf: await repeatedAt(runtime, reply.run) } : {}),
-  };
-  const worktree = answer.worktree ?? runtime.tree?.ofTask(reply.run, reply.task?.id);
   // With a context action still to come, what is brought now would be lost with it.
   const brings = due.length > 0 && reply.instructions !== undefined;
-  const artifacts = brings ? await runtime.memory.bring(reply.run, known, due, moreWords) : undefined;
+  const repeats = reply.replayed && !known.named;
+  const view = repeats || brings ? (answer.view ?? (await runtime.engine.view(reply.run))) : undefined;
+  const call: ToolCall = {
+    ignored,
+    gatesElsewhere: !runtime.workspace.hasFiles,
+    ...(repeats ? { repeatOf: repeatedAt(view) } : {}),
+  };
+  const worktree = answer.worktree ?? runtime.workspace.taskWorktree(reply.run, reply.task?.id);
+  const artifacts = view && brings ? await runtime.memory.bring(view, known, due, moreWords) : undefined;
   const around = {
     ...(worktree === undefined ? {} : { worktree }),
     ...(warning === undefined ? {} : { warning }),
@@ -33,10 +35,9 @@ export async function answered(
 }
 
 /** The handle of the call that this one was taken for a repeat of. */
-async function repeatedAt({ engine }: ToolRuntime, run: string): Promise<string> {
-  const state = (await engine.view(run))?.state;
-  const last = state?.last;
-  const at = last?.kind === 'advance' ? state?.outputs[last.key]?.at : undefined;
+function repeatedAt(view: Loaded | undefined): string {
+  const last = view?.state.last;
+  const at = last?.kind === 'advance' ? view?.state.outputs[last.key]?.at : undefined;
   return at ?? 'the position before';
 }
 

@@ -1,14 +1,21 @@
 import type { TaskInput } from '../machine/index.ts';
 import { nextForTools, type RefusalText } from '../messages/index.ts';
-import { type Answer, isRefused, type Refused, type Request, type StartRequest } from '../runtime/index.ts';
+import {
+  type Answer,
+  isRefused,
+  type Refused,
+  type Request,
+  type Runtime,
+  type StartRequest,
+} from '../runtime/index.ts';
 import { answered } from './answer.ts';
 import { type Arguments, badArgument, textIn } from './arguments.ts';
+import type { Caller } from './caller.ts';
 import { contextFor } from './context.ts';
-import { asHolder, heldBySomebody } from './lease-handover.ts';
+import { asHolder, heldByOther, isOfTask } from './lease-handover.ts';
 import { refusalAnswer } from './refusal-answer.ts';
 import { meantRun } from './session-run.ts';
 import type { StatusAnswer } from './status-answer.ts';
-import type { Caller, ToolRuntime } from './tool-runtime.ts';
 import { noteKinds, verdicts } from './tools.ts';
 
 export type ToolAnswer =
@@ -19,13 +26,13 @@ export type ToolAnswer =
 /** As a call produces it, before its refusal is worded. */
 type Called = Exclude<ToolAnswer, { refused: unknown }> | { refused: Refused };
 
-type Call = (given: Arguments, runtime: ToolRuntime, caller: Caller) => Promise<Called>;
+type Call = (given: Arguments, runtime: Runtime, caller: Caller) => Promise<Called>;
 
 /** Performs one call; arguments have been checked against the tool's schema. */
 export async function callTool(
   name: string,
   given: Arguments,
-  runtime: ToolRuntime,
+  runtime: Runtime,
   caller: Caller,
 ): Promise<ToolAnswer> {
   const call = Object.hasOwn(calls, name) ? calls[name] : undefined;
@@ -84,7 +91,8 @@ const calls: Record<string, Call> = {
     const [run = '', task] = [textIn(given, 'run_id'), textIn(given, 'task')];
     const request: Request = { type: 'claim', holder: who.session, task };
     const answer = await runtime.call(request, who, { ...options, run });
-    const worktree = answer.worktree ?? runtime.tree?.worktree;
+    const { hasFiles, project } = runtime.workspace;
+    const worktree = answer.worktree ?? (hasFiles ? project.worktree : undefined);
     return await answered(runtime, { ...answer, ...(worktree === undefined ? {} : { worktree }) }, who);
   },
 
@@ -97,9 +105,10 @@ const calls: Record<string, Call> = {
       kind === undefined
         ? { type: 'ask', text, at: textIn(given, 'at') }
         : { type: 'note', kind, text, key, at: textIn(given, 'at') };
-    const { run, reply, warning } = await send(runtime, caller, request);
+    const answer = await send(runtime, caller, request);
+    const { reply, warning } = answer;
     if (isRefused(reply)) return { refused: reply };
-    const id = run === undefined ? undefined : await keptAs(runtime, run, kind, text.trim());
+    const id = await keptAs(runtime, answer, kind, text.trim());
     const next = kind === undefined ? { next: nextForTools(reply.action) } : {};
     const told = warning === undefined ? next : { warning };
     return { structured: { ok: true, ...(id === undefined ? {} : { id }), ...told } };
@@ -115,13 +124,13 @@ const calls: Record<string, Call> = {
 };
 
 /** The run of the handle, for what is about a run and not about a position. */
-async function runNamedBy(given: Arguments, runtime: ToolRuntime): Promise<{ run?: string } | Refused> {
+async function runNamedBy(given: Arguments, runtime: Runtime): Promise<{ run?: string } | Refused> {
   const at = textIn(given, 'at');
   return at === undefined ? {} : await runtime.which({ at });
 }
 
 async function told(
-  runtime: ToolRuntime,
+  runtime: Runtime,
   caller: Caller,
   request: Request,
   options: { run?: string; over?: Over } = {},
@@ -135,15 +144,17 @@ async function told(
 type Over = 'any' | 'repeat';
 
 async function send(
-  runtime: ToolRuntime,
+  runtime: Runtime,
   { who, options }: Caller,
   request: Request,
   { run, over }: { run?: string; over?: Over } = {},
 ): Promise<Answer> {
   const named = run === undefined ? {} : { run };
   const at = 'at' in request ? request.at : undefined;
-  const held = await heldBySomebody(runtime, at, who.session);
-  const answer = await runtime.call(request, who, { ...options, ...named });
+  const found = isOfTask(at) ? await runtime.find({ at }) : undefined;
+  const view = found && !('code' in found) ? found : undefined;
+  const held = view && at !== undefined ? heldByOther(view, at, who.session) : undefined;
+  const answer = await runtime.call(request, who, { ...options, ...named, ...(view ? { view } : {}) });
   if (held) return await asHolder(runtime, { who, options }, answer, held);
   if (at !== undefined) return answer;
   if (run !== undefined || !isRefused(answer.reply)) return answer;
@@ -157,7 +168,7 @@ async function send(
 /** Without the reviewer's name: whoever calls could give it, and no session may approve its own work. */
 async function review(
   given: Arguments,
-  runtime: ToolRuntime,
+  runtime: Runtime,
   { who, options }: Caller,
   verdict: (typeof verdicts)[number],
 ): Promise<Called> {
@@ -174,12 +185,12 @@ async function review(
 
 /** The id under which the words are kept. */
 async function keptAs(
-  runtime: ToolRuntime,
-  run: string,
+  runtime: Runtime,
+  { run, view: loaded }: Answer,
   kind: string | undefined,
   text: string,
 ): Promise<string | undefined> {
-  const view = await runtime.engine.view(run);
+  const view = loaded ?? (run === undefined ? undefined : await runtime.engine.view(run));
   if (!view) return undefined;
   const { questions, notes, noteCount } = view.state;
   if (kind === undefined) return questions.findLast((question) => text.startsWith(question.text))?.id;

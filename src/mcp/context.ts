@@ -7,10 +7,10 @@ import {
 } from '../context/index.ts';
 import { criticalArtifacts, type Definition, leastBriefing, statusOf } from '../machine/index.ts';
 import { nextForTools } from '../messages/index.ts';
-import { cursorFor, type Refused, type Who } from '../runtime/index.ts';
+import { cursorFor, type Refused, type Runtime, type Who } from '../runtime/index.ts';
+import type { Loaded } from '../store/index.ts';
 import { type Arguments, badArgument, textIn } from './arguments.ts';
 import { meantRun } from './session-run.ts';
-import type { ToolRuntime } from './tool-runtime.ts';
 import { sectionNames } from './tools.ts';
 
 /** How a section is asked for. */
@@ -26,17 +26,17 @@ interface Asked {
 /** What `workflow_context` answers: a context action that was asked for stays as it is. */
 export async function contextFor(
   given: Arguments,
-  runtime: ToolRuntime,
+  runtime: Runtime,
   who: Who & { session: string },
 ): Promise<{ text: string } | { refused: Refused }> {
   const at = textIn(given, 'at');
-  let found = await runtime.which({ at });
-  if (!('run' in found) && at === undefined) {
+  let found = await runtime.find({ at });
+  if ('code' in found && at === undefined) {
     const run = await meantRun(runtime, found, { session: who.session, over: 'any' });
-    if (run !== undefined) found = { run };
+    if (run !== undefined) found = await runtime.find({ run });
   }
-  if (!('run' in found)) return { refused: found };
-  const text = await contextOf(runtime, found.run, who, {
+  if ('code' in found) return { refused: found };
+  const text = await contextOf(runtime, found, who, {
     at,
     section: sectionNames.find((each) => each === given.section),
     artifacts: Array.isArray(given.artifacts) ? given.artifacts.map(String) : undefined,
@@ -47,24 +47,22 @@ export async function contextFor(
 
 /** The briefing of a run, or one section in full. */
 export async function contextOf(
-  runtime: ToolRuntime,
-  run: string,
+  runtime: Runtime,
+  view: Loaded,
   who: Who = {},
   { at, section, artifacts, force = false }: Asked = {},
 ): Promise<string | Refused> {
-  const view = await runtime.engine.view(run);
-  if (!view) return gone(run);
   const { definition, state } = view;
   const unknown = unknownArtifact(artifacts ?? [], definition);
   if (unknown) return unknown;
   const { session = '' } = who;
   const cursor = cursorFor(view, { at, session });
-  const status = statusOf(definition, state, { cursor, values: runtime.values, session });
+  const status = statusOf(definition, state, { cursor, values: runtime.workspace.values, session });
   const wanted = artifacts ? 'artifacts' : section;
   const source = await runtime.memory.gather(view, {
     session,
     cursor,
-    next: nextForTools(status.action, { gatesElsewhere: runtime.tree === undefined }),
+    next: nextForTools(status.action, { gatesElsewhere: !runtime.workspace.hasFiles }),
     more: moreWords,
     artifacts,
     force: force || wanted !== undefined,
@@ -95,8 +93,3 @@ function unknownArtifact(ids: readonly string[], definition: Definition): Refuse
   const given = unknown.slice(0, 80);
   return badArgument('workflow_context', { is: 'unknown_artifact', workflow: definition.name, given, known });
 }
-
-const gone = (run: string): Refused => ({
-  code: 'no_run',
-  params: { why: 'unknown', name: run.slice(0, 80) },
-});

@@ -1,11 +1,11 @@
 import { createMcpHandler, isJsonContentType, readRequestBody } from '@modelcontextprotocol/server';
-import type { TreelessRuntime } from '../runtime/index.ts';
+import type { Runtime } from '../runtime/index.ts';
 import { type McpCaller, newSessionId, protocolHeader, sessionOf } from './http-session.ts';
 import { createMcpServer } from './server.ts';
 
 export interface McpHttpOptions {
   /** Of the caller's project and no other; asked once for every call that needs it. */
-  runtimeFor(caller: McpCaller, session: string): TreelessRuntime;
+  runtimeFor(caller: McpCaller, session: string): Runtime;
   version: string;
   /** How long a call may wait for gates that run elsewhere; not at all by default. */
   waitMs?: number;

@@ -1,7 +1,7 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
+import type { Runtime } from '../runtime/index.ts';
 import { contextFor } from './context.ts';
 import { refusalAnswer } from './refusal-answer.ts';
-import type { ToolRuntime } from './tool-runtime.ts';
 import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 
 export const listedPrompts: readonly Prompt[] = [
@@ -27,7 +27,7 @@ export const listedPrompts: readonly Prompt[] = [
 export async function getPrompt(
   name: string,
   given: Readonly<Record<string, string>>,
-  runtime: ToolRuntime,
+  runtime: Runtime,
   session: string,
 ): Promise<GetPromptResult | undefined> {
   if (name === 'start') return said(await startText(given, runtime));
@@ -42,7 +42,7 @@ export async function getPrompt(
 
 async function startText(
   { workflow, summary }: Readonly<Record<string, string>>,
-  runtime: ToolRuntime,
+  runtime: Runtime,
 ): Promise<string> {
   const given = { ...(workflow ? { workflow } : {}), ...(summary ? { summary } : {}) };
   const offered = `The workflows with their inputs: ${namedWorkflows(await offeredWorkflows(runtime))}.`;

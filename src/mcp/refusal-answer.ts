@@ -6,14 +6,13 @@ import {
   refusalText,
   toolVoice,
 } from '../messages/index.ts';
-import type { Who } from '../runtime/index.ts';
-import type { ToolRuntime } from './tool-runtime.ts';
+import type { Runtime, Who } from '../runtime/index.ts';
 import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 
 /** A refusal for a client: within a token budget, and with the workflows that it can start where it named none. */
 export async function refusalAnswer(
   refused: Refused,
-  runtime: ToolRuntime,
+  runtime: Runtime,
   { witness }: Who = {},
 ): Promise<RefusalText> {
   const workflows =

@@ -1,8 +1,8 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { redactQuickly, withoutSecrets } from '../context/index.ts';
 import { ended, statusOf } from '../machine/index.ts';
+import type { Runtime } from '../runtime/index.ts';
 import { contextOf } from './context.ts';
-import type { ToolRuntime } from './tool-runtime.ts';
 import { offeredWorkflows } from './workflows.ts';
 
 const all = 'stepfast://runs';
@@ -25,7 +25,7 @@ export const resourceTemplates: readonly ResourceTemplateType[] = [
 ];
 
 /** The lists of workflows and runs, and each run that is under way. */
-export async function listResources(runtime: ToolRuntime): Promise<Resource[]> {
+export async function listResources(runtime: Runtime): Promise<Resource[]> {
   const live = (await runtime.runs()).filter(({ state }) => state && !ended(state));
   return [
     {
@@ -37,7 +37,7 @@ export async function listResources(runtime: ToolRuntime): Promise<Resource[]> {
     {
       uri: all,
       name: 'runs',
-      description: runtime.tree ? 'All runs of this project' : 'The runs of this session',
+      description: runtime.workspace.hasFiles ? 'All runs of this project' : 'The runs of this session',
       mimeType: 'application/json',
     },
     ...live.slice(0, mostListed).map(({ run, state }) => ({
@@ -50,31 +50,25 @@ export async function listResources(runtime: ToolRuntime): Promise<Resource[]> {
 }
 
 /** undefined where there is no such resource. */
-export async function readResource(
-  uri: string,
-  runtime: ToolRuntime,
-): Promise<ReadResourceResult | undefined> {
+export async function readResource(uri: string, runtime: Runtime): Promise<ReadResourceResult | undefined> {
   if (uri === workflows) return json(uri, { workflows: await offeredWorkflows(runtime) });
   if (uri === all) return json(uri, { runs: await runList(runtime) });
   const [, id, briefing] = /^stepfast:\/\/runs\/([^/]+)(\/briefing)?$/.exec(uri) ?? [];
-  const found = id === undefined ? undefined : await runtime.which({ run: id });
-  if (!found || !('run' in found)) return undefined;
-  const { run } = found;
+  const view = id === undefined ? undefined : await runtime.find({ run: id });
+  if (!view || 'code' in view) return undefined;
   if (briefing !== undefined) {
-    const text = await contextOf(runtime, run);
+    const text = await contextOf(runtime, view);
     return typeof text === 'string' ? { contents: [{ uri, mimeType: 'text/plain', text }] } : undefined;
   }
-  const view = await runtime.engine.view(run);
-  if (!view) return undefined;
   const { definition, state } = view;
   const [only, second] = Object.values(state.cursors);
   const cursor = second || only?.lease ? undefined : only;
   // Nobody in particular reads it: the handle of a held task is its holder's.
-  const reader = { values: runtime.values, session: '' };
+  const reader = { values: runtime.workspace.values, session: '' };
   return json(uri, statusOf(definition, state, { ...reader, cursor }));
 }
 
-async function runList(runtime: ToolRuntime) {
+async function runList(runtime: Runtime) {
   return (await runtime.runs()).map(({ run, state, problem }) => ({
     run,
     ...(state

@@ -1,21 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { RuntimeOptions } from '../runtime/index.ts';
-import type { RunnerCommand } from '../workspace/index.ts';
 import { openingAnswer } from './initialize-answer.ts';
 import { once } from './once.ts';
 import type { McpServerOptions } from './server.ts';
 
-export interface ServeOptions {
-  cwd: string;
+export interface ServeOptions
+  extends Pick<RuntimeOptions, 'cwd' | 'runner' | 'worktree' | 'repoRoot' | 'workflowPath'> {
   env: Readonly<Record<string, string | undefined>>;
   home: string;
   version: string;
-  /** Starts this program's gate runner in a process of its own. */
-  runner: RunnerCommand;
-  worktree?: string | undefined;
-  repoRoot?: string | undefined;
-  /** The workflow that a start without a name means. */
-  workflowPath?: string | undefined;
   /** Serves no prompts and no resources. */
   toolsOnly?: boolean | undefined;
   /** How long a call may wait for gates. */
@@ -43,16 +36,12 @@ export async function serveMcp({
   const early = openingAnswer(await firstLine(stdin), version, { toolsOnly });
   if (early) stdout.write(`${JSON.stringify(early)}\n`);
   const { createMcpServer, serveStdio, createTransport } = await import('./sdk.ts');
-  // What was not given is left out, as the runtime wants it.
-  const project = Object.fromEntries(
-    Object.entries(place).filter(([, value]) => value !== undefined),
-  ) as unknown as RuntimeOptions;
   const session = `mcp-${randomBytes(6).toString('base64url')}`;
   const caller = createCallerOf(place);
   const handle = serveStdio(
     () =>
       createMcpServer({
-        runtime: async () => (await loadRuntime()).createRuntime(project),
+        runtime: async () => (await loadRuntime()).openRuntime(place),
         version,
         session,
         caller,

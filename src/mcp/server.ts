@@ -8,17 +8,17 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { refusalText, toolVoice } from '../messages/index.ts';
-import type { Runtime, TreelessRuntime } from '../runtime/index.ts';
+import type { Runtime } from '../runtime/index.ts';
 import { checkArguments } from './arguments.ts';
+import type { Caller } from './caller.ts';
 import type { ToolAnswer } from './calls.ts';
 import { capabilitiesFor, instructions, serverInfo } from './identity.ts';
 import { once } from './once.ts';
-import type { Caller, ToolRuntime } from './tool-runtime.ts';
 import { listedTools, tools } from './tools.ts';
 
 export interface McpServerOptions {
   /** Asked anew for every call: the server itself keeps nothing. */
-  runtime(): Runtime | TreelessRuntime | Promise<Runtime>;
+  runtime(): Runtime | Promise<Runtime>;
   version: string;
   /** Stands for whoever is at the other end. */
   session: string;
@@ -41,7 +41,6 @@ const progressMs = 5000;
 /** Loaded with the first call, and asked for once: an import costs as much as a read even when it is there. */
 const loadCalls = once(() => import('./calls.ts'));
 const loadHosts = once(() => import('../hosts/index.ts'));
-const loadTools = once(() => import('./tool-runtime.ts'));
 
 /** Nothing here asks a client for input, the only thing that the SDK would validate by a schema. */
 const noValidator = {
@@ -68,7 +67,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     if ('refused' in checked) return resultOf({ refused: refusalText(checked.refused, toolVoice()) });
     const answer = await guarded(async () => {
       const { callTool } = await loadCalls();
-      return await callTool(tool.name, checked.given, await opened(), await callerIn(context));
+      return await callTool(tool.name, checked.given, await options.runtime(), await callerIn(context));
     });
     return resultOf(answer);
   });
@@ -80,14 +79,14 @@ export function createMcpServer(options: McpServerOptions): Server {
   server.setRequestHandler('prompts/get', async ({ params }) => {
     const { getPrompt } = await import('./prompts.ts');
     const found = await mendable(async () =>
-      getPrompt(params.name, params.arguments ?? {}, await opened(), options.session),
+      getPrompt(params.name, params.arguments ?? {}, await options.runtime(), options.session),
     );
     if (!found) throw invalid(`There is no prompt '${params.name.slice(0, 80)}'.`);
     return found;
   });
   server.setRequestHandler('resources/list', async () => {
     const { listResources } = await import('./resources.ts');
-    return { resources: await mendable(async () => listResources(await opened())) };
+    return { resources: await mendable(async () => listResources(await options.runtime())) };
   });
   server.setRequestHandler('resources/templates/list', async () => {
     const { resourceTemplates } = await import('./resources.ts');
@@ -95,16 +94,11 @@ export function createMcpServer(options: McpServerOptions): Server {
   });
   server.setRequestHandler('resources/read', async ({ params }) => {
     const { readResource } = await import('./resources.ts');
-    const found = await mendable(async () => readResource(params.uri, await opened()));
+    const found = await mendable(async () => readResource(params.uri, await options.runtime()));
     if (!found) throw new ResourceNotFoundError(params.uri);
     return found;
   });
   return server;
-
-  async function opened(): Promise<ToolRuntime> {
-    const { toolRuntime } = await loadTools();
-    return toolRuntime(await options.runtime());
-  }
 
   async function callerIn({ mcpReq }: ServerContext): Promise<Caller> {
     const host = nameIn(mcpReq.envelope) ?? server.getClientVersion()?.name ?? options.host;

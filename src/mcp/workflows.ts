@@ -1,5 +1,5 @@
 import type { Definition } from '../machine/index.ts';
-import type { ToolRuntime } from './tool-runtime.ts';
+import type { Runtime } from '../runtime/index.ts';
 
 export interface OfferedWorkflow {
   name: string;
@@ -8,7 +8,7 @@ export interface OfferedWorkflow {
 }
 
 /** Every workflow that can be started here. */
-export async function offeredWorkflows(runtime: ToolRuntime): Promise<OfferedWorkflow[]> {
+export async function offeredWorkflows(runtime: Runtime): Promise<OfferedWorkflow[]> {
   const all = await runtime.workflows();
   return all.map(({ name, description, inputs = {} }) => ({ name, description, inputs }));
 }

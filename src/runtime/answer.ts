@@ -1,6 +1,7 @@
 import { StepfastError } from '../errors.ts';
 import type { DueArtifact, Status, TaskEnd } from '../machine/index.ts';
 import type { Refused, RuntimeRefusalParams } from '../messages/index.ts';
+import type { Loaded } from '../store/index.ts';
 
 export type { Refused };
 
@@ -21,6 +22,8 @@ export interface Answer {
   kept?: { id: string; title: string; end?: TaskEnd }[];
   /** A start that went on with a run. */
   restored?: true;
+  /** The run as the call left it, where that is known. */
+  view?: Loaded | undefined;
 }
 
 /** What a refusal is, whoever gave it: a status has no code. */

@@ -1,8 +1,8 @@
-import { commandsOf, excludedFrom, gatesOf } from '../definition/index.ts';
+import { commandsOf, gatesOf } from '../definition/index.ts';
 import type { Circumstances } from '../engine/index.ts';
-import { type Tree, treeOf } from '../evidence/index.ts';
+import type { Tree } from '../evidence/index.ts';
 import type { Caller, CommandType, Definition, SessionFacts } from '../machine/index.ts';
-import { type Project, placed, portable, sessionEnvironment, type Trust } from '../workspace/index.ts';
+import type { Workspace } from '../workspace/index.ts';
 import type { Refused } from './answer.ts';
 
 export interface Who {
@@ -14,24 +14,9 @@ export interface Who {
   witness?: NonNullable<SessionFacts['witness']>;
 }
 
-interface Options {
-  project: Project;
-  trust: Trust;
+/** What a command carries of its caller and of the workspace it comes from. */
+export interface CallContext {
   clock(): number;
-  env: Readonly<Record<string, string | undefined>>;
-  cacheDirectory: string;
-  /** Where runs live on a server too: which project directory of which machine this is. */
-  place?: string | undefined;
-}
-
-/** What a command is told of its moment: who calls, from where, and on which tree. */
-export interface Surroundings {
-  clock(): number;
-  /** This worktree, as it is stored. */
-  here: string;
-  values: Record<string, string>;
-  /** Where a session works, for its run's history. */
-  environment(): Record<string, string>;
   caller(who: Who, tree?: string): Caller;
   /** Binds the session with its first call. */
   around(who: Who): Circumstances;
@@ -39,27 +24,26 @@ export interface Surroundings {
   untrusted(definition: Definition, name: string): Refused | undefined;
 }
 
-export function createSurroundings({
-  project,
-  trust,
+export function createCallContext({
+  workspace,
   clock,
-  env,
-  cacheDirectory,
-  place,
-}: Options): Surroundings {
-  const here = placed(portable(project.worktree, project.root), place);
-  const values = { project_root: project.root };
+}: {
+  workspace: Workspace;
+  clock(): number;
+}): CallContext {
+  const { hasFiles, values, here } = workspace;
   return {
     clock,
-    here,
-    values,
-    environment: () => sessionEnvironment(project, env),
-    caller: ({ actor, session }, tree) => ({ now: clock(), actor, session, tree }),
+    caller({ actor, session }, tree) {
+      // On a server without files a person decides through another way than an agent's tools, whatever the token.
+      const by = hasFiles ? actor : { kind: 'agent' as const };
+      return { now: clock(), actor: by, session, tree };
+    },
     around({ session, host, witness }) {
       if (session === undefined) return { values };
       const facts: SessionFacts = {
         worktree: here,
-        environment: sessionEnvironment(project, env),
+        environment: workspace.environment(),
         ...(host === undefined ? {} : { host }),
         ...(witness === undefined ? {} : { witness }),
       };
@@ -71,10 +55,10 @@ export function createSurroundings({
       const reads = work.some((step) => step.read_only);
       const checks = work.some((step) => gatesOf(step).length > 0 || ('review' in step && step.review));
       if (!reads && (!checks || type === 'start')) return undefined;
-      return await treeOf({ worktree, exclude: excludedFrom(definition), cacheDirectory });
+      return await workspace.tree(definition, worktree);
     },
     untrusted(definition, name) {
-      if (trust.has(definition)) return undefined;
+      if (workspace.isTrusted(definition)) return undefined;
       const params = { workflow: definition.name, name, commands: commandsOf(definition) };
       return { code: 'untrusted', params };
     },

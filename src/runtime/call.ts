@@ -1,23 +1,21 @@
-import type { Engine, Executed } from '../engine/index.ts';
+import { answerFrom, checkingIn, type Engine, type Executed, noRun } from '../engine/index.ts';
 import type { Tree } from '../evidence/index.ts';
-import { type Caller, type Command, type CommandOf, criticalArtifacts, ended } from '../machine/index.ts';
-import type { Loaded } from '../store/index.ts';
 import {
-  type GateKeeper,
-  type GateProgress,
-  isElsewhere,
-  makeTaskWorktree,
-  type Project,
-  readCommand,
-  taskWorktree,
-  unmergedBranches,
-  worktreeOf,
-} from '../workspace/index.ts';
+  type Caller,
+  type Command,
+  type CommandOf,
+  criticalArtifacts,
+  ended,
+  suffixOf,
+} from '../machine/index.ts';
+import type { Loaded } from '../store/index.ts';
+import { type GateProgress, needsWorktree, type Workspace } from '../workspace/index.ts';
 import { followSource } from './adoption/follow.ts';
-import { type Answer, isRefused, type Refused } from './answer.ts';
-import type { Surroundings, Who } from './call-context.ts';
+import { type Answer, isRefused, type Refused, type Told } from './answer.ts';
+import type { CallContext, Who } from './call-context.ts';
 import { cursorFor, onlyHeld, taskAt, workerOf } from './find-cursor.ts';
 import type { Memory } from './memory/memory.ts';
+import type { Gates } from './wait-for-gates.ts';
 
 type Bare<C> = C extends Command ? Omit<C, keyof Caller> : never;
 /** A command without what the runtime knows better: the moment, the caller and the tree. */
@@ -32,6 +30,8 @@ export interface Wanted {
 
 export interface CallOptions {
   run?: string;
+  /** The run, where the caller has loaded it. */
+  view?: Loaded;
   key?: string;
   /** How long the call may wait for gates; 45 s by default. */
   waitMs?: number;
@@ -40,103 +40,96 @@ export interface CallOptions {
 
 interface Options {
   engine: Engine;
-  project: Project;
-  gates: GateKeeper;
-  surroundings: Surroundings;
+  workspace: Workspace;
+  gates: Gates;
+  context: CallContext;
   memory: Memory;
   which(wanted: Wanted): Promise<{ run: string } | Refused>;
-  /** This project directory, where runs live on a server too. */
-  place?: string | undefined;
+  find(wanted: Wanted): Promise<Loaded | Refused>;
 }
 
 const defaultWaitMs = 45_000;
 
 /** One command of one run, with what it leads to: gates, a task's worktree, a warning. */
-export function createCall({ engine, project, gates, surroundings, memory, which, place }: Options) {
-  const { clock, values, caller, around, treeFor, untrusted } = surroundings;
+export function createCall({ engine, workspace, gates, context, memory, which, find }: Options) {
+  const { project, values, hasFiles } = workspace;
+  const { clock, caller, around, treeFor, untrusted } = context;
   return call;
 
-  async function call(asked: Request, who: Who, callOptions: CallOptions): Promise<Answer> {
+  async function call(asked: Request, who: Who, options: CallOptions): Promise<Answer> {
     const at = 'at' in asked ? asked.at : undefined;
-    const found = await which({ at, run: callOptions.run, changes: asked.type !== 'status' });
-    if (!('run' in found)) return { reply: found };
+    const checked = asked.type === 'advance' || asked.type === 'review';
+    const wanted = { at, run: options.run, changes: asked.type !== 'status' };
+    const found = options.view ?? (await (checked ? find(wanted) : which(wanted)));
+    if ('code' in found) return { reply: found };
     const { run } = found;
-    const request = await reading(run, asked);
+    const request = await reading(found, asked);
     if ('code' in request) return { run, reply: request };
-    const checked = request.type === 'advance' || request.type === 'review';
-    const view = checked ? await followed(run, who) : undefined;
+    const view = checked && isLoaded(found) ? await followed(found, who) : undefined;
     const refused = view && untrusted(view.definition, run);
     if (refused) return { run, reply: at === undefined ? refused : { ...refused, at } };
-    // A verdict is about the tree of whoever did the work.
+    // A verdict is about the tree of the session that did the work; another machine's cannot be looked at.
     const worker = view && request.type === 'review' ? workerOf(view.state, at) : undefined;
-    const worktree =
-      taskWorktree(project, run, taskAt(at)) ??
-      (view && worker !== undefined ? worktreeOf(view.state, worker, project, place) : project.worktree);
-    const works = worker === undefined ? undefined : view?.state.sessions[worker]?.worktree;
-    // On the tree of another machine nobody here can look.
-    const away = works !== undefined && isElsewhere(works, place);
-    const tree = view && !away ? await treeFor(view.definition, request.type, worktree) : undefined;
-    const warned = warning(view, tree);
+    const works =
+      view && worker !== undefined ? workspace.gates.worktreeOf(view.state, worker) : project.worktree;
+    const worktree = workspace.taskWorktree(run, taskAt(at)) ?? works ?? project.worktree;
+    const tree =
+      view && works !== undefined ? await treeFor(view.definition, request.type, worktree) : undefined;
     const by = who.session === undefined && worker !== undefined ? { ...who, session: worker } : who;
-    // The parts are those of exactly this request.
     const cursor = view && cursorFor(view, { at, session: who.session });
     const missing =
       view && request.type === 'advance' ? await memory.missing(view, { cursor, worktree }) : [];
+    // The parts are those of exactly this request.
     const command = {
       ...request,
       ...caller(by, tree?.hash),
       ...(missing.length > 0 ? { missing } : {}),
     } as Command;
-    // Whoever only looks around binds nothing; a handle says that it is meant.
+    // A mere look binds no session; a handle says that the run is meant.
     const bound = request.type !== 'status' || at !== undefined ? around(who) : { values };
-    const executed = await engine.execute(run, command, callOptions.key, bound);
-    const told = await gates.perform(run, executed.effects, executed.changed && !away ? 'asked' : 'found');
-    const reply = toldBy(executed);
+    const executed = await engine.execute(run, command, options.key, bound);
+    const warned = await gates.perform(executed, executed.changed && works !== undefined ? 'asked' : 'found');
+    const reply = replyOf(executed);
     if (isRefused(reply)) return { run, reply };
-    if (request.type === 'claim')
-      return await withWorktree({ run, reply, due: executed.due }, reply.task?.id);
+    if (request.type === 'claim') return await claimed(executed, reply);
     const own = request.type === 'status' && at === undefined ? onlyHeld(reply, who.session) : undefined;
-    if (own !== undefined) return await call({ type: 'status', at: own }, who, { ...callOptions, run });
-    if (!reply.checking) {
-      const speaks = ['advance', 'fail', 'setTasks'].includes(request.type);
-      const ignored = speaks && !executed.changed && !reply.replayed && reply.status === 'waiting';
-      const sets = request.type === 'setTasks' && executed.changed;
-      const kept = sets ? await keptTasks(run, request) : [];
-      return {
-        ...about(executed),
-        ...(kept.length > 0 ? { kept } : {}),
-        ...(told === undefined ? {} : { warning: told }),
-        ...(ignored ? { ignored } : {}),
-      };
+    if (own !== undefined) return await call({ type: 'status', at: own }, who, { ...options, run });
+    if (reply.checking) {
+      const waitMs = options.waitMs ?? (checked && hasFiles ? defaultWaitMs : 0);
+      const waiting = { until: clock() + waitMs, onProgress: options.onProgress };
+      return { ...(await settled(executed, reply, who, waiting)), ...treeWarning(view, tree) };
     }
-    // Whoever only looks does not wait, but learns of a runner that is gone.
-    const waitMs = callOptions.waitMs ?? (checked ? defaultWaitMs : 0);
-    const { id } = reply.checking;
-    const { onProgress } = callOptions;
-    const settled = await gates.settle(run, id, { until: clock() + waitMs, onProgress });
-    if (settled === 'running') return { run, reply, ...warned };
-    return { ...about(await afterGates(run, { id, at: reply.at, settled }, who)), ...warned };
+    const speaks = ['advance', 'fail', 'setTasks'].includes(request.type);
+    const ignored = speaks && !executed.changed && !reply.replayed && reply.status === 'waiting';
+    const kept = request.type === 'setTasks' && executed.changed ? await keptTasks(executed, request) : [];
+    const warning = warned ?? (request === asked || hasFiles ? undefined : unread);
+    return {
+      ...about(executed),
+      ...(kept.length > 0 ? { kept } : {}),
+      ...(warning === undefined ? {} : { warning }),
+      ...(ignored ? { ignored } : {}),
+    };
   }
 
   /** With where a task's files are, or what is still only there. */
-  function about(executed: Executed): Answer & { run: string } {
-    const { run, due } = executed;
-    const reply = toldBy(executed);
+  function about(executed: Executed): Answer {
+    const { run, due, view } = executed;
+    const reply = replyOf(executed);
     if (isRefused(reply)) return { run, reply };
-    const worktree = taskWorktree(project, run, reply.task?.id);
-    if (worktree !== undefined) return { run, reply, due, worktree };
-    const branches = reply.held ? [] : unmergedBranches(project, run);
-    if (branches.length === 0) return { run, reply, due };
+    const worktree = workspace.taskWorktree(run, reply.task?.id);
+    if (worktree !== undefined) return { run, reply, due, view, worktree };
+    const branches = reply.held ? [] : workspace.unmergedBranches(run);
+    if (branches.length === 0) return { run, reply, due, view };
     const warning = `work of this run is not in this tree yet; merge ${branches.join(', ')} before you go on`;
-    return { run, reply, due, warning };
+    return { run, reply, due, view, warning };
   }
 
   /** The tasks of the list that the run has otherwise. */
   async function keptTasks(
-    run: string,
+    executed: Executed,
     { loop, tasks }: Bare<CommandOf<'setTasks'>>,
   ): Promise<Answer['kept'] & {}> {
-    const view = await engine.view(run);
+    const view = await viewAfter(executed);
     const step = view?.definition.steps.find((each) => each.id === loop);
     const byId = view?.state.tasks[step?.loop ?? loop]?.byId ?? {};
     return tasks.flatMap((asked) => {
@@ -148,63 +141,106 @@ export function createCall({ engine, project, gates, surroundings, memory, which
     });
   }
 
-  /** That the tree is unknown is told with a run's first gates. */
-  function warning(view: Loaded | undefined, tree: Tree | undefined): { warning?: string } {
+  async function viewAfter({ run, view }: Executed): Promise<Loaded | undefined> {
+    return view ?? (await engine.view(run));
+  }
+
+  /** That the tree is unknown is said with a run's first gates. */
+  function treeWarning(view: Loaded | undefined, tree: Tree | undefined): { warning?: string } {
     if (!view || tree?.unknown === undefined) return {};
-    const told = Object.values(view.state.outputs).some(
+    const isKnown = Object.values(view.state.outputs).some(
       ({ receipts, tree: of }) => receipts.length > 0 && !of,
     );
-    if (told) return {};
+    if (isKnown) return {};
     return {
       warning: `the tree's hash is unknown (${tree.unknown}): receipts hold only inside their advance`,
     };
   }
 
-  async function withWorktree(answer: Answer & { run: string }, task: string | undefined): Promise<Answer> {
-    const view = task === undefined ? undefined : await engine.view(answer.run);
-    const worktree = view && makeTaskWorktree(project, view, task ?? '');
-    return worktree === undefined ? answer : { ...answer, worktree };
+  async function claimed(executed: Executed, reply: Told): Promise<Answer> {
+    const { run, due } = executed;
+    const task = reply.task?.id;
+    const view = task === undefined ? undefined : await viewAfter(executed);
+    const worktree = view && workspace.makeTaskWorktree(view, task ?? '');
+    const isApart = !hasFiles && view !== undefined && needsWorktree(view.definition, reply.step);
+    return {
+      run,
+      reply,
+      due,
+      view,
+      ...(worktree === undefined ? {} : { worktree }),
+      ...(isApart ? { warning: workApart } : {}),
+    };
   }
 
   /** What the call has led to, as the caller's own status. */
-  async function afterGates(
-    run: string,
-    { id, at, settled }: { id: string; at: string | undefined; settled: 'finished' | 'interrupted' },
+  async function settled(
+    executed: Executed,
+    reply: Told & { checking?: { id: string } },
     who: Who,
-  ): Promise<Executed> {
+    waiting: Parameters<Gates['settle']>[2],
+  ): Promise<Answer> {
+    const { run, due } = executed;
+    const id = reply.checking?.id ?? '';
+    const view = await viewAfter(executed);
+    if (!view) throw noRun(run);
+    const gate = await gates.settle(view, id, waiting);
+    if (gate.state === 'running') {
+      const isUnstarted = !hasFiles && !checkingIn(gate.view.state, id)?.runner;
+      const more = hasFiles ? {} : { due };
+      return { run, reply, view: gate.view, ...more, ...(isUnstarted ? { warning: unstarted(run) } : {}) };
+    }
     const status: CommandOf<'status'> = {
       ...caller(who),
       type: 'status',
-      at,
-      runnerAlive: settled === 'interrupted' ? false : undefined,
+      at: reply.at,
+      runnerAlive: gate.state === 'interrupted' ? false : undefined,
     };
-    const executed = await engine.execute(run, status, undefined, { ...around(who), check: id });
-    await gates.perform(run, executed.effects, executed.changed ? 'asked' : 'found');
-    return executed;
+    const circumstances = { ...around(who), check: id };
+    const after =
+      answerFrom(gate.view, status, circumstances) ??
+      (await engine.execute(run, status, undefined, circumstances));
+    await gates.perform(after, after.changed ? 'asked' : 'found');
+    return about(after);
   }
 
   /** The run with what the source of an adopted one says now. */
-  async function followed(run: string, who: Who): Promise<Loaded | undefined> {
-    const view = await engine.view(run);
-    if (!view?.state.adopted || ended(view.state)) return view;
-    const adopted = followSource(project, view.state.adopted);
-    const { changed } = await engine.execute(run, { ...caller(who), type: 'adopt', run, adopted });
-    return changed ? await engine.view(run) : view;
+  async function followed(view: Loaded, who: Who): Promise<Loaded> {
+    const { run, state } = view;
+    if (!hasFiles || !state.adopted || ended(state)) return view;
+    const adopted = followSource(project, state.adopted);
+    const executed = await engine.execute(run, { ...caller(who), type: 'adopt', run, adopted });
+    return executed.changed ? ((await viewAfter(executed)) ?? view) : view;
   }
 
   /** A note that names a file as read says at which content; the key of a slash command says that it was run. */
-  async function reading(run: string, request: Request): Promise<Request | Refused> {
+  async function reading(found: { run: string }, request: Request): Promise<Request | Refused> {
     if (request.type !== 'note' || request.kind !== 'reading') return request;
     const { text, key } = request;
-    const view = key === undefined ? undefined : await engine.view(run);
-    const commands = view ? criticalArtifacts(view.definition).filter(({ command }) => command) : [];
-    if (commands.some(({ id }) => id === key)) return request;
     const path = text.trim();
-    const file = readCommand(path, project);
-    if (file || key !== undefined || /\s/.test(path)) return file ?? request;
+    const isPath = key === undefined && !/\s/.test(path);
+    if (!hasFiles) return isPath ? { ...request, key: fileKey(text) } : request;
+    const view = key === undefined || isLoaded(found) ? found : await engine.view(found.run);
+    const commands = view && isLoaded(view) ? criticalArtifacts(view.definition) : [];
+    if (commands.some(({ id, command }) => command && id === key)) return request;
+    const file = workspace.readCommand(path);
+    if (file || !isPath) return file ?? request;
     return { code: 'no_file', params: { path: path.slice(0, 120) } };
   }
 }
 
-const toldBy = ({ reply, interrupted }: Executed): Answer['reply'] =>
+const isLoaded = (found: { run: string }): found is Loaded => 'state' in found;
+
+const replyOf = ({ reply, interrupted }: Executed): Answer['reply'] =>
   interrupted && !('code' in reply) ? { ...reply, interrupted: true } : reply;
+
+const unstarted = (run: string): string =>
+  `no tree is here: the gates wait until somebody runs, in a checkout that is logged in: stepfast status ${suffixOf(run)} --wait`;
+
+/** A file is read as it is in a tree; without one its content is unknown. */
+const unread =
+  'kept as your word: no file is readable here, and a gate that asks for it looks at what was noted in a checkout';
+
+const workApart = 'other agents work on other tasks now: work in a checkout and on a branch of your own';
+
+const fileKey = (path: string): string => `file-${path.replaceAll(/[^\w.-]+/g, '-')}`.slice(0, 64);

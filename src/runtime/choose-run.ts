@@ -11,6 +11,10 @@ export function runNamed(ids: readonly string[], name: string, at?: string): { r
   const [only, second] = meant;
   if (only !== undefined && second === undefined) return { run: only };
   if (second !== undefined) return several(meant.map((run) => ({ run })));
+  return noRunNamed(name, at);
+}
+
+export function noRunNamed(name: string, at?: string): Refused {
   return {
     code: 'no_run',
     params:

@@ -29,7 +29,7 @@ export { findInformal, type Informal, readInformal } from './adoption/find.ts';
 export { markers } from './adoption/parse.ts';
 export { type Answer, isRefused, type Refused, refusedBy, type Told } from './answer.ts';
 export type { CallOptions, Request, Wanted } from './call.ts';
-export { createSurroundings, type Who } from './call-context.ts';
+export { createCallContext, type Who } from './call-context.ts';
 export { cursorFor } from './find-cursor.ts';
 export { createHolds, type Hold, type Holds, holdMs, isHeld, type LastCheck } from './hold/holds.ts';
 export { checkHold, type HoldCheck } from './hold/run-hold-check.ts';
@@ -70,8 +70,10 @@ export {
   type Memory,
   type Telling,
 } from './memory/memory.ts';
+export { openEngine } from './open-engine.ts';
+export { type LocalRuntime, openRuntime, type RuntimeOptions } from './open-runtime.ts';
 export { type LoggedRefusal, refusalsIn } from './refusal-log.ts';
-export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
+export { createRuntime, type Runtime } from './runtime.ts';
 export { type Beginning, beginSession, keyOf, type Source, type Start } from './sessions/begin-session.ts';
 export { type Binding, fileOf, type SessionKey, sessionName } from './sessions/binding.ts';
 export { type Bindings, createBindings } from './sessions/binding-files.ts';
@@ -92,5 +94,3 @@ export {
   type Outgoing,
   type Transfer,
 } from './transfer/transfer.ts';
-export { createTreeless, type TreelessOptions, type TreelessRuntime } from './treeless/treeless.ts';
-export type { UsedDefinitions } from './treeless/workflows.ts';

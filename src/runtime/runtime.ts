@@ -1,213 +1,96 @@
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import { hashDefinition, type Place, places } from '../definition/index.ts';
-import {
-  createEngine,
-  createRemoteEngine,
-  type Engine,
-  knownRunsPath,
-  newRun,
-  type RemoteEngine,
-  withHomes,
-} from '../engine/index.ts';
-import { parseHandle } from '../machine/index.ts';
-import { createFileStore, type FileStore } from '../store/index.ts';
-import {
-  bootId,
-  type Config,
-  createGateKeeper,
-  createTrust,
-  findProject,
-  machineId,
-  markIfPossible,
-  type Project,
-  placeOf,
-  type Resolved,
-  type RunnerCommand,
-  readConfig,
-  requireOwnFolders,
-  resolveWorkflow,
-  serverFor,
-  stateDirectory,
-  type Trust,
-} from '../workspace/index.ts';
-import { type Answer, type Refused, refusedBy } from './answer.ts';
+import type { Engine } from '../engine/index.ts';
+import { type Definition, parseHandle } from '../machine/index.ts';
+import type { Loaded, RunInfo } from '../store/index.ts';
+import type { Workspace } from '../workspace/index.ts';
+import { type Answer, isRefused, type Refused, refusedBy } from './answer.ts';
 import { type CallOptions, createCall, type Request, type Wanted } from './call.ts';
-import { createSurroundings, type Who } from './call-context.ts';
-import { onlyLiveRun, runNamed } from './choose-run.ts';
-import { withMarks } from './marked-engine.ts';
+import { createCallContext, type Who } from './call-context.ts';
+import { noRunNamed, onlyLiveRun, runNamed } from './choose-run.ts';
 import { createMemory, type Memory } from './memory/memory.ts';
-import { withRefusals } from './refusal-log.ts';
 import { createStart, type StartRequest } from './start.ts';
+import { createGates } from './wait-for-gates.ts';
 
 /** One project seen by one caller; holds no run between calls. What an agent or a person can cause comes back as a refusal. */
 export interface Runtime {
-  readonly project: Project;
-  readonly config: Config;
   readonly engine: Engine;
-  readonly trust: Trust;
+  readonly workspace: Workspace;
   /** What agents are told. */
   readonly memory: Memory;
-  /** The local store, for what only files have: check and repair. */
-  readonly store: FileStore;
-  /** Where new runs begin; undefined: in files. */
-  readonly server: Pick<RemoteEngine, 'url' | 'runs' | 'whoami'> | undefined;
-  /** The server that a run lives on; undefined for one of files. */
-  serverOf(run: string): string | undefined;
-  readonly searchPath: readonly Place[];
   start(request: StartRequest, who: Who): Promise<Answer>;
   call(request: Request, who: Who, options?: CallOptions): Promise<Answer>;
   /** The run that is meant, or why that is unclear. */
   which(wanted: Wanted): Promise<{ run: string } | Refused>;
-  /** Throws `no_workflow` and WorkflowValidationError. */
-  resolve(workflow: string): Resolved;
+  /** The same, loaded. */
+  find(wanted: Wanted): Promise<Loaded | Refused>;
+  /** All that a call without a name may mean. */
+  runs(): Promise<readonly RunInfo[]>;
+  /** What can be started here. */
+  workflows(): Promise<Definition[]>;
   /** What the detached process does: runs the gates of one request and reports them. */
   runGates(run: string, id: string): Promise<void>;
 }
 
-export interface RuntimeOptions {
-  cwd: string;
-  env?: Readonly<Record<string, string | undefined>>;
-  home?: string;
-  worktree?: string;
-  repoRoot?: string;
-  /** The workflow that a start without a name means. */
-  workflowPath?: string;
-  /** Hashes that are trusted by this process. */
-  trusted?: readonly string[];
-  /** Starts this program's gate runner in a process of its own. */
-  runner: RunnerCommand;
-  clock?(): number;
-  /** In place of the one that the environment or a login names. */
-  server?: RemoteEngine;
-  /** How long a call goes on asking a server that does not answer. */
-  patienceMs?: number;
+export interface RuntimeParts {
+  engine: Engine;
+  workspace: Workspace;
+  clock(): number;
+  /** The runs that a call without a name may mean; all of the engine by default. */
+  runs?(): Promise<readonly RunInfo[]>;
+  /** Called with every call that a session has taken part with, before its answer: what `runs` may live on. */
+  onJoined?(session: string, run: string): Promise<void>;
 }
 
-/** Longer than a server takes to start again. */
-const patience = 30_000;
-
-export function createRuntime(options: RuntimeOptions): Runtime {
-  const { cwd, env = process.env } = options;
-  const given = {
-    ...(options.worktree === undefined ? {} : { worktree: options.worktree }),
-    ...(options.repoRoot === undefined ? {} : { repoRoot: options.repoRoot }),
-  };
-  const project = findProject(cwd, given);
-  const user = { env, ...(options.home === undefined ? {} : { home: options.home }) };
-  const searchPath = places({ projectRoot: project.worktree, ...user });
-  const state = stateDirectory(user);
-  const machine = machineId(state);
-  const cacheDirectory = join(state, 'cache');
-  const config = readConfig(join(project.worktree, '.stepfast'));
-  const trust = createTrust(state, options.trusted);
-  const store = insideProject(
-    project,
-    createFileStore({
-      directory: join(project.directory, 'runs'),
-      machine,
-      nonce: () => randomBytes(6).toString('hex'),
-    }),
-  );
-  const files = createEngine({ store, newRun, hashOf: hashDefinition });
-  const login = options.server ? undefined : serverFor(project.root, state, env);
-  const { patienceMs = patience } = options;
-  const timing = { patienceMs, ...(options.clock ? { clock: options.clock } : {}) };
-  const server = options.server ?? (login && createRemoteEngine({ ...login, ...timing }));
-  // The server sets every time, so what is compared with its times is its clock.
-  const clock = server?.now ?? options.clock ?? Date.now;
-  const guard = (): void => requireOwnFolders(project, [knownRunsPath]);
-  const homes =
-    server &&
-    withHomes({
-      local: files,
-      server,
-      directory: project.directory,
-      guard,
-      onKnown: (run) => markIfPossible(project.directory, run),
-    });
-  const engine = withRefusals(withMarks(homes ?? files, project.directory), project.directory);
-  const place = server && placeOf(machine, project.root);
-  const surroundings = createSurroundings({ project, trust, clock, env, cacheDirectory, place });
-  const gates = createGateKeeper({
-    engine,
-    project,
-    trust,
-    clock,
-    env,
-    host: bootId(machine),
-    cacheDirectory,
-    runner: options.runner,
-    place,
-    isShared: (run) => serverOf(run) !== undefined,
-  });
-  const parts = { engine, project, gates, surroundings, which, place };
-  const memory = createMemory({ ...parts, env, cacheDirectory });
-  const start = createStart({
-    ...parts,
-    memory,
-    know: async (run) => await homes?.know(run),
-    definitionOf: (workflow) => resolve(workflow ?? options.workflowPath ?? 'go').definition,
-  });
-  const call = createCall({ ...parts, memory });
+export function createRuntime({ engine, workspace, clock, onJoined, ...parts }: RuntimeParts): Runtime {
+  const runs = parts.runs ?? (() => engine.runs());
+  const context = createCallContext({ workspace, clock });
+  const gates = createGates({ engine, workspace, clock });
+  const memory = createMemory({ engine, workspace, context });
+  const shared = { engine, workspace, gates, context, memory, which, find, runs };
+  const start = createStart(shared);
+  const call = createCall(shared);
   return {
-    project,
-    config,
     engine,
-    trust,
+    workspace,
     memory,
-    store,
-    server,
-    serverOf,
-    searchPath,
     which,
-    resolve,
-    start: (request, who) => refusing(() => start(request, who)),
-    call: (request, who, callOptions = {}) => refusing(() => call(request, who, callOptions)),
-    runGates: gates.run,
+    find,
+    runs,
+    workflows: workspace.workflows,
+    start: (request, who) => answering(who, () => start(request, who)),
+    call: (request, who, options = {}) => answering(who, () => call(request, who, options)),
+    runGates: (run, id) => workspace.gates.run({ engine, clock, run, id }),
   };
 
-  async function which(wanted: Wanted): Promise<{ run: string } | Refused> {
-    const suffix = wanted.at === undefined ? undefined : parseHandle(wanted.at)?.suffix;
-    if (wanted.run !== undefined) return runNamed(await engine.ids(wanted.run), wanted.run);
-    if (suffix !== undefined) return runNamed(await engine.ids(suffix), suffix, wanted.at);
-    return onlyLiveRun(await engine.runs(), surroundings.here, wanted.changes ?? false);
+  async function which({ at, run, changes = false }: Wanted): Promise<{ run: string } | Refused> {
+    const name = run ?? suffixIn(at);
+    if (name !== undefined) return runNamed(await engine.ids(name), name, run === undefined ? at : undefined);
+    const found = onlyLiveRun(await runs(), workspace.here, changes && workspace.hasFiles);
+    if (workspace.hasFiles || !('code' in found) || found.code !== 'no_run') return found;
+    return { code: 'no_run', params: { why: 'none_in_session' } };
   }
 
-  function serverOf(run: string): string | undefined {
-    return homes?.serverOf(run);
+  async function find(wanted: Wanted): Promise<Loaded | Refused> {
+    const found = await which(wanted);
+    if ('code' in found) return found;
+    const name = wanted.run ?? suffixIn(wanted.at) ?? found.run;
+    return (
+      (await engine.view(found.run)) ?? noRunNamed(name, wanted.run === undefined ? wanted.at : undefined)
+    );
   }
 
-  function resolve(workflow: string): Resolved {
-    return resolveWorkflow(workflow, { searchPath, config, cwd });
-  }
-}
-
-/** Looks where it writes before every write. */
-function insideProject(project: Project, store: FileStore): FileStore {
-  const guarded =
-    <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> => {
-      requireOwnFolders(project);
-      return await write(...args);
-    };
-  const { create, append, keep, remove, repair } = store;
-  return {
-    ...store,
-    create: guarded(create),
-    append: guarded(append),
-    keep: guarded(keep),
-    remove: guarded(remove),
-    repair: guarded(repair),
-  };
-}
-
-async function refusing(act: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await act();
-  } catch (error) {
-    const refused = refusedBy(error);
-    if (!refused) throw error;
-    return { reply: refused };
+  async function answering({ session }: Who, act: () => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await act();
+      const { run, reply } = answer;
+      if (session !== undefined && run !== undefined && !isRefused(reply)) await onJoined?.(session, run);
+      return answer;
+    } catch (error) {
+      const refused = refusedBy(error);
+      if (!refused) throw error;
+      return { reply: refused };
+    }
   }
 }
+
+const suffixIn = (at: string | undefined): string | undefined =>
+  at === undefined ? undefined : parseHandle(at)?.suffix;

@@ -70,3 +70,21 @@ export const engineStatus: Readonly<Record<string, number>> = {
 };
 
 export const etagOf = ({ hash }: { hash: string }): string => `"${hash}"`;
+
+export const preferHeader = 'prefer';
+const wantsView = 'return=representation';
+
+/** In a header, because older servers refuse a query or a body that they do not know. */
+export const preferenceOf = (check?: string): string =>
+  check === undefined ? wantsView : `${wantsView}, check=${encodeURIComponent(check)}`;
+
+export function preferenceIn(header: string | null): { view: boolean; check?: string } {
+  const parts = header?.split(/[,;]/).map((part) => part.trim()) ?? [];
+  const check = parts.find((part) => part.startsWith('check='))?.slice('check='.length);
+  const view = parts.includes(wantsView);
+  try {
+    return { view, ...(check === undefined ? {} : { check: decodeURIComponent(check) }) };
+  } catch {
+    return { view };
+  }
+}

@@ -11,6 +11,9 @@ export {
   maxWatchMs,
   ownKeyPrefix,
   paths,
+  preferenceIn,
+  preferenceOf,
+  preferHeader,
   type Scope,
   scopes,
   versionHeader,
@@ -76,8 +79,6 @@ export {
   idsAnswerSchema,
   type Once,
   type SentCircumstances,
-  type WatchAnswer,
   type WhoamiAnswer,
-  watchAnswerSchema,
   whoamiAnswerSchema,
 } from './wire.ts';

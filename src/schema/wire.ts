@@ -40,9 +40,6 @@ export const commandBodySchema = z.strictObject({
 /** `GET /v1/runs?name=`. */
 export const idsAnswerSchema = z.object({ ids: z.array(z.string()) });
 
-/** `GET /v1/runs/:run/watch?after=&ms=`: where the run is when it has moved, or when the time is over. */
-export const watchAnswerSchema = z.object({ seq: z.int() });
-
 /** `GET /v1/whoami`. */
 export const whoamiAnswerSchema = z.object({
   project: z.string(),
@@ -56,5 +53,4 @@ export type Once = z.infer<typeof once>;
 export type BeginBody = z.infer<ReturnType<typeof beginBodySchema<z.ZodType<Definition>>>>;
 export type CommandBody = z.infer<typeof commandBodySchema>;
 export type IdsAnswer = z.infer<typeof idsAnswerSchema>;
-export type WatchAnswer = z.infer<typeof watchAnswerSchema>;
 export type WhoamiAnswer = z.infer<typeof whoamiAnswerSchema>;

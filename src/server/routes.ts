@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { definitionProblem } from '../definition/index.ts';
-import { noRun, type RunAnswer } from '../engine/index.ts';
+import { type Executed, noRun, type RunAnswer, type ViewAnswer, type WatchAnswer } from '../engine/index.ts';
 import type { Definition } from '../machine/index.ts';
 import {
   beginBodySchema,
@@ -10,12 +10,14 @@ import {
   idsAnswerSchema,
   maxPage,
   maxWatchMs,
+  preferenceIn,
+  preferHeader,
   runId,
   type Scope,
   type WhoamiAnswer,
-  watchAnswerSchema,
   whoamiAnswerSchema,
 } from '../schema/index.ts';
+import type { Loaded } from '../store/index.ts';
 import { asReader, withProvenActor } from './command-actor.ts';
 import { presented } from './present.ts';
 import { may } from './principal.ts';
@@ -40,6 +42,10 @@ const runInfo = z.looseObject({
   state: z.looseObject({}).optional(),
   problem: z.string().optional(),
 });
+const preferredView = z
+  .object({ hash: z.string(), state: z.looseObject({}), version })
+  .optional()
+  .describe('The run as it is now, with the header Prefer: return=representation.');
 const executed = z.object({
   run: z.string(),
   reply: z.looseObject({}).describe('The position of the run, or a refusal with code, message and next.'),
@@ -47,6 +53,7 @@ const executed = z.object({
   changed: z.boolean(),
   interrupted: z.boolean(),
   due: z.array(z.looseObject({})),
+  view: preferredView,
 });
 const cursor = z.string().regex(/^\d{1,20}$/);
 
@@ -68,10 +75,10 @@ export const routes: readonly Route[] = [
     summary: 'Start a run',
     body: beginBodySchema(definition),
     answer: executed,
-    handle: async ({ body, principal, engine, now, url }) => {
+    handle: async ({ body, principal, engine, now, url, request }) => {
       const command = withProvenActor(body.command, principal, { now, url });
       const circumstances = { ...body.circumstances, principal: principal.id };
-      return presented(await engine.begin(body.definition, command, circumstances, body.once));
+      return asPreferred(await engine.begin(body.definition, command, circumstances, body.once), request);
     },
   }),
   route({
@@ -179,18 +186,21 @@ export const routes: readonly Route[] = [
       after: seq.optional(),
       ms: z.coerce.number().pipe(z.int().min(0).max(3_600_000)).optional(),
     }),
-    answer: watchAnswerSchema,
+    answer: z.object({ seq: z.int(), view: preferredView }),
     waits: true,
-    async handle({ params, query, engine, signal }) {
+    async handle({ params, query, engine, request, signal }) {
       const { after = 0, ms = maxWatchMs } = query;
-      const changed = engine.watch(params.run, after, Math.min(ms, maxWatchMs));
+      const { view: preferred, check } = preferenceIn(request.headers.get(preferHeader));
+      const until = check === undefined ? {} : { check };
+      const changed = engine.watch(params.run, after, Math.min(ms, maxWatchMs), until);
       const abort = onAbort(signal);
-      await Promise.race([changed, abort.aborted]).finally(abort.forget);
+      const seen = await Promise.race([changed, abort.aborted]).finally(abort.forget);
       // After an abort, nothing else handles its rejection.
       changed.catch(() => undefined);
-      const view = await engine.view(params.run);
+      const view = seen ?? (await engine.view(params.run));
       if (!view) throw noRun(params.run);
-      return { seq: view.version.seq };
+      const { seq } = view.version;
+      return { seq, ...(preferred && seq > after ? { view: viewOf(view) } : {}) } satisfies WatchAnswer;
     },
   }),
   route({
@@ -237,21 +247,26 @@ export const routes: readonly Route[] = [
 
 type CommandCall = Call<{ run: string }, unknown, CommandBody>;
 
-async function execute({ params, body, principal, engine, now, url }: CommandCall): Promise<unknown> {
+const viewOf = ({ hash, state, version: at }: Loaded): ViewAnswer => ({ hash, state, version: at });
+
+function asPreferred({ view, ...answer }: Executed, request: Request): object {
+  const preferred = view !== undefined && preferenceIn(request.headers.get(preferHeader)).view;
+  return { ...presented(answer), ...(preferred ? { view: viewOf(view) } : {}) };
+}
+
+async function execute({ params, body, principal, engine, now, url, request }: CommandCall): Promise<object> {
   const { command, key: given, circumstances } = body;
   if (command.type === 'status' && !may(principal, 'write')) {
     const reader = asReader({ ...command, now }, principal, now);
-    return presented(
-      await engine.execute(params.run, reader.command, undefined, reader.circumstances(circumstances)),
-    );
+    const around = reader.circumstances(circumstances);
+    return asPreferred(await engine.execute(params.run, reader.command, undefined, around), request);
   }
   const needed: Scope =
     command.type === 'gatesStarted' || command.type === 'gatesFinished' ? 'gates' : 'write';
   if (!may(principal, needed)) throw missingScope(needed);
   const proven = withProvenActor(command, principal, { now, url });
-  return presented(
-    await engine.execute(params.run, proven, given, { ...circumstances, principal: principal.id }),
-  );
+  const around = { ...circumstances, principal: principal.id };
+  return asPreferred(await engine.execute(params.run, proven, given, around), request);
 }
 
 function onAbort(signal: AbortSignal): { aborted: Promise<void>; forget(): void } {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { run } from '../cli/index.ts';
 import type { Event } from '../machine/index.ts';
-import { createRuntime, isRefused, type Runtime, type RuntimeOptions } from '../runtime/index.ts';
+import { isRefused, type LocalRuntime, openRuntime, type RuntimeOptions } from '../runtime/index.ts';
 import { createFakeIo } from './fake-io.ts';
 import { cliProgram } from './programs.ts';
 import type { ProjectKit, TestFiles, TestRun } from './project-kit.ts';
@@ -12,7 +12,7 @@ import type { ProjectKit, TestFiles, TestRun } from './project-kit.ts';
 /** With the runtime, for Stepfast's own tests. */
 export interface TestProject extends ProjectKit {
   /** Gates run in real processes. */
-  runtime(options?: Partial<RuntimeOptions>): Runtime;
+  runtime(options?: Partial<RuntimeOptions>): LocalRuntime;
 }
 
 /** A temporary git repository with one commit. */
@@ -85,8 +85,8 @@ export function createTestFolder(files: TestFiles = {}): TestProject {
 export const runtimeIn = (
   { root, home, env }: Pick<ProjectKit, 'root' | 'home' | 'env'>,
   options: Partial<RuntimeOptions> = {},
-): Runtime =>
-  createRuntime({
+): LocalRuntime =>
+  openRuntime({
     cwd: root,
     env,
     home,
@@ -94,7 +94,7 @@ export const runtimeIn = (
     ...options,
   });
 
-function testRun({ engine }: Runtime, run: string, at = ''): TestRun {
+function testRun({ engine }: LocalRuntime, run: string, at = ''): TestRun {
   return {
     run,
     at,

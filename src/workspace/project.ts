@@ -23,7 +23,10 @@ interface Repository {
  * Reads git's own files instead of asking the program: it takes microseconds and works where git is missing.
  * The nearest `.stepfast` below the repository's top makes a project of its own, as in a monorepo.
  */
-export function findProject(cwd: string, given: { worktree?: string; repoRoot?: string } = {}): Project {
+export function findProject(
+  cwd: string,
+  given: { worktree?: string | undefined; repoRoot?: string | undefined } = {},
+): Project {
   const from = real(resolve(cwd, given.worktree ?? '.'));
   const repository = findRepository(from);
   const base = findBase(from, repository?.top);

@@ -78,7 +78,8 @@ const git = (project: Project, ...args: string[]): string =>
     stdio: 'pipe',
   }).trim();
 
-function needsWorktree({ steps, loops = {} }: Definition, id: string): boolean {
+/** Several agents write at the same time. */
+export function needsWorktree({ steps, loops = {} }: Definition, id: string): boolean {
   const step = steps.find((each) => each.id === id);
   if ((step?.parallel ?? 1) < 2) return false;
   const subSteps = loops[step?.loop ?? id] ?? [];

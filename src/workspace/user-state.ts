@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { homedir, hostname, uptime } from 'node:os';
 import { join } from 'node:path';
 
-export interface Surroundings {
-  home?: string;
+/** The user of this machine, as a process sees one. */
+export interface UserEnvironment {
+  home?: string | undefined;
   env?: Readonly<Record<string, string | undefined>>;
   platform?: NodeJS.Platform;
 }
@@ -14,7 +15,7 @@ export function stateDirectory({
   home = homedir(),
   env = process.env,
   platform = process.platform,
-}: Surroundings = {}): string {
+}: UserEnvironment = {}): string {
   if (platform === 'win32') return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'stepfast');
   if (platform === 'darwin' && !env.XDG_STATE_HOME)
     return join(home, 'Library', 'Application Support', 'stepfast');

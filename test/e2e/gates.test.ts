@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, isRefused, type Runtime, type Told, type Who } from '../../src/runtime/index.ts';
+import { type Answer, isRefused, type LocalRuntime, type Told, type Who } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 const agent: Who = { session: 's1' };
 const person: Who = { actor: { kind: 'person' } };
 
 let project: TestProject;
-let runtime: Runtime;
+let runtime: LocalRuntime;
 
 function workflow(gates: string, more = ''): string {
   return `name: checked

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashDefinition, loadWorkflowTemplateFromString } from '../../src/definition/index.ts';
-import { type Answer, isRefused, type Runtime, type Told, type Who } from '../../src/runtime/index.ts';
+import { type Answer, isRefused, type LocalRuntime, type Told, type Who } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 /** A repository that somebody cloned from a stranger, and what can go wrong around a runner. */
@@ -33,7 +33,7 @@ function told({ reply }: Answer): Told {
   return reply;
 }
 
-async function begun(yaml: string, who = agent): Promise<{ runtime: Runtime; run: string; at: string }> {
+async function begun(yaml: string, who = agent): Promise<{ runtime: LocalRuntime; run: string; at: string }> {
   project.write({ '.stepfast/workflows/checked.yaml': yaml });
   project.git('add', '-A');
   project.git('commit', '-q', '-m', 'workflow');
@@ -152,7 +152,7 @@ steps:
   - { id: build, type: loop, parallel: 2 }
   - { id: tell, type: action, instructions: Tell. }
 `;
-  const claimed = async (): Promise<{ runtime: Runtime; worktree: string; at: string }> => {
+  const claimed = async (): Promise<{ runtime: LocalRuntime; worktree: string; at: string }> => {
     project.write({ '.stepfast/workflows/crowd.yaml': crowd });
     const runtime = project.runtime();
     await runtime.start({ workflow: 'crowd' }, agent);

@@ -11,6 +11,14 @@ steps:
   - { id: build, type: action, instructions: "Build {outputs.plan} in {project_root}." }
 `);
 
+const gatedDefinition = loadWorkflowTemplateFromString(`
+name: gated
+description: A gate
+steps:
+  - { id: make, type: action, instructions: Make it., gate: [{ exists: done.txt }] }
+  - { id: ship, type: action, instructions: Ship it. }
+`);
+
 export const advance = (at: string, output: string, now = 2): Command => ({
   type: 'advance',
   now,
@@ -192,6 +200,31 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       await watched;
       await engine.watch(run, 1, 60_000);
       expect((await engine.view(run))?.version.seq).toBe(2);
+    });
+
+    test('a call tells the run as it left it, so that no further look is needed', async () => {
+      const { engine, run, at } = await started();
+      const changed = await engine.execute(run, advance(at, 'plan'));
+      expect(changed.view).toStrictEqual(await engine.view(run));
+      const looked = await engine.execute(run, { type: 'status', now: 3 });
+      expect(looked.view).toStrictEqual(changed.view);
+      const moved = await engine.watch(run, 1, 60_000);
+      expect(moved).toStrictEqual(changed.view);
+    });
+
+    test('whoever watches a gate run is told of its end and of nothing before', async () => {
+      const engine = await create();
+      const { run, reply } = await engine.begin(gatedDefinition, { type: 'start', now: 1 });
+      const asked = await engine.execute(run, advance((reply as Status).at ?? '', 'made'));
+      const { id } = (asked.reply as Status).checking ?? { id: '' };
+      const watched = engine.watch(run, 2, 60_000, { check: id });
+      const actor = { kind: 'engine' } as const;
+      const runner = { pid: 1, host: 'here' };
+      const deadline = Date.now() + 60_000;
+      await engine.execute(run, { type: 'gatesStarted', now: 3, actor, id, runner, deadline });
+      const receipts = [{ gate: 0, pass: true }];
+      await engine.execute(run, { type: 'gatesFinished', now: 4, actor, id, runner, receipts });
+      expect((await watched)?.state.step).toBe('ship');
     });
 
     test('an unknown run is said to be unknown', async () => {

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Engine } from '../../src/engine/engine.ts';
+import type { Engine, Executed } from '../../src/engine/engine.ts';
 import { StepfastError } from '../../src/errors.ts';
 import {
   apiHeader,
@@ -9,6 +9,8 @@ import {
   type CommandBody,
   engineStatus,
   etagOf,
+  preferenceIn,
+  preferHeader,
 } from '../../src/schema/index.ts';
 
 /** What becomes of a request: handled, handled but not answered, never answered, or answered with something else. */
@@ -58,7 +60,7 @@ export async function startFakeServer(engine: Engine): Promise<FakeServer> {
     }
     let text = '';
     for await (const chunk of request) text += chunk;
-    const answered = await answer(method, pathname, searchParams, text, request.headers['if-none-match']);
+    const answered = await answer(method, pathname, searchParams, text, request.headers);
     if (fault === 'cut') return void request.socket.destroy();
     const { status, body, headers } = answered;
     response.writeHead(status, { [apiHeader]: String(apiVersion), ...headers });
@@ -70,10 +72,10 @@ export async function startFakeServer(engine: Engine): Promise<FakeServer> {
     path: string,
     query: URLSearchParams,
     text: string,
-    etag: string | undefined,
+    headers: IncomingHttpHeaders,
   ): Promise<{ status: number; body: unknown; headers?: Record<string, string> }> {
     try {
-      return await handle(method, path, query, text, etag);
+      return await handle(method, path, query, text, headers);
     } catch (error) {
       if (!(error instanceof StepfastError))
         return { status: 500, body: { code: 'bug', message: String(error) } };
@@ -87,35 +89,48 @@ export async function startFakeServer(engine: Engine): Promise<FakeServer> {
     path: string,
     query: URLSearchParams,
     text: string,
-    etag: string | undefined,
+    headers: IncomingHttpHeaders,
   ) {
     const [, , first, run = '', what, digest = ''] = path.split('/').map(decodeURIComponent);
-    const ok = (body: unknown, headers = {}) => ({ status: 200, body, headers });
+    const ok = (body: unknown, more = {}) => ({ status: 200, body, headers: more });
+    const { view: preferred, check } = preferenceIn(String(headers[preferHeader] ?? ''));
+    const executed = ({ view, ...rest }: Executed) => ok(preferred ? { ...rest, view: viewOf(view) } : rest);
     const after = Number(query.get('after') ?? 0);
     if (first === 'whoami')
       return ok({ project: 'test', kind: 'person', name: 'ann', scopes: ['read', 'write'] });
     if (run === '' && method === 'POST') {
       // The client's own shapes: a fake believes them.
       const { definition, command, circumstances, once } = JSON.parse(text) as BeginBody;
-      return ok(await engine.begin(definition, { ...command, now: Date.now() }, circumstances, once));
+      return executed(await engine.begin(definition, { ...command, now: Date.now() }, circumstances, once));
     }
     const name = query.get('name');
     if (run === '')
       return ok(name === null ? { runs: await engine.runs() } : { ids: await engine.ids(name) });
     if (what === 'commands') {
       const { command, key, circumstances } = JSON.parse(text) as CommandBody;
-      return ok(await engine.execute(run, { ...command, now: Date.now() }, key, circumstances));
+      return executed(await engine.execute(run, { ...command, now: Date.now() }, key, circumstances));
     }
     if (what === 'entries') return ok({ entries: await engine.entries(run, after) });
     if (what === 'texts') return ok(await engine.text(run, { digest, opening: '', bytes: 0 }));
     if (what === 'watch') {
-      await engine.watch(run, after, Number(query.get('ms')));
-      return ok({ seq: (await engine.view(run))?.version.seq ?? 0 });
+      const view = await engine.watch(
+        run,
+        after,
+        Number(query.get('ms')),
+        check === undefined ? {} : { check },
+      );
+      const seq = view?.version.seq ?? 0;
+      return ok({ seq, ...(preferred && seq > after ? { view: viewOf(view) } : {}) });
     }
     if (method === 'DELETE') return ok((await engine.remove(run)) ?? {});
     const view = await engine.view(run);
     if (!view) throw new StepfastError('no_run', `There is no run '${run}'.`);
     const tag = etagOf(view.version);
-    return tag === etag ? { status: 304, body: '', headers: { etag: tag } } : ok(view, { etag: tag });
+    return tag === headers['if-none-match']
+      ? { status: 304, body: '', headers: { etag: tag } }
+      : ok(view, { etag: tag });
   }
 }
+
+const viewOf = (view: Executed['view']) =>
+  view && { hash: view.hash, state: view.state, version: view.version };

@@ -4,13 +4,13 @@ import type { Logged } from '../../src/hooks/hook-log.ts';
 import { type HookAnswer, runHook } from '../../src/hooks/run-hook.ts';
 import { claudeCode } from '../../src/hosts/claude-code/index.ts';
 import { withoutAgentVariables } from '../../src/hosts/index.ts';
-import { type Host, isRefused, type Request, type Runtime } from '../../src/runtime/index.ts';
+import { type Host, isRefused, type LocalRuntime, type Request } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 /** A project in which a host's hooks fire; payloads have the shapes of the real program. */
 export interface HookKit {
   project: TestProject;
-  runtime: Runtime;
+  runtime: LocalRuntime;
   /** Starts the workflow 'w' as the tools would, under a session of their own. */
   start(): Promise<{ run: string; at: string }>;
   call(run: string, request: Request): Promise<string>;

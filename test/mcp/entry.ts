@@ -24,8 +24,8 @@ const project = {
   ...(values['workflow-path'] === undefined ? {} : { workflowPath: values['workflow-path'] }),
 };
 if (command === 'gate-runner') {
-  const { createRuntime } = await import('../../src/runtime/index.ts');
-  await createRuntime(project).runGates(run, id);
+  const { openRuntime } = await import('../../src/runtime/index.ts');
+  await openRuntime(project).runGates(run, id);
 } else {
   const waitMs = values['wait-ms'];
   await serveMcp({

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRuntime, isRefused, type Runtime, type Who } from '../../../src/runtime/index.ts';
+import { isRefused, type LocalRuntime, openRuntime, type Who } from '../../../src/runtime/index.ts';
 
 export interface PrimeFigures {
   tasks: number;
@@ -55,7 +55,7 @@ async function createRun(root: string, tasks: number, bytes: number): Promise<st
   writeFileSync(join(root, 'PLAN.md'), '# The plan\n');
   execFileSync('git', ['init', '-q'], { cwd: root });
   const runner = { program: process.execPath, args: [] };
-  const runtime = createRuntime({ cwd: root, env: {}, home: join(root, 'home'), runner });
+  const runtime = openRuntime({ cwd: root, env: {}, home: join(root, 'home'), runner });
   const { run = '' } = await runtime.start({ workflow: 'long' }, who);
   const names = Array.from({ length: tasks }, (_, index) => ({ id: `t${index}`, title: `Part ${index}` }));
   await must(runtime, { type: 'setTasks', loop: 'build', tasks: names }, run);
@@ -66,7 +66,11 @@ async function createRun(root: string, tasks: number, bytes: number): Promise<st
   return root;
 }
 
-async function must(runtime: Runtime, request: Parameters<Runtime['call']>[0], run: string): Promise<void> {
+async function must(
+  runtime: LocalRuntime,
+  request: Parameters<LocalRuntime['call']>[0],
+  run: string,
+): Promise<void> {
   const { reply } = await runtime.call(request, who, { run });
   if (isRefused(reply)) throw new Error(`${request.type}: ${JSON.stringify(reply)}`);
 }

@@ -1,11 +1,11 @@
-import type { Runtime, StartRequest } from '../../runtime/index.ts';
+import type { LocalRuntime, StartRequest } from '../../runtime/index.ts';
 import { callerOf } from '../caller.ts';
 import type { Io } from '../io.ts';
 import { printAnswer, type RunValues } from '../perform.ts';
 
 /** Starts a run, or goes on with the live one that was started with the same words. */
 export async function begin(
-  runtime: Runtime,
+  runtime: LocalRuntime,
   request: StartRequest,
   io: Io,
   values: RunValues,

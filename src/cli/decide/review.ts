@@ -1,5 +1,5 @@
 import type { Verdict } from '../../machine/index.ts';
-import { isRefused, type Runtime } from '../../runtime/index.ts';
+import { isRefused, type LocalRuntime } from '../../runtime/index.ts';
 import { nearest } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
 import { isPerson, personOnly, reviewerOf } from '../caller.ts';
@@ -53,7 +53,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** The sessions whose work waits for a review, at the position that is meant. */
-async function workersOf(runtime: Runtime, { run, at }: RunValues): Promise<(string | undefined)[]> {
+async function workersOf(runtime: LocalRuntime, { run, at }: RunValues): Promise<(string | undefined)[]> {
   const found = await runtime.which({ run, at });
   const state = 'code' in found ? undefined : (await runtime.engine.view(found.run))?.state;
   if (!state) return [];

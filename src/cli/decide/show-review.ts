@@ -1,14 +1,14 @@
 import { type Cursor, formatHandle, type State } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, printable, wrap } from '../../messages/index.ts';
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { suffixOf } from '../run-name.ts';
 import { redGate, sayGate } from '../view/evidence.ts';
 import { signsFor } from '../view/symbols.ts';
 
-type View = NonNullable<Awaited<ReturnType<Runtime['engine']['view']>>>;
+type View = NonNullable<Awaited<ReturnType<LocalRuntime['engine']['view']>>>;
 
 /** What a verdict is about: a position that waits, or the whole run where it has no position (budget, failed loop). */
 export interface Decidable {
@@ -21,7 +21,7 @@ export interface Decidable {
 
 /** What waits for a verdict; the machine would refuse everything else. */
 export async function decidable(
-  runtime: Runtime,
+  runtime: LocalRuntime,
   wanted: { run?: string | undefined; at?: string | undefined },
 ): Promise<Decidable | RefusalText | Refused> {
   const found = await runtime.which(wanted);
@@ -58,7 +58,11 @@ const nothingWaits = (run: string): RefusalText => ({
 const mostLines = 40;
 
 /** What is decided, as it must be seen before: the position, its words, its evidence. */
-export async function showDecision({ view, cursor, at }: Decidable, runtime: Runtime, io: Io): Promise<void> {
+export async function showDecision(
+  { view, cursor, at }: Decidable,
+  runtime: LocalRuntime,
+  io: Io,
+): Promise<void> {
   const { state, definition } = view;
   const signs = signsFor(io);
   const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);

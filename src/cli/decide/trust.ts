@@ -2,7 +2,7 @@ import { commandsOf } from '../../definition/index.ts';
 import { StepfastError } from '../../errors.ts';
 import type { Definition } from '../../machine/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
 import type { TrustRecord } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
@@ -60,7 +60,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** A workflow by name or file, else a run by its id. Throws what says that it is neither. */
-async function findTrusted(name: string, runtime: Runtime, io: Io): Promise<Trusted> {
+async function findTrusted(name: string, runtime: LocalRuntime, io: Io): Promise<Trusted> {
   try {
     const { definition, hash, file } = runtime.resolve(name);
     return { name: definition.name, definition, hash, from: shown(file, io) };
@@ -79,7 +79,7 @@ async function findTrusted(name: string, runtime: Runtime, io: Io): Promise<Trus
 
 async function revoke(
   name: string,
-  runtime: Runtime,
+  runtime: LocalRuntime,
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {
@@ -102,7 +102,7 @@ const recordJson = ({ now, ...record }: TrustRecord): object => ({
   trusted_at: new Date(now).toISOString(),
 });
 
-function list(runtime: Runtime, io: Io, values: { json?: boolean | undefined }): number {
+function list(runtime: LocalRuntime, io: Io, values: { json?: boolean | undefined }): number {
   const known = runtime.trust.list().sort((one, other) => other.now - one.now);
   if (values.json) return printJson(io, { trusted: known.map(recordJson) }, exit.ok);
   if (known.length === 0)

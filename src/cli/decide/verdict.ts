@@ -1,7 +1,7 @@
 import type { CommandOf, Verdict } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { printable } from '../../messages/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
 import { person, personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
 import { exit } from '../exit.ts';
@@ -42,7 +42,7 @@ export async function giveVerdict(
 }
 
 /** A position is fenced by its handle; what concerns the whole run has none. */
-const hasMoved = async ({ at, view }: Decidable, { engine }: Runtime): Promise<boolean> =>
+const hasMoved = async ({ at, view }: Decidable, { engine }: LocalRuntime): Promise<boolean> =>
   at === undefined && (await engine.view(view.run))?.version.hash !== view.version.hash;
 
 const moved = ({ view }: Decidable): RefusalText => ({

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { runHook } from '../../hooks/index.ts';
 import { hosts } from '../../hosts/index.ts';
-import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import { type LocalRuntime, openRuntime } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 
 /** A temporary project with its own home directory. Touches none of the user's files. */
 export interface DemoProject {
   root: string;
-  runtime: Runtime;
+  runtime: LocalRuntime;
   who: { session: string; host: string };
   write(file: string, text: string): void;
   /** Fires one of Claude Code's hooks and returns the injected text. */
@@ -74,7 +74,7 @@ export function createDemoProject({ env, main, now }: Io): DemoProject {
   write('cart.mjs', broken);
   write('cart.test.mjs', tests);
   const runner = { program: process.execPath, args: [main, 'gate-runner'] };
-  const runtime = createRuntime({ cwd: root, env: demoEnv, home, runner, clock: now });
+  const runtime = openRuntime({ cwd: root, env: demoEnv, home, runner, clock: now });
   const { definition, hash } = runtime.resolve('fix-and-release');
   // No confirmation needed: every command is defined in this file.
   runtime.trust.give({ hash, workflow: definition.name, now: now(), by: 'person' });

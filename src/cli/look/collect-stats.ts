@@ -1,6 +1,6 @@
 import { type HookLogEntry, hookLogEntries } from '../../hooks/index.ts';
 import { type Event, ended } from '../../machine/index.ts';
-import { type Runtime, refusalsIn } from '../../runtime/index.ts';
+import { type LocalRuntime, refusalsIn } from '../../runtime/index.ts';
 
 /** Counts from the journals and hook logs of a project. */
 export interface Stats {
@@ -34,7 +34,10 @@ export interface Stats {
   hookErrors: number;
 }
 
-export async function collectStats({ engine, project }: Pick<Runtime, 'engine' | 'project'>): Promise<Stats> {
+export async function collectStats({
+  engine,
+  project,
+}: Pick<LocalRuntime, 'engine' | 'project'>): Promise<Stats> {
   const stats = nothing();
   const seen = (now: number): void => {
     stats.since = Math.min(stats.since ?? now, now);

@@ -1,10 +1,10 @@
 import type { RefusalText } from '../../messages/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
 
-type Problem = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>['problems'][number];
+type Problem = NonNullable<Awaited<ReturnType<LocalRuntime['store']['check']>>>['problems'][number];
 
 /** Verifies the whole run; undefined if it is intact. */
-export async function damageOf({ store }: Runtime, run: string): Promise<RefusalText | undefined> {
+export async function damageOf({ store }: LocalRuntime, run: string): Promise<RefusalText | undefined> {
   const problems = (await store.check(run))?.problems ?? [];
   const [first] = problems;
   if (!first) return undefined;

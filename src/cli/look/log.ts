@@ -1,6 +1,6 @@
 import { withoutSecrets } from '../../context/index.ts';
 import { columnsOf, printable, truncate } from '../../messages/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
@@ -13,7 +13,7 @@ import { describeEvent } from './event-text.ts';
 
 export const options = runOptions;
 
-type StoredEntry = Awaited<ReturnType<Runtime['engine']['entries']>>[number];
+type StoredEntry = Awaited<ReturnType<LocalRuntime['engine']['entries']>>[number];
 
 const maxNameWidth = 16;
 
@@ -44,7 +44,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** Falls back to the newest run if none is named and none is live. */
-export async function lastRun(runtime: Runtime, named: string | undefined): ReturnType<Runtime['which']> {
+export async function lastRun(
+  runtime: LocalRuntime,
+  named: string | undefined,
+): ReturnType<LocalRuntime['which']> {
   const found = await runtime.which({ run: named });
   if ('run' in found || named !== undefined || found.code !== 'no_run') return found;
   const [newest] = await runtime.engine.runs({ ended: true });

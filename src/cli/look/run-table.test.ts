@@ -11,8 +11,8 @@ steps: [{ id: a, type: action, instructions: A }]
 test('a run that cannot be displayed is shown as damaged and hides no other', async () => {
   using project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   await project.run(['start', 'w'], { env: { STEPFAST_AGENT: '1' } });
-  const { createRuntime } = await import('../../runtime/index.ts');
-  const runtime = createRuntime({
+  const { openRuntime } = await import('../../runtime/index.ts');
+  const runtime = openRuntime({
     cwd: project.root,
     home: project.root,
     env: {},

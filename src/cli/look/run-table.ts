@@ -1,12 +1,12 @@
 import { ended, type State } from '../../machine/index.ts';
 import { ago, columnsOf, printable } from '../../messages/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
 import { type Cell, table, textOf } from '../table.ts';
 import { standsAt, statusLook } from '../view/run-view.ts';
 
-type RunInfo = Awaited<ReturnType<Runtime['engine']['runs']>>[number];
+type RunInfo = Awaited<ReturnType<LocalRuntime['engine']['runs']>>[number];
 
 export const isLive = ({ state }: RunInfo): boolean => state !== undefined && !ended(state);
 

@@ -2,7 +2,7 @@ import { excludedFrom } from '../../definition/index.ts';
 import { treeOf } from '../../evidence/index.ts';
 import { formatHandle, parseHandle, type State } from '../../machine/index.ts';
 import { ago, printable, refusalText, shellVoice } from '../../messages/index.ts';
-import { type Answer, isRefused, type Refused, type Runtime } from '../../runtime/index.ts';
+import { type Answer, isRefused, type LocalRuntime, type Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf, isPerson } from '../caller.ts';
 import { exit, usageError } from '../exit.ts';
@@ -62,7 +62,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 async function print(
   { run, reply, worktree, warning, due }: Answer,
   named: string | undefined,
-  runtime: Runtime,
+  runtime: LocalRuntime,
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {
@@ -105,7 +105,7 @@ async function print(
 async function heldBy(
   name: string | undefined,
   run: string,
-  { engine }: Runtime,
+  { engine }: LocalRuntime,
 ): Promise<string | undefined> {
   const state = name === undefined ? undefined : (await engine.view(run))?.state;
   const held = Object.values(state?.cursors ?? {}).filter(({ lease }) => lease?.holder === name);
@@ -115,7 +115,7 @@ async function heldBy(
 
 /** Hashes the files only if there is a tree to compare with. */
 async function currentTree(
-  { project }: Runtime,
+  { project }: LocalRuntime,
   { outputs }: State,
   definition: Parameters<typeof excludedFrom>[0],
 ): Promise<string | undefined> {
@@ -137,7 +137,7 @@ function doneJson({ outputs }: State, tree: string | undefined): object[] {
 }
 
 async function printSeveral(
-  runtime: Runtime,
+  runtime: LocalRuntime,
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {
@@ -150,7 +150,7 @@ async function printSeveral(
 
 async function printNoRun(
   refused: Refused,
-  runtime: Runtime,
+  runtime: LocalRuntime,
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {

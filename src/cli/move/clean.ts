@@ -1,7 +1,7 @@
 import { ended } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { count, duration } from '../../messages/index.ts';
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
 import { agreed } from '../confirm.ts';
@@ -73,7 +73,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return exit.ok;
 }
 
-type RunInfo = Awaited<ReturnType<Runtime['engine']['runs']>>[number];
+type RunInfo = Awaited<ReturnType<LocalRuntime['engine']['runs']>>[number];
 
 const isOld =
   (before: number) =>
@@ -83,7 +83,7 @@ const isOld =
 /** The named run, even if it is no longer readable. */
 async function namedRun(
   name: string,
-  { which, engine, serverOf }: Runtime,
+  { which, engine, serverOf }: LocalRuntime,
 ): Promise<RunInfo[] | RefusalText | Refused> {
   const found = await which({ run: name });
   if ('code' in found) return found;

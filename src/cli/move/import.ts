@@ -1,5 +1,5 @@
 import { StepfastError } from '../../errors.ts';
-import { type Runtime, renewMarks } from '../../runtime/index.ts';
+import { type LocalRuntime, renewMarks } from '../../runtime/index.ts';
 import { readText, readTextFile } from '../act/read-text.ts';
 import { type Archive, readArchive, replayArchive } from '../archive.ts';
 import { readArgs } from '../args.ts';
@@ -27,7 +27,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** Both the id and its suffix, which handles use, must be free. */
-async function requireFreeId(run: string, { engine }: Runtime): Promise<void> {
+async function requireFreeId(run: string, { engine }: LocalRuntime): Promise<void> {
   const known = [...(await engine.ids()), ...(await engine.ids(suffixOf(run)))];
   const taken = known.find((id) => id === run || suffixOf(id) === suffixOf(run));
   if (taken === undefined) return;
@@ -40,7 +40,7 @@ async function requireFreeId(run: string, { engine }: Runtime): Promise<void> {
 async function importRun(
   { run, definition, hash, entries, texts }: Archive,
   states: ReturnType<typeof replayArchive>,
-  { store }: Runtime,
+  { store }: LocalRuntime,
 ): Promise<void> {
   try {
     for (const [digest, text] of Object.entries(texts)) {

@@ -1,10 +1,10 @@
 import type { RefusalText } from '../../messages/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
 
-export const isLocal = ({ serverOf }: Runtime, run: string): boolean => serverOf(run) === undefined;
+export const isLocal = ({ serverOf }: LocalRuntime, run: string): boolean => serverOf(run) === undefined;
 
 /** Refuses actions that need local files for a run that is stored on a server. */
-export function onServer({ serverOf }: Runtime, run: string, what: string): RefusalText | undefined {
+export function onServer({ serverOf }: LocalRuntime, run: string, what: string): RefusalText | undefined {
   const url = serverOf(run);
   if (url === undefined) return undefined;
   return {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Event } from '../../machine/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
 
-type Branch = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>['branches'][number];
+type Branch = NonNullable<Awaited<ReturnType<LocalRuntime['store']['check']>>>['branches'][number];
 
 /** A batch that exists in only one of several histories. */
 export interface OwnBatch {
@@ -18,7 +18,7 @@ interface Line extends OwnBatch {
 }
 
 /** The batches that only this history has; empty if the journal is unreadable. */
-export function ownBatches({ project }: Runtime, run: string, { id, from, to }: Branch): OwnBatch[] {
+export function ownBatches({ project }: LocalRuntime, run: string, { id, from, to }: Branch): OwnBatch[] {
   const lines = readLines(join(project.directory, 'runs', run, 'journal.jsonl'));
   const own: OwnBatch[] = [];
   let line = lines.find(({ seq, sum }) => seq === to && sum.startsWith(id));

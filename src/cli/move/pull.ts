@@ -7,8 +7,8 @@ import {
   type Found,
   type Incoming,
   isMeant,
+  type LocalRuntime,
   type Remote,
-  type Runtime,
   renewMarks,
   type Transfer,
 } from '../../runtime/index.ts';
@@ -42,7 +42,7 @@ type Outcome = { run: string } & (
 );
 
 interface PullContext {
-  runtime: Runtime;
+  runtime: LocalRuntime;
   transfer: Transfer;
   remote: Remote;
   io: Io;

@@ -1,7 +1,7 @@
 import { StepfastError } from '../../errors.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
-import { createTransfer, type Outgoing, type Remote, type Runtime } from '../../runtime/index.ts';
+import { createTransfer, type LocalRuntime, type Outgoing, type Remote } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
 import { agreed } from '../confirm.ts';
@@ -110,7 +110,7 @@ function refusalFor(
 }
 
 /** Shows what is about to leave this machine. */
-async function show(outgoing: Outgoing, remote: Remote, { engine }: Runtime, io: Io): Promise<void> {
+async function show(outgoing: Outgoing, remote: Remote, { engine }: LocalRuntime, io: Io): Promise<void> {
   const { run: id, is, batches, further, texts, bytes, last } = outgoing;
   const line = (name: string, text: string): void =>
     io.stderr.write(`${renderLine([['dim', `  ${name.padEnd(8)}`], text], io.stderr, signsFor(io).more)}\n`);

@@ -1,7 +1,7 @@
-import type { Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
 import { bareMessage } from '../look/damage.ts';
 
-type Problem = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>['problems'][number];
+type Problem = NonNullable<Awaited<ReturnType<LocalRuntime['store']['check']>>>['problems'][number];
 
 /** Problems of one kind on consecutive lines. */
 export interface Finding {

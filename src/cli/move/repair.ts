@@ -1,6 +1,6 @@
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
-import type { Refused, Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
 import { typed } from '../confirm.ts';
@@ -22,7 +22,7 @@ export const options = { ...runOptions, keep: { type: 'string' } } as const;
 /** Events shown per history. */
 const maxShown = 20;
 
-type Checked = NonNullable<Awaited<ReturnType<Runtime['store']['check']>>>;
+type Checked = NonNullable<Awaited<ReturnType<LocalRuntime['store']['check']>>>;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
@@ -63,7 +63,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 /** Checks the named run, or every run. */
 async function checksOf(
-  runtime: Runtime,
+  runtime: LocalRuntime,
   named: string | undefined,
 ): Promise<Checked[] | RefusalText | Refused> {
   const found = named === undefined ? undefined : await runtime.which({ run: named });
@@ -79,7 +79,7 @@ async function checksOf(
   return checks;
 }
 
-function show(check: Checked, runtime: Runtime, io: Io): void {
+function show(check: Checked, runtime: LocalRuntime, io: Io): void {
   const { run: id, batches, problems, harmless, branches } = check;
   const signs = signsFor(io);
   const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);
@@ -107,7 +107,7 @@ function show(check: Checked, runtime: Runtime, io: Io): void {
   }
 }
 
-const checkJson = (check: Checked, runtime: Runtime): object => ({
+const checkJson = (check: Checked, runtime: LocalRuntime): object => ({
   run: check.run,
   batches: check.batches,
   findings: findingsOf(check.problems),
@@ -152,7 +152,7 @@ const personFor = (id: string, keep: string | undefined, io: Io): RefusalText | 
 async function repairRun(
   check: Checked,
   keep: string | undefined,
-  runtime: Runtime,
+  runtime: LocalRuntime,
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {
@@ -175,7 +175,7 @@ async function repairRun(
   return exit.ok;
 }
 
-type Dropped = Awaited<ReturnType<Runtime['store']['repair']>>['dropped'];
+type Dropped = Awaited<ReturnType<LocalRuntime['store']['repair']>>['dropped'];
 
 /** The distinct event types: `position.completed, note.added`. */
 const droppedTypes = (dropped: Dropped): string =>

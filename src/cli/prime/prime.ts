@@ -11,7 +11,7 @@ import {
 } from '../../context/index.ts';
 import { criticalArtifacts, leastBriefing, statusOf } from '../../machine/index.ts';
 import { nextForShell, printableLines } from '../../messages/index.ts';
-import { cursorFor, type Runtime, type Who } from '../../runtime/index.ts';
+import { cursorFor, type LocalRuntime, type Who } from '../../runtime/index.ts';
 import { didYouMean } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
 import { callerOf } from '../caller.ts';
@@ -47,7 +47,7 @@ export const run = (args: readonly string[], io: Io): Promise<number> => prime(a
 
 const mostSection = 15_000;
 
-type Loaded = NonNullable<Awaited<ReturnType<Runtime['engine']['view']>>>;
+type Loaded = NonNullable<Awaited<ReturnType<LocalRuntime['engine']['view']>>>;
 
 /** `restored` also says what is not here as it was. */
 export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 'restored'): Promise<number> {
@@ -107,7 +107,7 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
 
 async function telling(
   view: Loaded,
-  runtime: Runtime,
+  runtime: LocalRuntime,
   { session }: Who,
   { at, run }: { at: string | undefined; run: string | undefined },
 ) {

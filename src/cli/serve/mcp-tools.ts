@@ -1,7 +1,8 @@
 import { listWorkflows, places } from '../../definition/index.ts';
 import { createMcpHttp } from '../../mcp/index.ts';
-import { createTreeless } from '../../runtime/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
 import type { Backend, McpHandler } from '../../server/index.ts';
+import { none } from '../../workspace/index.ts';
 
 /** Runs listed per session. */
 const maxRuns = 50;
@@ -16,7 +17,6 @@ interface McpOptions {
 
 /** The same tools as over stdio, for callers without files on this machine. */
 export function createMcpTools({ backend, version, clock, onError }: McpOptions): McpHandler {
-  const treeless = createTreeless({ clock });
   // Joins that this server has already written. A duplicate write is harmless.
   const recorded = new Set<string>();
   let names: ReadonlySet<string> | undefined;
@@ -30,18 +30,18 @@ export function createMcpTools({ backend, version, clock, onError }: McpOptions)
     onError,
     runtimeFor({ project: { id } }, session) {
       const sessions = backend.sessions(id);
-      return treeless({
+      return createRuntime({
         engine: backend.engine(id),
-        session,
-        used: {
+        clock,
+        workspace: none({
           named: async (name) => (isBundled(name) ? undefined : (await sessions.definitions(1, name))[0]),
           all: async (most) => (await sessions.definitions(most)).filter(({ name }) => !isBundled(name)),
-        },
-        runsOf: (who) => sessions.runsOf(who, maxRuns),
-        async joined(who, run) {
-          const name = `${id} ${run} ${who}`;
+        }),
+        runs: () => sessions.runsOf(session, maxRuns),
+        async onJoined(joined, run) {
+          const name = `${id} ${run} ${joined}`;
           if (recorded.has(name)) return;
-          await sessions.join(who, run, clock());
+          await sessions.join(joined, run, clock());
           if (recorded.size >= maxRecorded) recorded.clear();
           recorded.add(name);
         },

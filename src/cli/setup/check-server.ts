@@ -1,8 +1,8 @@
-import type { Check, Runtime } from '../../runtime/index.ts';
+import type { Check, LocalRuntime } from '../../runtime/index.ts';
 
 /** Checks the configured team server and the identity of its token. */
 export async function checkServer(
-  { server }: Runtime,
+  { server }: LocalRuntime,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Check[]> {
   if (!server) return [];

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { commandsOf, listWorkflows } from '../../definition/index.ts';
 import { count } from '../../messages/index.ts';
-import type { Check, Runtime } from '../../runtime/index.ts';
+import type { Check, LocalRuntime } from '../../runtime/index.ts';
 import { load } from '../project.ts';
 
 /** The minimum version in package.json. */
@@ -22,7 +22,7 @@ export function checkNode(version: string = process.versions.node): Check {
 }
 
 /** Checks that the project's workflows are valid and trusted. */
-export function checkProject({ project, searchPath, trust, resolve }: Runtime): Check[] {
+export function checkProject({ project, searchPath, trust, resolve }: LocalRuntime): Check[] {
   if (!existsSync(join(project.worktree, '.stepfast')))
     return [{ what: 'project', state: 'wrong', says: 'no .stepfast directory', next: 'stepfast init' }];
   const own = listWorkflows(searchPath.filter(({ kind }) => kind === 'project'));

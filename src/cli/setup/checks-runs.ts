@@ -7,7 +7,7 @@ import {
   type Check,
   createBindings,
   findInformal,
-  type Runtime,
+  type LocalRuntime,
   readInformal,
   renewMarks,
 } from '../../runtime/index.ts';
@@ -18,7 +18,7 @@ const maxRuns = 5;
 const manyEnded = 30;
 
 /** Covers seed 002's troubleshooting: is the state written, current, delivered and read, and do old runs pile up. */
-export async function checkRuns(runtime: Runtime, now: number): Promise<Check[]> {
+export async function checkRuns(runtime: LocalRuntime, now: number): Promise<Check[]> {
   const { engine, project } = runtime;
   // Read before the runs are loaded, because loading rewrites an outdated state file.
   const written = new Map((await engine.ids()).map((run) => [run, writtenAt(project, run)]));
@@ -52,7 +52,7 @@ export async function checkRuns(runtime: Runtime, now: number): Promise<Check[]>
 }
 
 /** Explains why there is no live run. */
-function checkNoRun({ project }: Runtime): Check[] {
+function checkNoRun({ project }: LocalRuntime): Check[] {
   const informal = findInformal(project);
   const [first] = informal;
   if (first)
@@ -76,7 +76,7 @@ type View = { run: string; definition: Definition; state: State };
 function checkRun(
   { definition, state }: View,
   before: number | undefined,
-  { project, serverOf }: Runtime,
+  { project, serverOf }: LocalRuntime,
   now: number,
 ): Check[] {
   const { run, updatedAt } = state;
@@ -127,7 +127,7 @@ function checkDelivery(what: string, { briefings, sessions, run }: State): Check
 function checkReading(
   what: string,
   { definition, state }: Pick<View, 'definition' | 'state'>,
-  project: Runtime['project'],
+  project: LocalRuntime['project'],
 ): Check[] {
   const required = requiredReading(definition, state);
   const unread = required.filter((path) => readState(state, path, project) !== 'read');
@@ -145,7 +145,7 @@ function checkReading(
 }
 
 /** Hooks run only for marked runs, so missing marks are restored. */
-async function checkMarks({ engine, project }: Runtime, live: number): Promise<Check[]> {
+async function checkMarks({ engine, project }: LocalRuntime, live: number): Promise<Check[]> {
   const folder = join(project.directory, 'sessions', 'marks');
   const seen = (): string => JSON.stringify([createMarks(project.directory).reasons().sort(), names(folder)]);
   const before = seen();
@@ -156,7 +156,7 @@ async function checkMarks({ engine, project }: Runtime, live: number): Promise<C
 }
 
 /** Reports when hooks last ran, and their recent errors. */
-export async function checkHooks({ project, engine }: Runtime, now: number): Promise<Check[]> {
+export async function checkHooks({ project, engine }: LocalRuntime, now: number): Promise<Check[]> {
   const what = 'hooks';
   const events = hookLogEntries(project);
   const errors = events.filter((event) => event.what === 'error' && now - event.now < day);
@@ -184,7 +184,7 @@ export async function checkHooks({ project, engine }: Runtime, now: number): Pro
   return checks;
 }
 
-function writtenAt({ directory }: Runtime['project'], run: string): number | undefined {
+function writtenAt({ directory }: LocalRuntime['project'], run: string): number | undefined {
   try {
     const text = readFileSync(join(directory, 'runs', run, 'state.json'), 'utf8');
     const time = Date.parse(JSON.parse(text).updated_at);

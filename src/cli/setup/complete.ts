@@ -1,6 +1,6 @@
 import { listWorkflows } from '../../definition/index.ts';
 import { printable } from '../../messages/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
 import { type Command, commands, shownCommands } from '../commands.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
@@ -101,7 +101,7 @@ async function candidatesOfKind(kind: string, io: Io): Promise<Candidate[]> {
   }
 }
 
-function workflowNames({ searchPath }: Runtime): Candidate[] {
+function workflowNames({ searchPath }: LocalRuntime): Candidate[] {
   return listWorkflows(searchPath)
     .filter(({ shadowedBy, base }) => shadowedBy === undefined && !base)
     .map(({ name, description }) => ({ word: name, about: description }));
@@ -110,7 +110,7 @@ function workflowNames({ searchPath }: Runtime): Candidate[] {
 async function stepsOf(
   runs: readonly string[],
   kind: 'step' | 'loop',
-  { engine }: Runtime,
+  { engine }: LocalRuntime,
 ): Promise<Candidate[]> {
   const views = await Promise.all(runs.map((id) => engine.view(id)));
   const steps = views

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { count, printable, wrap } from '../../messages/index.ts';
-import type { Check, HostSetup, Runtime, SetupPlace } from '../../runtime/index.ts';
+import type { Check, HostSetup, LocalRuntime, SetupPlace } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import { type Io, wrapWidth } from '../io.ts';
@@ -62,7 +62,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return print(sections, io, values);
 }
 
-function tryOpen(io: Io, values: Parameters<typeof openRuntime>[1]): Runtime | { problem: string } {
+function tryOpen(io: Io, values: Parameters<typeof openRuntime>[1]): LocalRuntime | { problem: string } {
   try {
     return openRuntime(io, values, [], serverTimeoutMs);
   } catch (error) {

@@ -5,7 +5,7 @@ import {
   type FoundHost,
   type HostSetup,
   isSetupRefusal,
-  type Runtime,
+  type LocalRuntime,
   type SetupOptions,
   type SetupPlace,
   type SetupPlan,
@@ -22,7 +22,7 @@ export interface HostPlan {
   plan: SetupPlan | SetupRefusal;
 }
 
-export const placeOf = ({ project }: Runtime, io: Io): SetupPlace => ({
+export const placeOf = ({ project }: LocalRuntime, io: Io): SetupPlace => ({
   root: project.worktree,
   env: io.env,
   home: io.home,

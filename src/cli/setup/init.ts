@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { commandsOf, listWorkflows } from '../../definition/index.ts';
 import { count, printable } from '../../messages/index.ts';
-import { type HostSetup, isSetupRefusal, type Runtime, type SetupPlace } from '../../runtime/index.ts';
+import { type HostSetup, isSetupRefusal, type LocalRuntime, type SetupPlace } from '../../runtime/index.ts';
 import { requireOwnFolders } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { agreed } from '../confirm.ts';
@@ -127,7 +127,7 @@ const hostsJson = (plans: readonly HostPlan[], results: readonly HostPlan[]): ob
   });
 
 /** Never overwrites a file, and never shadows an existing workflow named `go`. */
-function planFor({ project, searchPath }: Runtime, files: Record<string, string>): Plan {
+function planFor({ project, searchPath }: LocalRuntime, files: Record<string, string>): Plan {
   const plan: Plan = { write: [], keep: [] };
   const own = searchPath.filter(({ kind }) => kind === 'project');
   const go = listWorkflows(own).find(({ name }) => name === 'go')?.file;

@@ -5,7 +5,7 @@ import { withWorktree } from '../../evidence/index.ts';
 import type { Definition } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { count, lasting, printable } from '../../messages/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
 import { findProject } from '../../workspace/index.ts';
 import { readInputs } from '../act/inputs.ts';
 import { readArgs } from '../args.ts';
@@ -68,7 +68,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** In CI, a hash on the command line grants trust. */
-function untrusted(definition: Definition, hash: string, { trust }: Runtime): RefusalText | undefined {
+function untrusted(definition: Definition, hash: string, { trust }: LocalRuntime): RefusalText | undefined {
   if (trust.has(definition)) return undefined;
   const commands = commandsOf(definition).join('; ');
   return {

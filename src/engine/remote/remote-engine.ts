@@ -3,6 +3,7 @@ import { type Command, type Definition, dueArtifacts, ended, type Text } from '.
 import {
   type BeginBody,
   type CommandBody,
+  etagOf,
   type IdsAnswer,
   maxPage,
   maxWatchMs,
@@ -10,15 +11,15 @@ import {
   type OpeningCommand,
   ownKeyPrefix,
   paths,
-  type WatchAnswer,
+  preferenceOf,
   type WhoamiAnswer,
 } from '../../schema/index.ts';
 import { isRunId, type Loaded, type RunInfo, type StoredEntry } from '../../store/index.ts';
-import type { Circumstances, Engine, Executed } from '../engine.ts';
+import type { Circumstances, Engine, Executed, WatchOptions } from '../engine.ts';
 import { newRun } from '../new-run-id.ts';
 import type { Answer } from './outcome.ts';
-import { createAsking, type RemoteOptions } from './request.ts';
-import type { EntriesAnswer, RunAnswer, RunsAnswer } from './wire.ts';
+import { createAsking, type Question, type RemoteOptions } from './request.ts';
+import type { EntriesAnswer, ExecutedAnswer, RunAnswer, RunsAnswer, WatchAnswer } from './wire.ts';
 
 /** The runs of one project on a server. */
 export interface RemoteEngine extends Engine {
@@ -39,6 +40,7 @@ const mostPages = 50;
 export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   const { ask, now, url } = createAsking(options);
   const known = new Map<string, { etag: string; view: Loaded }>();
+  const looks = new Map<string, Promise<Loaded | undefined>>();
   return { url, now, whoami, begin, execute, view, ids, runs, entries, text, watch, remove };
 
   async function begin(
@@ -48,7 +50,8 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     once: Once = onceFor(definition.name, now()),
   ): Promise<Executed> {
     const body: BeginBody = { definition, command, once, circumstances };
-    const executed = bodyOf<Executed>(await ask({ method: 'POST', path: paths.runs, body }));
+    const answer = await act({ method: 'POST', path: paths.runs, body, prefer: preferenceOf() });
+    const executed = withView(bodyOf<ExecutedAnswer>(answer), definition);
     const repeated = !executed.changed && !('code' in executed.reply);
     return repeated && isOwn(once.key) ? await asFirst(executed, command) : executed;
   }
@@ -60,12 +63,23 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     circumstances?: Circumstances,
   ): Promise<Executed> {
     const body: CommandBody = { command, key, circumstances };
-    const answer = await ask({ method: 'POST', path: paths.commands(run), body });
-    const executed = bodyOf<Executed>(answer);
+    const definition = known.get(run)?.view.definition;
+    const prefer = definition && preferenceOf();
+    const answer = await act({ method: 'POST', path: paths.commands(run), body, prefer });
+    const executed = withView(bodyOf<ExecutedAnswer>(answer), definition);
     const { reply, changed } = executed;
     // A call that was sent once and is a repetition repeats one that the caller made before.
     const repeated = answer.again && isOwn(key) && !changed && !('code' in reply) && reply.replayed;
     return repeated ? await asFirst(executed, command) : executed;
+  }
+
+  /** What was seen before something was done, or waited for, is asked for again. */
+  async function act(question: Question): Promise<Answer> {
+    try {
+      return await ask(question);
+    } finally {
+      looks.clear();
+    }
   }
 
   /** The call's first answer was lost: with what belonged to it, as far as the run tells it again. */
@@ -96,15 +110,32 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     };
   }
 
+  function withView({ view: seen, ...executed }: ExecutedAnswer, definition?: Definition): Executed {
+    const { run } = executed;
+    if (!seen || !definition) return executed;
+    return { ...executed, view: keep({ run, definition, ...seen }) };
+  }
+
   async function view(run: string): Promise<Loaded | undefined> {
+    const looked = looks.get(run) ?? look(run);
+    if (options.together) looks.set(run, looked);
+    looked.catch(() => looks.delete(run));
+    return await looked;
+  }
+
+  async function look(run: string): Promise<Loaded | undefined> {
     if (!isRunId(run)) return undefined;
     const before = known.get(run);
     const answer = await orNone(() => ask({ path: paths.run(run), etag: before?.etag }));
     if (answer?.status === 304 && before) return before.view;
     known.delete(run);
-    if (!answer) return undefined;
-    const found: Loaded = bodyOf<RunAnswer>(answer);
-    if (answer.etag !== undefined) known.set(run, { etag: answer.etag, view: found });
+    return answer && keep(bodyOf<RunAnswer>(answer));
+  }
+
+  function keep(found: Loaded): Loaded {
+    if (options.together) looks.set(found.run, Promise.resolve(found));
+    known.delete(found.run);
+    known.set(found.run, { etag: etagOf(found.version), view: found });
     const [oldest] = known.keys();
     if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
     return found;
@@ -142,19 +173,30 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     return answer ? String(answer.body) : `${words.opening}…`;
   }
 
-  async function watch(run: string, seq: number, ms: number): Promise<void> {
+  async function watch(
+    run: string,
+    seq: number,
+    ms: number,
+    { check, signal }: WatchOptions = {},
+  ): Promise<Loaded | undefined> {
     const until = performance.now() + ms;
+    const definition = known.get(run)?.view.definition;
+    const prefer = definition && preferenceOf(check);
     for (let left = ms; left > 0; left = until - performance.now()) {
       const holdMs = Math.ceil(Math.min(left, maxWatchMs));
       const query = { after: seq, ms: holdMs };
-      const answer = await orNone(() => ask({ path: paths.watch(run), query, holdMs }));
-      if (!answer || bodyOf<WatchAnswer>(answer).seq > seq) return;
+      const answer = await orNone(() => act({ path: paths.watch(run), query, holdMs, prefer, signal }));
+      if (!answer) return undefined;
+      const { seq: now, view: seen } = bodyOf<WatchAnswer>(answer);
+      if (seen && definition) return keep({ run, definition, ...seen });
+      if (now > seq) break;
     }
+    return await view(run);
   }
 
   async function remove(run: string): Promise<void> {
     known.delete(run);
-    await orNone(() => ask({ method: 'DELETE', path: paths.run(run) }));
+    await orNone(() => act({ method: 'DELETE', path: paths.run(run) }));
   }
 
   async function whoami(): Promise<WhoamiAnswer> {

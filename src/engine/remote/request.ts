@@ -1,5 +1,5 @@
 import { StepfastError } from '../../errors.ts';
-import { apiHeader, apiVersion } from '../../schema/index.ts';
+import { apiHeader, apiVersion, preferHeader } from '../../schema/index.ts';
 import { type Answer, answerOf, type Outcome } from './outcome.ts';
 
 export interface RemoteOptions {
@@ -8,10 +8,13 @@ export interface RemoteOptions {
   token: string;
   /** How long a call goes on trying. */
   patienceMs: number;
-  /** All calls together are given the patience of one: a hook must not wait longer, however much it asks. */
+  /**
+   * For a process that lives for one moment, such as a hook: all calls together are given the patience of one, and a
+   * run is not asked for again before something was done or waited for.
+   */
   together?: boolean;
   fetch?: typeof globalThis.fetch;
-  clock?(): number;
+  clock?: (() => number) | undefined;
 }
 
 export interface Question {
@@ -23,6 +26,9 @@ export interface Question {
   etag?: string | undefined;
   /** How long the server may hold its answer. */
   holdMs?: number;
+  /** What the answer should carry. */
+  prefer?: string | undefined;
+  signal?: AbortSignal | undefined;
   /** The answer is no JSON. */
   plain?: boolean;
 }
@@ -77,6 +83,7 @@ export function createAsking({
         return tries === 0 ? outcome.answer : { ...outcome.answer, again: true };
       }
       spend(took);
+      question.signal?.throwIfAborted();
       if ('refused' in outcome) throw outcome.refused;
       lastProblem = outcome.problem;
       const pause = Math.max(outcome.afterMs ?? 0, pauseFor(tries));
@@ -87,7 +94,8 @@ export function createAsking({
   }
 
   async function attempt(question: Question, ms: number): Promise<Outcome> {
-    const { method = 'GET', path, query = {}, body, etag, holdMs = 0 } = question;
+    const { method = 'GET', path, query = {}, body, etag, holdMs = 0, prefer, signal } = question;
+    const timeout = AbortSignal.timeout(Math.ceil(ms + holdMs));
     const sent = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
     );
@@ -100,11 +108,12 @@ export function createAsking({
           [apiHeader]: String(apiVersion),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(etag === undefined ? {} : { 'if-none-match': etag }),
+          ...(prefer === undefined ? {} : { [preferHeader]: prefer }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         // A token is for one server.
         redirect: 'manual',
-        signal: AbortSignal.timeout(Math.ceil(ms + holdMs)),
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
       const text = await response.text();
       setClock(response.headers.get('date'), (began + clock()) / 2);

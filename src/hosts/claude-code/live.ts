@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Check, createRuntime, type Environment, type FoundHost } from '../../runtime/index.ts';
+import { type Check, type Environment, type FoundHost, openRuntime } from '../../runtime/index.ts';
 import { capabilities } from './capabilities.ts';
 import { startModel, type ToolCall } from './live-model.ts';
 import { type Fired, firedIn, type LiveHook, probed } from './live-probe.ts';
@@ -42,7 +42,7 @@ export async function tryLive(
     const hooks = probed(plugin, copy);
     const path = [dirname(process.execPath), env.PATH ?? ''].join(':');
     const around = environmentFor({ home, path });
-    const runtime = createRuntime({
+    const runtime = openRuntime({
       cwd: root,
       home,
       env: around,

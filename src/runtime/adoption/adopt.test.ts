@@ -14,7 +14,7 @@ import { cpuTimer } from '../../../test/kit/cpu-time.ts';
 import { isServed } from '../../../test/kit/is-served.ts';
 import { createTestProject, type TestProject } from '../../testing/index.ts';
 import { isRefused } from '../answer.ts';
-import type { Runtime } from '../runtime.ts';
+import type { LocalRuntime } from '../open-runtime.ts';
 import { type Adoption, type AdoptOptions, adopt, lostSources, rescan } from './adopt.ts';
 import { findInformal, readInformal } from './find.ts';
 
@@ -30,7 +30,7 @@ const plan = (name: string): string => `# ${name}\n\n**Status**: 🔄 In Progres
 const local = 'CLAUDE.local.md';
 
 let project: TestProject;
-let runtime: Runtime;
+let runtime: LocalRuntime;
 beforeEach(() => {
   project = createTestProject();
   runtime = project.runtime();
@@ -240,7 +240,7 @@ describe('adopting', () => {
     if (!informal) throw new Error('nothing is found');
     // The first one has looked and found nothing; its moment is before that of the second.
     let second: ReturnType<typeof adopt> | undefined;
-    const engine: Runtime['engine'] = {
+    const engine: LocalRuntime['engine'] = {
       ...runtime.engine,
       runs: async () => {
         const seen = await runtime.engine.runs();

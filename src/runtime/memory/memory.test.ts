@@ -9,7 +9,7 @@ import { adopt } from '../adoption/adopt.ts';
 import { findInformal } from '../adoption/find.ts';
 import { type Answer, isRefused, type Told } from '../answer.ts';
 import type { Who } from '../call-context.ts';
-import type { Runtime } from '../runtime.ts';
+import type { LocalRuntime } from '../open-runtime.ts';
 
 const workflow = `name: feature
 description: Plan and build
@@ -35,7 +35,7 @@ const two: Who = { session: 'two', host: 'scripted' };
 const telling = { session: 'one', next: 'Go on.', more: 'ask for {section}' };
 
 let project: TestProject;
-let runtime: Runtime;
+let runtime: LocalRuntime;
 let now = 1_800_000_000_000;
 beforeEach(() => {
   project = createTestProject({
@@ -61,7 +61,7 @@ test('[004/6] what is due comes by itself: at the start of a session and at a ph
   const started = await runtime.start({ workflow: 'feature' }, one);
   const { run } = told(started);
   expect(ids(started)).toEqual(['plan session_start']);
-  const text = await runtime.memory.bring(run, one, started.due ?? [], 'ask for {section}');
+  const text = await runtime.memory.bring(await viewOf(run), one, started.due ?? [], 'ask for {section}');
   expect(text).toContain('# The plan');
   expect(ids(await runtime.call({ type: 'status' }, one, { run }))).toEqual([]);
   await runtime.call({ type: 'note', kind: 'artefact', key: 'spec_path', text: 'specs/login.md' }, one, {
@@ -70,7 +70,7 @@ test('[004/6] what is due comes by itself: at the start of a session and at a ph
   now += 1000;
   const built = await runtime.call({ type: 'advance', output: 'planned' }, one, { run });
   expect(ids(built)).toEqual(['repository phase_transition', 'spec phase_transition:plan->build']);
-  const brought = await runtime.memory.bring(run, one, built.due ?? [], 'ask for {section}');
+  const brought = await runtime.memory.bring(await viewOf(run), one, built.due ?? [], 'ask for {section}');
   expect(brought).toContain('# The spec');
   expect(brought).toContain('branch: main');
   now += 1000;
@@ -221,7 +221,7 @@ test('[004/6] sessions do not take artifacts away from each other, and what cann
   const look = (who: Who) => runtime.call({ type: 'status', at: start.at ?? '' }, who, { run });
   for (const who of [one, two]) {
     const answer = await look(who);
-    const text = await runtime.memory.bring(run, who, answer.due ?? [], 'ask for {section}');
+    const text = await runtime.memory.bring(await viewOf(run), who, answer.due ?? [], 'ask for {section}');
     expect(text).toContain('big.md');
     expect(text?.length).toBeLessThan(400);
   }

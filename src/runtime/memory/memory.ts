@@ -5,9 +5,7 @@ import {
   loadArtifacts,
   type SectionName,
 } from '../../context/index.ts';
-import { excludedFrom } from '../../definition/index.ts';
 import { conditionContext, type Engine } from '../../engine/index.ts';
-import { git, gitEnvironment, treeOf } from '../../evidence/index.ts';
 import {
   type Cursor,
   criticalArtifacts,
@@ -19,8 +17,8 @@ import {
 } from '../../machine/index.ts';
 import { refusalText, shellVoice } from '../../messages/index.ts';
 import { type Loaded, projectState } from '../../store/index.ts';
-import { conditionHolds, type Project, readEntry, readState, taskWorktree } from '../../workspace/index.ts';
-import type { Surroundings, Who } from '../call-context.ts';
+import { conditionHolds, readEntry, type Workspace } from '../../workspace/index.ts';
+import type { CallContext, Who } from '../call-context.ts';
 import { worksHere } from '../choose-run.ts';
 import { cursorFor } from '../find-cursor.ts';
 import { type Difference, differences } from './differences.ts';
@@ -28,10 +26,8 @@ import { textsFor } from './texts.ts';
 
 interface Options {
   engine: Engine;
-  project: Project;
-  surroundings: Surroundings;
-  env: Readonly<Record<string, string | undefined>>;
-  cacheDirectory: string;
+  workspace: Workspace;
+  context: CallContext;
 }
 
 /** What the surface that asks adds: its own words. */
@@ -79,7 +75,7 @@ interface Loading {
 export interface Memory {
   gather(view: Loaded, gathering: Gathering): Promise<BriefingSource>;
   /** What the triggers of the workflow ask for now, as a text for the session; undefined where there is nothing. */
-  bring(run: string, who: Who, due: readonly DueArtifact[], more: string): Promise<string | undefined>;
+  bring(view: Loaded, who: Who, due: readonly DueArtifact[], more: string): Promise<string | undefined>;
   /** Required artifacts that are not there, each with what mends it. */
   missing(view: Loaded, at: { cursor: Cursor | undefined; worktree: string }): Promise<string[]>;
   /** What is not here as it was where the run was worked on last. */
@@ -90,26 +86,34 @@ export interface Memory {
 
 /** Where nobody sees a session's resets, only what was loaded just now is surely in its context. */
 const recentMs = 120_000;
-const gitMs = 5_000;
 /** What an answer of a tool may carry beside its own words. */
 const bringCap = { tokens: 1500 };
+const noTree = 'No tree is here: read files that are named here in your own checkout.';
+const unseen = 'nobody can look at it here: report from a checkout that is logged in';
 
-export function createMemory({ engine, project, surroundings, env, cacheDirectory }: Options): Memory {
-  const { clock, values } = surroundings;
+export function createMemory({ engine, workspace, context }: Options): Memory {
+  const { project, values, hasFiles } = workspace;
+  const { clock } = context;
   return { gather, bring, missing, differences: compare, record };
 
   async function gather(view: Loaded, gathering: Gathering): Promise<BriefingSource> {
     const { definition, state } = view;
     const { session, cursor, next, more, section, force } = gathering;
-    const worktree = taskWorktree(project, view.run, cursor?.task);
-    const here = { ...project, worktree: worktree ?? project.worktree };
+    const worktree = workspace.taskWorktree(view.run, cursor?.task);
+    const here = worktree ?? project.worktree;
     const loaded = wants('artifacts', section)
-      ? await load(view, { only: gathering.artifacts, cursor, worktree: here.worktree })
+      ? await load(view, { only: gathering.artifacts, cursor, worktree: here })
       : [];
-    const artifacts = force ? loaded : loaded.map((artifact) => unlessKept(artifact, state, session));
-    const told = wants('done', section) || section === 'status';
-    const tree = told ? await treeNow(view, here.worktree) : undefined;
+    const isWhole = force || !hasFiles;
+    const artifacts = isWhole ? loaded : loaded.map((artifact) => unlessKept(artifact, state, session));
+    const reading = requiredReading(definition, state).map((path) => ({
+      path,
+      state: readingFor(state, path, here, session),
+    }));
+    const compares = wants('done', section) || section === 'status';
+    const tree = compares ? await treeNow(view, here) : undefined;
     const changed = wants('status', section) ? differencesOf(view, session, tree) : [];
+    const isNamed = !hasFiles && wants('status', section) && reading.length + artifacts.length > 0;
     return {
       definition,
       state,
@@ -118,11 +122,8 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
       next,
       more,
       artifacts,
-      differences: changed.map(({ what }) => what),
-      reading: requiredReading(definition, state).map((path) => ({
-        path,
-        state: readingFor(state, path, here, session),
-      })),
+      differences: isNamed ? [noTree] : changed.map(({ what }) => what),
+      reading,
       ...(cursor ? { cursor } : {}),
       ...(session === undefined ? {} : { session }),
       ...(tree === undefined ? {} : { tree }),
@@ -131,11 +132,9 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
     };
   }
 
-  async function bring(run: string, who: Who, due: readonly DueArtifact[], more: string) {
-    const view = due.length === 0 ? undefined : await engine.view(run);
-    if (!view) return undefined;
+  async function bring(view: Loaded, who: Who, due: readonly DueArtifact[], more: string) {
     const cursor = cursorFor(view, { session: who.session });
-    const worktree = taskWorktree(project, run, cursor?.task) ?? project.worktree;
+    const worktree = workspace.taskWorktree(view.run, cursor?.task) ?? project.worktree;
     const artifacts = await load(view, { only: due.map(({ id }) => id), cursor, worktree });
     const brought = artifactsText(artifacts, more, bringCap);
     await record(view, who, { artifacts, ...brought, trigger: due[0]?.trigger ?? 'session_start' });
@@ -154,7 +153,8 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
     return artifacts.flatMap(({ id, content }) => {
       if (content.state === 'command' && !content.done)
         return [`${id} (run ${content.command}, then note it: kind reading, key ${id})`];
-      return content.state === 'missing' || content.state === 'refused' ? [`${id} (${content.why})`] : [];
+      if (content.state !== 'missing' && content.state !== 'refused') return [];
+      return [`${id} (${hasFiles ? content.why : unseen})`];
     });
   }
 
@@ -163,8 +163,9 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
   }
 
   function differencesOf({ run, definition, state }: Loaded, session: string | undefined, tree?: string) {
-    const environment = surroundings.environment();
-    const refused = ended(state) ? undefined : surroundings.untrusted(definition, run);
+    if (!hasFiles) return [];
+    const environment = workspace.environment();
+    const refused = ended(state) ? undefined : context.untrusted(definition, run);
     const refusal = refused && refusalText(refused, shellVoice());
     return [
       ...differences(definition, state, { project, environment, session, tree }),
@@ -172,15 +173,15 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
     ];
   }
 
-  /** Nobody is bound by a look: only who works here already, or would be meant here without a name. */
+  /** A look binds no session: only one that works here already, or would be meant here without a name. */
   async function record(view: Loaded, who: Who, { trigger, ...shown }: Given) {
     const { session } = who;
     const given = loadsOf(shown);
     if (session === undefined || given.length === 0 || ended(view.state)) return;
     const isBound = Object.hasOwn(view.state.sessions, session);
-    if (!isBound && !worksHere(view.state, surroundings.here)) return;
-    const command = { ...surroundings.caller(who), type: 'loaded' as const, trigger, artifacts: given };
-    await engine.execute(view.run, command, undefined, surroundings.around(who));
+    if (!isBound && (!hasFiles || !worksHere(view.state, workspace.here))) return;
+    const command = { ...context.caller(who), type: 'loaded' as const, trigger, artifacts: given };
+    await engine.execute(view.run, command, undefined, context.around(who));
   }
 
   async function load(view: Loaded, { only, cursor, worktree }: Loading): Promise<Artifact[]> {
@@ -188,37 +189,42 @@ export function createMemory({ engine, project, surroundings, env, cacheDirector
     if (declared.length === 0) return [];
     const expressions = declared.flatMap(({ condition }) => condition ?? []);
     const context = await conditionContext(engine, view, expressions, cursor);
-    return await loadArtifacts({
+    const artifacts = await loadArtifacts({
       definition: view.definition,
       state: view.state,
       projection: projectState(view.definition, view.state),
       root: project.root,
       worktree,
       condition: (expression) => conditionHolds(expression, context),
-      git: (args) => runGit(args, worktree),
+      git: (args) => workspace.git(args, worktree),
+      ...(workspace.artifactFiles ? { files: workspace.artifactFiles } : {}),
       ...(only ? { only } : {}),
     });
-  }
-
-  async function runGit(args: readonly string[], worktree: string): Promise<string | undefined> {
-    if (!project.git) return undefined;
-    const { code, stdout } = await git(args, {
-      cwd: worktree,
-      env: gitEnvironment(env),
-      deadline: performance.now() + gitMs,
-    });
-    return code === 0 ? stdout.toString('utf8') : undefined;
+    return hasFiles ? artifacts : artifacts.map(withoutGit);
   }
 
   /** Looked at only where something is compared with it: it costs a walk over the files. */
   async function treeNow({ definition, state }: Loaded, worktree: string): Promise<string | undefined> {
     for (const key in state.outputs)
-      if (state.outputs[key]?.tree !== undefined)
-        return (await treeOf({ worktree, exclude: excludedFrom(definition), cacheDirectory })).hash;
+      if (state.outputs[key]?.tree !== undefined) return (await workspace.tree(definition, worktree))?.hash;
     return undefined;
   }
 
-  /** Still in the context of whoever asks: named, not shown again. */
+  /** Read by this session since its context began, or only before. */
+  function readingFor(
+    state: State,
+    path: string,
+    worktree: string,
+    session: string | undefined,
+  ): BriefingSource['reading'][number]['state'] {
+    const known = workspace.readState(state, path, worktree);
+    const read = known === 'read' ? readEntry(state, path, { ...project, worktree }) : undefined;
+    if (!read || session === undefined) return known;
+    const since = own(state.sessions, session)?.resetAt ?? 0;
+    return read.session === session && read.now >= since ? known : 'before';
+  }
+
+  /** Still in the context of the session that asks: named, not shown again. */
   function unlessKept(artifact: Artifact, state: State, session: string | undefined): Artifact {
     const { id, content } = artifact;
     const given = session === undefined ? undefined : own(state.loads?.bySession, session);
@@ -243,13 +249,12 @@ export function loadsOf({ artifacts, listed, inlined }: Omit<Given, 'trigger'>):
 const wants = (name: SectionName, section: SectionName | undefined): boolean =>
   section === undefined || section === name;
 
-/** Read by this session since its context began, or only before. */
-function readingFor(state: State, path: string, project: Project, session: string | undefined) {
-  const known = readState(state, path, project);
-  const read = known === 'read' ? readEntry(state, path, project) : undefined;
-  if (!read || session === undefined) return known;
-  const since = own(state.sessions, session)?.resetAt ?? 0;
-  return read.session === session && read.now >= since ? known : 'before';
+/** That git says nothing here means nothing for the agent's own checkout. */
+function withoutGit(artifact: Artifact): Artifact {
+  const { id, type, content } = artifact;
+  if (type !== 'git_info' || content.state !== 'missing') return artifact;
+  const why = `'${id}' is not readable here: ask git in your checkout.`;
+  return { ...artifact, content: { state: 'refused', source: 'git', why } };
 }
 
 const own = <T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>

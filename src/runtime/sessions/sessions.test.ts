@@ -6,7 +6,7 @@ import { type Definition, mayStop } from '../../machine/index.ts';
 import { createTestProject, type TestProject } from '../../testing/index.ts';
 import { sessionEnvironment } from '../../workspace/session-environment.ts';
 import { isRefused } from '../answer.ts';
-import type { Runtime } from '../runtime.ts';
+import type { LocalRuntime } from '../open-runtime.ts';
 import { createBindings } from './binding-files.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
@@ -22,7 +22,7 @@ const definition: Definition = {
 };
 
 let project: TestProject;
-let runtime: Runtime;
+let runtime: LocalRuntime;
 let sessions: Sessions;
 let now: number;
 let run: string;

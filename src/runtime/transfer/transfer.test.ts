@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../../testing/index.ts';
-import type { Runtime } from '../runtime.ts';
+import type { LocalRuntime } from '../open-runtime.ts';
 import { createGit, type Git } from './git.ts';
 import { createTransfer, type Found, type Incoming, type Transfer } from './transfer.ts';
 
@@ -17,7 +17,7 @@ const long = 'Many words of a design. '.repeat(100);
 
 let a: TestProject;
 let b: TestProject;
-let here: Runtime;
+let here: LocalRuntime;
 let run: string;
 let bare: string;
 

@@ -15,8 +15,8 @@ import {
   ignoreRuns,
   machineId,
   type Project,
-  type Surroundings,
   stateDirectory,
+  type UserEnvironment,
 } from '../../workspace/index.ts';
 import { digestsIn, statesOf } from './check-run.ts';
 import { type Fork, forkOf, type Side, sideOf } from './find-fork.ts';
@@ -79,7 +79,7 @@ export interface Transfer {
   keepMine(run: Found): Promise<void>;
 }
 
-interface TransferOptions extends Surroundings {
+interface TransferOptions extends UserEnvironment {
   project: Project;
   /** Of all runs here. */
   ids(): Promise<readonly string[]>;

@@ -17,12 +17,10 @@ import type { Trust } from '../trust.ts';
 import { conditionHolds, inputVariables } from './gate-variables.ts';
 import { markRunner } from './runner-file.ts';
 
-/** What those who start gates and those who run them share. */
-export interface GateSurroundings {
-  engine: Engine;
+/** What starts gates, and what runs them. */
+export interface GateOptions {
   project: Project;
   trust: Trust;
-  clock(): number;
   env: Readonly<Record<string, string | undefined>>;
   /** This machine, its boot and its space of process ids. */
   host: string;
@@ -30,12 +28,19 @@ export interface GateSurroundings {
   cacheDirectory: string;
 }
 
+/** The gates of one advance, and where their results are reported. */
+export interface GateRun {
+  engine: Engine;
+  clock(): number;
+  run: string;
+  id: string;
+}
+
 /** Runs the gates of one request and reports them; nothing where they are no longer wanted or another has them. */
 export async function runRequested(
-  { engine, project, trust, clock, env, host, cacheDirectory }: GateSurroundings,
+  { project, trust, env, host, cacheDirectory }: GateOptions,
   logs: string,
-  run: string,
-  id: string,
+  { engine, clock, run, id }: GateRun,
 ): Promise<void> {
   const engineCaller = () => ({ now: clock(), actor: { kind: 'engine' as const } });
   const runner = { pid: process.pid, host };
@@ -126,7 +131,7 @@ function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition):
 }
 
 /** Without the values of a run around this one, and without what opens a server: gates decide nothing there. */
-const inherited = (env: GateSurroundings['env']): GateSurroundings['env'] =>
+const inherited = (env: GateOptions['env']): GateOptions['env'] =>
   Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
   );

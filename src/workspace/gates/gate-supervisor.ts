@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkingIn } from '../../engine/index.ts';
 import type { Effect, State, Text } from '../../machine/index.ts';
+import type { Loaded } from '../../store/index.ts';
 import { findProject, local, type Project } from '../project.ts';
 import { taskWorktree } from '../task-worktree.ts';
 import { writeTodoFile } from '../todo-file.ts';
 import { isSamePlace, unplaced } from '../worktree-id.ts';
-import { type GateSurroundings, runRequested } from './gate-runner.ts';
+import { type GateOptions, type GateRun, runRequested } from './gate-runner.ts';
 import { runnerIs, stopRunners } from './runner-file.ts';
 
 /** The program and its first arguments that start a gate runner. */
@@ -23,67 +23,89 @@ export interface GateProgress {
   logs: string;
 }
 
-interface KeeperOptions extends GateSurroundings {
-  runner: RunnerCommand;
-  /** This project directory, and whether a run lives on a server: then others may have its tree. */
-  place?: string | undefined;
-  isShared?(run: string): boolean;
+interface SupervisorOptions extends GateOptions {
+  /** Without it no gates can be started here. */
+  runner?: RunnerCommand | undefined;
+  /** This project directory of this machine, where runs live on a server too. */
+  checkout?: string | undefined;
 }
 
-/** Why gates are to run here: the caller's own call asks for them, it found them, or it waits for nobody's. */
+/** Why gates are to run here: the caller's own call asks for them, it found them, or it waits for them. */
 type Reason = 'asked' | 'found' | 'waited';
 
-/** Performs what the machine asks for, and waits for gates without holding anything. */
-export interface GateKeeper {
-  /** Answers what the caller must be told of it. `found`: others asked for it before. */
-  perform(run: string, effects: readonly Effect[], why?: 'asked' | 'found'): Promise<string | undefined>;
-  settle(
-    run: string,
-    id: string,
-    options: { until: number; onProgress: ((progress: GateProgress) => void) | undefined },
-  ): Promise<'finished' | 'interrupted' | 'running'>;
-  run(run: string, id: string): Promise<void>;
+export interface Performing {
+  why: Reason;
+  /** The run lives on a server: others may have its tree. */
+  shared: boolean;
 }
 
-const pollMs = 250;
-/** A server tells at once what moved: this is for what it cannot tell. */
-const sharedPollMs = 2_000;
-/** A runner that has not reported by then is asked for again. */
-const patienceMs = 5_000;
+/** Performs what the machine asks for: the processes that run gates, and the to-do list. */
+export interface GateSupervisor {
+  /** Answers what the caller must know of it. */
+  perform(
+    view: Loaded,
+    effects: readonly Effect[],
+    options: Performing & { textOf(text: Text): Promise<string> },
+  ): Promise<string | undefined>;
+  /** Starts a runner, unless one was started a moment ago or the gates are for another checkout. */
+  ensureRunner(view: Loaded, id: string, options: Performing & { session?: string | undefined }): void;
+  /** Of this machine's runners of these gates. */
+  runnerIs(run: string, id: string): 'alive' | 'dead' | 'unknown';
+  /** This machine, its boot and its space of process ids. */
+  readonly host: string;
+  logsOf(run: string, id: string): string;
+  /** The session's own worktree where it is of this checkout, ours where it names none; undefined for another's. */
+  worktreeOf(state: State, session: string | undefined): string | undefined;
+  /** What the detached process does: runs the gates of one request and reports them. */
+  run(gates: GateRun): Promise<void>;
+}
 
-export function createGateKeeper(options: KeeperOptions): GateKeeper {
-  const { engine, project, clock, host, env, runner, cacheDirectory, place } = options;
-  const isShared = (run: string): boolean => options.isShared?.(run) ?? false;
-  return { perform, settle, run: (run, id) => runRequested(options, logsOf(run, id), run, id) };
+/** A runner that has not reported by then is asked for again. */
+export const runnerPatienceMs = 5_000;
+
+export function createGateSupervisor(options: SupervisorOptions): GateSupervisor {
+  const { project, host, env, runner, cacheDirectory, checkout } = options;
+  return {
+    perform,
+    ensureRunner,
+    runnerIs: (run, id) => runnerIs(logsOf(run, id), host),
+    host,
+    logsOf,
+    worktreeOf,
+    run: (gates) => runRequested(options, logsOf(gates.run, gates.id), gates),
+  };
 
   async function perform(
-    run: string,
+    view: Loaded,
     effects: readonly Effect[],
-    why: 'asked' | 'found' = 'asked',
+    { textOf, ...performing }: Parameters<GateSupervisor['perform']>[2],
   ): Promise<string | undefined> {
+    const { run, definition } = view;
     let warning: string | undefined;
     for (const effect of effects) {
-      if (effect.type === 'runGates') await startRunner(run, effect.id, effect.session, why);
-      else if (effect.type === 'stopGates') stopRunners(logsOf(run, effect.id), host, [run, effect.id]);
-      else warning = await writeTodo(run, effect.content);
+      const { type } = effect;
+      if (type === 'runGates') ensureRunner(view, effect.id, { ...performing, session: effect.session });
+      else if (type === 'stopGates') stopRunners(logsOf(run, effect.id), host, [run, effect.id]);
+      else
+        warning = writeTodoFile(definition.todo_path, await textOf(effect.content), {
+          worktree: project.worktree,
+          directory: join(project.directory, 'runs', run),
+          memory: join(cacheDirectory, 'todo'),
+        });
     }
     return warning;
   }
 
   /** Detached, in a process group of its own: it outlives the call, the server and the session. */
-  async function startRunner(
-    run: string,
+  function ensureRunner(
+    { run, state }: Loaded,
     id: string,
-    session: string | undefined,
-    why: Reason,
-  ): Promise<void> {
-    const view = await engine.view(run);
-    if (view && !isOurs(view.state, session, why)) return;
-    if (!isFirst(logsOf(run, id))) return;
-    const cursor = view && Object.values(view.state.cursors).find((each) => each.checking?.id === id);
+    { session, ...performing }: Parameters<GateSupervisor['ensureRunner']>[2],
+  ): void {
+    if (!runner || !isForUs(state, session, performing) || !isFirst(logsOf(run, id))) return;
+    const cursor = Object.values(state.cursors).find((each) => each.checking?.id === id);
     const worktree =
-      taskWorktree(project, run, cursor?.task) ??
-      (view ? worktreeOf(view.state, session, project, place) : project.worktree);
+      taskWorktree(project, run, cursor?.task) ?? worktreeOf(state, session) ?? project.worktree;
     const child = spawn(
       runner.program,
       [...runner.args, run, id, '--repo-root', project.root, '--worktree', worktree],
@@ -95,64 +117,38 @@ export function createGateKeeper(options: KeeperOptions): GateKeeper {
   }
 
   /**
-   * Gates run where the tree is. Those of a session that works elsewhere are started there; those of nobody in
-   * particular by whoever waits for them while nobody else does.
+   * Gates run where the tree is. Those of a session that works elsewhere are started there; those without a session by
+   * a caller that waits for them.
    */
-  function isOurs({ run, sessions }: State, session: string | undefined, why: Reason): boolean {
-    if (why === 'asked' || !isShared(run)) return true;
+  function isForUs({ sessions }: State, session: string | undefined, { why, shared }: Performing): boolean {
+    if (why === 'asked' || !shared) return true;
     const works = session === undefined ? undefined : sessions[session]?.worktree;
     const where = works === undefined ? undefined : unplaced(works).place;
-    return where === undefined ? why === 'waited' : where === place;
+    return where === undefined ? why === 'waited' : where === checkout;
   }
 
   /** Calls that attach ask for a runner that nobody has seen yet: one at a time is enough. */
   function isFirst(logs: string): boolean {
     const mark = join(logs, 'asked');
     const asked = statSync(mark, { throwIfNoEntry: false })?.mtimeMs;
-    if (asked !== undefined && Math.abs(Date.now() - asked) < patienceMs) return false;
+    if (asked !== undefined && Math.abs(Date.now() - asked) < runnerPatienceMs) return false;
     mkdirSync(logs, { recursive: true });
     writeFileSync(mark, '');
     return true;
   }
 
-  async function writeTodo(run: string, content: Text): Promise<string | undefined> {
-    const view = await engine.view(run);
-    return writeTodoFile(view?.definition.todo_path, await engine.text(run, content), {
-      worktree: project.worktree,
-      directory: join(project.directory, 'runs', run),
-      memory: join(cacheDirectory, 'todo'),
-    });
-  }
-
-  async function settle(
-    run: string,
-    id: string,
-    { until, onProgress }: Parameters<GateKeeper['settle']>[2],
-  ): Promise<'finished' | 'interrupted' | 'running'> {
-    let asked = clock();
-    for (;;) {
-      const view = await engine.view(run);
-      const checking = view && checkingIn(view.state, id);
-      if (!checking) return 'finished';
-      const { runner: has, session, deadline } = checking;
-      if (clock() > deadline || (has?.host === host && runnerIs(logsOf(run, id), host) === 'dead')) {
-        // It may have reported between our look at the run and our look at the process.
-        const again = await engine.view(run);
-        return again && checkingIn(again.state, id) ? 'interrupted' : 'finished';
-      }
-      if (!has && clock() - asked > patienceMs) {
-        asked = clock();
-        await startRunner(run, id, session, 'waited');
-      }
-      if (clock() >= until) return 'running';
-      onProgress?.({ run, id, logs: logsOf(run, id) });
-      const most = isShared(run) ? sharedPollMs : pollMs;
-      await engine.watch(run, view.version.seq, Math.min(most, until - clock()));
-    }
-  }
-
   function logsOf(run: string, id: string): string {
     return join(logsDirectory(project, run), logsName(id));
+  }
+
+  /** A run from elsewhere may name any path. */
+  function worktreeOf(state: State, session: string | undefined): string | undefined {
+    const stored = session === undefined ? undefined : state.sessions[session]?.worktree;
+    if (stored === undefined) return project.worktree;
+    const { worktree, place } = unplaced(stored);
+    if (!isSamePlace(place, checkout)) return undefined;
+    const path = local(worktree, project.root);
+    return existsSync(path) && findProject(path).root === project.root ? path : project.worktree;
   }
 }
 
@@ -162,21 +158,3 @@ export const logsDirectory = (project: Project, run: string): string =>
 
 /** The directory of a gate run, by its id. */
 export const logsName = (id: string): string => id.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '-');
-
-/** The session's own worktree where this machine has it, else ours: a run from elsewhere may name any place. */
-export function worktreeOf(
-  state: State,
-  session: string | undefined,
-  project: Project,
-  here?: string,
-): string {
-  const stored = session === undefined ? undefined : state.sessions[session]?.worktree;
-  if (stored === undefined || isElsewhere(stored, here)) return project.worktree;
-  const path = local(unplaced(stored).worktree, project.root);
-  const isOurs = existsSync(path) && findProject(path).root === project.root;
-  return isOurs ? path : project.worktree;
-}
-
-/** A worktree of another project directory, as its name tells. */
-export const isElsewhere = (stored: string, place: string | undefined): boolean =>
-  !isSamePlace(unplaced(stored).place, place);

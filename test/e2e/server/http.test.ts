@@ -134,11 +134,26 @@ test('a watch ends when the run moves', async () => {
   expect(still.body).toEqual({ seq: 2 });
 });
 
+test('whoever prefers it is told the run with the answer', async () => {
+  const run = await begin(server, token);
+  const headers = { Prefer: 'return=representation' };
+  const body = { command: { type: 'note', now: 1, kind: 'reminder', text: 'one' } };
+  const post = (more: object) => server.call('POST', `/v1/runs/${run}/commands`, { token, body, ...more });
+  expect((await post({})).body).not.toHaveProperty('view');
+  const { view } = (await post({ headers })).body;
+  const { definition: _, run: __, ...seen } = (await server.call('GET', `/v1/runs/${run}`, { token })).body;
+  expect(view).toEqual(seen);
+  const watch = `/v1/runs/${run}/watch?after=1&ms=25000`;
+  expect((await server.call('GET', watch, { token, headers })).body).toEqual({ seq: 3, view });
+});
+
 test('a watch that is over listens no more for the end of the server', async () => {
   const run = await begin(server, token);
   const watch = routes.find(({ path }) => path === '/v1/runs/:run/watch');
   const { signal } = new AbortController();
-  const call = { params: { run }, query: { after: 0, ms: 1 }, engine: server.backend.engine(1), signal };
+  const request = new Request('http://localhost');
+  const query = { after: 0, ms: 1 };
+  const call = { params: { run }, query, engine: server.backend.engine(1), request, signal };
   // All that this row looks at.
   const seen = await watch?.handle(call as unknown as Parameters<typeof watch.handle>[0]);
   expect(seen).toEqual({ seq: 1 });

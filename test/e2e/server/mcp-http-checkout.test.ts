@@ -3,7 +3,7 @@ import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from 'vitest';
-import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
+import { type LocalRuntime, openRuntime } from '../../../src/runtime/index.ts';
 import type { TestProject } from '../../../src/testing/index.ts';
 import { createProject, entry } from '../../mcp/kit.ts';
 import { gated, writers } from '../../mcp/workflows.ts';
@@ -15,9 +15,9 @@ afterEach(async () => {
 });
 
 /** The project as somebody sees it who has the tree, with real gates. */
-function checkout(project: TestProject): Runtime {
+function checkout(project: TestProject): LocalRuntime {
   const runner = { program: process.execPath, args: [entry, 'gate-runner'] };
-  return createRuntime({ cwd: project.root, env: project.env, home: project.env.HOME ?? '', runner });
+  return openRuntime({ cwd: project.root, env: project.env, home: project.env.HOME ?? '', runner });
 }
 
 it('whoever waits for the gates in a checkout runs them there, and the agent hears of it', async () => {

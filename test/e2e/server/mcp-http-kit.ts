@@ -6,8 +6,8 @@ import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts'
 import type { Definition } from '../../../src/machine/index.ts';
 import { createMcpHttp, type McpHttpOptions } from '../../../src/mcp/http.ts';
 import type { McpCaller } from '../../../src/mcp/http-session.ts';
-import { createTreeless } from '../../../src/runtime/index.ts';
 import { createMemoryStore } from '../../../src/store/index.ts';
+import { runtimeWithoutFiles } from '../../kit/runtime-without-files.ts';
 import type { Called, Connection, Era } from '../../mcp/kit.ts';
 
 export type { Era } from '../../mcp/kit.ts';
@@ -64,14 +64,12 @@ export function createTeam({
       return (await engine(project).begin(definition, start, { facts })).run;
     },
     async serve(options = {}) {
-      // Each server has a runtime of its own, as each process would.
-      const treeless = createTreeless({ clock });
       const mcp = createMcpHttp({
         version: '0.0.0-test',
         onError: (error) => errors.push(error),
         runtimeFor: (caller, session) => {
           const mine = engine(caller.project.id);
-          return treeless({ engine: mine, session, used: usedIn(mine) });
+          return runtimeWithoutFiles({ engine: mine, session, used: usedIn(mine), clock });
         },
         ...options,
       });

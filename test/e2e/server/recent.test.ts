@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashDefinition } from '../../../src/definition/index.ts';
-import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
+import { createEngine, type Engine, type Executed, newRun } from '../../../src/engine/index.ts';
 import { StepfastError } from '../../../src/errors.ts';
 import type { Command, Definition } from '../../../src/machine/index.ts';
 import { createMemoryStore } from '../../../src/store/index.ts';
@@ -113,6 +113,12 @@ const calls = fc.array(
   { maxLength: 25 },
 );
 
+/** Hashes of versions are of one store alone. */
+const stateIn = (executed: object & { view?: Executed['view'] }): object => ({
+  ...executed,
+  view: executed.view?.state,
+});
+
 test('two servers that remember answer as one that does not', async () => {
   await fc.assert(
     fc.asyncProperty(calls, async (sent) => {
@@ -131,7 +137,8 @@ test('two servers that remember answer as one that does not', async () => {
   ): Promise<unknown[]> {
     const run = 'sample-20261115-zzzzzzzz';
     const opening = { type: 'start', now: start, session: 'A', summary: 'Sample' } as const;
-    const told: unknown[] = [await engine(0).begin(sampleDefinition, opening, {}, { run, key: 'begin' })];
+    const once = { run, key: 'begin' };
+    const told: unknown[] = [stateIn(await engine(0).begin(sampleDefinition, opening, {}, once))];
     let at: string | undefined;
     for (const [n, { server, session, what, key }] of sent.entries()) {
       const by = { now: start + n, session } as const;
@@ -151,7 +158,7 @@ test('two servers that remember answer as one that does not', async () => {
         .execute(run, command, key === undefined ? undefined : `k${key}`, { facts: {} })
         .catch(refusedKey);
       if ('at' in executed.reply && executed.reply.at !== undefined) at = executed.reply.at;
-      told.push(executed);
+      told.push(stateIn(executed));
     }
     const view = await engine(0).view(run);
     told.push(

@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
-import { type Answer, isRefused, type Runtime, type Told, type Who } from '../../../src/runtime/index.ts';
+import {
+  type Answer,
+  isRefused,
+  type LocalRuntime,
+  type Told,
+  type Who,
+} from '../../../src/runtime/index.ts';
 import { createMemoryStore } from '../../../src/store/index.ts';
 import { createTestProject, type TestProject } from '../../../src/testing/index.ts';
 import { type FakeServer, startFakeServer } from '../../kit/fake-server.ts';
@@ -37,7 +43,7 @@ afterEach(async () => {
 });
 
 /** As the environment says it, so that the runner of gates finds it too. */
-const shared = (project: TestProject): Runtime =>
+const shared = (project: TestProject): LocalRuntime =>
   project.runtime({ env: { ...project.env, STEPFAST_URL: server.url, STEPFAST_TOKEN: server.token } });
 
 function told({ reply }: Answer): Told {
@@ -50,7 +56,7 @@ const runsIn = ({ root }: TestProject): string[] => {
 };
 
 describe('gates', () => {
-  const trusted = (project: TestProject): Runtime => {
+  const trusted = (project: TestProject): LocalRuntime => {
     project.trust('gated');
     return shared(project);
   };

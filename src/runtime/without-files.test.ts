@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
-import { hashDefinition } from '../../definition/index.ts';
-import { createEngine } from '../../engine/engine.ts';
-import { newRun } from '../../engine/new-run-id.ts';
-import type { Definition } from '../../machine/index.ts';
-import { createMemoryStore } from '../../store/index.ts';
-import { createTreeless, type TreelessRuntime } from './treeless.ts';
+import { runtimeWithoutFiles } from '../../test/kit/runtime-without-files.ts';
+import { hashDefinition } from '../definition/index.ts';
+import { createEngine } from '../engine/engine.ts';
+import { newRun } from '../engine/new-run-id.ts';
+import type { Definition } from '../machine/index.ts';
+import { createMemoryStore } from '../store/index.ts';
+import type { Runtime } from './runtime.ts';
 
 const gated: Definition = {
   name: 'gated',
@@ -19,10 +20,9 @@ const who = { session: 's1', host: 'test' };
 function opened({ used = [gated] }: { used?: Definition[] } = {}) {
   let now = 1_000_000;
   const engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
-  const treeless = createTreeless({ clock: () => now });
   const named = async (name: string) => used.find((each) => each.name === name);
-  const runtime = (session = 's1'): TreelessRuntime =>
-    treeless({ engine, session, used: { named, all: async () => used } });
+  const runtime = (session = 's1'): Runtime =>
+    runtimeWithoutFiles({ engine, session, clock: () => now, used: { named, all: async () => used } });
   return { engine, runtime, later: (ms: number) => (now += ms) };
 }
 
@@ -77,7 +77,7 @@ it('a second start with the same words goes on with the run of this session alon
 
 it('what the project has used comes before a bundled workflow of that name', async () => {
   const own: Definition = { ...gated, name: 'go', description: 'Our own' };
-  const names = async (runtime: TreelessRuntime) =>
+  const names = async (runtime: Runtime) =>
     (await runtime.workflows()).map(({ name, description }) => `${name}: ${description}`);
   expect(await names(opened({ used: [own] }).runtime())).toContain('go: Our own');
   const bundled = await names(opened({ used: [] }).runtime());

@@ -1,0 +1,7 @@
+import type { CallOptions, Who } from '../runtime/index.ts';
+
+/** Who calls, and how long the call may wait for gates. */
+export interface Caller {
+  who: Who & { session: string };
+  options: Pick<CallOptions, 'waitMs' | 'onProgress'>;
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import {
+  type Config,
+  findProject,
+  type LocalWorkspace,
+  openWorkspace,
+  type Project,
+  type RunnerCommand,
+  readConfig,
+  type WorkspaceOptions,
+} from '../workspace/index.ts';
+import { type EngineOptions, type OpenedEngine, openEngine } from './open-engine.ts';
+import { createRuntime, type Runtime } from './runtime.ts';
+
+/** The runtime of a project on this disk, with what only a person's commands need. */
+export interface LocalRuntime
+  extends Runtime,
+    Pick<LocalWorkspace, 'trust' | 'searchPath' | 'resolve'>,
+    Pick<OpenedEngine, 'store' | 'server'> {
+  readonly workspace: LocalWorkspace;
+  readonly project: Project;
+  readonly config: Config;
+  /** The server that a run lives on; undefined for one of files. */
+  serverOf(run: string): string | undefined;
+}
+
+export interface RuntimeOptions
+  extends Pick<WorkspaceOptions, 'home' | 'workflowPath' | 'trusted'>,
+    Pick<EngineOptions, 'clock' | 'server'> {
+  cwd: string;
+  env?: Readonly<Record<string, string | undefined>>;
+  worktree?: string | undefined;
+  repoRoot?: string | undefined;
+  /** Starts this program's gate runner in a process of its own. */
+  runner: RunnerCommand;
+  /** How long a call goes on asking a server that does not answer. */
+  patienceMs?: number | undefined;
+}
+
+/** Longer than a server takes to start again. */
+const patience = 30_000;
+
+/** Throws `bad_config` and what else keeps a project from being opened. */
+export function openRuntime(options: RuntimeOptions): LocalRuntime {
+  const { cwd, env = process.env, home, worktree, repoRoot, patienceMs = patience } = options;
+  const project = findProject(cwd, { worktree, repoRoot });
+  const config = readConfig(join(project.worktree, '.stepfast'));
+  const { clock, server: given } = options;
+  const opened = openEngine({ project, env, home, clock, server: given, patienceMs });
+  const { engine, store, server, state, machine, checkout } = opened;
+  const { workflowPath, trusted, runner } = options;
+  const workspace = openWorkspace({
+    ...{ project, env, home, cwd, config, state, machine, checkout },
+    ...{ workflowPath, trusted, runner },
+  });
+  const { trust, searchPath, resolve } = workspace;
+  return {
+    // The server sets every time, so what is compared with its times is its clock.
+    ...createRuntime({ engine, workspace, clock: server?.now ?? clock ?? Date.now }),
+    workspace,
+    project,
+    config,
+    trust,
+    searchPath,
+    resolve,
+    store,
+    server,
+    serverOf: (run) => engine.serverOf?.(run),
+  };
+}

@@ -1,0 +1,113 @@
+import { checkingIn, type Engine, type Executed, noRun } from '../engine/index.ts';
+import type { Loaded } from '../store/index.ts';
+import { type GateProgress, runnerPatienceMs, type Workspace } from '../workspace/index.ts';
+
+interface Options {
+  engine: Engine;
+  workspace: Workspace;
+  clock(): number;
+}
+
+interface Waiting {
+  until: number;
+  onProgress?: ((progress: GateProgress) => void) | undefined;
+}
+
+interface Settled {
+  state: 'finished' | 'interrupted' | 'running';
+  view: Loaded;
+}
+
+/** Has gates run in the workspace, and waits for them without holding anything. */
+export interface Gates {
+  /** Answers what the caller must know of it. `found`: others asked for it before. */
+  perform(executed: Executed, why?: 'asked' | 'found'): Promise<string | undefined>;
+  settle(view: Loaded, id: string, waiting: Waiting): Promise<Settled>;
+}
+
+/** How often this machine's runner is looked at, and progress reported. */
+const tickMs = 250;
+/** A runner ends before its report has come back from a server. */
+const reportMs = 2_000;
+
+export function createGates({ engine, workspace, clock }: Options): Gates {
+  const { gates } = workspace;
+  const isShared = (run: string): boolean => engine.serverOf?.(run) !== undefined;
+  return { perform, settle };
+
+  async function perform(executed: Executed, why: 'asked' | 'found' = 'asked'): Promise<string | undefined> {
+    const { run, effects } = executed;
+    if (effects.length === 0) return undefined;
+    const view = executed.view ?? (await engine.view(run));
+    const textOf = (text: Parameters<Engine['text']>[1]): Promise<string> => engine.text(run, text);
+    return view && (await gates.perform(view, effects, { why, shared: isShared(run), textOf }));
+  }
+
+  async function settle(loaded: Loaded, id: string, { until, onProgress }: Waiting): Promise<Settled> {
+    const { run } = loaded;
+    let view = loaded;
+    let asked = clock();
+    for (;;) {
+      const checking = checkingIn(view.state, id);
+      if (!checking) return { state: 'finished', view };
+      const { runner, session, deadline } = checking;
+      const isLost = runner?.host === gates.host && gates.runnerIs(run, id) === 'dead';
+      if (clock() > deadline || isLost) {
+        // It may have reported between our look at the run and our look at the process.
+        const now = await load(run);
+        if (now.version.seq === view.version.seq) return { state: 'interrupted', view };
+        view = now;
+        continue;
+      }
+      if (!runner && clock() - asked > runnerPatienceMs) {
+        asked = clock();
+        gates.ensureRunner(view, id, { why: 'waited', shared: isShared(run), session });
+      }
+      if (clock() >= until) return { state: 'running', view };
+      const patience = runner ? Number.POSITIVE_INFINITY : asked + runnerPatienceMs;
+      view = await moved(view, id, { until: Math.min(until, deadline + 1), patience, onProgress });
+    }
+  }
+
+  async function load(run: string): Promise<Loaded> {
+    const view = await engine.view(run);
+    if (!view) throw noRun(run);
+    return view;
+  }
+
+  /** The run once its gates have ended, or something has happened to this machine's runner. */
+  async function moved(
+    view: Loaded,
+    id: string,
+    { until, patience, onProgress }: Waiting & { patience: number },
+  ): Promise<Loaded> {
+    const { run, version } = view;
+    // A server reports at once what moved, a file only when it is looked at.
+    const ms = workspace.hasFiles && !isShared(run) ? tickMs : until - clock();
+    const stop = new AbortController();
+    const watching = engine.watch(run, version.seq, Math.min(ms, until - clock()), {
+      check: id,
+      signal: stop.signal,
+    });
+    let lostAt: number | undefined;
+    try {
+      for (;;) {
+        onProgress?.({ run, id, logs: gates.logsOf(run, id) });
+        const seen = await Promise.race([watching, after(tickMs)]);
+        if (seen !== 'tick') return seen ?? (await load(run));
+        const runner = gates.runnerIs(run, id);
+        lostAt = runner === 'dead' ? (lostAt ?? clock()) : undefined;
+        const isOverdue = runner === 'unknown' && clock() > patience;
+        if (isOverdue || (lostAt !== undefined && clock() - lostAt > reportMs)) return await load(run);
+      }
+    } finally {
+      stop.abort();
+      watching.catch(() => {});
+    }
+  }
+}
+
+const after = (ms: number): Promise<'tick'> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms, 'tick');
+  });

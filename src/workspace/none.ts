@@ -1,0 +1,105 @@
+import { listWorkflows, loadWorkflowFile, places } from '../definition/index.ts';
+import { StepfastError } from '../errors.ts';
+import type { Definition, State } from '../machine/index.ts';
+import { nearest } from '../suggest.ts';
+import { readEntry } from './required-reading.ts';
+import type { Workspace } from './workspace.ts';
+
+/** The definitions that runs of a project have pinned. */
+export interface UsedDefinitions {
+  /** The one that was pinned last under this name. */
+  named(name: string): Promise<Definition | undefined>;
+  /** The same for each name, at most so many names. */
+  all(most: number): Promise<readonly Definition[]>;
+}
+
+const refused = { state: 'refused' as const, why: 'is not readable here: read it in your checkout' };
+
+/** No path of a file system: files are named from the top of the project. */
+const nowhere = { root: '/', worktree: '/', directory: '/.stepfast', git: false } as const;
+
+/** A project may have made many: the tools name no more than these. */
+const mostListed = 50;
+
+/**
+ * The workspace of a server without files. No file of a project is read or written and no process is started; what only
+ * a tree can answer waits for a caller that has one. Without `used` only the bundled workflows can be started.
+ */
+export function none(used?: UsedDefinitions): Workspace {
+  return {
+    hasFiles: false,
+    project: nowhere,
+    // Not the worktree of any checkout, so that none takes the run for its own.
+    here: '{elsewhere}',
+    values: {},
+    artifactFiles: { read: async () => refused, list: async () => refused },
+    gates: {
+      perform: async () => undefined,
+      ensureRunner: () => {},
+      runnerIs: () => 'unknown',
+      host: '',
+      logsOf: () => '',
+      worktreeOf: () => nowhere.worktree,
+      run: async () => {},
+    },
+    environment: () => ({ cwd: 'elsewhere' }),
+    isTrusted: () => true,
+    contains: () => true,
+    ignoreRuns() {},
+    tree: async () => undefined,
+    git: async () => undefined,
+    readCommand: () => undefined,
+    readState,
+    taskWorktree: () => undefined,
+    makeTaskWorktree: () => undefined,
+    unmergedBranches: () => [],
+    workflow,
+    workflows,
+  };
+
+  async function workflow(name = 'go'): Promise<Definition> {
+    const found = (await used?.named(name)) ?? bundledWorkflows().get(name);
+    if (found) return found;
+    const shown = name.slice(0, 80);
+    if (/[/\\]|\.(ya?ml|json)$/.test(name)) {
+      const message = `'${shown}' is a file, and no files are here: name a workflow.`;
+      throw new StepfastError('no_workflow', message);
+    }
+    const known = (await workflows()).map((each) => each.name);
+    const meant = nearest(name, known);
+    const hint = meant === undefined ? `There are ${known.join(', ')}.` : `Did you mean '${meant}'?`;
+    throw new StepfastError('no_workflow', `There is no workflow '${shown}'. ${hint}`);
+  }
+
+  async function workflows(): Promise<Definition[]> {
+    const own = (await used?.all(mostListed)) ?? [];
+    const byName = new Map([...bundledWorkflows().values(), ...own].map((each) => [each.name, each]));
+    return [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+}
+
+/** As a caller with a tree recorded it, or as an agent said. */
+function readState(state: State, path: string): 'read' | 'unread' {
+  const bare = path.replace(/^@/, '');
+  const isNoted = state.notes.some(({ kind, text }) => kind === 'reading' && text.replace(/^@/, '') === bare);
+  return isNoted || readEntry(state, path, nowhere) ? 'read' : 'unread';
+}
+
+let bundled: ReadonlyMap<string, Definition> | undefined;
+
+/** Read once, from this package's own files. */
+function bundledWorkflows(): ReadonlyMap<string, Definition> {
+  bundled ??= readBundled();
+  return bundled;
+}
+
+function readBundled(): ReadonlyMap<string, Definition> {
+  const own = places().filter(({ kind }) => kind === 'bundled');
+  return new Map(
+    listWorkflows(own).flatMap(({ name, base, file, shadowedBy }) => {
+      if (base || shadowedBy !== undefined) return [];
+      const { definition } = loadWorkflowFile(file, { places: own });
+      return definition ? [[name, definition] as const] : [];
+    }),
+  );
+}

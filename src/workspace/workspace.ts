@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import type { loadArtifacts } from '../context/index.ts';
+import { excludedFrom, listWorkflows, type Place, places } from '../definition/index.ts';
+import { git, gitEnvironment, type Tree, treeOf } from '../evidence/index.ts';
+import type { Definition, State } from '../machine/index.ts';
+import type { Loaded } from '../store/index.ts';
+import type { Config } from './config.ts';
+import { containedFile } from './contained-file.ts';
+import { createGateSupervisor, type GateSupervisor, type RunnerCommand } from './gates/gate-supervisor.ts';
+import { ignoreRuns } from './own-folders.ts';
+import { type Project, portable } from './project.ts';
+import { type ReadState, readCommand, readState } from './required-reading.ts';
+import { type Resolved, resolveWorkflow } from './resolve-workflow.ts';
+import { sessionEnvironment } from './session-environment.ts';
+import { makeTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
+import { createTrust, type Trust } from './trust.ts';
+import { bootId } from './user-state.ts';
+import { placed } from './worktree-id.ts';
+
+type ArtifactRequest = Parameters<typeof loadArtifacts>[0];
+
+/** What is on this disk, as far as calls need it. `none()` is that of a server without files. */
+export interface Workspace {
+  /** False: nothing is readable here, and nothing is run. */
+  readonly hasFiles: boolean;
+  readonly project: Project;
+  /** This project directory of this machine, where runs live on a server too. */
+  readonly checkout?: string | undefined;
+  /** This worktree, as sessions store it. */
+  readonly here: string;
+  /** Placeholders that only the workspace knows. */
+  readonly values: Record<string, string>;
+  readonly gates: GateSupervisor;
+  /** How critical artifacts are read; the disk by default. */
+  readonly artifactFiles?: NonNullable<ArtifactRequest['files']>;
+  /** Where a session works, for its run's history. */
+  environment(): Record<string, string>;
+  isTrusted(definition: Definition): boolean;
+  /** Whether a path stays inside the worktree, and out of `.git` and `.stepfast`. */
+  contains(path: string): boolean;
+  ignoreRuns(): void;
+  /** Costs a walk over the files. */
+  tree(definition: Definition, worktree: string): Promise<Tree | undefined>;
+  git(args: readonly string[], worktree: string): Promise<string | undefined>;
+  /** The command that records a file as read now; undefined where there is no such file. */
+  readCommand(path: string): ReturnType<typeof readCommand>;
+  readState(state: State, path: string, worktree: string): ReadState;
+  /** Where the files of a claimed task are, if it has a worktree of its own. */
+  taskWorktree(run: string, task: string | undefined): string | undefined;
+  makeTaskWorktree(view: Loaded, task: string): string | undefined;
+  unmergedBranches(run: string): string[];
+  /** The workflow that a start means. Throws `no_workflow` and WorkflowValidationError. */
+  workflow(name: string | undefined): Promise<Definition>;
+  /** What can be started here. */
+  workflows(): Promise<Definition[]>;
+}
+
+/** A workspace with files, and what only commands of a person ask of it. */
+export interface LocalWorkspace extends Workspace {
+  readonly trust: Trust;
+  readonly searchPath: readonly Place[];
+  /** Throws `no_workflow` and WorkflowValidationError. */
+  resolve(workflow: string): Resolved;
+}
+
+export interface WorkspaceOptions {
+  project: Project;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Where Stepfast keeps what it knows of this user. */
+  state: string;
+  machine: string;
+  /** Where names of workflow files begin. */
+  cwd?: string;
+  home?: string | undefined;
+  config?: Config;
+  checkout?: string | undefined;
+  /** The workflow that a start without a name means. */
+  workflowPath?: string | undefined;
+  /** Hashes that are trusted by this process. */
+  trusted?: readonly string[] | undefined;
+  runner?: RunnerCommand;
+}
+
+const gitMs = 5_000;
+
+export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
+  const { project, env, state, home, checkout, config = {}, cwd = project.worktree } = options;
+  const cacheDirectory = join(state, 'cache');
+  const trust = createTrust(state, options.trusted);
+  const searchPath = places({ projectRoot: project.worktree, env, home });
+  const resolve = (name: string): Resolved => resolveWorkflow(name, { searchPath, config, cwd });
+  return {
+    hasFiles: true,
+    project,
+    checkout,
+    here: placed(portable(project.worktree, project.root), checkout),
+    values: { project_root: project.root },
+    trust,
+    searchPath,
+    resolve,
+    gates: createGateSupervisor({
+      project,
+      trust,
+      env,
+      host: bootId(options.machine),
+      cacheDirectory,
+      checkout,
+      runner: options.runner,
+    }),
+    environment: () => sessionEnvironment(project, env),
+    isTrusted: trust.has,
+    contains: (path) => containedFile(project.worktree, path) !== undefined,
+    ignoreRuns: () => ignoreRuns(project),
+    tree: (definition, worktree) => treeOf({ worktree, exclude: excludedFrom(definition), cacheDirectory }),
+    git: runGit,
+    readCommand: (path) => readCommand(path, project),
+    readState: (of, path, worktree) => readState(of, path, { ...project, worktree }),
+    taskWorktree: (run, task) => taskWorktree(project, run, task),
+    makeTaskWorktree: (view, task) => makeTaskWorktree(project, view, task),
+    unmergedBranches: (run) => unmergedBranches(project, run),
+    workflow: async (name) => resolve(name ?? options.workflowPath ?? 'go').definition,
+    workflows: async () =>
+      listWorkflows(searchPath).flatMap(({ name, base, hash, shadowedBy }) =>
+        base || hash === undefined || shadowedBy !== undefined ? [] : [resolve(name).definition],
+      ),
+  };
+
+  async function runGit(args: readonly string[], worktree: string): Promise<string | undefined> {
+    if (!project.git) return undefined;
+    const deadline = performance.now() + gitMs;
+    const { code, stdout } = await git(args, { cwd: worktree, env: gitEnvironment(env), deadline });
+    return code === 0 ? stdout.toString('utf8') : undefined;
+  }
+}
