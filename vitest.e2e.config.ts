@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { codedMessagesInTests } from './scripts/build/messages.ts';
 import { temporary } from './test/kit/temporary.ts';
 
 export default defineConfig({
+  plugins: [codedMessagesInTests],
   test: {
     include: ['test/e2e/**/*.test.ts'],
     globalSetup: ['test/e2e/build.ts'],

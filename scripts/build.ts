@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { codedMessages, codedMessagesInBundle, messages } from './build/messages.ts';
 import { createStamp } from './build/stamp.ts';
 
 process.chdir(join(import.meta.dirname, '..'));
@@ -18,6 +19,7 @@ const stamp = createStamp(
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
+    ...(messages === 'codes' ? [codedMessages] : []),
   ],
   ['dist'],
 );
@@ -47,6 +49,7 @@ const { metafile } = await build({
     yaml: './node_modules/yaml/browser/index.js',
     'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js',
   },
+  plugins: [codedMessagesInBundle],
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'external',
@@ -127,7 +130,7 @@ async function buildHook(
     // An ES module is imported as one, everything else is required.
     supported: { 'dynamic-import': Object.values(others).every((other) => other.endsWith('.js')) },
     alias: { 'node:crypto': './src/hooks/sha256.ts' },
-    plugins: [lean],
+    plugins: [codedMessagesInBundle, lean],
     minify: true,
     banner: { js: banner },
     metafile: true,
