@@ -222,7 +222,9 @@ function rendered(refused: Refused, voice: Voice): Rendered {
     case 'run_live':
       return say(
         `${refused.params.run} is live in this worktree, so ${refused.params.source} was not adopted.`,
-        'Finish that run, or adopt beside it with: stepfast adopt --force',
+        refused.params.force
+          ? 'Finish that run, or adopt beside it with: stepfast adopt --force'
+          : 'Finish that run first.',
       );
     case 'bad_argument': {
       const { message, next } = badArgument(refused.params.problem);

@@ -18,7 +18,8 @@ export interface RuntimeRefusalParams {
   untrusted: { workflow: string; name: string; commands: string[] };
   no_file: { path: string };
   source_complete: { source: string };
-  run_live: { run: string; source: string };
+  /** `force`: the reader may adopt beside the live run. */
+  run_live: { run: string; source: string; force?: true };
   bad_argument: { tool: string; problem: ArgumentProblem };
   no_workflow: ErrorParams;
   invalid_workflow: ErrorParams;

@@ -98,11 +98,11 @@ export function claimCommands(
   if (ready.length > 0)
     return { say: `Ready to claim: ${ready.join(', ')}.`, commands: [commandFor(`claim${as}`, run)] };
   if (decision) {
-    const at = decision.at === undefined ? '' : ` --at ${decision.at}`;
-    return {
-      say: `${decision.task} waits for a person: ${decision.kind}.`,
-      commands: [`stepfast review approve${at}`],
-    };
+    const command =
+      decision.at === undefined
+        ? commandFor('review approve', run)
+        : `stepfast review approve --at ${decision.at}`;
+    return { say: `${decision.task} waits for a person: ${decision.kind}.`, commands: [command] };
   }
   return { say: 'No further task can be claimed now.', commands: [commandFor('status', run)] };
 }

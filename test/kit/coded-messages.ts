@@ -110,5 +110,7 @@ export function refusalText(refused: Refused, voice: Voice): RefusalText {
   });
   if ('message' in refused) return text;
   const { code, params } = refused;
-  return { ...text, message: coded(code, params), next: said.join(' ') || `[correct_it]` };
+  // An error's own message comes from elsewhere.
+  const message = 'message' in params ? params.message : coded(code, params);
+  return { ...text, message, next: said.join(' ') || '[correct_it]' };
 }
