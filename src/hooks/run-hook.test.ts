@@ -14,6 +14,7 @@ import { cpuTimer } from '../../test/kit/cpu-time.ts';
 import { createHookKit, filesIn, type HookKit, status } from '../../test/kit/hooks.ts';
 import { isServed } from '../../test/kit/project.ts';
 import { claudeCode } from '../hosts/claude-code/index.ts';
+import { nextForTools } from '../messages/index.ts';
 import { createCallers } from '../runtime/index.ts';
 import { stateDirectory } from '../workspace/index.ts';
 import { runHook } from './run-hook.ts';
@@ -113,8 +114,9 @@ describe('sessions that begin', () => {
     await kit.called('a', { run, at });
     for (let cycle = 0; cycle < 12; cycle += 1) {
       await kit.fire('PreCompact', { trigger: 'auto', custom_instructions: null });
+      const step = /:(.*)#/.exec(at)?.[1] ?? '';
       expect((await compact()).context).toContain(
-        `advance ${at}`.replace('advance', 'workflow_advance with at'),
+        `ACTION REQUIRED\n${nextForTools({ do: 'work', at, step, finish: 'advance' })}`,
       );
       await kit.fire('PostCompact', { trigger: 'auto', compact_summary: 'We go on.' });
     }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, expect, it } from 'vitest';
+import { nextForTools } from '../../src/messages/index.ts';
 import {
   type Called,
   type Connection,
@@ -256,12 +257,13 @@ it('a big run with a red gate is told in 300 tokens beside the instructions, and
   expect(set.S).toMatchObject({ task: { index: 0, total: 1000 } });
   expect(tokens(set.S)).toBeLessThanOrEqual(300);
   const red = await server.call('workflow_advance', { output: 'done', at: set.S.at });
+  const loud = /run: '(.*)' \}/.exec(noisy)?.[1] ?? '';
   expect(red.S).toMatchObject({
     failed_gates: [
       { exit: 1, tail: expect.stringMatching(/header.ts:199\nline 200: expected 3 to be 4 .*:200$/) },
     ],
     more: 'the output in full: workflow_context, section status',
-    next: expect.stringMatching(/ failed \(exit 1\): mend it, then call workflow_advance with at /),
+    next: nextForTools({ do: 'fix', at: set.S.at, gates: [{ what: loud, exit: 1 }] }),
   });
   expect(tokens(red.S)).toBeLessThanOrEqual(300);
   const { text } = await server.call('workflow_context', { section: 'status' });

@@ -17,19 +17,27 @@ export * from '../../src/messages/index.ts';
 
 /** `[work at=k3f9x2ab:build#1 step=build]`. */
 const coded = (name: string, data: object): string => {
-  const parts = Object.entries(data).map(([key, value]) => `${key}=${short(value)}`);
-  return `[${[name, ...parts].join(' ')}]`;
+  const parts = Object.entries(data).flatMap(([key, value]) =>
+    value === undefined ? [] : [`${key}=${short(value)}`],
+  );
+  return `[${[name, ...parts.sort()].join(' ')}]`;
 };
 
-const short = (value: unknown): string =>
-  typeof value === 'string' ? value : JSON.stringify(value).replaceAll('"', '');
+const short = (value: unknown): string => {
+  if (Array.isArray(value)) return `(${value.map(short).join(',')})`;
+  return value && typeof value === 'object' ? coded('', value) : String(value);
+};
 
+/** Within the room that sentences have. */
 function actionCode(action: Action): string {
   const { do: name, ...data } = action;
+  if (action.do === 'work') return coded(name, { ...data, delegate: action.delegate?.agent });
+  if (action.do === 'fix')
+    return coded(name, { ...data, gates: action.gates.map(({ exit }) => exit ?? 'failed').slice(0, 3) });
   if (action.do !== 'claim') return coded(name, data);
-  const { run, ready, own, open, decisions } = action;
-  const first = { open: open.slice(0, 3), decisions: decisions.slice(0, 1) };
-  return coded(name, { run, ready: ready.slice(0, 5), own: own.slice(0, 2), ...first });
+  const { run, ready, own, decisions } = action;
+  const kinds = decisions.map(({ kind }) => kind).slice(0, 1);
+  return coded(name, { run, ready: ready.slice(0, 5), own: own.slice(0, 2), decisions: kinds });
 }
 
 export function nextForTools(action: Action, call: ToolCall = {}): string {

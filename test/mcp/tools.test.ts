@@ -177,7 +177,8 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     }
     await critic.close();
     const odd = await server.call('workflow_advance', { output: '', verdict: 'aprove', at });
-    expect(odd.S).toMatchObject({ code: 'bad_argument', next: expect.stringContaining('approve') });
+    expect(odd.S.code).toBe('bad_argument');
+    expect(`${odd.S.message} ${odd.S.next}`).toMatch(/\baprove\b[\s\S]*\bapprove\b/);
     await end(run);
   });
 
@@ -293,7 +294,8 @@ describe.each(eras)('over stdio in the %s era', (era) => {
       'OUTPUT plan\nthe plan',
     );
     const odd = await server.call('workflow_context', { section: 'everything' });
-    expect(`${odd.S.message} ${odd.S.next}`).toMatch(/everything[^]*status, /);
+    expect(`${odd.S.message} ${odd.S.next}`).toMatch(/\beverything\b/);
+    expect(`${odd.S.message} ${odd.S.next}`).toMatch(/\bstatus, ?/);
     expect(odd.S.code).toBe('bad_argument');
     await end(run);
   });
