@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createProject, type Project } from '../../../test/kit/fake-io.ts';
+import { refusalText, shellVoice } from '../../messages/index.ts';
 import { exit } from '../exit.ts';
 
 const env = { PATH: process.env.PATH };
@@ -34,7 +35,9 @@ test('a run is told with who, when and what, and what nobody checked is marked',
   // A run that has ended is still there.
   const status = await project.run(['status'], { env });
   expect(status.code).toBe(exit.no);
-  expect(status.stderr).toMatch(/^No run is active here\.\nThe last one, w-\d+-\w+: complete, just now\.\n/);
+  const none = refusalText({ code: 'no_run', params: { why: 'none_live' } }, shellVoice());
+  expect(status.stderr.split('\n')[0]).toBe(none.message);
+  expect(status.stderr).toMatch(/\nThe last one, w-\d+-\w+: complete, just now\.\n/);
   expect((await project.run(['runs'], { env })).stderr).toContain('1 run ended');
   expect((await project.run(['runs', '--all'], { env })).stdout).toMatch(/w +complete +just now +Told/);
 });
