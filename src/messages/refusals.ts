@@ -437,7 +437,7 @@ function noRun(params: RuntimeRefusalParams['no_run'], voice: Voice): Rendered {
     case 'none_live':
       return { message: 'No run is active here.', next: voice.start() };
     case 'none_in_session':
-      return { message: 'This session works on no run.', next: voice.start() };
+      return { message: 'This session works on no run.', next: voice.startOrContinue() };
     case 'unknown':
       return {
         message: `No run of this project is named '${params.name}'.`,

@@ -79,6 +79,8 @@ export interface RefusalText {
 export interface Voice {
   next(action: Action): string;
   start(input?: { workflow: string; name: string }): string;
+  /** In a session that works on no run, while others may. */
+  startOrContinue(): string;
   workflows(): string;
   chooseRun(runs: readonly string[]): string;
   setTasks(step: string): string;

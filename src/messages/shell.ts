@@ -122,6 +122,7 @@ export const shellVoice = ({ run }: { run?: string | undefined } = {}): Voice =>
     input
       ? `stepfast start ${input.workflow} --input ${input.name}="..."`
       : 'Start a run: stepfast go "what to do". To name one that has ended, pass --run <run>.',
+  startOrContinue: () => 'Start a run: stepfast go "what to do". To continue one, pass --run <run>.',
   workflows: () => 'Name one of: stepfast list',
   chooseRun: () => 'Say which with --run <run>.',
   setTasks: (step) => `Set the tasks: ${tasksCommand(step, run)}`,

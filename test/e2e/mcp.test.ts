@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, expect, it } from 'vitest';
-import { nextForTools } from '../../src/messages/index.ts';
+import { nextForTools, refusalText, toolVoice } from '../../src/messages/index.ts';
 import {
   type Called,
   type Connection,
@@ -66,7 +66,8 @@ it.each(eras)('prompts and resources tell of the runs and change nothing (%s era
     const [message] = (await client.getPrompt({ name, arguments: given })).messages;
     return message?.content.type === 'text' ? message.content.text : '';
   };
-  expect(await said('prime')).toBe('Stepfast: no run is active here; call workflow_start.');
+  const none = refusalText({ code: 'no_run', params: { why: 'none_live' } }, toolVoice());
+  expect(await said('prime')).toBe(`Stepfast: ${none.message} ${none.next}`);
   expect(await said('start', { workflow: 'plain' })).toContain('workflow_start with {"workflow":"plain"}');
   expect(await said('start')).toMatch(/The workflows with their inputs: asking \{ task, where\? \}, plain\./);
   const { S } = await call('workflow_start', { workflow: 'plain', summary: 'login' });

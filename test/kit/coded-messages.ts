@@ -81,6 +81,7 @@ export const statusText = <S extends Status>(
 const codedVoice = (next: Voice['next'], options: object): Voice => ({
   next,
   start: (input) => coded('start', input ?? {}),
+  startOrContinue: () => coded('start_or_continue', {}),
   workflows: () => coded('workflows', options),
   chooseRun: (runs) => coded('choose_run', { runs: real.listed(runs) }),
   setTasks: (step) => coded('set_tasks', { step }),
@@ -108,6 +109,7 @@ export function refusalText(refused: Refused, voice: Voice): RefusalText {
   const text = real.refusalText(refused, {
     next: record(voice.next),
     start: record(voice.start),
+    startOrContinue: record(voice.startOrContinue),
     workflows: record(voice.workflows),
     chooseRun: record(voice.chooseRun),
     setTasks: record(voice.setTasks),

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { formatHandle } from '../../../src/machine/index.ts';
-import { nextForTools } from '../../../src/messages/index.ts';
+import { nextForTools, toolVoice } from '../../../src/messages/index.ts';
 import { gated, looped, parallel, plain, reviewed, writers } from '../../mcp/workflows.ts';
 import { connect, createTeam, type Era, type HttpConnection, type Team } from './mcp-http-kit.ts';
 
@@ -106,7 +106,7 @@ it.each(eras)(
     for (const tool of ['workflow_status', 'workflow_context']) {
       const refused = await ann.call(tool);
       expect(refused).toMatchObject({ isError: true, S: { code: 'no_run' } });
-      expect(refused.text).toContain('run_id');
+      expect(refused.text).toContain(toolVoice().startOrContinue());
       expect(refused.text).not.toContain(foreign);
     }
     const { S } = await ann.call('workflow_start', { workflow: 'plain', summary: 'of Ann' });
@@ -443,6 +443,6 @@ it('what goes wrong inside is said to the operator, not to the caller', async ()
   const refused = await call('workflow_status');
   expect(refused.S).toMatchObject({ code: 'internal' });
   expect(refused.text).not.toContain('password');
-  await expect(client.listResources()).rejects.toThrow(/not yours to mend/);
+  await expect(client.listResources()).rejects.toThrow('Internal server error');
   expect(team.errors.map(String)).toEqual(Array(2).fill(expect.stringContaining('password')));
 });
