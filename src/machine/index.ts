@@ -1,4 +1,4 @@
-export type { Action, Claim, Delegate, Wait } from './action.ts';
+export type { Action, Claim, Delegate } from './action.ts';
 export { actions } from './actions.ts';
 export { adoptedDefinition, requiredReading, slug } from './adopt.ts';
 export { criticalArtifacts, type DueArtifact, dueArtifacts, wasTriggered } from './artifacts.ts';

@@ -7,6 +7,3 @@ export const listed = (items: readonly string[], separator = ', ', most = mostLi
     : `${items.slice(0, most).join(separator)} and ${items.length - most} more`;
 
 export const quoted = (items: readonly string[]): string => items.map((item) => `'${item}'`).join(', ');
-
-/** Where several answers are possible: `'a' or 'b'`. */
-export const oneOf = (items: readonly string[]): string => `one of ${items.join(', ')}`;
