@@ -1,8 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import { codedMessagesInTests, messages } from './scripts/build/messages.ts';
 import { temporary } from './test/kit/temporary.ts';
 
 export default defineConfig({
+  plugins: [codedMessagesInTests],
   test: {
+    // It would keep imports as they were resolved with the other messages.
+    fsModuleCache: messages === 'sentences',
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Many real processes: `npm run e2e`.
     exclude: ['test/e2e/**'],

@@ -1,8 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import { codedMessagesInTests, messages } from './scripts/build/messages.ts';
 import { temporary } from './test/kit/temporary.ts';
 
 export default defineConfig({
+  plugins: [codedMessagesInTests],
   test: {
+    // It would keep imports as they were resolved with the other messages.
+    fsModuleCache: messages === 'sentences',
     include: ['test/e2e/**/*.test.ts'],
     globalSetup: ['test/e2e/build.ts'],
     setupFiles: ['test/kit/property.ts'],

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { codedMessages, codedMessagesInBundle, messages } from './build/messages.ts';
 import { copyPublicTypes } from './build/public-types.ts';
 import { createStamp } from './build/stamp.ts';
 
@@ -19,6 +20,7 @@ const stamp = createStamp(
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
+    ...(messages === 'codes' ? [codedMessages] : []),
   ],
   ['dist'],
 );
@@ -50,6 +52,7 @@ const { metafile } = await build({
     yaml: './node_modules/yaml/browser/index.js',
     'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js',
   },
+  plugins: [codedMessagesInBundle],
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'external',
@@ -127,7 +130,7 @@ async function buildHook(entry: string, file: string, banner = ''): Promise<Meta
     format: 'cjs',
     platform: 'node',
     target: 'node22',
-    plugins: [lean],
+    plugins: [codedMessagesInBundle, lean],
     minify: true,
     banner: { js: banner },
     metafile: true,

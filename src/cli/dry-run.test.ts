@@ -49,7 +49,6 @@ test('prints every position, context action, gate and verdict of a successful ru
     ✓ done  unverified
 
 ● build#1
-    Set the tasks of 'build' with workflow_set_tasks.
     · tasks task-1, task-2
 
 ● build/task-1/code#1

@@ -139,7 +139,7 @@ describe('where a run lives', () => {
     expect(reply).toMatchObject({ code: 'no_run' });
     await expect(runtime.engine.execute(run, { type: 'cancel', now: 1 })).rejects.toMatchObject({
       code: 'other_server',
-      params: { message: expect.stringContaining(server.url) },
+      message: expect.stringContaining(server.url),
     });
     expect(other.requests.filter((each) => each.startsWith('POST'))).toEqual([]);
     await other.close();

@@ -1,4 +1,5 @@
 export { bounded, firstWithin, lastWithin } from './fit-tokens.ts';
+export { listed } from './lists.ts';
 
 export { nextForPerson, noticeForPerson } from './person.ts';
 export { refusalText } from './refusals.ts';
@@ -7,6 +8,7 @@ export type {
   RefusalText,
   Refused,
   RuntimeRefusalParams,
+  Voice,
 } from './refused.ts';
 export { asLine, type NextCommands, nextForShell, shellVoice } from './shell.ts';
 export { type StatusText, statusText, waitingText } from './status.ts';

@@ -54,6 +54,5 @@ test('answers of older journals are shown as they were stored', () => {
 
 test('a command names the run where several are live', () => {
   for (const action of actionSamples)
-    for (const command of nextForShell(action, 'k3f9x2ab').commands)
-      expect(command).toMatch(/k3f9x2ab|^stepfast review approve$/);
+    for (const command of nextForShell(action, 'k3f9x2ab').commands) expect(command).toContain('k3f9x2ab');
 });

@@ -222,7 +222,9 @@ function rendered(refused: Refused, voice: Voice): Rendered {
     case 'run_live':
       return say(
         `${refused.params.run} is live in this worktree, so ${refused.params.source} was not adopted.`,
-        'Finish that run, or adopt beside it with: stepfast adopt --force',
+        refused.params.force
+          ? 'Finish that run, or adopt beside it with: stepfast adopt --force'
+          : 'Finish that run first.',
       );
     case 'bad_argument': {
       const { message, next } = badArgument(refused.params.problem);
@@ -435,7 +437,7 @@ function noRun(params: RuntimeRefusalParams['no_run'], voice: Voice): Rendered {
     case 'none_live':
       return { message: 'No run is active here.', next: voice.start() };
     case 'none_in_session':
-      return { message: 'This session works on no run.', next: voice.start() };
+      return { message: 'This session works on no run.', next: voice.startOrContinue() };
     case 'unknown':
       return {
         message: `No run of this project is named '${params.name}'.`,

@@ -18,7 +18,8 @@ export interface RuntimeRefusalParams {
   untrusted: { workflow: string; name: string; commands: string[] };
   no_file: { path: string };
   source_complete: { source: string };
-  run_live: { run: string; source: string };
+  /** `force`: the reader may adopt beside the live run. */
+  run_live: { run: string; source: string; force?: true };
   bad_argument: { tool: string; problem: ArgumentProblem };
   no_workflow: ErrorParams;
   invalid_workflow: ErrorParams;
@@ -78,6 +79,8 @@ export interface RefusalText {
 export interface Voice {
   next(action: Action): string;
   start(input?: { workflow: string; name: string }): string;
+  /** In a session that works on no run, while others may. */
+  startOrContinue(): string;
   workflows(): string;
   chooseRun(runs: readonly string[]): string;
   setTasks(step: string): string;

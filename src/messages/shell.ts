@@ -98,11 +98,11 @@ export function claimCommands(
   if (ready.length > 0)
     return { say: `Ready to claim: ${ready.join(', ')}.`, commands: [commandFor(`claim${as}`, run)] };
   if (decision) {
-    const at = decision.at === undefined ? '' : ` --at ${decision.at}`;
-    return {
-      say: `${decision.task} waits for a person: ${decision.kind}.`,
-      commands: [`stepfast review approve${at}`],
-    };
+    const command =
+      decision.at === undefined
+        ? commandFor('review approve', run)
+        : `stepfast review approve --at ${decision.at}`;
+    return { say: `${decision.task} waits for a person: ${decision.kind}.`, commands: [command] };
   }
   return { say: 'No further task can be claimed now.', commands: [commandFor('status', run)] };
 }
@@ -122,6 +122,7 @@ export const shellVoice = ({ run }: { run?: string | undefined } = {}): Voice =>
     input
       ? `stepfast start ${input.workflow} --input ${input.name}="..."`
       : 'Start a run: stepfast go "what to do". To name one that has ended, pass --run <run>.',
+  startOrContinue: () => 'Start a run: stepfast go "what to do". To continue one, pass --run <run>.',
   workflows: () => 'Name one of: stepfast list',
   chooseRun: () => 'Say which with --run <run>.',
   setTasks: (step) => `Set the tasks: ${tasksCommand(step, run)}`,

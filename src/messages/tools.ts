@@ -166,6 +166,7 @@ export const toolVoice = ({
   next: (action) => nextForTools(action),
   start: (input) =>
     input ? `Call workflow_start with inputs { ${input.name}: "…" }.` : 'Call workflow_start.',
+  startOrContinue: () => 'Call workflow_start, with run_id to continue a run; or pass at.',
   workflows: () =>
     workflows === undefined
       ? 'Call workflow_start with another name.'

@@ -58,7 +58,7 @@ describe('starting', () => {
     project.write({ '.stepfast/workflows/bad.yaml': 'name: bad\nstep: []\n' });
     expect((await runtime.start({ workflow: 'plane' }, one)).reply).toMatchObject({
       code: 'no_workflow',
-      message: expect.stringContaining("'plain'"),
+      params: { message: expect.stringContaining("'plain'") },
     });
     expect((await runtime.start({ workflow: 'bad' }, one)).reply).toMatchObject({ code: 'invalid_workflow' });
   });
@@ -83,7 +83,7 @@ describe('which run is meant', () => {
     await runtime.start({ workflow: 'plain', summary: 'b' }, one);
     expect((await runtime.call({ type: 'status' }, one)).reply).toMatchObject({
       code: 'several_runs',
-      runs: [expect.stringContaining(': b'), expect.stringContaining(': a')],
+      params: { runs: [{ summary: 'b' }, { run, summary: 'a' }], total: 2 },
     });
     const suffix = run.slice(run.lastIndexOf('-') + 1);
     expect(told(await runtime.call({ type: 'status' }, one, { run: suffix })).run).toBe(run);

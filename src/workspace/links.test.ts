@@ -29,7 +29,7 @@ test.each(['runs', 'sessions', 'worktrees'])(
     const { reply } = await project.runtime().start({ workflow: 'plain' }, {});
     expect(reply).toMatchObject({
       code: 'not_writable',
-      message: expect.stringContaining(`${name} is a link that leads out of the project`),
+      params: { message: expect.stringContaining(`${name} is a link that leads out of the project`) },
     });
     expect(readdirSync(outside)).toEqual([]);
   },

@@ -47,7 +47,7 @@ test('the demonstration tells what the engine answers, plainly into a pipe, and 
   const lines = [
     '✗ node cart.test.mjs  exit 1',
     'FAIL  an empty cart: ',
-    ':release#1 is not open',
+    ':release#1',
     'DECISIONS AND FEEDBACK',
     '- correction n1: An empty cart costs 0, never null.',
     '✓ node cart.test.mjs  exit 0',

@@ -137,7 +137,8 @@ describe('a lying agent', () => {
       writeFileSync(journal(), before.replaceAll('"pass":false', '"pass":true '));
       if (which !== 'the last line') writeFileSync(stateFile(), '{}');
       expect((await runtime.call({ type: 'status' }, liar)).reply).toMatchObject({
-        next: expect.stringContaining('stepfast repair'),
+        code: 'store_corrupt',
+        params: { message: expect.stringContaining(run) },
       });
       const checked = await runtime.store.check(run);
       expect(checked?.problems).not.toEqual([]);

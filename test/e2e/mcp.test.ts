@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, expect, it } from 'vitest';
+import { nextForTools, refusalText, toolVoice } from '../../src/messages/index.ts';
 import type { TestProject } from '../../src/testing/index.ts';
 import { type Called, type Connection, connect, createProject, entry, eras } from '../mcp/kit.ts';
 import { asking, gated, looped, noisy, plain, writers } from '../mcp/workflows.ts';
@@ -58,7 +59,8 @@ it.each(eras)('prompts and resources tell of the runs and change nothing (%s era
     const [message] = (await client.getPrompt({ name, arguments: given })).messages;
     return message?.content.type === 'text' ? message.content.text : '';
   };
-  expect(await said('prime')).toBe('Stepfast: no run is active here; call workflow_start.');
+  const none = refusalText({ code: 'no_run', params: { why: 'none_live' } }, toolVoice());
+  expect(await said('prime')).toBe(`Stepfast: ${none.message} ${none.next}`);
   expect(await said('start', { workflow: 'plain' })).toContain('workflow_start with {"workflow":"plain"}');
   expect(await said('start')).toMatch(/The workflows with their inputs: asking \{ task, where\? \}, plain\./);
   const { S } = await call('workflow_start', { workflow: 'plain', summary: 'login' });
@@ -249,12 +251,13 @@ it('a big run with a red gate is told in 300 tokens beside the instructions, and
   expect(set.S).toMatchObject({ task: { index: 0, total: 1000 } });
   expect(tokens(set.S)).toBeLessThanOrEqual(300);
   const red = await server.call('workflow_advance', { output: 'done', at: set.S.at });
+  const loud = /run: '(.*)' \}/.exec(noisy)?.[1] ?? '';
   expect(red.S).toMatchObject({
     failed_gates: [
       { exit: 1, tail: expect.stringMatching(/header.ts:199\nline 200: expected 3 to be 4 .*:200$/) },
     ],
     more: 'the output in full: workflow_context, section status',
-    next: expect.stringMatching(/ failed \(exit 1\): mend it, then call workflow_advance with at /),
+    next: nextForTools({ do: 'fix', at: set.S.at, gates: [{ what: loud, exit: 1 }] }),
   });
   expect(tokens(red.S)).toBeLessThanOrEqual(300);
   const { text } = await server.call('workflow_context', { section: 'status' });

@@ -201,7 +201,10 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
   untrusted: [{ workflow: 'feature', name: 'feature', commands: ['npm test', 'npm run lint'] }],
   no_file: [{ path: 'docs/gone.md' }],
   source_complete: [{ source: 'CLAUDE.local.md' }],
-  run_live: [{ run, source: 'CLAUDE.local.md' }],
+  run_live: [
+    { run, source: 'CLAUDE.local.md' },
+    { run, source: 'CLAUDE.local.md', force: true },
+  ],
   bad_argument: [
     { tool: 'workflow_note', problem: { is: 'type', path: 'text', expected: 'a string', got: 'a list' } },
     {

@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ArgumentProblem, Refused } from '../../src/messages/index.ts';
+import { nextForTools, refusalText, toolVoice } from '../../src/messages/index.ts';
 import type { TestProject } from '../../src/testing/index.ts';
 import { type Connection, connect, createProject, eras } from './kit.ts';
 import { asking, looped, parallel, plain, reviewed } from './workflows.ts';
+
+const textOf = (refused: Refused) => refusalText(refused, toolVoice());
+const badArgument = (tool: string, problem: ArgumentProblem) =>
+  textOf({ code: 'bad_argument', params: { tool, problem } });
 
 describe.each(eras)('over stdio in the %s era', (era) => {
   let project: TestProject;
@@ -38,7 +44,8 @@ describe.each(eras)('over stdio in the %s era', (era) => {
       phase: { current: 1, total: 2, name: 'work', status: 'in_progress' },
       agent: null,
       progress: { currentStep: 1, totalSteps: 2 },
-      instructions: expect.stringContaining('workflow_set_tasks'),
+      instructions: '',
+      next: nextForTools({ do: 'work', at: S.at, step: 'work', finish: 'set_tasks' }),
     });
     const view = await project.runtime().engine.view(S.run);
     expect(view?.state.summary).toBe('a');
@@ -47,28 +54,29 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     expect(restored.S.at).toBe(S.at);
     const unknown = await server.call('workflow_start', { workflow: 'loopde' });
     expect(unknown).toMatchObject({ isError: true, S: { code: 'no_workflow' } });
-    expect(unknown.S.next).toMatch(/^call workflow_start with one of: asking \{ task, where\? \}, looped,/);
+    expect(unknown.S.next).toMatch(/\basking \{ task, where\? \}, looped,/);
     const without = await server.call('workflow_start', { workflow: 'asking', summary: 'x' });
-    expect(without.S).toMatchObject({
-      code: 'bad_input',
-      next: 'call workflow_start with inputs { task: "…" }',
-    });
+    expect(without.S).toEqual(
+      textOf({ code: 'bad_input', params: { workflow: 'asking', name: 'task', why: 'missing' } }),
+    );
     const badInputs = await server.call('workflow_start', { workflow: 'looped', inputs: { a: [1] } });
-    expect(badInputs.S).toMatchObject({ code: 'bad_argument', message: expect.stringContaining('inputs.a') });
+    expect(badInputs.S).toEqual(badArgument('workflow_start', { is: 'input_not_scalar', name: 'a' }));
     await end(S.run);
   });
 
   it('[P5/2] workflow_status answers with and without a handle, and refuses what it does not know', async () => {
-    expect((await server.call('workflow_status')).S).toMatchObject({
-      code: 'no_run',
-      next: 'call workflow_start',
-    });
+    expect((await server.call('workflow_status')).S).toEqual(
+      textOf({ code: 'no_run', params: { why: 'none_live' } }),
+    );
     const { run, at } = await start('looped');
     expect((await server.call('workflow_status', { at })).S).toMatchObject({ at, run });
     expect((await server.call('workflow_status', {})).S).toMatchObject({ at, run });
     expect((await server.call('workflow_status', { at: null })).S).toMatchObject({ at });
     const stale = await server.call('workflow_status', { at: at.replace('#1', '#7') });
-    expect(stale).toMatchObject({ isError: true, S: { code: 'stale_handle', at, next: `go on at ${at}` } });
+    expect(stale).toMatchObject({
+      isError: true,
+      S: { code: 'stale_handle', at, next: nextForTools({ do: 'continue', at: [at] }) },
+    });
     expect(JSON.parse(stale.text)).toEqual(stale.S);
     const foreign = await server.call('workflow_status', { at: 'zzzzzzzz:work#1' });
     expect(foreign.S).toMatchObject({ code: 'no_run' });
@@ -80,17 +88,29 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     const wrong = await server.call('workflow_advance', { output: 5, at });
     expect(wrong).toMatchObject({
       isError: true,
-      S: { code: 'bad_argument', next: 'send output as a string' },
+      S: badArgument('workflow_advance', {
+        is: 'type',
+        path: 'output',
+        expected: 'a string',
+        got: 'a value of type number',
+      }),
     });
     const missing = await server.call('workflow_advance', { at });
-    expect(missing.S).toMatchObject({
-      code: 'bad_argument',
-      message: expect.stringContaining('output is missing'),
-    });
+    const { tools } = await server.client.listTools();
+    const schema = tools.find(({ name }) => name === 'workflow_advance')?.inputSchema.properties?.output;
+    const { description } = schema as { description: string };
+    expect(missing.S).toEqual(
+      badArgument('workflow_advance', { is: 'missing', path: 'output', description }),
+    );
     const blank = await server.call('workflow_advance', { output: ' \n', at });
-    expect(blank).toMatchObject({ isError: true, S: { code: 'bad_argument', next: 'say what was done' } });
+    expect(blank).toMatchObject({
+      isError: true,
+      S: badArgument('workflow_advance', { is: 'blank_output', failed: false }),
+    });
     const slip = await server.call('workflow_advance', { outputs: 'x', at });
-    expect(slip.S).toMatchObject({ next: "write 'output'" });
+    expect(slip.S).toEqual(
+      badArgument('workflow_advance', { is: 'unknown', path: 'outputs', nearest: 'output' }),
+    );
     expect((await server.call('workflow_advance', { output: 'x', at })).S).toMatchObject({
       code: 'needs_tasks',
     });
@@ -122,19 +142,17 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     const { run, at } = await start('reviewed');
     const waiting = await server.call('workflow_advance', { output: 'written', at });
     expect(waiting.S).toMatchObject({ status: 'waiting', waiting: { for: 'review', by: 'critic' } });
-    expect(waiting.S.next).toContain(`Hand ${at} to the reviewer 'critic' in a session of its own`);
+    const review = { do: 'wait', for: 'review', by: { agent: 'critic' }, at } as const;
+    expect(waiting.S.next).toBe(nextForTools({ ...review, ownWork: true }));
     const verdict = { output: 'fine', verdict: 'approve' };
-    expect((await server.call('workflow_advance', verdict)).S).toMatchObject({
-      code: 'bad_argument',
-      next: expect.stringContaining('handle'),
-    });
-    const own = await server.call('workflow_advance', { ...verdict, at });
-    expect(own).toMatchObject({ isError: true, S: { code: 'own_work', at } });
-    expect(own.S.next).toBe(`hand ${at} to 'critic', in a session of its own: your subagents count as you`);
-    const critic = await connect(project, era);
-    expect((await critic.call('workflow_status', { at })).S.next).toContain(
-      "If you are the reviewer 'critic'",
+    expect((await server.call('workflow_advance', verdict)).S).toEqual(
+      badArgument('workflow_advance', { is: 'verdict_without_at' }),
     );
+    const own = await server.call('workflow_advance', { ...verdict, at });
+    const ownWork: Refused = { code: 'own_work', params: { at, by: 'critic' }, at };
+    expect(own).toMatchObject({ isError: true, S: refusalText(ownWork, toolVoice({ witnessed: false })) });
+    const critic = await connect(project, era);
+    expect((await critic.call('workflow_status', { at })).S.next).toBe(nextForTools(review));
     const revised = await critic.call('workflow_advance', { output: 'too long', verdict: 'revise', at });
     expect(revised.S.instructions).toBe('**[REVIEW_FEEDBACK]:** "too long"\n\nWrite it.');
     await server.call('workflow_advance', { output: 'shorter', at: revised.S.at });
@@ -148,24 +166,27 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     expect(view?.state.outputs.write?.reviewed).toBe('agent');
     const sign = approved.S.at;
     const signed = await server.call('workflow_advance', { output: 'signed', at: sign });
-    expect(signed.S.next).toBe('End your turn. The user decides with: stepfast approve');
+    const forPerson = { do: 'wait', for: 'review', by: 'person', at: sign } as const;
+    expect(signed.S.next).toBe(nextForTools(forPerson));
     expect(signed.S.instructions).toBeUndefined();
     const unheard = await server.call('workflow_advance', { output: 'and more', at: sign });
-    expect(unheard.S.next).toMatch(/^Your words were not kept, because .*:sign#1 waits for a review\./);
+    expect(unheard.S.next).toBe(nextForTools(forPerson, { ignored: true }));
+    expect(unheard.S.next).not.toBe(signed.S.next);
     for (const each of [server, critic]) {
       const alone = await each.call('workflow_advance', { ...verdict, at: sign });
       expect(alone).toMatchObject({ isError: true, S: { code: 'person_only' } });
     }
     await critic.close();
     const odd = await server.call('workflow_advance', { output: '', verdict: 'aprove', at });
-    expect(odd.S).toMatchObject({ code: 'bad_argument', next: "write 'approve'" });
+    expect(odd.S.code).toBe('bad_argument');
+    expect(`${odd.S.message} ${odd.S.next}`).toMatch(/\baprove\b[\s\S]*\bapprove\b/);
     await end(run);
   });
 
   it('[P5/4] [A2] workflow_set_tasks takes the loop or the step, drops no task, and an empty list waits for a person', async () => {
     const { run } = await start('looped');
     const unknown = await server.call('workflow_set_tasks', { loop_id: 'wrok', tasks: [] });
-    expect(unknown.S).toMatchObject({ code: 'unknown_loop', next: 'use work' });
+    expect(unknown.S).toEqual(textOf({ code: 'unknown_loop', params: { given: 'wrok', loops: ['work'] } }));
     const untitled = await server.call('workflow_set_tasks', { loop_id: 'work', tasks: [{ id: 'a' }] });
     expect(untitled.S).toMatchObject({
       code: 'bad_argument',
@@ -274,7 +295,9 @@ describe.each(eras)('over stdio in the %s era', (era) => {
       'OUTPUT plan\nthe plan',
     );
     const odd = await server.call('workflow_context', { section: 'everything' });
-    expect(odd.S).toMatchObject({ code: 'bad_argument', next: expect.stringContaining('one of status') });
+    expect(`${odd.S.message} ${odd.S.next}`).toMatch(/\beverything\b/);
+    expect(`${odd.S.message} ${odd.S.next}`).toMatch(/\bstatus, ?/);
+    expect(odd.S.code).toBe('bad_argument');
     await end(run);
   });
 
@@ -295,7 +318,7 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     expect(asked.S).toEqual({
       ok: true,
       id: 'q1',
-      next: 'End your turn. The user decides with: stepfast answer "…"',
+      next: nextForTools({ do: 'wait', for: 'answer', at }),
     });
     const status = await server.call('workflow_status', { at });
     expect(status.S).toMatchObject({ status: 'waiting', waiting: { for: 'question', what: 'Which one?' } });
@@ -340,7 +363,9 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     const second = await server.call('workflow_status');
     expect(second.S).toMatchObject({ instructions: 'Write the plan of x.' });
     expect(second.S.contextAction).toBeUndefined();
-    expect(first.S.next).toContain('which you cannot make yourself');
+    expect(first.S.next).toBe(
+      nextForTools({ do: 'reset_context', at: first.S.at, context: 'clear', required: false }),
+    );
     const third = await server.call('workflow_advance', { output: 'planned' });
     expect(third.S).toMatchObject({ step: 'build', instructions: 'Build it.' });
     await end(first.S.run);

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type RuntimeRefusalParams, refusalText, shellVoice } from '../../messages/index.ts';
 import { createTestFolder } from '../../testing/index.ts';
 
 const env = { STEPFAST_AGENT: '1' };
@@ -74,17 +75,20 @@ test('[002/8] a file that describes no workflow, or is not of the project, is no
 
 test('[002/8] beside a live run it takes a person and --force; a source that is over is told', async () => {
   using project = createTestFolder();
-  await project.run(['go', 'something'], { env });
+  const { run } = JSON.parse((await project.run(['go', 'something', '--json'], { env })).stdout);
   writeFileSync(join(project.root, local), example);
-  const refused = await project.run(['adopt'], { env });
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('finish that run first') });
-  expect(refused.stderr).not.toContain('--force');
-  expect(await project.run(['adopt', '--force'], { env })).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("is a person's to decide"),
-  });
+  const textOf = (params: RuntimeRefusalParams['run_live']) =>
+    refusalText({ code: 'run_live', params }, shellVoice());
+  const adopt = async (args: string[], options: object) => {
+    const { code, stdout } = await project.run(['adopt', ...args, '--json'], options);
+    return { code, answer: JSON.parse(stdout) };
+  };
+  expect(await adopt([], { env })).toEqual({ code: 1, answer: textOf({ run, source: local }) });
+  expect((await project.run(['adopt'], { env })).stderr).not.toContain('--force');
+  expect(await adopt(['--force'], { env })).toMatchObject({ code: 1, answer: { code: 'person_only' } });
   const person = { terminal: true };
-  expect((await project.run(['adopt'], person)).stderr).toContain('stepfast adopt --force');
+  const force = textOf({ run, source: local, force: true });
+  expect(await adopt([], person)).toEqual({ code: 1, answer: force });
   expect((await project.run(['adopt', '--force'], person)).code).toBe(0);
   writeFileSync(join(project.root, local), 'done with it');
   const { stderr } = await project.run(['adopt'], { env });

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import type { RefusalText } from '../../messages/index.ts';
+import type { RefusalText, Refused } from '../../messages/index.ts';
 import { count, printable, wrap } from '../../messages/index.ts';
 import {
   type Adoption,
@@ -60,8 +60,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
         };
   const made = await adopt(place, chosen, given({ actor, session, facts, force: values.force }));
   if (isRefusedAdoption(made)) {
-    const beside = made.code === 'run_live' && !isPerson(io) ? { next: 'finish that run first' } : {};
-    const code = printRefusal({ ...made, ...beside }, io, values);
+    const refusal: Refused =
+      made.code === 'run_live' && isPerson(io) ? { ...made, params: { ...made.params, force: true } } : made;
+    const code = printRefusal(refusal, io, values);
     if (!values.json) tellLost(lost, io);
     return code;
   }

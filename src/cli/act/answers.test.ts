@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { shellVoice } from '../../messages/index.ts';
 import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
@@ -23,7 +24,9 @@ test('the same words at the next position are no silent success', async () => {
   await project.run(['advance', 'done'], { env });
   const { code, stderr } = await project.run(['advance', 'done'], { env });
   expect(code).toBe(exit.no);
-  expect(stderr).toMatch(/said the same words at a#1/);
+  expect(stderr).toMatch(/\ba#1\b[\s\S]*\nnext /);
+  const { stdout } = await project.run(['advance', 'done', '--json'], { env });
+  expect(JSON.parse(stdout)).toMatchObject({ code: 'repeated', at: expect.stringMatching(/:b#1$/) });
   const command = /stepfast (advance --at \S+)/.exec(stderr)?.[1]?.split(' ') ?? [];
   expect((await project.run([...command, '--output', 'done'], { env })).stdout).toContain('complete');
 });
@@ -34,9 +37,13 @@ test('words for a position that waits are not kept, and that is said', async () 
   await project.run(['advance', 'one'], { env });
   const { code, stderr } = await project.run(['advance', 'two'], { env });
   expect(code).toBe(exit.no);
-  expect(stderr).toMatch(/a#1 waits for a person's review; your words were not kept/);
+  expect(stderr).toMatch(/^no +\S+:a#1 [\s\S]*\nnext .*stepfast approve\b/);
   const { stdout } = await project.run(['advance', 'three', '--json'], { env });
-  expect(JSON.parse(stdout)).toMatchObject({ ignored: true, status: 'waiting' });
+  expect(JSON.parse(stdout)).toMatchObject({
+    ignored: true,
+    status: 'waiting',
+    action: { do: 'wait', for: 'review', by: 'person' },
+  });
 });
 
 test('a start of a workflow with errors tells each error and what helps on lines of their own', async () => {
@@ -138,7 +145,7 @@ test('[A2] an empty list of an agent waits for a person, who approves leaving th
 test('a missing input is refused with the command to type', async () => {
   using project = withWorkflow(two, 'inputs:\n  request: { type: string, required: true }\n');
   const { stderr } = await project.run(['start', 'w'], { env });
-  expect(stderr).toContain('stepfast start w --input request="..."');
+  expect(stderr).toContain(shellVoice().start({ workflow: 'w', name: 'request' }));
 });
 
 test('where several runs are live, refusals and next commands name the run', async () => {
@@ -149,7 +156,10 @@ test('where several runs are live, refusals and next commands name the run', asy
   const { stdout } = await project.run(['advance', '--at', at, 'done'], { env });
   const name = run.split('-').at(-1);
   expect(stdout).toContain(`stepfast approve --run ${name}`);
-  expect((await project.run(['advance', '--at', at, 'more'], { env })).stderr).toContain(`--run ${name}`);
+  const { stderr } = await project.run(['advance', '--at', at, 'more'], { env });
+  expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`stepfast approve --run ${name}`);
+  const asPerson = await project.run(['status', '--run', run], { env, terminal: true });
+  expect(asPerson.stdout).toContain(`stepfast approve --run ${name}`);
 });
 
 test('no words of a workflow or an agent steer the terminal', async () => {

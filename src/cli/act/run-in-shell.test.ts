@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { shellVoice } from '../../messages/index.ts';
 import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
@@ -105,8 +106,11 @@ test('several live runs are listed, and a call asks which is meant', async () =>
   const { stdout, code } = await project.run(['status'], { env });
   expect(code).toBe(exit.ok);
   expect(stdout).toMatch(/feat-\d+-\w+ +feat +plan +just now +Two\n.*One\n/);
-  const { stderr } = await project.run(['fail', 'no'], { env });
-  expect(stderr).toContain('--run <run>');
+  const { reply } = await json(project, 'fail', 'no');
+  const runs = [expect.stringMatching(/: Two$/), expect.stringMatching(/: One$/)];
+  expect(reply).toMatchObject({ code: 'several_runs', runs });
+  const ids = [reply.runs].flat().map((each) => String(each).split(':')[0] ?? '');
+  expect(reply.next).toBe(shellVoice().chooseRun(ids));
 });
 
 test('the same words again go on with the same run', async () => {

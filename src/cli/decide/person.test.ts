@@ -109,8 +109,8 @@ test('a verdict counts for what was shown: what has moved on meanwhile is refuse
     return 'plan';
   };
   const io = { ...fake.io, stdin: { ...fake.io.stdin, line } };
-  expect(await run(['approve'], io)).toBe(exit.no);
-  expect(fake.stderr()).toContain('is not open');
+  expect(await run(['approve', '--json'], io)).toBe(exit.no);
+  expect(JSON.parse(fake.stdout())).toMatchObject({ code: 'stale_handle' });
   expect(await statusOf(project)).toMatchObject({ status: 'waiting', step: 'plan' });
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { refusalText, shellVoice } from '../../messages/index.ts';
 import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
@@ -34,6 +35,8 @@ test('the log shows actor, time and event, and marks unverified claims', async (
   // An ended run is still listed.
   const status = await project.run(['status'], { env });
   expect(status.code).toBe(exit.no);
+  const none = refusalText({ code: 'no_run', params: { why: 'none_live' } }, shellVoice());
+  expect(status.stderr.split('\n')[0]).toBe(none.message);
   expect(status.stderr).toMatch(/\nLast run: w-\d+-\w+, complete, just now\.\n/);
   expect((await project.run(['runs'], { env })).stderr).toContain('1 ended run');
   expect((await project.run(['runs', '--all'], { env })).stdout).toMatch(/w +complete +just now +Told/);

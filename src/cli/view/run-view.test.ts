@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Command, type Definition, respond, type State, statusOf } from '../../machine/index.ts';
+import { nextForPerson } from '../../messages/index.ts';
 import { createFakeIo } from '../../testing/fake-io.ts';
 import { runLines, standsAt } from './run-view.ts';
 
@@ -57,6 +58,9 @@ test('a run shows how far it is, what is done and what is next', () => {
     { ...tasks, tasks: [...tasks.tasks] },
     { ...built, at: 'k3f9x2ab:build/a/implement#1' },
   );
+  const at = 'k3f9x2ab:build/b/implement#1';
+  const { say, commands } = nextForPerson({ do: 'work', at, step: 'build', finish: 'advance' });
+  expect(commands).toHaveLength(1);
   expect(look(state)).toBe(`feat-20261115-k3f9x2ab  running  1 min ago
 Dark mode
 
@@ -72,8 +76,8 @@ where    phase 2/3 build, task 2/2 b: B, implement
 
   Do B
 
-next     The agent is at work.
-         stepfast advance --at k3f9x2ab:build/b/implement#1 --output "what was done"`);
+next     ${say}
+         ${commands[0]}`);
 });
 
 test('without signs beyond ASCII it shows none', () => {

@@ -259,7 +259,7 @@ test('a note of a slash command is kept as one, also where its words are a path;
   const yaml = `critical_artifacts:\n  always_load:\n    - { id: ticket, type: work_plugin, command: /issue 1, required: true }\n${twoSteps}`;
   const { run } = await started(yaml);
   const none = await runtime.call({ type: 'note', kind: 'reading', text: 'docs/nope.md' }, one, { run });
-  expect(none.reply).toMatchObject({ code: 'no_file', message: expect.stringContaining("'docs/nope.md'") });
+  expect(none.reply).toMatchObject({ code: 'no_file', params: { path: 'docs/nope.md' } });
   const advance = { type: 'advance' as const, output: 'x' };
   expect((await runtime.call(advance, one, { run })).reply).toMatchObject({ code: 'missing_artifact' });
   await runtime.call({ type: 'note', kind: 'reading', key: 'ticket', text: 'README.md' }, one, { run });
@@ -276,7 +276,7 @@ test('[002/8] an adopted run follows its source: a phase that is written there i
   const advance = () => runtime.call({ type: 'advance', output: `at ${now}` }, one, { run });
   expect((await advance()).reply).toMatchObject({
     code: 'unfinished',
-    message: 'CLAUDE.local.md is at phase 4 of 5',
+    params: { source: 'CLAUDE.local.md', phase: 4, phases: 5 },
   });
   project.write({ 'CLAUDE.local.md': source('5/5 - Links') });
   now += 120_000;

@@ -1,0 +1,126 @@
+/**
+ * Stands for src/messages/index.ts under `STEPFAST_MESSAGES=codes` (scripts/build/messages.ts): sentences are codes with
+ * the data that they were made from. A test that fails only then depends on wording.
+ */
+import type { Action, Status, WaitingFor } from '../../src/machine/index.ts';
+import type {
+  NextCommands,
+  RefusalText,
+  Refused,
+  StatusText,
+  ToolCall,
+  Voice,
+} from '../../src/messages/index.ts';
+import * as real from '../../src/messages/index.ts';
+
+export * from '../../src/messages/index.ts';
+
+/** `[work at=k3f9x2ab:build#1 step=build]`. */
+const coded = (name: string, data: object): string => {
+  const parts = Object.entries(data).flatMap(([key, value]) =>
+    value === undefined ? [] : [`${key}=${short(value)}`],
+  );
+  return `[${[name, ...parts.sort()].join(' ')}]`;
+};
+
+const short = (value: unknown): string => {
+  if (Array.isArray(value)) return `(${value.map(short).join(',')})`;
+  return value && typeof value === 'object' ? coded('', value) : String(value);
+};
+
+/** Within the room that sentences have. */
+function actionCode(action: Action): string {
+  const { do: name, ...data } = action;
+  if (action.do === 'work') return coded(name, { ...data, delegate: action.delegate?.agent });
+  if (action.do === 'fix')
+    return coded(name, { ...data, gates: action.gates.map(({ exit }) => exit ?? 'failed').slice(0, 3) });
+  if (action.do !== 'claim') return coded(name, data);
+  const { run, ready, own, decisions } = action;
+  const kinds = decisions.map(({ kind }) => kind).slice(0, 1);
+  return coded(name, { run, ready: ready.slice(0, 5), own: own.slice(0, 2), decisions: kinds });
+}
+
+export function nextForTools(action: Action, call: ToolCall = {}): string {
+  const special = Object.entries(call).filter(([, value]) => value);
+  return `${actionCode(action)}${special.length === 0 ? '' : coded('call', Object.fromEntries(special))}`;
+}
+
+/** The commands stay, since they must work as printed; the words that they suggest do not. */
+const codedNext = (action: Action, { commands }: NextCommands): NextCommands => ({
+  say: actionCode(action),
+  commands: commands.map((command) => command.replaceAll(/"[^"]*"/g, '"words"')),
+});
+
+export const nextForShell = (action: Action, run?: string): NextCommands =>
+  codedNext(action, real.nextForShell(action, run));
+
+export const nextForPerson = (action: Action, run?: string): NextCommands =>
+  codedNext(action, real.nextForPerson(action, run));
+
+export const noticeForPerson = (action: Action): string | undefined =>
+  real.noticeForPerson(action) && actionCode(action);
+
+/** A question and a reason are an agent's own words. */
+export function waitingText(waiting: WaitingFor): string {
+  const { for: name, ...data } = waiting;
+  return name === 'question' || name === 'blocked' ? real.waitingText(waiting) : coded(name, data);
+}
+
+export const statusText = <S extends Status>(
+  status: S,
+  render: (action: Action) => string,
+): StatusText<S> => {
+  const text = real.statusText(status, render);
+  const { waiting } = status;
+  return waiting && !('what' in waiting)
+    ? { ...text, waiting: { ...waiting, what: waitingText(waiting) } }
+    : text;
+};
+
+/** What each voice adds to a refusal, as codes. */
+const codedVoice = (next: Voice['next'], options: object): Voice => ({
+  next,
+  start: (input) => coded('start', input ?? {}),
+  startOrContinue: () => coded('start_or_continue', {}),
+  workflows: () => coded('workflows', options),
+  chooseRun: (runs) => coded('choose_run', { runs: real.listed(runs) }),
+  setTasks: (step) => coded('set_tasks', { step }),
+  advance: (at) => coded('advance', { at }),
+  handOver: (at, agent) => coded('hand_over', { at, agent, ...options }),
+  resetContext: (at, context) => coded('reset_context', { at, context }),
+  askPerson: (command) => coded('ask_person', { command }),
+});
+
+export const shellVoice = (options: { run?: string | undefined } = {}): Voice =>
+  codedVoice((action) => real.asLine(nextForShell(action, options.run)), options);
+
+export const toolVoice = (options: { workflows?: string; witnessed?: boolean } = {}): Voice =>
+  codedVoice(nextForTools, options);
+
+export function refusalText(refused: Refused, voice: Voice): RefusalText {
+  const said: string[] = [];
+  const record =
+    <A extends unknown[]>(say: (...args: A) => string) =>
+    (...args: A): string => {
+      const text = say(...args);
+      said.push(text);
+      return text;
+    };
+  const text = real.refusalText(refused, {
+    next: record(voice.next),
+    start: record(voice.start),
+    startOrContinue: record(voice.startOrContinue),
+    workflows: record(voice.workflows),
+    chooseRun: record(voice.chooseRun),
+    setTasks: record(voice.setTasks),
+    advance: record(voice.advance),
+    handOver: record(voice.handOver),
+    resetContext: record(voice.resetContext),
+    askPerson: record(voice.askPerson),
+  });
+  if ('message' in refused) return text;
+  const { code, params } = refused;
+  // An error's own message comes from elsewhere.
+  const message = 'message' in params ? params.message : coded(code, params);
+  return { ...text, message, next: said.join(' ') || '[correct_it]' };
+}
