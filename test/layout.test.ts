@@ -73,9 +73,10 @@ for (const from of folders.filter((each) => each !== 'machine'))
       plant(file, `${up}${to}/part.ts`, false);
       plant(file, `${up}${to}/deep/index.ts`, false);
     }
-    plant(file, `${up}errors.ts`, true);
+    plant(file, `${up}errors.ts`, from !== 'schema');
     plant(file, './neighbour.ts', true);
-    plant(file, 'node:fs', true);
+    plant(file, 'node:fs', from !== 'schema');
+    plant(file, 'zod', true);
   }
 
 for (const from of ['server', 'cli']) plant(`src/${from}/postgres.ts`, '../store/postgres/index.ts', true);
@@ -90,7 +91,9 @@ for (const [depth, sub] of below.entries()) {
   plant(file, './neighbour.ts', true);
 }
 plant('src/machine/planted.ts', '../errors.ts', true);
-plant('src/machine/planted.ts', '../schema/index.ts', true);
+// The machine sees types of schema/ only, so that nothing that bundles it carries zod.
+plant('src/machine/planted.ts', '../schema/index.ts', false);
+plant('src/machine/planted.ts', '', true, "import type { X } from '../schema/index.ts';");
 
 for (const [depth, sub] of below.slice(0, 2).entries()) {
   const up = '../'.repeat(depth + 1);

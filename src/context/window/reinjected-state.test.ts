@@ -138,7 +138,7 @@ describe('the state that is re-injected', () => {
     const result = await window.compact(800);
     expect(result).toMatchObject({
       compacted: true,
-      problems: [{ code: 'state_failed', message: 'There is no state: no run' }],
+      problems: [{ code: 'state_failed', message: 'The state callback failed: no run' }],
     });
   });
 });
