@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { redactQuickly } from '../context/index.ts';
 import { ended } from '../machine/index.ts';
-import { lasting, printable } from '../messages/index.ts';
+import { holdReleasedText, holdText, holdUnfinishedText, printable } from '../messages/index.ts';
 import {
   createHolds,
   type Environment,
@@ -67,12 +67,14 @@ export function verdictOn(
   if (check.verdict === 'unfinished')
     return {
       why: 'unfinished',
-      output: { say: `Stepfast: ${unfinished(name, check)}; the stop was not held.` },
+      output: { say: holdUnfinishedText(name, check.ms, check.busy) },
     };
-  if (!active && times < maxHolds) return { why: 'red', output: { block: reason(hold, check, times + 1) } };
-  const enough = active ? 'once already in this turn' : `${maxHolds} times already`;
-  const say = `Stepfast: '${name}' is still red (${ending(check.exit)}); the session was held ${enough}, so it may stop.`;
-  return { why: 'red', output: { say } };
+  const { exit, ms, tail } = check;
+  if (active || times >= maxHolds)
+    return { why: 'red', output: { say: holdReleasedText(name, exit, active ? 'this_turn' : maxHolds) } };
+  const lines = lastLines(redactQuickly(tail));
+  const block = holdText({ command: name, exit, ms, lines, time: times + 1, limit: maxHolds });
+  return { why: 'red', output: { block } };
 }
 
 /** A session that waits for a person, a context action or gates could do nothing, and would be held again and again. */
@@ -92,18 +94,6 @@ async function waits({ context, key, session }: HookEvent): Promise<boolean> {
   );
 }
 
-function reason({ command }: Hold, check: Extract<HoldCheck, { verdict: 'red' }>, time: number): string {
-  const { exit, ms, tail } = check;
-  const lines = lastLines(redactQuickly(tail));
-  return [
-    `'${printable(redactQuickly(command))}' is red: ${ending(exit)} after ${lasting(ms)}. The user set 'stepfast hold', so a session in this worktree goes on until it is green (held ${time} of ${maxHolds} times).`,
-    ...(lines.length === 0
-      ? ['It printed nothing.']
-      : ['The last lines of its output:', ...lines.map((line) => `> ${line}`)]),
-    'Stepfast runs it again when the turn ends. If it cannot be made green here, the reply says why; only the user lifts a hold.',
-  ].join('\n');
-}
-
 function lastLines(text: string): string[] {
   const lines = text.trimEnd().split('\n').slice(-maxLines);
   let room = maxCharacters;
@@ -116,13 +106,6 @@ function lastLines(text: string): string[] {
     });
   return kept.reverse().filter((line, index) => line !== '' || index > 0);
 }
-
-const ending = (exit: number | null): string => (exit === null ? 'ended by a signal' : `exit ${exit}`);
-
-const unfinished = (name: string, { ms, busy }: Extract<HoldCheck, { verdict: 'unfinished' }>): string =>
-  busy
-    ? `there was no time left to run '${name}', or another session still runs it`
-    : `'${name}' was not done after ${lasting(ms)} and was ended`;
 
 /** The shim sets a compile cache for Stepfast's own code. */
 function withoutOurCache(env: Environment): Environment {

@@ -1,4 +1,5 @@
 import { mayStop } from '../machine/index.ts';
+import { gatesRunningText, stopHeldText, stopReleasedText } from '../messages/index.ts';
 import type { HookOutput } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { heldByCommand } from './command-hold.ts';
@@ -41,7 +42,7 @@ async function stopOfRun(event: HookEvent): Promise<HookOutput> {
     what: verdict.hold ? 'held' : 'allowed',
     run,
     session,
-    why: verdict.reason,
+    why: verdict.hold ? 'unfinished' : verdict.why,
   });
   if (!verdict.hold) {
     const unfinished = mayStop(definition, state, { session, active: false });
@@ -50,22 +51,17 @@ async function stopOfRun(event: HookEvent): Promise<HookOutput> {
         session,
         at: unfinished.at,
       }).status;
-      const why = red === undefined ? '' : `: ${red.what} is red`;
-      return { say: `Stepfast: ${unfinished.reason}${why}. This turn was held once already, so it may end.` };
+      return { say: stopReleasedText(unfinished.at, red?.what) };
     }
     const running = Object.values(state.cursors).some(({ checking }) => checking);
-    return running
-      ? { say: `Stepfast: the gates of ${run} are still running; the stop was not held.` }
-      : notice(settled);
+    return running ? { say: gatesRunningText(run) } : notice(settled);
   }
   const held = { type: 'held', at: verdict.at } as const;
   const command = { now: context.now(), session, type: 'session', event: held } as const;
   const { reply } = await context.engine.execute(run, command);
   if ('code' in reply) return {};
   const { next } = positionOf(settled, context, { session, at: verdict.at });
-  return {
-    block: `Stepfast: ${verdict.reason}. ${next} If it cannot be done, workflow_advance with failed says why.`,
-  };
+  return { block: stopHeldText(verdict, next) };
 
   function notice(now: Loaded): HookOutput {
     const say = personNotice(now, event);

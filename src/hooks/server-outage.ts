@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { serverDownText } from '../messages/index.ts';
 import type { HookInput, HookKind, HookOutput } from '../runtime/index.ts';
 import { writeNoFollow } from '../store/index.ts';
 import type { Project } from '../workspace/index.ts';
@@ -63,7 +64,7 @@ export function noteOutage(
     // Then the next hook asks the server again.
   }
   if (silentKinds.includes(kind) || !record.notifyOnce(`away ${since}`)) return {};
-  return { say: `Stepfast: ${error.message} This session goes on with what was known before.` };
+  return { say: serverDownText(error.message) };
 }
 
 const silentKinds: readonly HookKind[] = ['before_compact', 'after_compact', 'session_end', 'subagent_start'];

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { otherSessionText, severalRunsText } from '../messages/index.ts';
 import {
   type Beginning,
   differences,
@@ -12,7 +13,6 @@ import { sessionEnvironment } from '../workspace/index.ts';
 import { deliver, repair } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { sessionIn, stateAfterReset } from './prepared-briefing.ts';
-import { listed, twoLines } from './run-notices.ts';
 import { removeStaleRecords, wasBriefed } from './session-record.ts';
 
 /**
@@ -29,10 +29,11 @@ export async function startSession(
   if (source === 'startup') removeStaleRecords(context.project, context.now());
   if (!guess && beginning.binding === undefined) return {};
   if (beginning.kind === 'nothing') return {};
-  if (beginning.kind === 'list') return notified('', listed(beginning.runs, beginning.count));
+  if (beginning.kind === 'list') return notified('', severalRunsText(beginning.runs, beginning.count));
   const view = await context.engine.view(beginning.run);
   if (!view) return {};
-  if (beginning.kind === 'two_lines') return notified(view.run, twoLines(summaryOf(view), beginning.heldBy));
+  if (beginning.kind === 'two_lines')
+    return notified(view.run, otherSessionText(summaryOf(view), beginning.heldBy));
   const at = beginning.binding?.at ?? beginning.inherits?.at;
   const more = source === 'resume' ? changesSince(event, view) : undefined;
   return await deliver(event, view, { at, source, why: source, more });

@@ -1,5 +1,6 @@
 import { gatesOf } from '../definition/index.ts';
 import { type Definition, ended, parseHandle, requiredReading, type State } from '../machine/index.ts';
+import { toolDeniedText } from '../messages/index.ts';
 import type { HookOutput, ToolUse } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { markedRuns, markRun, portable, readCommand } from '../workspace/index.ts';
@@ -40,7 +41,12 @@ async function deniedTool(
   if (agent === null || !mayNotUse(view.definition, agent, tool.name)) return undefined;
   log(context.project, context.now(), { what: 'denied', run: view.run, session, tool: tool.name });
   return {
-    deny: `${at ?? view.run} is for the agent '${agent}', which may not use ${tool.name} (workflow '${view.definition.name}').`,
+    deny: toolDeniedText({
+      position: at ?? view.run,
+      agent,
+      tool: tool.name,
+      workflow: view.definition.name,
+    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { lastKnownText, liveRunText, otherSessionText, severalRunsText } from '../messages/index.ts';
 import { beginSession, type HookOutput, isHeld, liveRuns, type Source } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { bootId, isAlive, machineId, markedRuns, portable } from '../workspace/index.ts';
@@ -5,7 +6,6 @@ import { briefingFromState } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { isInFiles, lastKnownRun } from './last-known-run.ts';
-import { knownThen, listed, twoLines, unbriefed } from './run-notices.ts';
 import { wasBriefed, watchTools } from './session-record.ts';
 import { fileToRecord, mayNotUse } from './tool-use.ts';
 
@@ -83,15 +83,17 @@ async function lastKnownBriefing(event: HookEvent): Promise<HookOutput> {
   const live = liveRuns(known.map(({ view }) => view));
   const beginning = beginSession(start, live, await bindings.list(), presence);
   if (beginning.kind === 'nothing') return {};
-  if (beginning.kind === 'list') return notified('', source, listed(beginning.runs, beginning.count));
+  if (beginning.kind === 'list')
+    return notified('', source, severalRunsText(beginning.runs, beginning.count));
   const about = live.find(({ run }) => run === beginning.run);
   const found = known.find(({ view }) => view.run === beginning.run);
   if (!about || !found) return {};
-  if (beginning.kind === 'two_lines') return notified(about.run, source, twoLines(about, beginning.heldBy));
+  if (beginning.kind === 'two_lines')
+    return notified(about.run, source, otherSessionText(about, beginning.heldBy));
   const { at } = beginning.binding ?? {};
   const text =
     briefingFromState(found.view, context, { session, at }, host.limits.contextCharacters) ??
-    unbriefed(about);
+    liveRunText(about);
   record.setDelivery({
     run: about.run,
     source,
@@ -101,7 +103,7 @@ async function lastKnownBriefing(event: HookEvent): Promise<HookOutput> {
   watchTools(project, key);
   const why = `${source}, away`;
   log(project, now(), { what: 'injected', run: about.run, session, briefing: '', why });
-  return { context: `${knownThen(found.at, now())}\n\n${text}` };
+  return { context: `${lastKnownText(found.at, now())}\n\n${text}` };
 
   function notified(run: string, how: Source, notice: string): HookOutput {
     record.setDelivery({ run, source: how, tries: 1, proven: 'none' });

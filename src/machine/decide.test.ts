@@ -582,23 +582,26 @@ describe('mayStop', () => {
     }
     expect(mayStop(run.definition, run.state, stop)).toMatchObject({
       hold: false,
-      reason: 'it was held 3 times in this visit',
+      why: 'held_often',
     });
   });
 
   test('never holds a stranger, a second round, a waiting position or running gates', () => {
     const run = held();
-    const why = (asked: object = {}) => mayStop(run.definition, run.state, { ...stop, ...asked }).reason;
-    expect(why({ session: 'B' })).toBe('the session is not bound to this run');
-    expect(why({ active: true })).toBe('the host is already going on because of a held stop');
+    const why = (asked: object = {}) => {
+      const verdict = mayStop(run.definition, run.state, { ...stop, ...asked });
+      return verdict.hold ? undefined : verdict.why;
+    };
+    expect(why({ session: 'B' })).toBe('not_bound');
+    expect(why({ active: true })).toBe('held_this_turn');
     run.advance('x');
-    expect(why()).toBe('the gates are still running');
+    expect(why()).toBe('checking');
     run.gates({ red: true });
     run.send({ type: 'ask', text: 'What?' });
-    expect(why()).toBe('the run is waiting');
+    expect(why()).toBe('run_not_running');
     run.person({ type: 'answer', text: 'x' });
     run.send({ type: 'session', session: 'A', event: { type: 'ended' } });
-    expect(why()).toBe('the session is not bound to this run');
+    expect(why()).toBe('not_bound');
   });
 
   test('holds only where the workflow or the user asked for it', () => {
@@ -606,7 +609,7 @@ describe('mayStop', () => {
     run.witness('A');
     expect(mayStop(run.definition, run.state, stop)).toMatchObject({
       hold: false,
-      reason: 'nobody asked for it to be held',
+      why: 'not_asked',
     });
     expect(mayStop(run.definition, run.state, { ...stop, asked: true })).toMatchObject({ hold: true });
   });
@@ -636,14 +639,14 @@ describe('mayStop', () => {
     const at = run.claim('B', 'a').at ?? '';
     expect(mayStop(definition, run.state, stop)).toMatchObject({
       hold: false,
-      reason: 'the session holds no task',
+      why: 'no_task',
     });
     run.claim('A', 'b');
     expect(mayStop(definition, run.state, stop)).toMatchObject({ hold: true, at: at.replace('/a/', '/b/') });
     run.send({ type: 'ask', text: 'What?', at: at.replace('/a/', '/b/') });
     expect(mayStop(definition, run.state, stop)).toMatchObject({
       hold: false,
-      reason: 'the position waits for somebody',
+      why: 'waiting',
     });
   });
 });

@@ -36,7 +36,7 @@ export { evolve, replay } from './evolve.ts';
 export { isFenced } from './fence.ts';
 export { formatHandle, outputKey, parseHandle, suffixOf } from './handle.ts';
 export { onlyCursor } from './locate.ts';
-export { mayStop } from './may-stop.ts';
+export { mayStop, type StopVerdict } from './may-stop.ts';
 export { noteLine } from './notes.ts';
 export { own } from './own-property.ts';
 export { expandPlaceholders, findPlaceholders, plainPlaceholders, taskPlaceholders } from './placeholders.ts';

@@ -6,7 +6,19 @@ import type { Cursor, State } from './state.ts';
 
 const maxHolds = 3;
 
-export type StopVerdict = { hold: true; at: string; reason: string } | { hold: false; reason: string };
+/** Why a stop is not held. */
+export type StopReason =
+  | 'not_bound'
+  | 'not_asked'
+  | 'held_this_turn'
+  | 'run_not_running'
+  | 'no_task'
+  | 'context_action'
+  | 'waiting'
+  | 'checking'
+  | 'held_often';
+
+export type StopVerdict = { hold: true; at: string } | { hold: false; why: StopReason };
 
 /** Whether a host's stop may be held: only where the workflow or `stepfast hold` asked, and never in a circle. */
 export function mayStop(
@@ -14,27 +26,25 @@ export function mayStop(
   state: State,
   stop: { session: string; active: boolean; asked?: boolean },
 ): StopVerdict {
-  const allow = (reason: string): StopVerdict => ({ hold: false, reason });
+  const allow = (why: StopReason): StopVerdict => ({ hold: false, why });
   const session = own(state.sessions, stop.session);
-  if (!session || session.endedAt !== undefined) return allow('the session is not bound to this run');
-  if (definition.stop !== 'hold' && !stop.asked) return allow('nobody asked for it to be held');
-  if (stop.active) return allow('the host is already going on because of a held stop');
-  if (state.status !== 'running') return allow(`the run is ${state.status}`);
+  if (!session || session.endedAt !== undefined) return allow('not_bound');
+  if (definition.stop !== 'hold' && !stop.asked) return allow('not_asked');
+  if (stop.active) return allow('held_this_turn');
+  if (state.status !== 'running') return allow('run_not_running');
   const mine = Object.values(state.cursors).filter(
     ({ lease }) => lease === undefined || lease.holder === stop.session,
   );
   const reasons = mine.map((cursor) => mayLeave(cursor, stop.session));
   const open = mine.find((_, index) => reasons[index] === undefined);
-  if (!open) return allow(reasons[0] ?? 'the session holds no task');
-  const at = formatHandle(state.run, open.path, open.visit);
-  return { hold: true, at, reason: `${at} is not finished` };
+  if (!open) return allow(reasons[0] ?? 'no_task');
+  return { hold: true, at: formatHandle(state.run, open.path, open.visit) };
 }
 
 /** Why this position does not hold a stop. */
-function mayLeave({ boundary, waiting, checking, stops }: Cursor, session: string): string | undefined {
-  if (boundary && (boundary.state !== 'released' || isFenced(boundary, session)))
-    return 'a context action is waited for';
-  if (waiting) return 'the position waits for somebody';
-  if (checking) return 'the gates are still running';
-  return stops >= maxHolds ? `it was held ${maxHolds} times in this visit` : undefined;
+function mayLeave({ boundary, waiting, checking, stops }: Cursor, session: string): StopReason | undefined {
+  if (boundary && (boundary.state !== 'released' || isFenced(boundary, session))) return 'context_action';
+  if (waiting) return 'waiting';
+  if (checking) return 'checking';
+  return stops >= maxHolds ? 'held_often' : undefined;
 }

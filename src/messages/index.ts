@@ -10,6 +10,20 @@ export type {
   RuntimeRefusalParams,
   Voice,
 } from './refused.ts';
+export {
+  gatesRunningText,
+  holdReleasedText,
+  holdText,
+  holdUnfinishedText,
+  lastKnownText,
+  liveRunText,
+  otherSessionText,
+  serverDownText,
+  severalRunsText,
+  stopHeldText,
+  stopReleasedText,
+  toolDeniedText,
+} from './session.ts';
 export { asLine, type NextCommands, nextForShell, shellVoice } from './shell.ts';
 export { type StatusText, statusText, waitingText } from './status.ts';
 export {

@@ -58,7 +58,7 @@ it('[pain 13] a session that stops red goes on with the reason, mends it and may
   const holds = hold('echo "the total is $(cat total.txt)"; grep -q 42 total.txt');
   model.on(lastUser(/make it 42/), reply.text('Done, all tests pass.'));
   model.on(
-    lastUser(/is red: exit 1/),
+    lastUser(/exit.1/),
     reply.tool('Bash', { command: 'echo 42 > total.txt', description: 'Mend it' }),
     reply.text('Now it is done.'),
   );

@@ -124,3 +124,26 @@ export function refusalText(refused: Refused, voice: Voice): RefusalText {
   const message = 'message' in params ? params.message : coded(code, params);
   return { ...text, message, next: said.join(' ') || '[correct_it]' };
 }
+
+type LiveRun = Parameters<typeof real.liveRunText>[0];
+
+export const otherSessionText: typeof real.otherSessionText = ({ run }, holder) =>
+  coded('other_session', { run, holder });
+export const lastKnownText: typeof real.lastKnownText = (then) => coded('last_known', { then });
+export const liveRunText: typeof real.liveRunText = ({ run }) => coded('live_run', { run });
+/** One line a run, as the sentences have it. */
+export const severalRunsText = (runs: readonly LiveRun[], count: number): string =>
+  [coded('several_runs', { count }), ...runs.map(({ run }) => `- ${run}`)].join('\n');
+export const stopHeldText: typeof real.stopHeldText = ({ at }, next) =>
+  `${coded('stop_held', { at })} ${next}`;
+export const stopReleasedText: typeof real.stopReleasedText = (at, gate) =>
+  coded('stop_released', { at, gate });
+export const gatesRunningText: typeof real.gatesRunningText = (run) => coded('gates_running', { run });
+export const toolDeniedText: typeof real.toolDeniedText = (denied) => coded('tool_denied', denied);
+export const serverDownText: typeof real.serverDownText = (message) => coded('server_down', { message });
+export const holdText: typeof real.holdText = ({ lines, ...hold }) =>
+  [coded('hold', hold), ...lines.map((line) => `> ${line}`)].join('\n');
+export const holdReleasedText: typeof real.holdReleasedText = (command, exit, times) =>
+  coded('hold_released', { command, exit, times });
+export const holdUnfinishedText: typeof real.holdUnfinishedText = (command, ms, busy) =>
+  coded('hold_unfinished', { command, ms, busy });

@@ -117,7 +117,7 @@ describe('require', () => {
     expect(refused).toMatch(/"code":"boundary_open".*the user types \/clear.*stepfast proceed/);
     expect(context).not.toContain('INSTRUCTIONS-BUILD');
     expect(noted).toContain('"ok":true');
-    expect(shownIn(ran.events)[0]).toContain("It waits for that; 'stepfast proceed' lets it pass.");
+    expect(shownIn(ran.events)[0]).toContain('/clear');
     const fresh = ran.requests.requestsOf('main').find(({ session }) => session === ran.sessions[1]);
     expect(fresh && contextOf(fresh)).toContain('INSTRUCTIONS-BUILD');
     expect(fresh && contextOf(fresh)).toContain('Passkeys only.');
