@@ -1,9 +1,9 @@
 /**
  * Records one call through the real program, run from `src`, and prints where it crosses top folders of `src`.
- * - Chain: the functions from the tool's entry to a leaf, through awaits and into a process that one of them starts.
- *   Its crossings are the changes of folder along it.
- * - Crossings of the call: the distinct ordered pairs of folders (A -> B) where any function of A called one of B.
- *   This is the figure `crossings`: it counts every boundary that a reader of the whole call meets, and each once.
+ * - Chain: the functions from the tool's entry to a leaf (the append of the journal; the start of the gate's process),
+ *   through awaits and into a process that one of them starts. Its crossings are the changes of folder along it.
+ *   The figure `crossings` is their sum over the chains: the boundaries that a reader follows from the call to its effects.
+ * - Pairs: the distinct ordered pairs of folders (A -> B) where any function of A called one of B.
  * - Walk: each file when it is first entered, in order, and the changes of folder in that list.
  * What a module calls while it is loaded does not count. A file directly in `src` is in the folder `.`.
  */

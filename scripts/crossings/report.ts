@@ -6,8 +6,11 @@ export interface Report {
   figures: {
     /** The longest of the chains: the file by which each folder is entered. */
     chain: string[];
+    /** Along all chains together. */
     crossings: number;
     chains: Record<string, number>;
+    /** Distinct pairs of folders with a call from one to the other. */
+    pairs: number;
     walk: { files: number; changes: number };
   };
 }
@@ -26,7 +29,7 @@ export function reportOn(calls: readonly Call[], leaves: Record<string, (call: C
     ...chains.map(
       ({ name, entries }) => `chain to ${name}: ${entries.length - 1} crossings\n  ${entries.join(' -> ')}`,
     ),
-    `crossings of the whole call: ${edges.length}\n${edges.map((edge) => `  ${edge}`).join('\n')}`,
+    `folders that call another one: ${edges.length} pairs\n${edges.map((edge) => `  ${edge}`).join('\n')}`,
     `walk: ${walk.length} files, ${changes} changes of folder\n${walk.map((file) => `  ${folderOf(file).padEnd(12)}${file}`).join('\n')}`,
   ].join('\n\n');
   const [longest] = chains.map(({ entries }) => entries).sort((a, b) => b.length - a.length);
@@ -34,8 +37,9 @@ export function reportOn(calls: readonly Call[], leaves: Record<string, (call: C
     text,
     figures: {
       chain: longest ?? [],
-      crossings: edges.length,
+      crossings: chains.reduce((sum, { entries }) => sum + entries.length - 1, 0),
       chains: Object.fromEntries(chains.map(({ name, entries }) => [name, entries.length - 1])),
+      pairs: edges.length,
       walk: { files: walk.length, changes },
     },
   };

@@ -61,14 +61,12 @@ export function openEngine({
 }: EngineOptions): OpenedEngine {
   const state = stateDirectory({ env, home });
   const machine = machineId(state);
-  const store = insideProject(
-    project,
-    createFileStore({
-      directory: join(project.directory, 'runs'),
-      machine,
-      nonce: () => randomBytes(6).toString('hex'),
-    }),
-  );
+  const store = createFileStore({
+    directory: join(project.directory, 'runs'),
+    machine,
+    nonce: () => randomBytes(6).toString('hex'),
+    guard: () => requireOwnFolders(project),
+  });
   const files = createEngine({ store, newRun, hashOf: hashDefinition });
   const server = options.server ?? loggedIn();
   const { directory } = project;
@@ -96,23 +94,4 @@ export function openEngine({
     const { patienceMs } = options;
     return createRemoteEngine({ ...login, patienceMs, together, clock });
   }
-}
-
-/** Looks where it writes before every write. */
-function insideProject(project: Project, store: FileStore): FileStore {
-  const guarded =
-    <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> => {
-      requireOwnFolders(project);
-      return await write(...args);
-    };
-  const { create, append, keep, remove, repair } = store;
-  return {
-    ...store,
-    create: guarded(create),
-    append: guarded(append),
-    keep: guarded(keep),
-    remove: guarded(remove),
-    repair: guarded(repair),
-  };
 }

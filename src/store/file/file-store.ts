@@ -23,6 +23,8 @@ export interface FileStoreOptions {
   machine: string;
   /** Returns a unique string of letters and digits. */
   nonce: () => string;
+  /** Called before every write; throws if the directory must not be written. */
+  guard?(): void;
 }
 
 export interface FileStore extends Store {
@@ -37,7 +39,7 @@ const shortestPoll = 20;
 const longestPoll = 200;
 
 export function createFileStore(options: FileStoreOptions): FileStore {
-  const { directory, machine, nonce, files = createNodeFiles() } = options;
+  const { directory, machine, nonce, files = createNodeFiles(), guard = () => {} } = options;
   const runs = createRunFiles({ directory, files, nonce });
   const { at, lastSeen } = runs;
   const locked = <T>(run: string, action: () => Promise<T>): Promise<T> =>
@@ -200,13 +202,16 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   return {
     async create(run, pinned, entry, state) {
       requireRunId(run);
+      guard();
       return wrapFileErrors(`run '${run}'`, () => create(run, pinned, entry, state));
     },
     async load(run, key) {
       return isRunId(run) ? wrapFileErrors(`run '${run}'`, () => load(run, key)) : undefined;
     },
-    append: (loaded, entry, state) =>
-      wrapFileErrors(`run '${loaded.run}'`, () => append(loaded, entry, state)),
+    async append(loaded, entry, state) {
+      guard();
+      return wrapFileErrors(`run '${loaded.run}'`, () => append(loaded, entry, state));
+    },
     async entries(run, after = 0) {
       if (!isRunId(run)) return [];
       return wrapFileErrors(`run '${run}'`, async () => {
@@ -221,10 +226,12 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     ids: (name) => wrapFileErrors(directory, () => ids(name)),
     list: () => wrapFileErrors(directory, list),
     async remove(run) {
+      guard();
       if (isRunId(run)) await wrapFileErrors(`run '${run}'`, () => remove(run));
     },
     async keep(run, text) {
       requireRunId(run);
+      guard();
       return wrapFileErrors(`run '${run}'`, () => keepText(files, at(run), text, nonce()));
     },
     async text(run, digest) {
@@ -242,6 +249,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     },
     async repair(run, { keep } = {}) {
       requireRunId(run);
+      guard();
       lastSeen.delete(run);
       return wrapFileErrors(`run '${run}'`, () =>
         runs.withReplaceLock(run, machine, () =>
