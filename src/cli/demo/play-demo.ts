@@ -66,7 +66,9 @@ export async function playDemo(demo: DemoProject, narrator: Narrator, io: Io): P
   await narrator.does('host', 'compacts the conversation; its summary: "The user has a shop."');
   const briefing = await demo.fire('SessionStart', { source: 'compact' });
   await narrator.answers(
-    excerpt(briefing, words).map((each): Span[] => (isHeading(each) ? [['bold', each]] : [each])),
+    excerpt(briefing, [gate.what, red.at ?? '', words]).map((each): Span[] =>
+      isHeading(each) ? [['bold', each]] : [each],
+    ),
   );
   await narrator.remarks(
     `Excerpt of the ${briefing.split('\n').length} lines that the hook added to the new context: the position, the failing gate, and your exact words.`,
@@ -148,17 +150,16 @@ const tailOf = (tail = ''): string[] => tail.trimEnd().split('\n');
 const isHeading = (line: string): boolean => /^[A-Z][A-Z ]+$/.test(line);
 
 /** The relevant lines of the briefing under their headings. */
-function excerpt(briefing: string, words: string): string[] {
-  const lines = briefing.split('\n');
-  const wanted = [/^It is running: /, /^The gate '/, /^> FAIL /, new RegExp(words.slice(0, 20))];
+function excerpt(briefing: string, wanted: readonly string[]): string[] {
   const found: string[] = [];
   let heading = '';
-  for (const line of lines) {
+  for (const line of briefing.split('\n')) {
     if (isHeading(line)) heading = line;
-    if (!wanted.some((each) => each.test(line))) continue;
+    if (!wanted.some((each) => line.includes(each))) continue;
     if (heading !== '' && !found.includes(heading)) found.push(heading);
     found.push(line);
   }
-  if (!found.some((line) => line.includes(words))) throw new Error("the briefing lost the user's words");
+  const lost = wanted.find((each) => !found.some((line) => line.includes(each)));
+  if (lost !== undefined) throw new Error(`the briefing lost: ${lost}`);
   return found;
 }

@@ -1,5 +1,4 @@
 import type { LocalRuntime } from '../../runtime/index.ts';
-import { bareMessage } from '../look/damage.ts';
 
 type Problem = NonNullable<Awaited<ReturnType<LocalRuntime['store']['check']>>>['problems'][number];
 
@@ -15,9 +14,7 @@ export interface Finding {
 /** Merges equal problems: a missing line makes every later line unreadable. */
 export function findingsOf(problems: readonly Problem[]): Finding[] {
   const found: Finding[] = [];
-  for (const problem of problems) {
-    const { kind, line } = problem;
-    const message = bareMessage(problem).replace(/^batch \d+ /, '');
+  for (const { kind, line, message } of problems) {
     const last = found.at(-1);
     if (last?.message === message && last.kind === kind && last.lines && line !== undefined) {
       last.lines = [last.lines[0], line];

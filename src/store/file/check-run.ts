@@ -56,17 +56,17 @@ function chainProblems(chain: Chain): RunProblem[] {
     ...chain.newer.map(({ number, version }) => ({
       kind: 'newer' as const,
       line: number,
-      message: `written by a newer Stepfast (format ${version}): update Stepfast`,
+      message: `written by a newer Stepfast (format ${version})`,
     })),
     ...chain.forked.map(({ number, line }) => ({
       kind: 'fork' as const,
       line: number,
-      message: `batch ${line.seq} of another history, written by ${line.machine}: choose one with stepfast repair --keep`,
+      message: `belongs to another history, written by ${line.machine}`,
     })),
-    ...chain.orphans.map(({ number, line }) => ({
+    ...chain.orphans.map(({ number }) => ({
       kind: 'corrupt' as const,
       line: number,
-      message: `batch ${line.seq} continues a batch that is damaged or lost: stepfast repair drops it`,
+      message: 'continues a batch that is damaged or lost',
     })),
   ];
 }
@@ -78,10 +78,10 @@ function leftovers(chain: Chain): RunProblem[] {
       line: number,
       message: 'incomplete line, left by a crash or an edit; ignored',
     })),
-    ...chain.races.map(({ number, line }) => ({
+    ...chain.races.map(({ number }) => ({
       kind: 'race' as const,
       line: number,
-      message: `batch ${line.seq} lost a race; its writer was informed`,
+      message: 'lost a race; its writer was informed',
     })),
   ];
 }
@@ -97,7 +97,7 @@ async function textProblems(files: Files, paths: RunPaths, chain: Chain): Promis
       const bytes = await files.read(path);
       if (bytes && digestOf(bytes) === digest) continue;
       const what = bytes ? 'does not match its digest' : 'is missing';
-      const message = `the text ${path} ${what}: restore it from a copy, or continue with its opening`;
+      const message = `the text ${path} ${what}`;
       problems.push({ kind: 'text', line: found.number, message });
     }
   }
@@ -144,6 +144,6 @@ async function lostProblems(
     (await isSetAside(files, root, snapshot))
   )
     return [];
-  const message = `the journal no longer has batch ${snapshot.seq}, which state.json refers to: stepfast repair continues without it`;
+  const message = `the journal no longer has batch ${snapshot.seq}, which state.json refers to`;
   return [{ kind: 'corrupt', message }];
 }
