@@ -28,7 +28,7 @@ const root = join(import.meta.dirname, '..');
 process.chdir(root);
 const tailLines = 40;
 const vitest = 'node_modules/vitest/vitest.mjs';
-const mutated = ['handle', 'stop'];
+const mutated = ['handle', 'may-stop'];
 
 const suites: Record<string, Suite> = {
   'tests-node22': { command: [vitest, 'run'], node: 22 },

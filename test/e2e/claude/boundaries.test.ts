@@ -72,8 +72,8 @@ describe('prefer', () => {
     expect(await events('boundary.released')).toMatchObject([{ how: 'skipped' }]);
     expect((await state()).cursors.test?.boundary).toMatchObject({ state: 'requested', policy: 'prefer' });
     expect(shownIn(ran.events)).toEqual([
-      expect.stringContaining('Stepfast: build begins with a fresh context. Type /clear, then: continue.'),
-      expect.stringContaining('Stepfast: test begins with a fresh context. Type /clear, then: continue.'),
+      expect.stringMatching(/Stepfast: build .*\/clear/),
+      expect.stringMatching(/Stepfast: test .*\/clear/),
     ]);
   });
 
@@ -114,7 +114,7 @@ describe('require', () => {
     const ran = await stage.run({ prompts: ['begin', '/clear', 'continue'] });
     const [, advanced, status, refused, context, noted] = toolResults(ran, ran.sessions[0]);
     for (const asked of [advanced, status]) expect(asked).toMatch(/"contextAction":"\/clear"/);
-    expect(refused).toMatch(/"code":"boundary_open".*the user types \/clear.*stepfast proceed/);
+    expect(refused).toMatch(/"code":"boundary_open".*\/clear.*stepfast proceed/);
     expect(context).not.toContain('INSTRUCTIONS-BUILD');
     expect(noted).toContain('"ok":true');
     expect(shownIn(ran.events)[0]).toContain('/clear');
@@ -250,9 +250,7 @@ it('[P1/7] a compaction satisfies compact: the screen says /compact, and the wor
   stage.model.always(summariser(), forgetsAll());
   stage.model.on(lastUser(/continue/), toolCall.advance('Built.'), reply.text('Built.'));
   const ran = await stage.run({ prompts: ['begin', '/compact', 'continue'] });
-  expect(shownIn(ran.events)[0]).toContain(
-    'build begins with a compacted context. Type /compact, then: continue.',
-  );
+  expect(shownIn(ran.events)[0]).toContain('/compact');
   expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain('INSTRUCTIONS-BUILD');
   const { state } = await stage.project.onlyRun();
   expect((await state()).step).toBe('test');

@@ -259,6 +259,7 @@ it('a project has Stepfast as a plugin, and its run can be looked at', async () 
     claude.model.on(
       lastUser(/begin/),
       toolCall.start('plain'),
+      toolCall.status(),
       toolCall.advance('Planned.'),
       toolCall.advance('Built.'),
       reply.text('Done.'),

@@ -64,14 +64,14 @@ test('an agent is an agent, whoever it says it is', async () => {
       status: 403,
       body: {
         code: 'forbidden',
-        message: "This is the token of the agent 'robot'.",
-        next: 'log in with your own: stepfast login https://stepfast.example',
+        message: expect.stringContaining("'robot'"),
+        next: expect.stringContaining('stepfast login https://stepfast.example'),
       },
     });
   const cancelled = await send(agent, { type: 'cancel' });
   expect(cancelled).toMatchObject({ status: 403, body: { message: expect.stringContaining("'decide'") } });
   // An agent is not sent for a token that may.
-  expect(cancelled.body.next).toBe('end your turn: a person decides this with their own token');
+  expect(cancelled.body.next).not.toContain('stepfast token create');
 
   await send(agent, { type: 'note', kind: 'reminder', text: 'by whom', actor: boss });
   // A token's name is no role.

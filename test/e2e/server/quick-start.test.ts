@@ -10,7 +10,7 @@ import { freePort } from '../../kit/free-port.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/server.md'), 'utf8');
-const quickStart = page.slice(page.indexOf('## Ten minutes'), page.indexOf('\n## ', page.indexOf('## Ten')));
+const quickStart = /^## Quick start\n[\s\S]*?(?=^## )/m.exec(page)?.[0] ?? '';
 const workflow = /^```yaml\n([\s\S]*?)^```/m.exec(quickStart)?.[1] ?? '';
 const main = join(import.meta.dirname, '../../../src/cli/main.ts');
 

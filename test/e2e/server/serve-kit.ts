@@ -60,7 +60,7 @@ export function createCli(own: NodeJS.ProcessEnv): Cli {
       const url = await new Promise<string>((resolve, reject) => {
         child.stderr?.on('data', (chunk) => {
           stderr += chunk;
-          const found = /serves (http:\S+)/.exec(stderr)?.[1];
+          const found = /http:\S+/.exec(stderr)?.[0];
           if (found) resolve(found);
         });
         child.once('exit', () => reject(new Error(stderr)));
