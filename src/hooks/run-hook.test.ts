@@ -2,7 +2,6 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createHookKit, filesIn, type HookKit, status } from '../../test/kit/hooks.ts';
-import { nextForTools } from '../messages/index.ts';
 import { createCallers } from '../runtime/index.ts';
 import { stateDirectory } from '../workspace/index.ts';
 
