@@ -267,7 +267,7 @@ loops:
   work:
     - { id: do, read_only: true, instructions: Do it., gate: [{ run: sleep 3600 }] }
 `;
-    // It would wait for gates of its own until they end.
+    // With this limit a stop that waits for gates does not end before the test's time is up.
     const parallel = createHookKit({ '.stepfast/workflows/w.yaml': workflow }, { stopHookMs: 7_200_000 });
     const { project, runtime } = parallel;
     project.trust('w');

@@ -36,6 +36,6 @@ export const hashOf = async (
   worktree: string,
   options: { paths?: string[]; exclude?: string[] } = {},
 ): Promise<string> => {
-  const tree = await treeOf({ worktree, ...options });
+  const tree = await treeOf({ worktree, boundMs: 60_000, ...options });
   return tree.hash ?? `unknown: ${tree.unknown}`;
 };
