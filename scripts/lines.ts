@@ -1,6 +1,7 @@
 /**
  * Counts the lines of `src` that are neither blank nor comment: `node scripts/lines.ts [COMMIT]`, the working tree by
- * default. Counted is what the package's entries import, directly or not; tests and their support are left out.
+ * default. Counted is what the package's entries import, directly or not. Tests are left out. `src/testing`, which is
+ * test support published as a kit, and files that no entry imports are listed as support, outside the total.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -15,7 +15,7 @@ test.each([
   expect(codeOf(text)).toEqual(code);
 });
 
-test('counted is what an entry of the package reaches, by any kind of import', () => {
+test('counted is what an entry of the package reaches, by any kind of import, without the test kit', () => {
   const root = mkdtempSync(join(tmpdir(), 'stepfast-lines-'));
   const files: Record<string, string> = {
     'scripts/build.ts': "build({ entryPoints: { hook: 'src/cli/hook/full.ts' } });",
@@ -29,6 +29,7 @@ test('counted is what an entry of the package reaches, by any kind of import', (
     'src/c.ts': 'c();\n',
     'src/cli/main.ts': 'main();\n',
     'src/cli/hook/full.ts': 'full();\n',
+    'src/testing/library.ts': "import '../c.ts';\n",
   };
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
@@ -46,7 +47,7 @@ test('counted is what an entry of the package reaches, by any kind of import', (
     'src/cli/main.ts': 1,
     'src/cli/hook/full.ts': 1,
   });
-  expect(Object.fromEntries(counted.support)).toEqual({ 'src/a/unused.ts': 2 });
+  expect(Object.fromEntries(counted.support)).toEqual({ 'src/a/unused.ts': 2, 'src/testing/library.ts': 1 });
   const lines = reportOn(counted, 'working tree').split('\n');
   expect(lines.slice(1, 5).map((line) => line.split(/ +/))).toEqual([
     ['.', '2', '4'],
@@ -58,6 +59,6 @@ test('counted is what an entry of the package reaches, by any kind of import', (
     commit: 'working tree',
     files: 8,
     lines: 10,
-    support: { files: 1, lines: 2 },
+    support: { files: 2, lines: 3 },
   });
 });

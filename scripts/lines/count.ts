@@ -4,7 +4,7 @@ import { join } from 'node:path';
 export interface Counted {
   /** Files that the package is made of, below `src`, with their lines. */
   reached: Map<string, number>;
-  /** Files that no entry of the package imports, and that are no tests. */
+  /** The test kit in src/testing, and files that no entry of the package imports; tests are in neither map. */
   support: Map<string, number>;
 }
 
@@ -24,10 +24,11 @@ export function countLines(root: string): Counted {
     for (const imported of importsIn(code)) reach(join(file, '..', imported));
   };
   for (const entry of entriesIn(root)) reach(entry);
+  const isProgram = (file: string): boolean => reached.has(file) && !file.startsWith('src/testing/');
   const lines = ([file, code]: [string, string[]]): [string, number] => [file, code.length];
   return {
-    reached: new Map([...files].filter(([file]) => reached.has(file)).map(lines)),
-    support: new Map([...files].filter(([file]) => !reached.has(file)).map(lines)),
+    reached: new Map([...files].filter(([file]) => isProgram(file)).map(lines)),
+    support: new Map([...files].filter(([file]) => !isProgram(file)).map(lines)),
   };
 }
 

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isRunning } from '../../test/kit/is-running.ts';
 import { commandEnvironment } from './environment.ts';
 import { runCommand } from './run-command.ts';
 import { tailText } from './tail-text.ts';
@@ -24,19 +25,6 @@ const run = (
   });
 
 const pidIn = (name: string): number => Number(readFileSync(join(base, name), 'utf8'));
-
-/** False for zombies too. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch (error) {
-    // Without /proc the signal decides.
-    return (
-      error instanceof Error && 'syscall' in error && error.syscall === 'open' && process.platform !== 'linux'
-    );
-  }
-}
 
 /** Retries with a longer timeout if the machine was too busy for the command to get far enough. */
 async function withEnoughTime<Result>(

@@ -288,11 +288,7 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
   test('a server that does not answer denies, holds and blocks nothing', async () => {
     const engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
     const server: FakeServer = await startFakeServer(engine);
-    Object.assign(kit.project.env, {
-      STEPFAST_URL: server.url,
-      STEPFAST_TOKEN: server.token,
-      STEPFAST_HOOK_WAIT_MS: '4000',
-    });
+    Object.assign(kit.project.env, { STEPFAST_URL: server.url, STEPFAST_TOKEN: server.token });
     try {
       await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person', name: 'ann' } }, { run });
       const who = { session: 'a', host: host.name, witness: 'hooks' } as const;

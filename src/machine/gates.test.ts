@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { action, loop, Run, ralph, workflow } from '../../test/kit/run.ts';
-
-const gated = (parts: object = {}): Run =>
-  new Run(workflow([action('build', { gate: [{ run: 'npm test' }], ...parts }), action('end')]));
-
-const checking = (run: Run) => Object.values(run.state.cursors)[0]?.checking;
-const cursor = (run: Run) => Object.values(run.state.cursors)[0];
+import { checking, gated } from '../../test/kit/gated-run.ts';
+import { action, cursor, loop, Run, workflow } from '../../test/kit/run.ts';
 
 describe('P3: gates', () => {
   test('[P3/1] advance on an open position asks for its gates', () => {
@@ -306,15 +301,6 @@ test('a result counts for the gate that was asked for, and two that differ are r
   });
 });
 
-test('until holds only when each of its gates has a green result', () => {
-  const run = new Run(
-    workflow([ralph('polish', 3, { until: [{ run: 'a' }, { condition: 'true' }] }), action('end')]),
-  );
-  run.advance('first');
-  run.engine({ type: 'gatesFinished', id: checking(run)?.id ?? '', receipts: [{ gate: 0, pass: true }] });
-  expect(run.status()).toMatchObject({ step: 'polish', ralphIteration: 2 });
-});
-
 test('files that the gates keep changing are named until the gates run again', () => {
   const run = gated();
   run.advance('built');
@@ -356,140 +342,4 @@ test('files of a gate may be named by placeholders, a command never', () => {
     { read: ['docs/PLAN.md'] },
     { run: 'cat {input.plan}' },
   ]);
-});
-
-describe('ralph', () => {
-  const polish = () =>
-    new Run(workflow([ralph('polish', 3, { until: [{ run: 'npm run lint' }] }), action('end')]));
-
-  test('until ends the step early when it holds', () => {
-    const run = polish();
-    run.advance('first');
-    run.gates({ red: 'npm run lint' });
-    expect(run.status()).toMatchObject({ ralphIteration: 2, ralphTotal: 3 });
-    expect(run.status()).not.toHaveProperty('failed_gates');
-    run.advance('second');
-    run.gates();
-    expect(run.state.step).toBe('end');
-    expect(Object.keys(run.state.outputs)).toEqual(['polish.1', 'polish.2']);
-  });
-
-  test('the last iteration ends the step whether until holds or not', () => {
-    const run = polish();
-    for (const output of ['first', 'second', 'third']) {
-      run.advance(output);
-      run.gates({ red: 'npm run lint' });
-    }
-    expect(run.state.step).toBe('end');
-  });
-
-  test('a red gate keeps the iteration even when until holds', () => {
-    const run = new Run(
-      workflow([ralph('polish', 3, { gate: [{ run: 'make' }], until: [{ run: 'lint' }] }), action('end')]),
-    );
-    run.advance('first');
-    run.gates({ red: 'make' });
-    expect(run.status()).toMatchObject({ ralphIteration: 1, failed_gates: [{ what: 'make' }] });
-    run.advance('again');
-    run.gates();
-    expect(run.state.step).toBe('end');
-  });
-
-  test('what must hold again counts only in the iteration that ends the run', () => {
-    const definition = workflow([
-      action('build', { gate: [{ run: 'npm test', rerun: true }] }),
-      ralph('polish', 2, { until: [{ run: 'lint' }] }),
-    ]);
-    const run = new Run(definition);
-    run.advance('built');
-    run.gates();
-    run.advance('first');
-    run.gates({ red: true });
-    expect(run.status()).toMatchObject({ ralphIteration: 2 });
-    run.advance('second');
-    run.gates({ red: 'npm test' });
-    expect(run.status()).toMatchObject({ status: 'running', ralphIteration: 2 });
-    run.advance('third');
-    run.gates({ red: 'lint' });
-    expect(run.state.status).toBe('complete');
-  });
-
-  test('a review comes after the last iteration only', () => {
-    const run = new Run(workflow([ralph('polish', 2, { review: { by: 'human' } })]));
-    expect(run.advance('first')).toMatchObject({ ralphIteration: 2, status: 'running' });
-    expect(run.advance('second')).toMatchObject({ status: 'waiting' });
-  });
-});
-
-describe('what advance refuses', () => {
-  test('a read-only position whose tree has changed', () => {
-    const run = new Run(workflow([action('a'), action('look', { read_only: true }), action('end')]));
-    run.advance('done', { tree: 't1' });
-    expect(run.advance('looked', { tree: 't2' })).toMatchObject({ code: 'tree_changed' });
-    expect(run.state.step).toBe('look');
-    expect(run.advance('looked', { tree: 't1' })).toMatchObject({ step: 'end' });
-  });
-
-  test('a read-only position where a tree is unknown is not compared', () => {
-    const run = new Run(workflow([action('a'), action('look', { read_only: true }), action('end')]));
-    run.advance('done');
-    expect(run.advance('looked', { tree: 't2' })).toMatchObject({ step: 'end' });
-    const other = new Run(workflow([action('a'), action('look', { read_only: true }), action('end')]));
-    other.advance('done', { tree: 't1' });
-    expect(other.advance('looked')).toMatchObject({ step: 'end' });
-  });
-
-  test('a required artifact that is missing', () => {
-    const run = new Run(workflow([action('a'), action('b')]));
-    expect(run.advance('x', { missing: ['spec'] })).toMatchObject({
-      code: 'missing_artifact',
-      params: { at: 'k3f9x2ab:a#1', missing: ['spec'] },
-      at: 'k3f9x2ab:a#1',
-    });
-    expect(run.advance('x', { missing: [] })).toMatchObject({ step: 'b' });
-  });
-
-  test('an output over 256 KB', () => {
-    const run = new Run(workflow([action('a'), action('b')]));
-    const limit = 256 * 1024;
-    expect(run.advance('x'.repeat(limit + 1))).toMatchObject({ code: 'bad_output' });
-    const long = { opening: 'x', digest: 'd', bytes: limit + 1 };
-    expect(run.send({ type: 'advance', output: long })).toMatchObject({ code: 'bad_output' });
-    expect(run.send({ type: 'advance', output: { ...long, bytes: limit } })).toMatchObject({ step: 'b' });
-    expect(run.state.outputs.a?.text).toMatchObject({ digest: 'd' });
-  });
-
-  test('bytes are counted, not characters', () => {
-    const run = new Run(workflow([action('a'), action('b')]));
-    expect(run.advance('語'.repeat(90_000))).toMatchObject({ code: 'bad_output' });
-    expect(run.advance('語'.repeat(87_000))).toMatchObject({ step: 'b' });
-  });
-
-  test('nothing that was meant for one runner is taken from another, or after the deadline', () => {
-    const run = gated();
-    run.advance('built', { session: 'A' });
-    const { id = '', deadline = 0 } = checking(run) ?? {};
-    const finish = (runner?: { pid: number; host: string }) =>
-      run.engine({
-        type: 'gatesFinished',
-        id,
-        receipts: [{ gate: 0, pass: true }],
-        ...(runner ? { runner } : {}),
-      });
-    run.engine({
-      type: 'gatesStarted',
-      id,
-      runner: { pid: 1, host: 'h' },
-      deadline: Number.POSITIVE_INFINITY,
-    });
-    expect(checking(run)?.deadline).toBe(deadline);
-    expect(finish({ pid: 2, host: 'h' })).toMatchObject({ code: 'stale_gates' });
-    expect(finish()).toMatchObject({ code: 'stale_gates' });
-    run.now = deadline + 1;
-    expect(finish({ pid: 1, host: 'h' })).toMatchObject({ code: 'stale_gates' });
-    expect(run.types()).toEqual(['gates.interrupted']);
-    run.advance('built', { session: 'A' });
-    run.gates();
-    expect(run.state.last).toMatchObject({ kind: 'advance', session: 'A' });
-  });
 });

@@ -39,20 +39,26 @@ export interface Fired {
 
 export const status = 'mcp__plugin_stepfast_stepfast__workflow_status';
 
-export function createHookKit(files: Record<string, string>): HookKit {
+/** For `STEPFAST_HOOK_WAIT_MS`: a server that is up is waited for, however busy the machine is. */
+export const patientMs = '600000';
+
+export function createHookKit(files: Record<string, string>, limits: Partial<Host['limits']> = {}): HookKit {
   const project = createTestProject(files);
   const runtime = project.runtime();
   const transcript = join(project.root, '..', 'transcripts', 'a.jsonl');
   let later = 0;
   let count = 0;
-  const send: HookKit['send'] = (host, event, payload) =>
-    runHook(host, event, JSON.stringify(payload), {
+  project.env.STEPFAST_HOOK_WAIT_MS = patientMs;
+  const send: HookKit['send'] = (host, event, payload) => {
+    const unhurried = { ...host, limits: { ...host.limits, toolHookMs: 3_600_000, ...limits } };
+    return runHook(unhurried, event, JSON.stringify(payload), {
       env: project.env,
       commandEnv: withoutAgentVariables(project.env),
       home: project.env.HOME ?? '',
       now: () => Date.now() + later,
       pid: process.pid,
     });
+  };
   const fire = async (event: string, payload: object = {}): Promise<Fired> => {
     count += 1;
     const whole = {

@@ -137,3 +137,6 @@ export const workflow = (steps: Step[], parts: Partial<Definition> = {}): Defini
   steps,
   ...parts,
 });
+
+/** The first cursor, in most tests the only one. */
+export const cursor = (run: Run) => Object.values(run.state.cursors)[0];

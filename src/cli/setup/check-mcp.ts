@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { Check } from '../../runtime/index.ts';
 
-const timeoutMs = 10_000;
+/** A server that cannot start exits at once; one that is slow still works. */
+const timeoutMs = 60_000;
 
 /** Starts the server as a host would, and lists its tools. */
 export async function checkMcp(

@@ -18,9 +18,8 @@ steps:
 const files = { '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' };
 
 /** Every check except hosts and the MCP server. */
-async function looked(project: TestProject): Promise<{ wrong: boolean; says: string }> {
+async function looked(project: TestProject, now = Date.now()): Promise<{ wrong: boolean; says: string }> {
   const runtime = openRuntime(createFakeIo({ cwd: project.root, home: project.home }).io, {});
-  const now = Date.now();
   const checks = [
     ...checkProject(runtime),
     ...(await checkRuns(runtime, now)),
@@ -68,8 +67,9 @@ test('[002/10] State file not updated after a transition? Doctor compares the fi
   using project = createTestFolder(files);
   const { folder, at } = await started(project);
   const old = readFileSync(join(folder, 'state.json'));
-  await project.run(['advance', '--at', at, '--output', 'Planned.'], { now: () => Date.now() + 60_000 });
-  expect((await looked(project)).says).toMatch(/w at 'build', state\.json written just now/);
+  const now = Date.now() + 60_000;
+  await project.run(['advance', '--at', at, '--output', 'Planned.'], { now: () => now });
+  expect((await looked(project, now)).says).toMatch(/w at 'build', state\.json written just now/);
   writeFileSync(join(folder, 'state.json'), old);
   expect((await looked(project)).says).toContain('state.json was older than the journal');
   rmSync(join(folder, 'state.json'));

@@ -1,64 +1,20 @@
-import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
   existsSync,
   lstatSync,
-  mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
-  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { gitEnvironment } from './environment.ts';
-import { openFileHasher } from './file-tree-hash.ts';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isRunning } from '../../test/kit/is-running.ts';
+import { folder, git, hashOf, put, repository } from '../../test/kit/trees.ts';
 import { createTreeWatch, treeOf } from './tree-hash.ts';
-
-const base = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-trees-')));
-afterAll(() => rmSync(base, { recursive: true, force: true }));
-let count = 0;
-const folder = (): string => {
-  count += 1;
-  const path = join(base, `case: ${count}`);
-  mkdirSync(path);
-  return path;
-};
-
-const identity = ['-c', 'user.name=a', '-c', 'user.email=a@example.org', '-c', 'protocol.file.allow=always'];
-const env = { ...gitEnvironment(process.env), GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
-const git = (cwd: string, ...args: string[]): string =>
-  execFileSync('git', [...identity, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] })
-    .toString()
-    .trim();
-const put = (root: string, path: string, content = path): void => {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), content);
-};
-
-function repository(files: Record<string, string> = { 'a.txt': 'a', 'src/b.txt': 'b' }): string {
-  const root = folder();
-  git(root, 'init', '-q', '-b', 'main');
-  for (const [path, content] of Object.entries(files)) put(root, path, content);
-  git(root, 'add', '-A');
-  git(root, 'commit', '-qm', 'first', '--allow-empty');
-  return root;
-}
-
-const hashOf = async (
-  worktree: string,
-  options: { paths?: string[]; exclude?: string[] } = {},
-): Promise<string> => {
-  const tree = await treeOf({ worktree, ...options });
-  return tree.hash ?? `unknown: ${tree.unknown}`;
-};
 
 /** Every file below, with size and mtime: git updates the mtime of objects that it would write again. */
 function listing(root: string): string[] {
@@ -112,7 +68,7 @@ describe('a tree in git', () => {
 
   test('[P3/8] nothing is written to the repository, no hook runs, and no temporary file is left', async () => {
     const root = repository();
-    const ran = join(base, 'hook-ran');
+    const ran = join(folder(), 'hook-ran');
     const hook = join(root, '.git/hooks/post-index-change');
     put(root, '.git/hooks/post-index-change', `#!/bin/sh\ntouch '${ran}'\n`);
     chmodSync(hook, 0o755);
@@ -317,7 +273,7 @@ describe('a tree in git', () => {
 
   test('[P3/10] after the time limit the tree is unknown, and git and its children are gone', async () => {
     const root = repository({ '.gitattributes': '*.slow filter=slow\n' });
-    const pid = join(base, 'filter-pid');
+    const pid = join(folder(), 'filter-pid');
     git(root, 'config', 'filter.slow.clean', `sh -c 'echo $$ > "${pid}"; sleep 600; cat'`);
     put(root, 'x.slow');
     // Git may reach the filter late on a busy machine.
@@ -371,101 +327,3 @@ test('[P3/8] a watch agrees with a new reading after an ignored file was added t
   expect(await watch.changed(before?.hash ?? '', after?.hash ?? '')).toEqual(['ignored']);
   await watch.close();
 });
-
-describe('a tree without git', () => {
-  const plain = (): string => {
-    const root = folder();
-    put(root, 'a.txt', 'a');
-    put(root, 'src/b.txt', 'b');
-    return root;
-  };
-
-  test('[P3/16] content decides, not mtime; default ignores, runs and exclusions do not count', async () => {
-    const root = plain();
-    const options = { exclude: ['TODO.md'] };
-    const before = await hashOf(root, options);
-    expect(before).toMatch(/^files:[0-9a-f]{64}$/);
-    utimesSync(join(root, 'a.txt'), 1, 1);
-    for (const path of [
-      'node_modules/x/y.js',
-      '.stepfast/runs/r',
-      '.stepfast/sessions/s',
-      'TODO.md',
-      'src/__pycache__/b.pyc',
-    ])
-      put(root, path);
-    expect(await hashOf(root, options)).toBe(before);
-    const src = await hashOf(root, { paths: ['src'] });
-    put(root, 'a.txt', 'b');
-    expect(await hashOf(root, options)).not.toBe(before);
-    expect(await hashOf(root, { paths: ['src'] })).toBe(src);
-  });
-
-  test('[P3/16] hashes are cached by size and mtime, except those of recently written files', async () => {
-    const root = plain();
-    const cacheDirectory = join(folder(), 'cache');
-    const read = () => treeOf({ worktree: root, cacheDirectory });
-    const old = new Date('2026-01-01T00:00:00Z');
-    utimesSync(join(root, 'a.txt'), old, old);
-    const now = new Date();
-    utimesSync(join(root, 'src/b.txt'), now, now);
-    const first = await read();
-    put(root, 'a.txt', 'x');
-    utimesSync(join(root, 'a.txt'), old, old);
-    expect(await read()).toEqual(first);
-    put(root, 'src/b.txt', 'y');
-    utimesSync(join(root, 'src/b.txt'), now, now);
-    const second = await read();
-    expect(second).not.toEqual(first);
-    writeFileSync(join(cacheDirectory, readdirSync(cacheDirectory)[0] ?? ''), 'rubbish');
-    expect((await read()).hash).toMatch(/^files:/);
-  });
-
-  test('[P3/16] above the limit of files or time the tree is unknown', async () => {
-    const root = plain();
-    const trees = await openFileHasher({ worktree: root, exclude: [], boundMs: 60_000, maxFiles: 2 });
-    await expect(trees.read([undefined])).resolves.toHaveLength(1);
-    put(root, 'third');
-    await expect(trees.read([undefined])).rejects.toMatchObject({ code: 'tree_unknown' });
-    expect((await treeOf({ worktree: root, boundMs: -1 })).unknown).toContain('took longer');
-  });
-
-  test('[P3/16] a missing git program, and a folder that the repository around it ignores, are read as files', async () => {
-    const root = repository({ '.gitignore': 'scratch\n' });
-    put(root, 'scratch/x');
-    const ignored = await hashOf(join(root, 'scratch'));
-    expect(ignored).toMatch(/^files:/);
-    put(root, 'scratch/x', 'changed');
-    expect(await hashOf(join(root, 'scratch'))).not.toBe(ignored);
-    const { PATH } = process.env;
-    process.env.PATH = base;
-    try {
-      expect(await hashOf(root)).toMatch(/^files:/);
-    } finally {
-      process.env.PATH = PATH;
-    }
-  });
-
-  test('[P3/16] a watch names changed files too', async () => {
-    const root = plain();
-    const watch = createTreeWatch({ worktree: root });
-    const [before] = await watch.read([undefined]);
-    renameSync(join(root, 'a.txt'), join(root, 'c.txt'));
-    const [after] = await watch.read([undefined]);
-    expect(await watch.changed(before?.hash ?? '', after?.hash ?? '')).toEqual(['a.txt', 'c.txt']);
-    await watch.close();
-  });
-});
-
-/** False for zombies too. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  const state = execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  return !state.toString().startsWith('Z');
-}
