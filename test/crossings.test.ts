@@ -77,8 +77,9 @@ test('crossings are counted along a chain, over the whole call and in the walk',
   ]);
   expect(reportOn(calls, { append: ({ name }) => name === 'append' }).figures).toEqual({
     chain: ['mcp/a.ts', 'runtime/b.ts', 'store/a.ts'],
-    crossings: 3,
+    crossings: 2,
     chains: { append: 2 },
+    pairs: 3,
     walk: { files: 6, changes: 4 },
   });
   expect(() => reportOn(calls, { gate: () => false })).toThrow('gate');
