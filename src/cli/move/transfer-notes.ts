@@ -11,7 +11,7 @@ export function transferNotes(definition: Definition, state: State, now: number)
     ...(deadlines.length === 0
       ? []
       : [
-          `gates are still running on this machine: push again when they finish${left > 0 ? `, or they count as interrupted in ${lasting(left)}` : ''}`,
+          `its gates are running on the machine that pushes it: push again from there when they finish${left > 0 ? `, or they count as interrupted in ${lasting(left)}` : ''}`,
         ]),
     ...(hasTaskBranches(definition, state)
       ? [`task work is on the branches stepfast/${state.run}/*: push and fetch them with git`]

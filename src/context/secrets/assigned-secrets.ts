@@ -40,12 +40,17 @@ const named = /(?:name|key|id)\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?[\w.-]{0,6
 const phrase = /[a-z]{2,12}(?: [a-z]{2,12}){3,23}/y;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** `k3f9x2pw:build#1` is a handle, not an assignment to `pw`; the digit keeps `password:abc#1` out. */
+const handle = /(?<![A-Za-z0-9])(?=[a-z]{0,7}\d)[a-z0-9]{8}:[\w./-]{1,200}#\d{1,9}(?!\w)/y;
+const handleIdLength = 8;
+
 /** Ranges of values that are assigned to a secret name and look like a secret. */
 export function assignedSecrets(text: string): Range[] {
   const ranges: Range[] = [];
   let done = 0;
   for (const { word, start, end } of secretNames(text)) {
     if (start < done || (end < text.length && !closing.test(text.charAt(end)))) continue;
+    if (after(handle, text, Math.max(0, end - handleIdLength)) !== undefined) continue;
     const found = assigned(text, word, start, end);
     for (const range of found) done = Math.max(done, range[1]);
     ranges.push(...found);

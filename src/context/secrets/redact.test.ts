@@ -60,6 +60,8 @@ describe('secrets', () => {
     'task 550e8400-e29b-41d4-a716-446655440000',
     'at k3f9x2ab:build/task-2/verify#3',
     'token: k3f9x2ab:build/task-2/verify#3',
+    'at k3f9x2pw:build/task-2/verify#3.',
+    'at: f6h44psk:architect#1',
     'run feature-20261114-k3f9x2ab, secret: feature-20261114-k3f9x2ab',
     '"integrity": "sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="',
     'resolved "https://registry.example.com/a/-/a-1.0.0.tgz#a94a8fe5ccb19ba61c4c0873d391e987982fbbd3"',
