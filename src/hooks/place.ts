@@ -8,7 +8,7 @@ import {
   openEngine,
   type Sessions,
 } from '../runtime/index.ts';
-import type { RunInfo } from '../store/index.ts';
+import type { Loaded, RunInfo } from '../store/index.ts';
 import {
   bootId,
   createMarks,
@@ -46,7 +46,8 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
   const problems: string[] = [];
   const patienceMs = patienceFor(project, kind, around);
   const opened = openEngine({ project, env, home, clock: now, together: true, patienceMs });
-  const { engine: whole, server, state, machine, checkout } = opened;
+  const { server, state, machine, checkout } = opened;
+  const whole = kind === 'stop' || kind === 'subagent_stop' ? opened.engine : remembering(opened.engine);
   const engine: Engine = { ...whole, runs };
   const bindings = createBindings(project.directory);
   const sessions = createSessions({
@@ -99,6 +100,25 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
       return { run, problem };
     }
   }
+}
+
+/** Reads each run once: an event that waits for nothing sees it as it found it, and as its own calls left it. */
+function remembering(engine: Engine): Engine {
+  const views = new Map<string, Loaded>();
+  return {
+    ...engine,
+    async view(run) {
+      const view = views.get(run) ?? (await engine.view(run));
+      if (view) views.set(run, view);
+      return view;
+    },
+    async execute(run, ...rest) {
+      views.delete(run);
+      const executed = await engine.execute(run, ...rest);
+      if (executed.view) views.set(run, executed.view);
+      return executed;
+    },
+  };
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,5 +1,5 @@
 import { listWorkflows, places } from '../../definition/index.ts';
-import { createMcpHttp } from '../../mcp/index.ts';
+import { loadMcpHttp } from '../../mcp/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import type { Backend, McpHandler } from '../../server/index.ts';
 import { none } from '../../workspace/index.ts';
@@ -16,7 +16,8 @@ interface McpOptions {
 }
 
 /** The same tools as over stdio, for callers without files on this machine. */
-export function createMcpTools({ backend, version, clock, onError }: McpOptions): McpHandler {
+export async function createMcpTools({ backend, version, clock, onError }: McpOptions): Promise<McpHandler> {
+  const { createMcpHttp } = await loadMcpHttp();
   // Joins that this server has already written. A duplicate write is harmless.
   const recorded = new Set<string>();
   let names: ReadonlySet<string> | undefined;

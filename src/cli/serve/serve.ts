@@ -60,7 +60,7 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
     const hosts = { hosts: new Set<string>(), origins: new Set<string>() };
     const app = server.createApp({
       backend,
-      mcp: createMcpTools({
+      mcp: await createMcpTools({
         backend,
         version: version(),
         clock: io.now,

@@ -7,7 +7,7 @@ import { createMemoryBackend } from './memory-backend.ts';
 
 test('over MCP a bundled name is the bundled workflow, whatever was begun under it', async () => {
   const backend = createMemoryBackend(projects);
-  const mcp = createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
+  const mcp = await createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
   await using server = await startHttp(backend, { mcp });
   const token = `sf_0_${'x'.repeat(43)}`;
   backend.addToken(hashToken(token), {

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const url = await cluster.createDatabase('isolation');
   await migrate(url);
   backend = await openBackend({ url, connections: 4, onError: () => {} });
-  const mcp = createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
+  const mcp = await createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
   http = await startHttp(backend, { mcp });
   north = await fill(url, 'north');
   south = await fill(url, 'south');

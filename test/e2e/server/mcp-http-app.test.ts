@@ -19,7 +19,7 @@ async function served() {
   const backend = createMemoryBackend(projects);
   const urls: string[] = [];
   for (let count = 0; count < 2; count += 1) {
-    const mcp = createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
+    const mcp = await createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
     const http = await startHttp(backend, { mcp });
     cleanups.push(() => http[Symbol.asyncDispose]());
     urls.push(`${http.url}/mcp`);
