@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createHookKit, filesIn, type HookKit, status } from '../../test/kit/hooks.ts';
 import { nextForTools } from '../messages/index.ts';
-import { createCallers } from '../runtime/index.ts';
+import { createPendingCalls } from '../runtime/index.ts';
 import { stateDirectory } from '../workspace/index.ts';
 
 const workflow = `name: w
@@ -305,7 +305,7 @@ loops:
 describe('who calls', () => {
   const call = (more: object) => kit.fire('PreToolUse', { ...tool(status, 'toolu_1', {}), ...more });
   const callers = () =>
-    createCallers(stateDirectory({ env: kit.project.env, home: kit.project.env.HOME ?? '' }));
+    createPendingCalls(stateDirectory({ env: kit.project.env, home: kit.project.env.HOME ?? '' }));
 
   test('also where no run is active yet, and where nothing can be written', async () => {
     await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } }, { run });

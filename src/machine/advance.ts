@@ -1,11 +1,11 @@
 import type { CommandOf, Text } from '../schema/index.ts';
 import { unfinishedSource } from './adopt.ts';
-import { type Batch, given } from './batch.ts';
+import { type Batch, omitUndefined } from './batch.ts';
 import { passBoundary } from './boundary.ts';
 import { failPosition } from './flow.ts';
 import { accept, gatesAt, interrupt, requestGates } from './gates.ts';
 import { parseHandle } from './handle.ts';
-import { isCallers, locate, repeatsAdvance, repeatsFail } from './locate.ts';
+import { belongsToCaller, locate, repeatsAdvance, repeatsFail } from './locate.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
 import { type Cursor, sameText } from './state.ts';
 import { awaitsTasks, workAt } from './steps.ts';
@@ -28,7 +28,8 @@ export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | 
   if (refusal) return refusal;
   const gates = gatesAt(batch, found);
   if (gates.length > 0) requestGates(batch, found, gates, output);
-  else accept(batch, found, output, { receipts: [], ...given({ tree: command.tree }) }, command.session);
+  else
+    accept(batch, found, output, { receipts: [], ...omitUndefined({ tree: command.tree }) }, command.session);
   return undefined;
 }
 
@@ -70,7 +71,7 @@ function openFor(
 function checkingAt(batch: Batch, at: string | undefined): Refusal | undefined {
   const path = at === undefined ? undefined : parseHandle(at)?.path;
   const cursor = Object.values(batch.state.cursors).find((open) => open.path === path && open.checking);
-  return cursor && isCallers(cursor, batch.caller) ? stillChecking(batch.at(cursor)) : undefined;
+  return cursor && belongsToCaller(cursor, batch.caller) ? stillChecking(batch.at(cursor)) : undefined;
 }
 
 function notReady(batch: Batch, cursor: Cursor, command: CommandOf<'advance'>): Refusal | undefined {

@@ -1,7 +1,7 @@
 import type { CommandOf, Saw } from '../schema/index.ts';
-import { type Batch, given } from './batch.ts';
+import { type Batch, omitUndefined } from './batch.ts';
 import { isFenced } from './fence.ts';
-import { byAgent, isCallers, locate } from './locate.ts';
+import { belongsToCaller, byAgent, locate } from './locate.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { type Boundary, type Cursor, isWithin, type State } from './state.ts';
@@ -21,7 +21,7 @@ export function offerBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): 
   const open = boundary.state === 'requested' || isFenced(boundary, batch.caller.session);
   if (open && byHandle && isFresh(batch, cursor)) return releaseReset(batch, at, 'new_session', 'new');
   // A leased position is its holder's to be briefed on.
-  if (!isCallers(cursor, batch.caller)) return;
+  if (!belongsToCaller(cursor, batch.caller)) return;
   if (boundary.state === 'pending') return request(batch, cursor);
   if (boundary.state === 'requested' && boundary.policy === 'prefer') {
     batch.emit('boundary.released', { at, how: 'skipped' });
@@ -37,7 +37,7 @@ function request(batch: Batch, cursor: Cursor): void {
   batch.emit('boundary.requested', {
     at,
     policy: downgraded ? 'prefer' : boundaries,
-    ...given({ session }),
+    ...omitUndefined({ session }),
     ...(downgraded ? { downgraded: true as const } : {}),
   });
 }
@@ -60,7 +60,7 @@ function isFresh({ state, caller }: Batch, cursor: Cursor): boolean {
 
 function releaseReset(batch: Batch, at: string, by: NonNullable<Boundary['by']>, saw: Saw): void {
   const session = by === 'new_session' || by === 'subagent' ? batch.caller.session : undefined;
-  batch.emit('boundary.reset', { at, by, saw, ...given({ session }) });
+  batch.emit('boundary.reset', { at, by, saw, ...omitUndefined({ session }) });
   batch.emit('boundary.released', { at, how: 'reset' });
 }
 
@@ -90,7 +90,7 @@ export function passBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): R
 }
 
 /** A reset was seen. Recorded for its session; it opens the boundaries that wait for it there. */
-export function seeReset(batch: Batch, command: CommandOf<'boundary'>): Refusal | undefined {
+export function recordReset(batch: Batch, command: CommandOf<'boundary'>): Refusal | undefined {
   const { by, saw, session } = command;
   let targets = Object.values(batch.state.cursors).filter((cursor) => isHere(batch, cursor));
   if (command.at !== undefined) {
@@ -119,7 +119,7 @@ function isHere({ state, caller }: Batch, cursor: Cursor): boolean {
   const ended = own(state.sessions, boundary?.session ?? '')?.endedAt !== undefined;
   if (ended && isWithin(boundary?.session, session)) return true;
   const anyone = boundary?.session === undefined || isFenced(boundary, session);
-  return anyone && own(state.sessions, session) !== undefined && isCallers(cursor, caller);
+  return anyone && own(state.sessions, session) !== undefined && belongsToCaller(cursor, caller);
 }
 
 /** A person lets a boundary pass. */

@@ -1,8 +1,8 @@
 import type { Command, CommandOf, Definition, Event } from '../schema/index.ts';
 import { adopt } from './adopt.ts';
 import { advance, fail } from './advance.ts';
-import { Batch, given } from './batch.ts';
-import { offerBoundary, proceed, seeReset } from './boundary.ts';
+import { Batch, omitUndefined } from './batch.ts';
+import { offerBoundary, proceed, recordReset } from './boundary.ts';
 import { spend } from './budget.ts';
 import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
 import { byAgent, foreignHandle, locate } from './locate.ts';
@@ -37,12 +37,17 @@ export interface Settled {
 /** `decide` and `replay` in one pass. */
 export function settle(definition: Definition, state: State | null, command: Command): Settled {
   const batch = new Batch(definition, state, command);
-  const refusal = state === null ? begin(batch, command) : go(batch, state, command);
+  const refusal = state === null ? begin(batch, command) : dispatch(batch, state, command);
   const { events, replayed } = batch;
-  return { events, state: events.length > 0 ? batch.settled() : state, replayed, ...given({ refusal }) };
+  return {
+    events,
+    state: events.length > 0 ? batch.settled() : state,
+    replayed,
+    ...omitUndefined({ refusal }),
+  };
 }
 
-function go(batch: Batch, state: State, command: Command): Refusal | undefined {
+function dispatch(batch: Batch, state: State, command: Command): Refusal | undefined {
   const at = 'at' in command ? command.at : undefined;
   const foreign = at === undefined ? undefined : foreignHandle(state, at, command);
   if (foreign) return foreign;
@@ -85,7 +90,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
     case 'loaded':
       return loaded(batch, command);
     case 'boundary':
-      return seeReset(batch, command);
+      return recordReset(batch, command);
     case 'proceed':
       return byPerson(command) ? proceed(batch, command) : personOnly('pass_boundary');
     case 'session':
@@ -115,18 +120,18 @@ function afterEnd(batch: Batch, state: State, command: Command): Refusal | undef
     case 'session':
       return session(batch, command);
     case 'review':
-      return repeatsApproval(batch, command) ? undefined : overFor(state);
+      return repeatsApproval(batch, command) ? undefined : runEnded(state);
     case 'gatesStarted':
     case 'gatesFinished':
       return refuse('stale_gates', { run: state.run, status: state.status });
     case 'rewind':
-      return state.status === 'cancelled' ? overFor(state) : rewind(batch, command);
+      return state.status === 'cancelled' ? runEnded(state) : rewind(batch, command);
     default:
-      return overFor(state);
+      return runEnded(state);
   }
 }
 
-const overFor = ({ run, status }: State): Refusal => refuse('run_ended', { run, status });
+const runEnded = ({ run, status }: State): Refusal => refuse('run_ended', { run, status });
 
 /** Any call of the holder keeps its leases; where no session is known, the handle has to do. */
 function renewFor(batch: Batch, command: Command): void {

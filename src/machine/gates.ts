@@ -1,7 +1,7 @@
 import type { CommandOf, Gate, GateResult, Receipt, RequestedGate, Text } from '../schema/index.ts';
-import { type Batch, given } from './batch.ts';
-import { complete, failPosition, leavesRalph } from './flow.ts';
-import { cursorKey, type Place } from './handle.ts';
+import { type Batch, omitUndefined } from './batch.ts';
+import { complete, endsRalph, failPosition } from './flow.ts';
+import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Checking, Cursor } from './state.ts';
@@ -30,11 +30,11 @@ export function gatesAt(batch: Batch, cursor: Cursor): RequestedGate[] {
 }
 
 /** Files may be named by placeholders; a command never is: its values arrive as environment variables. */
-function filled(batch: Batch, place: Place, gate: Gate): Gate {
+function filled(batch: Batch, place: Position, gate: Gate): Gate {
   const fill = (text: string): string => expandAt(batch.definition, batch.state, place, text);
   const read = gate.read?.map(fill);
   const exists = gate.exists === undefined ? undefined : fill(gate.exists);
-  return { ...gate, ...given({ exists, read }) };
+  return { ...gate, ...omitUndefined({ exists, read }) };
 }
 
 export function requestGates(
@@ -49,7 +49,14 @@ export function requestGates(
   const seconds = gates.reduce((sum, { gate }) => sum + (gate.timeout ?? gateSeconds), 0);
   const deadline = batch.now + seconds * 1000 + graceMs;
   const id = `${at}!${cursor.checks + 1}`;
-  batch.emit('gates.requested', { at, id, output, gates, deadline, ...given({ tree, session, approval }) });
+  batch.emit('gates.requested', {
+    at,
+    id,
+    output,
+    gates,
+    deadline,
+    ...omitUndefined({ tree, session, approval }),
+  });
 }
 
 /** Gates whose runner is gone or late do not count; true when the position is open again. */
@@ -71,7 +78,7 @@ export function gatesStarted(batch: Batch, command: CommandOf<'gatesStarted'>): 
   const { id, runner, tree, deadline = checking?.deadline ?? 0 } = command;
   if (!checking || !mayRun(checking, runner)) return staleGates(id);
   const known = Number.isFinite(deadline) ? deadline : checking.deadline;
-  batch.emit('gates.started', { id, deadline: known, ...given({ runner, tree }) });
+  batch.emit('gates.started', { id, deadline: known, ...omitUndefined({ runner, tree }) });
   return undefined;
 }
 
@@ -88,15 +95,20 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   batch.worker = checking.session;
   const receipts = checking.gates.map((requested, index) => receiptFor(requested, index, command.receipts));
   const leaving =
-    stepOf(batch.definition, cursor.step).type !== 'ralph' || leavesRalph(batch, cursor, receipts);
+    stepOf(batch.definition, cursor.step).type !== 'ralph' || endsRalph(batch, cursor, receipts);
   const counts = ({ role }: Receipt): boolean => role === 'gate' || (role === 'rerun' && leaving);
   const pass = (unstable ?? []).length === 0 && receipts.every((receipt) => receipt.pass || !counts(receipt));
-  batch.emit('gates.finished', { id, pass, receipts, ...given({ tree, unstable }) });
+  batch.emit('gates.finished', { id, pass, receipts, ...omitUndefined({ tree, unstable }) });
   const after = own(batch.state.cursors, cursorKey(cursor)) ?? cursor;
-  const evidence = { receipts, ...given({ tree }) };
+  const evidence = { receipts, ...omitUndefined({ tree }) };
   if (pass && checking.approval) {
     const { by, feedback } = checking.approval;
-    batch.emit('review.decided', { at: batch.at(after), verdict: 'approve', by, ...given({ feedback }) });
+    batch.emit('review.decided', {
+      at: batch.at(after),
+      verdict: 'approve',
+      by,
+      ...omitUndefined({ feedback }),
+    });
     complete(batch, after, checking.output, evidence, by);
   } else if (pass) accept(batch, after, checking.output, evidence, checking.session);
   else if (after.reds >= attemptsOf(workAt(batch.definition, cursor))) {
@@ -123,10 +135,16 @@ export function accept(
 ): void {
   const step = stepOf(batch.definition, cursor.step);
   const last =
-    step.type === 'action' || (step.type === 'ralph' && leavesRalph(batch, cursor, evidence.receipts));
+    step.type === 'action' || (step.type === 'ralph' && endsRalph(batch, cursor, evidence.receipts));
   if (!step.review || !last) return complete(batch, cursor, output, evidence);
   const { by } = step.review;
-  batch.emit('review.requested', { at: batch.at(cursor), by, output, ...evidence, ...given({ session }) });
+  batch.emit('review.requested', {
+    at: batch.at(cursor),
+    by,
+    output,
+    ...evidence,
+    ...omitUndefined({ session }),
+  });
 }
 
 const checkingBy = (batch: Batch, id: string): Cursor | undefined =>

@@ -1,5 +1,5 @@
 /** Where a run may stand: a main step, a task's sub-step in a loop, or an iteration of a ralph step. */
-export interface Place {
+export interface Position {
   step: string;
   task?: string;
   subStep?: string;
@@ -13,7 +13,7 @@ export interface ParsedHandle {
 }
 
 /** `build/task-2/verify`, `polish/2`, `plan`. */
-export function pathOf(place: Place): string {
+export function pathOf(place: Position): string {
   if (place.task !== undefined) return `${place.step}/${place.task}/${place.subStep}`;
   return place.iteration === undefined ? place.step : `${place.step}/${place.iteration}`;
 }
@@ -22,7 +22,7 @@ export function pathOf(place: Place): string {
 export const outputKey = (path: string): string => path.replaceAll('/', '.');
 
 /** One cursor for each task of a loop, one for every other step. */
-export const cursorKey = (place: Place): string =>
+export const cursorKey = (place: Position): string =>
   place.task === undefined ? place.step : `${place.step}/${place.task}`;
 
 export const suffixOf = (run: string): string => run.slice(run.lastIndexOf('-') + 1);

@@ -1,5 +1,5 @@
 import type { Definition, Task, WorkflowState } from '../schema/index.ts';
-import { cursorKey, formatHandle, type Place, pathOf } from './handle.ts';
+import { cursorKey, formatHandle, type Position, pathOf } from './handle.ts';
 import { own } from './own-property.ts';
 import type { Cursor, State } from './state.ts';
 import { awaitsTasks, contextAt, dependantsOf, loopIdOf, stepIndex, stepOf, taskListOf } from './steps.ts';
@@ -38,7 +38,7 @@ export function importWorkflowState(
 }
 
 function openAt(definition: Definition, state: State, saved: WorkflowState, now: number): State {
-  const place: Place = { step: saved.step };
+  const place: Position = { step: saved.step };
   if (saved.ralphIteration !== undefined) place.iteration = saved.ralphIteration;
   if (saved.task && saved.subStep !== undefined) {
     place.task = saved.task.id;
@@ -60,7 +60,7 @@ function openAt(definition: Definition, state: State, saved: WorkflowState, now:
 }
 
 /** The first position of a step takes the action of the transition that led there. */
-function arriving(definition: Definition, state: State, place: Place): State {
+function arriving(definition: Definition, state: State, place: Position): State {
   const from = definition.steps[stepIndex(definition, place.step) - 1]?.id;
   const transition = definition.transitions?.find((one) => one.from === from && one.to === place.step);
   const begun = Object.keys(state.outputs).some((key) => key.startsWith(`${place.step}.`));

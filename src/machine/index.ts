@@ -47,6 +47,6 @@ export { shortSummary } from './start.ts';
 export { type Cursor, ended, isWithin, type Output, opening, type State } from './state.ts';
 export type { WaitingFor } from './status.ts';
 export { instructionsFor, type Status, statusOf } from './status.ts';
-export { attemptsOf, isSatisfied, loopIdOf, stepOf, tasksIn, wantedTasks, workAt } from './steps.ts';
+export { attemptsOf, isSatisfied, loopIdOf, stepOf, tasksIn, undroppedTasks, workAt } from './steps.ts';
 export type { TaskState } from './task-states.ts';
 export { estimateTokens, leastBriefing, lengthWithin } from './tokens.ts';

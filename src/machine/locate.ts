@@ -45,10 +45,10 @@ function locateHandle({ definition, state, caller }: Batch, at: string): Located
 function locateOnly({ definition, state, caller }: Batch): Located {
   const open = Object.values(state.cursors);
   const [only] = open;
-  if (only && open.length === 1 && isCallers(only, caller)) return { cursor: only };
+  if (only && open.length === 1 && belongsToCaller(only, caller)) return { cursor: only };
   if (open.length > 1) {
     const handles = open
-      .filter((cursor) => isCallers(cursor, caller))
+      .filter((cursor) => belongsToCaller(cursor, caller))
       .map((cursor) => handleOf(state, cursor));
     return { refusal: refuse('at_required', { open: open.length, waiting: false, handles }) };
   }
@@ -61,7 +61,7 @@ function locateOnly({ definition, state, caller }: Batch): Located {
 }
 
 /** A leased position is its holder's; without a session nobody can tell. */
-export const isCallers = (cursor: Cursor, { session }: Caller): boolean =>
+export const belongsToCaller = (cursor: Cursor, { session }: Caller): boolean =>
   cursor.lease === undefined || session === undefined || cursor.lease.holder === session;
 
 /** Where the caller can continue. A refusal never shows the handle of another session's task. */

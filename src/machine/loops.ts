@@ -1,7 +1,7 @@
 import type { CommandOf, Lease, Step, Task, TaskInput } from '../schema/index.ts';
 import type { Action } from './action.ts';
-import { type Batch, given } from './batch.ts';
-import { again, enterPosition, openLoop } from './flow.ts';
+import { type Batch, omitUndefined } from './batch.ts';
+import { enterPosition, openLoop, reenterPosition } from './flow.ts';
 import { loopNamed } from './import.ts';
 import { byAgent } from './locate.ts';
 import { own } from './own-property.ts';
@@ -57,7 +57,7 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   const stuck = state.blocked !== undefined && tasks.length === kept.length;
   const bad = badTasks(command.tasks, tasks) ?? (stuck ? { is: 'all_ended' as const } : undefined);
   if (bad) return badList(step, bad);
-  const leftOut = here && command.actor?.kind !== 'engine' ? unfinishedOutside(list, command.tasks) : [];
+  const leftOut = here && command.actor?.kind !== 'engine' ? unfinishedNotIn(list, command.tasks) : [];
   if (leftOut.length > 0) {
     const named = leftOut.slice(0, mostNamed).map(({ id, title }) => ({ id, title: title.slice(0, 80) }));
     return refuse('task_left_out', { tasks: named, more: leftOut.length - named.length });
@@ -71,7 +71,7 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
 
 const mostNamed = 5;
 
-function unfinishedOutside(list: TaskList | undefined, wanted: readonly TaskInput[]): Task[] {
+function unfinishedNotIn(list: TaskList | undefined, wanted: readonly TaskInput[]): Task[] {
   const ids = new Set(wanted.map(({ id }) => id));
   return tasksIn(list).filter((task) => task.end === undefined && !ids.has(task.id));
 }
@@ -84,7 +84,13 @@ function leaveWithoutTasks(batch: Batch, step: Step, awaiting: Cursor | undefine
   if (!awaiting) return badList(step, { is: 'nothing_left' });
   const { session } = batch.caller;
   const at = batch.at(awaiting);
-  batch.emit('review.requested', { at, by: 'human', output: '', receipts: [], ...given({ session }) });
+  batch.emit('review.requested', {
+    at,
+    by: 'human',
+    output: '',
+    receipts: [],
+    ...omitUndefined({ session }),
+  });
   return undefined;
 }
 
@@ -117,7 +123,7 @@ function mergeTasks(kept: Task[], wanted: TaskInput[], before: TaskList | undefi
     .filter((task) => !keptIds.has(task.id))
     .map(({ id, title, description, depends_on }): Task => {
       const epoch = own(before?.byId, id)?.epoch;
-      return { id, title, ...given({ description, depends_on, epoch }) };
+      return { id, title, ...omitUndefined({ description, depends_on, epoch }) };
     });
   return [...kept, ...fresh];
 }
@@ -190,17 +196,19 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
   const named = mine.find((cursor) => cursor.task === command.task);
   if (named) return renewLease(batch, named);
   const place = cursors.length < parallelOf(step);
-  const ready = readyTasks(state, step).find((task) => wants(command, task.id));
+  const ready = readyTasks(state, step).find((task) => matchesClaim(command, task.id));
   const [first] = subStepsOf(definition, step);
   if (place && ready && first) {
     const lease = leaseFor(batch, command.holder, (ready.epoch ?? 0) + 1);
     enterPosition(batch, { step: step.id, task: ready.id, subStep: first.id }, { why: 'claim', lease });
     return undefined;
   }
-  const expired = cursors.find((cursor) => isGivenUp(cursor, batch.now) && wants(command, cursor.task));
+  const expired = cursors.find(
+    (cursor) => isGivenUp(cursor, batch.now) && matchesClaim(command, cursor.task),
+  );
   if (expired?.lease)
     return reclaim(batch, expired, leaseFor(batch, command.holder, expired.lease.epoch + 1));
-  if (!ready) return noneToClaim(batch, command, mine);
+  if (!ready) return claimRefusal(batch, command, mine);
   const taken = { step: step.id, held: cursors.length, limit: parallelOf(step) };
   return refuse('task_held', { why: 'all_taken', ...taken }, continueAt(batch, mine));
 }
@@ -219,15 +227,15 @@ function reclaim(batch: Batch, cursor: Cursor, lease: Lease): undefined {
   const { failures, feedback, failure, receipts, boundary, checking } = cursor;
   if (checking) batch.emit('gates.interrupted', { id: checking.id, why: 'runner' });
   const context = boundary && boundary.state !== 'released' ? boundary.action : undefined;
-  again(batch, cursor, {
+  reenterPosition(batch, cursor, {
     why: 'reclaim',
     failures,
     lease,
-    ...given({ context, feedback, failure, receipts }),
+    ...omitUndefined({ context, feedback, failure, receipts }),
   });
 }
 
-const wants = (command: CommandOf<'claim'>, task: string | undefined): boolean =>
+const matchesClaim = (command: CommandOf<'claim'>, task: string | undefined): boolean =>
   command.task === undefined || command.task === task;
 
 /** A caller that has tasks already is sent to them. */
@@ -236,7 +244,7 @@ const continueAt = (batch: Batch, mine: readonly Cursor[]): { action: Action } |
     ? undefined
     : { action: { do: 'continue', at: mine.slice(0, mostNamed).map((cursor) => batch.at(cursor)) } };
 
-function noneToClaim(batch: Batch, command: CommandOf<'claim'>, mine: readonly Cursor[]): Refusal {
+function claimRefusal(batch: Batch, command: CommandOf<'claim'>, mine: readonly Cursor[]): Refusal {
   const step = stepOf(batch.definition, batch.state.step);
   const task = own(taskListOf(batch.state, step)?.byId, command.task ?? '');
   const more = continueAt(batch, mine) ?? { action: { do: 'ask_status' as const } };

@@ -49,7 +49,7 @@ export interface RefusalParams {
   not_adopted: { run: string };
   unfinished: { source: string; phase: number; phases: number };
   tree_changed: { at: string; why: 'review' | 'read_only' };
-  person_only: { what: PersonsDecision; at?: string; step?: string };
+  person_only: { what: PersonDecision; at?: string; step?: string };
   engine_only: Record<never, never>;
   own_work: { at: string; by: string };
   already_waiting: { at: string };
@@ -81,7 +81,7 @@ export type TaskProblem =
   | { is: 'lost_dependency'; task: string; on: string; end: TaskEnd }
   | { is: 'circle'; tasks: string[] };
 
-export type PersonsDecision =
+export type PersonDecision =
   | 'review'
   | 'budget'
   | 'blocked_loop'

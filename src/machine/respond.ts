@@ -2,7 +2,7 @@ import type { Command, CommandType, Definition, Event } from '../schema/index.ts
 import { settle } from './decide.ts';
 import { type Effect, effectsOf, runGates } from './effect.ts';
 import { parseHandle } from './handle.ts';
-import { handleOf, isCallers } from './locate.ts';
+import { belongsToCaller, handleOf } from './locate.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, State } from './state.ts';
@@ -100,11 +100,11 @@ function answeredKey(after: State, command: Command, events: readonly Event[]): 
     const [step = '', task = ''] = parseHandle(at)?.path.split('/') ?? [];
     const key = `${step}/${task}`;
     const mine = own(after.cursors, key);
-    if (mine) return isCallers(mine, command) ? key : '';
+    if (mine) return belongsToCaller(mine, command) ? key : '';
   }
   const [only, second] = cursors;
   if (!only || second) return '';
   const [key, cursor] = only;
-  const unnamed = command.type === 'status' && at === undefined && isCallers(cursor, command);
+  const unnamed = command.type === 'status' && at === undefined && belongsToCaller(cursor, command);
   return unnamed || cursor.lease === undefined || cursor.lease.holder === command.session ? key : '';
 }

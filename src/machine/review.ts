@@ -1,11 +1,11 @@
 import type { Caller, CommandOf, Text } from '../schema/index.ts';
-import { type Batch, given } from './batch.ts';
-import { again, complete, enterStep } from './flow.ts';
+import { type Batch, omitUndefined } from './batch.ts';
+import { complete, enterStep, reenterPosition } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
 import { outputKey, parseHandle } from './handle.ts';
-import { isCallers, type Located, locate } from './locate.ts';
+import { belongsToCaller, type Located, locate } from './locate.ts';
 import { own } from './own-property.ts';
-import { type PersonsDecision, type Refusal, refuse, stillChecking } from './refusal.ts';
+import { type PersonDecision, type Refusal, refuse, stillChecking } from './refusal.ts';
 import type { Cursor, Waiting } from './state.ts';
 import { stepIndex, stepOf } from './steps.ts';
 
@@ -28,10 +28,10 @@ export function review(batch: Batch, command: CommandOf<'review'>): Refusal | un
   }
   const at = batch.at(cursor);
   if (cursor.checking && !interrupt(batch, cursor, {})) return stillChecking(at);
-  return mayReview(command, waiting, at) ?? carryOut(batch, cursor, waiting, command);
+  return mayReview(command, waiting, at) ?? applyVerdict(batch, cursor, waiting, command);
 }
 
-function carryOut(
+function applyVerdict(
   batch: Batch,
   cursor: Cursor,
   waiting: Waiting,
@@ -42,11 +42,15 @@ function carryOut(
     case 'approve':
       return waiting.kind === 'review' ? approve(batch, cursor, waiting, command) : notPassed(at);
     case 'revise':
-      decided(batch, at, command);
-      again(batch, cursor, { why: 'revise', feedback: trimmed(command.feedback), output: cursor.output });
+      emitDecision(batch, at, command);
+      reenterPosition(batch, cursor, {
+        why: 'revise',
+        feedback: trimmed(command.feedback),
+        output: cursor.output,
+      });
       return undefined;
     case 'escalate':
-      return waiting.kind === 'review' ? decided(batch, at, command) : notPassed(at);
+      return waiting.kind === 'review' ? emitDecision(batch, at, command) : notPassed(at);
     case 'abandon':
       return abandon(batch, at, command);
     case 'pivot': {
@@ -87,16 +91,22 @@ function approve(
     const gates = gatesAt(batch, cursor);
     const feedback = trimmed(command.feedback);
     if (gates.length > 0) {
-      requestGates(batch, cursor, gates, output, { by, ...given({ feedback }) });
+      requestGates(batch, cursor, gates, output, { by, ...omitUndefined({ feedback }) });
       return undefined;
     }
     const { session } = waiting;
-    batch.emit('review.requested', { at, by: waiting.by, output, receipts, ...given({ tree, session }) });
+    batch.emit('review.requested', {
+      at,
+      by: waiting.by,
+      output,
+      receipts,
+      ...omitUndefined({ tree, session }),
+    });
     return refuse('tree_changed', { at, why: 'review' }, { at });
   }
-  decided(batch, at, command);
+  emitDecision(batch, at, command);
   batch.worker = waiting.session;
-  complete(batch, cursor, output, { receipts, ...given({ tree }) }, by);
+  complete(batch, cursor, output, { receipts, ...omitUndefined({ tree }) }, by);
   return undefined;
 }
 
@@ -118,7 +128,7 @@ function reviewBudget(batch: Batch, command: CommandOf<'review'>): Refusal | und
       return pivot(batch, undefined, command, target, 'BUDGET_PIVOT_FEEDBACK');
     }
     case 'escalate':
-      return decided(batch, undefined, command);
+      return emitDecision(batch, undefined, command);
     case 'abandon':
       return abandon(batch, undefined, command);
     case 'revise':
@@ -132,7 +142,7 @@ function reviewLoop(batch: Batch, command: CommandOf<'review'>): Refusal | undef
   if (!byPerson(command)) return personOnly('blocked_loop', { step: step.id });
   switch (command.verdict) {
     case 'revise':
-      decided(batch, undefined, command);
+      emitDecision(batch, undefined, command);
       rewindTo(batch, step.id);
       return undefined;
     case 'pivot':
@@ -166,11 +176,17 @@ function pivot(
     const steps = batch.definition.steps
       .slice(0, stepIndex(batch.definition, from) + 1)
       .map((step) => step.id);
-    return refuse('no_pivot', { from, ...given({ to }), steps });
+    return refuse('no_pivot', { from, ...omitUndefined({ to }), steps });
   }
-  decided(batch, at, command);
+  emitDecision(batch, at, command);
   const plan = planOf(batch, to);
-  batch.emit('run.pivoted', { from, to, tag, feedback: trimmed(command.feedback) ?? '', ...given({ plan }) });
+  batch.emit('run.pivoted', {
+    from,
+    to,
+    tag,
+    feedback: trimmed(command.feedback) ?? '',
+    ...omitUndefined({ plan }),
+  });
   enterStep(batch, to, { pivot: true });
   return undefined;
 }
@@ -187,17 +203,21 @@ function planOf({ state }: Batch, step: string): Text | undefined {
 }
 
 function abandon(batch: Batch, at: string | undefined, command: CommandOf<'review'>): undefined {
-  decided(batch, at, command);
+  emitDecision(batch, at, command);
   batch.emit('run.failed', { reason: trimmed(command.feedback) ?? 'abandoned' });
 }
 
-function decided(batch: Batch, at: string | undefined, command: CommandOf<'review'>): undefined {
+function emitDecision(batch: Batch, at: string | undefined, command: CommandOf<'review'>): undefined {
   const feedback = trimmed(command.feedback);
-  batch.emit('review.decided', { verdict: command.verdict, by: nameOf(command), ...given({ at, feedback }) });
+  batch.emit('review.decided', {
+    verdict: command.verdict,
+    by: nameOf(command),
+    ...omitUndefined({ at, feedback }),
+  });
 }
 
 function onlyWaiting(batch: Batch): Located | undefined {
-  const mine = (cursor: Cursor): boolean => byPerson(batch.caller) || isCallers(cursor, batch.caller);
+  const mine = (cursor: Cursor): boolean => byPerson(batch.caller) || belongsToCaller(cursor, batch.caller);
   const waiting = Object.values(batch.state.cursors).filter((cursor) => cursor.waiting && mine(cursor));
   const [only] = waiting;
   if (!only) return undefined;
@@ -208,7 +228,7 @@ function onlyWaiting(batch: Batch): Located | undefined {
 
 export const byPerson = (caller: Caller): boolean => caller.actor?.kind === 'person';
 
-export const personOnly = (what: PersonsDecision, about: { at?: string; step?: string } = {}): Refusal =>
+export const personOnly = (what: PersonDecision, about: { at?: string; step?: string } = {}): Refusal =>
   refuse('person_only', { what, ...about }, { at: about.at });
 
 const notPassed = (at: string): Refusal => refuse('bad_verdict', { why: 'gates_not_passed', at }, { at });

@@ -14,7 +14,7 @@ import type {
   Task,
   Text,
 } from '../schema/index.ts';
-import type { Place } from './handle.ts';
+import type { Position } from './handle.ts';
 
 export type RunStatus = 'running' | 'waiting' | 'complete' | 'failed' | 'cancelled';
 
@@ -69,17 +69,17 @@ export interface State {
   briefings: Record<string, { id: string; proven: Proof; now: number }>;
   adopted?: Adopted;
   /** Critical artifacts that agents were given; absent until the first. */
-  loads?: Loads;
+  loads?: ArtifactLoads;
 }
 
-export interface Loads {
+export interface ArtifactLoads {
   count: number;
   now: number;
   /** What each session was given, by artifact: its reset takes that away. */
-  bySession: Record<string, Record<string, Load>>;
+  bySession: Record<string, Record<string, ArtifactLoad>>;
 }
 
-export interface Load {
+export interface ArtifactLoad {
   /** Of the text that was shown; absent where it was only named. */
   hash?: string;
   trigger: string;
@@ -89,7 +89,7 @@ export interface Load {
 }
 
 /** An open position. */
-export interface Cursor extends Place {
+export interface Cursor extends Position {
   path: string;
   visit: number;
   enteredAt: number;

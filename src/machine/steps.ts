@@ -1,5 +1,5 @@
 import type { ContextAction, Definition, Gate, Step, SubStep, Task } from '../schema/index.ts';
-import type { Place } from './handle.ts';
+import type { Position } from './handle.ts';
 import { own } from './own-property.ts';
 import type { State, TaskList } from './state.ts';
 
@@ -22,7 +22,7 @@ export const subStepsOf = (definition: Definition, step: Step): SubStep[] =>
   own(definition.loops, loopIdOf(step)) ?? [];
 
 /** The sub-step in a loop, else the step itself: what carries instructions, gates and `on_fail`. */
-export function workAt(definition: Definition, place: Place): Step | SubStep {
+export function workAt(definition: Definition, place: Position): Step | SubStep {
   const step = stepOf(definition, place.step);
   if (place.task === undefined) return step;
   return subStepsOf(definition, step).find((sub) => sub.id === place.subStep) ?? step;
@@ -32,7 +32,7 @@ export function workAt(definition: Definition, place: Place): Step | SubStep {
 export function contextAt(
   definition: Definition,
   state: State,
-  place: Place,
+  place: Position,
   claimed = false,
 ): ContextAction | undefined {
   if (awaitsTasks(definition, place)) return undefined;
@@ -43,7 +43,7 @@ export function contextAt(
   return workAt(definition, place).context ?? step.context ?? arrival;
 }
 
-export const awaitsTasks = (definition: Definition, place: Place): boolean =>
+export const awaitsTasks = (definition: Definition, place: Position): boolean =>
   place.task === undefined && stepOf(definition, place.step).type === 'loop';
 
 export const parallelOf = (step: Step): number => step.parallel ?? 1;
@@ -61,7 +61,7 @@ export function tasksIn(list: TaskList | undefined): Task[] {
 }
 
 /** Without the tasks that a person removed. */
-export const wantedTasks = (list: TaskList | undefined): Task[] =>
+export const undroppedTasks = (list: TaskList | undefined): Task[] =>
   tasksIn(list).filter((task) => task.end !== 'dropped');
 
 /** The tasks that depend on it can begin: it is done, or a person removed it. */

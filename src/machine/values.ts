@@ -1,5 +1,5 @@
 import type { Definition } from '../schema/index.ts';
-import type { Place } from './handle.ts';
+import type { Position } from './handle.ts';
 import { own } from './own-property.ts';
 import { expandPlaceholders } from './placeholders.ts';
 import { opening, type State } from './state.ts';
@@ -9,7 +9,7 @@ import { stepOf, taskListOf } from './steps.ts';
 export const expandAt = (
   definition: Definition,
   state: State,
-  place: Place,
+  place: Position,
   text: string,
   values: Record<string, string> = {},
 ): string => expandPlaceholders(text, (name) => placeholderValue(definition, state, place, values, name));
@@ -17,7 +17,7 @@ export const expandAt = (
 function placeholderValue(
   definition: Definition,
   state: State,
-  place: Place,
+  place: Position,
   values: Record<string, string>,
   name: string,
 ): string | undefined {

@@ -6,11 +6,11 @@ import type { Loaded } from '../store/index.ts';
 export type { Refused };
 
 /** Where the run stands; `replayed`: the call had been accepted before; `interrupted`: its gates were, and count for nothing. */
-export type Told = Status & { replayed?: true; interrupted?: true };
+export type AnsweredStatus = Status & { replayed?: true; interrupted?: true };
 
 export interface Answer {
   run?: string;
-  reply: Told | Refused;
+  reply: AnsweredStatus | Refused;
   /** Where a claimed task is worked on. */
   worktree?: string;
   warning?: string;

@@ -5,7 +5,7 @@ import type { Caller, CommandType, Definition, SessionFacts } from '../machine/i
 import type { Workspace } from '../workspace/index.ts';
 import type { Refused } from './answer.ts';
 
-export interface Who {
+export interface CallerIdentity {
   actor?: NonNullable<Caller['actor']>;
   session?: string;
   /** The agent program, where it is known. */
@@ -17,9 +17,9 @@ export interface Who {
 /** What a command carries of its caller and of the workspace it comes from. */
 export interface CallContext {
   clock(): number;
-  caller(who: Who, tree?: string): Caller;
+  caller(identity: CallerIdentity, tree?: string): Caller;
   /** Binds the session with its first call. */
-  around(who: Who): Circumstances;
+  around(identity: CallerIdentity): Circumstances;
   treeFor(definition: Definition, type: CommandType, worktree: string): Promise<Tree | undefined>;
   untrusted(definition: Definition, name: string): Refused | undefined;
 }

@@ -10,18 +10,18 @@ import {
 } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { type GateProgress, needsWorktree, type Workspace } from '../workspace/index.ts';
-import { followSource } from './adoption/follow.ts';
-import { type Answer, isRefused, type Refused, type Told } from './answer.ts';
-import type { CallContext, Who } from './call-context.ts';
-import { cursorFor, onlyHeld, taskAt, workerOf } from './find-cursor.ts';
-import type { Memory } from './memory/memory.ts';
+import { followSource } from './adoption/find-informal-workflow.ts';
+import { type Answer, type AnsweredStatus, isRefused, type Refused } from './answer.ts';
+import type { Briefings } from './briefing/briefings.ts';
+import type { CallContext, CallerIdentity } from './call-context.ts';
+import { cursorFor, onlyHeldHandle, taskAt, workerOf } from './find-cursor.ts';
 import type { Gates } from './wait-for-gates.ts';
 
-type Bare<C> = C extends Command ? Omit<C, keyof Caller> : never;
+type WithoutCaller<C> = C extends Command ? Omit<C, keyof Caller> : never;
 /** A command without what the runtime knows better: the moment, the caller and the tree. */
-export type Request = Bare<Exclude<Command, { type: 'start' | 'adopt' | 'import' }>>;
+export type Request = WithoutCaller<Exclude<Command, { type: 'start' | 'adopt' | 'import' }>>;
 
-export interface Wanted {
+export interface RunQuery {
   at?: string | undefined;
   run?: string | undefined;
   /** Not only a look: another worktree's run is never meant without a name. */
@@ -43,29 +43,29 @@ interface Options {
   workspace: Workspace;
   gates: Gates;
   context: CallContext;
-  memory: Memory;
-  which(wanted: Wanted): Promise<{ run: string } | Refused>;
-  find(wanted: Wanted): Promise<Loaded | Refused>;
+  briefings: Briefings;
+  chooseRun(query: RunQuery): Promise<{ run: string } | Refused>;
+  loadRun(query: RunQuery): Promise<Loaded | Refused>;
 }
 
 const defaultWaitMs = 45_000;
 
 /** One command of one run, with what it leads to: gates, a task's worktree, a warning. */
-export function createCall({ engine, workspace, gates, context, memory, which, find }: Options) {
+export function createCall({ engine, workspace, gates, context, briefings, chooseRun, loadRun }: Options) {
   const { project, values, hasFiles } = workspace;
   const { clock, caller, around, treeFor, untrusted } = context;
   return call;
 
-  async function call(asked: Request, who: Who, options: CallOptions): Promise<Answer> {
+  async function call(asked: Request, identity: CallerIdentity, options: CallOptions): Promise<Answer> {
     const at = 'at' in asked ? asked.at : undefined;
     const checked = asked.type === 'advance' || asked.type === 'review';
-    const wanted = { at, run: options.run, changes: asked.type !== 'status' };
-    const found = options.view ?? (await (checked ? find(wanted) : which(wanted)));
+    const query = { at, run: options.run, changes: asked.type !== 'status' };
+    const found = options.view ?? (await (checked ? loadRun(query) : chooseRun(query)));
     if ('code' in found) return { reply: found };
     const { run } = found;
     const request = await reading(found, asked);
     if ('code' in request) return { run, reply: request };
-    const view = checked && isLoaded(found) ? await followed(found, who) : undefined;
+    const view = checked && isLoaded(found) ? await followed(found, identity) : undefined;
     const refused = view && untrusted(view.definition, run);
     if (refused) return { run, reply: at === undefined ? refused : { ...refused, at } };
     // A verdict is about the tree of the session that did the work; another machine's cannot be looked at.
@@ -75,10 +75,11 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
     const worktree = workspace.taskWorktree(run, taskAt(at)) ?? works ?? project.worktree;
     const tree =
       view && works !== undefined ? await treeFor(view.definition, request.type, worktree) : undefined;
-    const by = who.session === undefined && worker !== undefined ? { ...who, session: worker } : who;
-    const cursor = view && cursorFor(view, { at, session: who.session });
+    const by =
+      identity.session === undefined && worker !== undefined ? { ...identity, session: worker } : identity;
+    const cursor = view && cursorFor(view, { at, session: identity.session });
     const missing =
-      view && request.type === 'advance' ? await memory.missing(view, { cursor, worktree }) : [];
+      view && request.type === 'advance' ? await briefings.missingArtifacts(view, { cursor, worktree }) : [];
     // The parts are those of exactly this request.
     const command = {
       ...request,
@@ -86,18 +87,19 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
       ...(missing.length > 0 ? { missing } : {}),
     } as Command;
     // A mere look binds no session; a handle says that the run is meant.
-    const bound = request.type !== 'status' || at !== undefined ? around(who) : { values };
+    const bound = request.type !== 'status' || at !== undefined ? around(identity) : { values };
     const executed = await engine.execute(run, command, options.key, bound);
     const warned = await gates.perform(executed, executed.changed && works !== undefined ? 'asked' : 'found');
     const reply = replyOf(executed);
     if (isRefused(reply)) return { run, reply };
     if (request.type === 'claim') return await claimed(executed, reply);
-    const own = request.type === 'status' && at === undefined ? onlyHeld(reply, who.session) : undefined;
-    if (own !== undefined) return await call({ type: 'status', at: own }, who, { ...options, run });
+    const own =
+      request.type === 'status' && at === undefined ? onlyHeldHandle(reply, identity.session) : undefined;
+    if (own !== undefined) return await call({ type: 'status', at: own }, identity, { ...options, run });
     if (reply.checking) {
       const waitMs = options.waitMs ?? (checked && hasFiles ? defaultWaitMs : 0);
       const waiting = { until: clock() + waitMs, onProgress: options.onProgress };
-      return { ...(await settled(executed, reply, who, waiting)), ...treeWarning(view, tree) };
+      return { ...(await settled(executed, reply, identity, waiting)), ...treeWarning(view, tree) };
     }
     const speaks = ['advance', 'fail', 'setTasks'].includes(request.type);
     const ignored = speaks && !executed.changed && !reply.replayed && reply.status === 'waiting';
@@ -127,7 +129,7 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
   /** The tasks of the list that the run has otherwise. */
   async function keptTasks(
     executed: Executed,
-    { loop, tasks }: Bare<CommandOf<'setTasks'>>,
+    { loop, tasks }: WithoutCaller<CommandOf<'setTasks'>>,
   ): Promise<Answer['kept'] & {}> {
     const view = await viewAfter(executed);
     const step = view?.definition.steps.find((each) => each.id === loop);
@@ -157,11 +159,11 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
     };
   }
 
-  async function claimed(executed: Executed, reply: Told): Promise<Answer> {
+  async function claimed(executed: Executed, reply: AnsweredStatus): Promise<Answer> {
     const { run, due } = executed;
     const task = reply.task?.id;
     const view = task === undefined ? undefined : await viewAfter(executed);
-    const worktree = view && workspace.makeTaskWorktree(view, task ?? '');
+    const worktree = view && workspace.createTaskWorktree(view, task ?? '');
     const isApart = !hasFiles && view !== undefined && needsWorktree(view.definition, reply.step);
     return {
       run,
@@ -176,8 +178,8 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
   /** What the call has led to, as the caller's own status. */
   async function settled(
     executed: Executed,
-    reply: Told & { checking?: { id: string } },
-    who: Who,
+    reply: AnsweredStatus & { checking?: { id: string } },
+    identity: CallerIdentity,
     waiting: Parameters<Gates['settle']>[2],
   ): Promise<Answer> {
     const { run, due } = executed;
@@ -191,12 +193,12 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
       return { run, reply, view: gate.view, ...more, ...(isUnstarted ? { warning: unstarted(run) } : {}) };
     }
     const status: CommandOf<'status'> = {
-      ...caller(who),
+      ...caller(identity),
       type: 'status',
       at: reply.at,
       runnerAlive: gate.state === 'interrupted' ? false : undefined,
     };
-    const circumstances = { ...around(who), check: id };
+    const circumstances = { ...around(identity), check: id };
     const after =
       answerFrom(gate.view, status, circumstances) ??
       (await engine.execute(run, status, undefined, circumstances));
@@ -205,11 +207,11 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
   }
 
   /** The run with what the source of an adopted one says now. */
-  async function followed(view: Loaded, who: Who): Promise<Loaded> {
+  async function followed(view: Loaded, identity: CallerIdentity): Promise<Loaded> {
     const { run, state } = view;
     if (!hasFiles || !state.adopted || ended(state)) return view;
     const adopted = followSource(project, state.adopted);
-    const executed = await engine.execute(run, { ...caller(who), type: 'adopt', run, adopted });
+    const executed = await engine.execute(run, { ...caller(identity), type: 'adopt', run, adopted });
     return executed.changed ? ((await viewAfter(executed)) ?? view) : view;
   }
 

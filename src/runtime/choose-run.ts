@@ -34,7 +34,7 @@ export function onlyLiveRun(
   const here = live.filter(({ state }) => state && worksHere(state, worktree));
   const candidates = here.length > 0 ? here : live;
   const [only, second] = candidates;
-  if (!only) return nothingHere(runs);
+  if (!only) return noLiveRun(runs);
   if (!second && (here.length > 0 || !changes)) return { run: only.run };
   return several(
     candidates.map(({ run, state }) =>
@@ -64,7 +64,7 @@ export function worktreesOf({ sessions }: State): string[] {
 }
 
 /** A run that cannot be read may be the one that is meant. */
-function nothingHere(runs: readonly RunInfo[]): Refused {
+function noLiveRun(runs: readonly RunInfo[]): Refused {
   const broken = runs.find(({ problem }) => problem !== undefined);
   if (!broken) return { code: 'no_run', params: { why: 'none_live' } };
   return { code: 'store_corrupt', params: { message: broken.problem ?? '', run: broken.run } };

@@ -1,5 +1,5 @@
 import { type Cursor, formatHandle, parseHandle, type State } from '../machine/index.ts';
-import type { Told } from './answer.ts';
+import type { AnsweredStatus } from './answer.ts';
 
 /** The session whose work waits for the verdict. */
 export function workerOf(state: State, at: string | undefined): string | undefined {
@@ -10,7 +10,10 @@ export function workerOf(state: State, at: string | undefined): string | undefin
 }
 
 /** The handle of the only task that the caller holds. */
-export function onlyHeld({ held = [] }: Told, session: string | undefined): string | undefined {
+export function onlyHeldHandle(
+  { held = [] }: AnsweredStatus,
+  session: string | undefined,
+): string | undefined {
   const mine = held.filter(({ holder }) => session !== undefined && holder === session);
   return mine.length === 1 ? mine[0]?.at : undefined;
 }

@@ -12,10 +12,10 @@ import {
 } from '../engine/index.ts';
 import { createFileStore, type FileStore } from '../store/index.ts';
 import {
+  checkoutId,
   machineId,
   markIfPossible,
   type Project,
-  placeOf,
   requireOwnFolders,
   serverFor,
   stateDirectory,
@@ -87,7 +87,7 @@ export function openEngine({
     server,
     state,
     machine,
-    checkout: server && placeOf(machine, project.root),
+    checkout: server && checkoutId(machine, project.root),
   };
 
   function loggedIn(): RemoteEngine | undefined {

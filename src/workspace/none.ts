@@ -1,4 +1,4 @@
-import { listWorkflows, loadWorkflowFile, places } from '../definition/index.ts';
+import { listWorkflows, loadWorkflowFile, workflowSearchPath } from '../definition/index.ts';
 import { StepfastError } from '../errors.ts';
 import type { Definition, State } from '../machine/index.ts';
 import { nearest } from '../suggest.ts';
@@ -16,7 +16,7 @@ export interface UsedDefinitions {
 const refused = { state: 'refused' as const, why: 'is not readable here: read it in your checkout' };
 
 /** No path of a file system: files are named from the top of the project. */
-const nowhere = { root: '/', worktree: '/', directory: '/.stepfast', git: false } as const;
+const noProject = { root: '/', worktree: '/', directory: '/.stepfast', git: false } as const;
 
 /** A project may have made many: the tools name no more than these. */
 const mostListed = 50;
@@ -28,7 +28,7 @@ const mostListed = 50;
 export function none(used?: UsedDefinitions): Workspace {
   return {
     hasFiles: false,
-    project: nowhere,
+    project: noProject,
     // Not the worktree of any checkout, so that none takes the run for its own.
     here: '{elsewhere}',
     values: {},
@@ -39,7 +39,7 @@ export function none(used?: UsedDefinitions): Workspace {
       runnerIs: () => 'unknown',
       host: '',
       logsOf: () => '',
-      worktreeOf: () => nowhere.worktree,
+      worktreeOf: () => noProject.worktree,
       run: async () => {},
     },
     environment: () => ({ cwd: 'elsewhere' }),
@@ -51,7 +51,7 @@ export function none(used?: UsedDefinitions): Workspace {
     readCommand: () => undefined,
     readState,
     taskWorktree: () => undefined,
-    makeTaskWorktree: () => undefined,
+    createTaskWorktree: () => undefined,
     unmergedBranches: () => [],
     workflow,
     workflows,
@@ -82,7 +82,7 @@ export function none(used?: UsedDefinitions): Workspace {
 function readState(state: State, path: string): 'read' | 'unread' {
   const bare = path.replace(/^@/, '');
   const isNoted = state.notes.some(({ kind, text }) => kind === 'reading' && text.replace(/^@/, '') === bare);
-  return isNoted || readEntry(state, path, nowhere) ? 'read' : 'unread';
+  return isNoted || readEntry(state, path, noProject) ? 'read' : 'unread';
 }
 
 let bundled: ReadonlyMap<string, Definition> | undefined;
@@ -94,7 +94,7 @@ function bundledWorkflows(): ReadonlyMap<string, Definition> {
 }
 
 function readBundled(): ReadonlyMap<string, Definition> {
-  const own = places().filter(({ kind }) => kind === 'bundled');
+  const own = workflowSearchPath().filter(({ kind }) => kind === 'bundled');
   return new Map(
     listWorkflows(own).flatMap(({ name, base, file, shadowedBy }) => {
       if (base || shadowedBy !== undefined) return [];

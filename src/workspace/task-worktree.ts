@@ -17,7 +17,7 @@ export function taskWorktree(project: Project, run: string, task: string | undef
  * A worktree for the holder of a task, on a branch of its own; undefined where all share one tree, because one agent
  * works at a time or nobody writes. Throws `no_worktree`.
  */
-export function makeTaskWorktree(
+export function createTaskWorktree(
   project: Project,
   { definition, state }: { definition: Definition; state: State },
   task: string,

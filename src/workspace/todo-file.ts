@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { digestOf } from '../store/index.ts';
 import { containedFile } from './contained-file.ts';
 
-export interface TodoPlaces {
+export interface TodoPaths {
   worktree: string;
   /** Of the run. */
   directory: string;
@@ -19,7 +19,7 @@ export interface TodoPlaces {
 export function writeTodoFile(
   path: string | undefined,
   content: string,
-  { worktree, directory, memory }: TodoPlaces,
+  { worktree, directory, memory }: TodoPaths,
 ): string | undefined {
   const own = join(directory, 'TODO.md');
   if (path === undefined) {

@@ -1,6 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandsOf, findWorkflow, hashDefinition, loadWorkflowFile, places } from '../definition/index.ts';
+import {
+  commandsOf,
+  findWorkflow,
+  hashDefinition,
+  loadWorkflowFile,
+  workflowSearchPath,
+} from '../definition/index.ts';
 import type { Definition } from '../machine/index.ts';
 import { withoutConfig } from './config.ts';
 
@@ -50,7 +56,7 @@ export function createTrust(stateDirectory: string, more: readonly string[] = []
 
 /** What comes with Stepfast is trusted as far as it is unchanged, whatever a project sets for all workflows. */
 function isBundled(definition: Definition): boolean {
-  const bundled = places().filter(({ kind }) => kind === 'bundled');
+  const bundled = workflowSearchPath().filter(({ kind }) => kind === 'bundled');
   const found = findWorkflow(definition.name, bundled);
   // A name that is a path would find a file of somebody else.
   if (found?.from !== 'bundled') return false;

@@ -7,9 +7,9 @@ import { createNodeFiles, type RunInfo, withExclusive } from '../../store/index.
 import { ignoreRuns, type Project, portable } from '../../workspace/index.ts';
 import { type Answer, isRefused, type Refused } from '../answer.ts';
 import { worksHere } from '../choose-run.ts';
-import { findInformal, type Informal } from './find.ts';
+import { findInformal, type InformalWorkflow } from './find-informal-workflow.ts';
 
-export interface AdoptionPlace {
+export interface AdoptionContext {
   engine: Engine;
   project: Project;
   clock(): number;
@@ -34,7 +34,7 @@ export interface Adoption {
 }
 
 /** A run whose source says no more what it is about. */
-export interface Lost {
+export interface LostSource {
   run: string;
   source: string;
   why: 'complete' | 'gone';
@@ -42,28 +42,28 @@ export interface Lost {
 
 /** Makes a run of an informal workflow, or brings the one that was made of the same source up to date. */
 export async function adopt(
-  place: AdoptionPlace,
-  informal: Informal,
+  place: AdoptionContext,
+  informal: InformalWorkflow,
   options: AdoptOptions = {},
 ): Promise<Adoption | Refused> {
   const { engine, project, clock } = place;
   const { actor, session, facts, force = false } = options;
-  if (informal.complete) return complete(informal);
+  if (informal.complete) return sourceComplete(informal);
   const adopted = adoptedOf(informal);
   const caller: Caller = { now: clock(), actor, session: session || undefined };
   const around = { values: { project_root: project.root }, facts };
-  const first = await look();
+  const first = await existing();
   if (first) return first;
   ignoreRuns(project);
-  return await alone(project, informal.source, async () => (await look()) ?? (await begin()));
+  return await withLock(project, informal.source, async () => (await existing()) ?? (await begin()));
 
   /** Undefined where a run is to be made. */
-  async function look(): Promise<Adoption | Refused | undefined> {
+  async function existing(): Promise<Adoption | Refused | undefined> {
     const live = liveStates(await engine.runs());
     const known = live.find((state) => state.adopted?.source === informal.source);
     if (known) return await update(known);
     const real = force ? undefined : live.find((state) => !state.adopted && isHere(state, project));
-    return real && occupied(real, informal);
+    return real && runIsLive(real, informal);
   }
 
   async function begin(): Promise<Adoption | Refused> {
@@ -82,7 +82,7 @@ export async function adopt(
 }
 
 /** Two hooks of one moment look at the same source: one makes its run, the other finds it. */
-async function alone<T>({ directory }: Project, source: string, action: () => Promise<T>): Promise<T> {
+async function withLock<T>({ directory }: Project, source: string, action: () => Promise<T>): Promise<T> {
   const runs = join(directory, 'runs');
   mkdirSync(runs, { recursive: true });
   const path = join(runs, `.adopting-${hash('sha256', source, 'hex').slice(0, 16)}.lock`);
@@ -94,7 +94,7 @@ async function alone<T>({ directory }: Project, source: string, action: () => Pr
  * A second look before a context is emptied: brings adopted runs up to date, and adopts the first informal workflow
  * where nothing else is live in this worktree. Costs two looks at the file system where there is none. Never throws.
  */
-export async function rescan(place: AdoptionPlace, options: AdoptOptions = {}): Promise<Adoption[]> {
+export async function rescan(place: AdoptionContext, options: AdoptOptions = {}): Promise<Adoption[]> {
   try {
     const found = findInformal(place.project).filter(({ complete: over }) => !over);
     if (found.length === 0) return [];
@@ -117,9 +117,9 @@ export async function rescan(place: AdoptionPlace, options: AdoptOptions = {}): 
 
 /** Adopted runs whose source says that it is over, or says nothing any more: a person ends them. */
 export async function lostSources(
-  { engine, project }: AdoptionPlace,
-  found: readonly Informal[],
-): Promise<Lost[]> {
+  { engine, project }: AdoptionContext,
+  found: readonly InformalWorkflow[],
+): Promise<LostSource[]> {
   return liveStates(await engine.runs()).flatMap((state) => {
     const { run, adopted } = state;
     if (!adopted || !isHere(state, project)) return [];
@@ -131,7 +131,7 @@ export async function lostSources(
 
 export const isRefusedAdoption = (adoption: Adoption | Refused): adoption is Refused => 'code' in adoption;
 
-function adoptedOf({ source, phase, reading, text }: Informal): NonNullable<State['adopted']> {
+function adoptedOf({ source, phase, reading, text }: InformalWorkflow): NonNullable<State['adopted']> {
   return { source, ...(phase ? { phase } : {}), reading, text };
 }
 
@@ -141,12 +141,12 @@ const liveStates = (runs: readonly RunInfo[]): State[] =>
 const isHere = (state: State, { root, worktree }: Project): boolean =>
   worksHere(state, portable(worktree, root));
 
-const complete = ({ source }: Informal): Refused => ({
+const sourceComplete = ({ source }: InformalWorkflow): Refused => ({
   code: 'source_complete',
   params: { source },
 });
 
-const occupied = ({ run }: State, { source }: Informal): Refused => ({
+const runIsLive = ({ run }: State, { source }: InformalWorkflow): Refused => ({
   code: 'run_live',
   params: { run, source },
 });

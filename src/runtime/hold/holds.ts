@@ -130,7 +130,7 @@ export function createHolds(project: Pick<Project, 'worktree' | 'directory'>, st
 }
 
 /** Whether any worktree of the project has one; cheap, for hooks that have nothing else to do. */
-export const isHeld = (marks: Marks): boolean => marks.reasons().some((reason) => reason.startsWith(prefix));
+export const hasHold = (marks: Marks): boolean => marks.reasons().some((reason) => reason.startsWith(prefix));
 
 /** When it runs out, as its mark says. */
 const endOf = (reason: string): number => Number(reason.split('.').at(-1)) * 1000 || 0;

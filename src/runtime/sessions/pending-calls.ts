@@ -8,9 +8,9 @@ import { parseKey, type SessionKey } from './binding.ts';
  * knows the session and the subagent, so it leaves a file that the tool takes. In the user's state directory: the call
  * may be the one that starts the first run of a project.
  */
-export interface Callers {
+export interface PendingCalls {
   /** Before the call. Idempotent; what cannot be written is lost. */
-  tell(call: string, key: SessionKey, now: number): void;
+  record(call: string, key: SessionKey, now: number): void;
   /** Once for each call; undefined where no hook saw it. */
   take(call: string): SessionKey | undefined;
 }
@@ -19,12 +19,12 @@ export interface Callers {
 const staleMs = 24 * 3_600_000;
 const manyFiles = 64;
 
-export function createCallers(stateDirectory: string): Callers {
+export function createPendingCalls(stateDirectory: string): PendingCalls {
   const folder = join(stateDirectory, 'callers');
   const fileOf = (call: string): string =>
     join(folder, createHash('sha256').update(call).digest('hex').slice(0, 32));
   return {
-    tell(call, { host, session, agent }, now) {
+    record(call, { host, session, agent }, now) {
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         sweep(folder, now);

@@ -8,17 +8,17 @@ import {
   type SessionFacts,
   type State,
 } from '../../machine/index.ts';
-import { type Project, placed, portable } from '../../workspace/index.ts';
-import { type Beginning, beginSession, type Source, type Start } from './begin-session.ts';
+import { type Project, portable, withCheckout } from '../../workspace/index.ts';
 import { type Binding, type SessionKey, sessionName } from './binding.ts';
 import { type Bindings, createBindings } from './binding-files.ts';
 import { type LiveRun, liveRuns, type Presence } from './live-runs.ts';
+import { beginSession, type SessionPlan, type SessionStart, type Source } from './plan-session-start.ts';
 import { concernsStop } from './stop-concerns-run.ts';
 
 /** What hooks tell of the sessions that they see; nothing in here knows one host from another. */
 export interface Sessions {
   /** Binds, inherits and drops as the answer says, and tells the run what was seen. What cannot be written is lost, not an error. */
-  begin(start: Omit<Start, 'worktree' | 'cwd'> & { cwd: string }): Promise<Beginning>;
+  begin(start: Omit<SessionStart, 'worktree' | 'cwd'> & { cwd: string }): Promise<SessionPlan>;
   /** A call of the session was accepted, and answered with this handle: binds it, unless the run has ended with that. */
   called(key: SessionKey, call: { run: string; at?: string; cwd: string; pid?: number }): Promise<void>;
   /** The session showed that it is there; what was seen less than a minute ago is not written again. */
@@ -42,7 +42,7 @@ interface SessionsOptions {
   isAlive(pid: number): boolean;
   bindings?: Bindings;
   /** Of `placeOf`, where runs live on a server too. */
-  place?: string | undefined;
+  checkout?: string | undefined;
   /** What a session that begins could not be told to its run. */
   onError?(error: unknown): void;
 }
@@ -52,11 +52,11 @@ const quietMs = 60_000;
 export function createSessions(options: SessionsOptions): Sessions {
   const { engine, project, clock, nowOf, boot, isAlive } = options;
   const bindings = options.bindings ?? createBindings(project.directory);
-  const worktree = placed(portable(project.worktree, project.root), options.place);
+  const worktree = withCheckout(portable(project.worktree, project.root), options.checkout);
   return { begin, called, seen, ended, stopping };
 
-  async function begin({ cwd, ...rest }: Parameters<Sessions['begin']>[0]): Promise<Beginning> {
-    const start: Start = { ...rest, cwd: portable(cwd, project.root), worktree };
+  async function begin({ cwd, ...rest }: Parameters<Sessions['begin']>[0]): Promise<SessionPlan> {
+    const start: SessionStart = { ...rest, cwd: portable(cwd, project.root), worktree };
     const presence: Presence = { now: clock(), boot, isAlive, ...(nowOf ? { nowOf } : {}) };
     const runs = await live();
     const known = await bindings.list();
@@ -65,7 +65,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     for (const key of drop) await quietly(bindings.drop(key));
     if (binding) {
       await quietly(bindings.put(binding));
-      await tell(binding, inherits, start.source).catch((error: unknown) => options.onError?.(error));
+      await reportToRun(binding, inherits, start.source).catch((error: unknown) => options.onError?.(error));
     }
     if (start.source === 'startup')
       await quietly(bindings.sweep(new Set(runs.map(({ run }) => run)), presence.now));
@@ -73,7 +73,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   /** The run learns of a session that is new to it or back, and of a context that was emptied. */
-  async function tell(binding: Binding, inherits: Binding | undefined, source: Source): Promise<void> {
+  async function reportToRun(binding: Binding, inherits: Binding | undefined, source: Source): Promise<void> {
     const session = sessionName(binding);
     const caller: Caller = { now: clock(), session };
     const state = (await engine.view(binding.run))?.state;
@@ -118,7 +118,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       ...(known?.pressure === undefined ? {} : { pressure: known.pressure }),
     };
     await bindings.put(binding);
-    await tell(binding, undefined, 'startup');
+    await reportToRun(binding, undefined, 'startup');
   }
 
   async function seen(key: SessionKey): Promise<void> {

@@ -22,7 +22,7 @@ export function digestsIn(value: unknown): string[] {
 }
 
 /** Trust hangs on the hash of a workflow, so it is never taken from whoever sent it. */
-export const hasItsHash = ({ definition, hash }: { definition: Definition; hash: string }): boolean =>
+export const matchesHash = ({ definition, hash }: { definition: Definition; hash: string }): boolean =>
   hashDefinition(definition) === hash;
 
 /** The type of an event that this Stepfast does not know. */
@@ -36,7 +36,7 @@ export const unknownEvent = (entries: readonly { events: readonly Event[] }[]): 
  * The state after each entry of a run that came from elsewhere: nothing in it is what it seems until it was looked at.
  * Throws `bad_history`, which says what is wrong.
  */
-export function soundStates(
+export function verifiedStates(
   run: string,
   { definition, hash }: { definition: Definition; hash: string },
   entries: readonly { events: Event[] }[],
@@ -47,7 +47,7 @@ export function soundStates(
     const place = `entry ${index + 1} of ${entries.length}`;
     if (!isBatch(entry)) throw bad(`${place} is no batch`);
     for (const [position, event] of entry.events.entries()) {
-      const wrong = eventProblem(event) ?? misplaced(event, index, position);
+      const wrong = eventProblem(event) ?? misplacedEvent(event, index, position);
       if (wrong !== undefined) throw bad(`${place} cannot be: ${wrong}`);
     }
   }
@@ -56,24 +56,24 @@ export function soundStates(
   if (!state) throw bad('it is empty');
   if (state.workflow !== definition.name || (state.hash ?? hash) !== hash)
     throw bad('it was begun with another workflow');
-  followable(definition, state);
+  requireUsable(definition, state);
   return states;
 }
 
 const bad = (why: string): StepfastError => new StepfastError('bad_history', why);
 
 /** What is said once, at the beginning. */
-function misplaced({ type }: Event, entry: number, position: number): string | undefined {
+function misplacedEvent({ type }: Event, entry: number, position: number): string | undefined {
   const first = entry === 0 && position === 0;
   if ((type === 'run.started') !== first) return first ? `it begins with ${type}` : 'it begins twice';
   return type === 'run.imported' && entry > 0 ? 'it is imported in its middle' : undefined;
 }
 
 /** What everybody does next with a run must not fail on what a stranger put into it. */
-function followable(definition: Definition, state: State): void {
+function requireUsable(definition: Definition, state: State): void {
   try {
     for (const [key, cursor] of Object.entries(state.cursors)) {
-      if (!isPlace(definition, state, key, cursor))
+      if (!isPositionOf(definition, state, key, cursor))
         throw new Error(`it stands at ${cursor.path}, which is no place`);
       statusOf(definition, state, { cursor });
     }
@@ -85,7 +85,7 @@ function followable(definition: Definition, state: State): void {
   }
 }
 
-function isPlace(definition: Definition, state: State, key: string, cursor: Cursor): boolean {
+function isPositionOf(definition: Definition, state: State, key: string, cursor: Cursor): boolean {
   const { step: id, task, subStep, iteration } = cursor;
   const step = definition.steps.find((each) => each.id === id);
   if (!step || id !== state.step) return false;

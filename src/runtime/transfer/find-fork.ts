@@ -8,7 +8,7 @@ export interface Side {
   seq: number;
   now: number;
   /** `agent one`, `person ada`. */
-  who: string;
+  author: string;
   machine: string;
   state: State;
   /** Of its own batches. */
@@ -45,14 +45,14 @@ export function sideOf({ lines, state }: History, common: number): Side {
     batches: lines.length - common,
     seq: last?.seq ?? 0,
     now: last?.now ?? 0,
-    who: said ? whoOf(said) : '',
+    author: said ? authorOf(said) : '',
     machine: said ? machineOf(said, state) : '',
     state,
     events: lines.slice(common).flatMap(({ events }) => events),
   };
 }
 
-function whoOf({ actor, session }: HistoryLine): string {
+function authorOf({ actor, session }: HistoryLine): string {
   const kind = actor?.kind ?? 'agent';
   if (kind === 'engine') return 'stepfast';
   const name = actor?.name ?? session;

@@ -2,7 +2,7 @@ import { redactSecrets } from '../../context/index.ts';
 import type { StoredEntry, TextsByDigest } from '../../store/index.ts';
 
 /** Looks for secrets in a text: the rule of each that it found, never the secret. */
-export type Scan = (text: string) => readonly string[] | Promise<readonly string[]>;
+export type SecretScan = (text: string) => readonly string[] | Promise<readonly string[]>;
 
 /** A secret by its rule and its place. */
 export interface Secret {
@@ -11,22 +11,26 @@ export interface Secret {
 }
 
 /** By the rules that artifacts are cleaned with. */
-export const secretScan: Scan = async (text) => (await redactSecrets(text)).found.map(({ rule }) => rule);
+export const secretScan: SecretScan = async (text) =>
+  (await redactSecrets(text)).found.map(({ rule }) => rule);
 
 /** What of a run would be sent: its further batches, the texts that are not there yet, and with a new run its workflow. */
-export interface Sending {
+export interface OutgoingData {
   lines: readonly StoredEntry[];
   texts: TextsByDigest;
   /** With a new run only. */
   definition?: object;
 }
 
-export async function secretsIn({ lines, texts, definition }: Sending, scan: Scan): Promise<Secret[]> {
+export async function secretsIn(
+  { lines, texts, definition }: OutgoingData,
+  scan: SecretScan,
+): Promise<Secret[]> {
   const parts: [where: string, text: string][] = [
-    ...(definition ? [['the workflow', words(definition)] as [string, string]] : []),
+    ...(definition ? [['the workflow', plainText(definition)] as [string, string]] : []),
     ...lines.map(({ seq, actor, session, key, reply, events }): [string, string] => [
       `batch ${seq} (${[...new Set(events.map(({ type }) => type))].join(', ')})`,
-      words([actor, session, key, reply, events]),
+      plainText([actor, session, key, reply, events]),
     ]),
     ...[...texts].map(([digest, bytes]): [string, string] => [
       `the text ${digest.slice(0, 19)}`,
@@ -42,7 +46,7 @@ export async function secretsIn({ lines, texts, definition }: Sending, scan: Sca
 }
 
 /** Every text in a value as it was said, after its name: in JSON a key of several lines is none. */
-const words = (value: unknown): string => linesIn(value, '').join('\n');
+const plainText = (value: unknown): string => linesIn(value, '').join('\n');
 
 function linesIn(value: unknown, name: string): string[] {
   if (typeof value === 'string') return [name === '' ? value : `${name}: ${value}`];

@@ -1,21 +1,21 @@
 import { StepfastError } from '../../errors.ts';
 import type { State } from '../../machine/index.ts';
 import { digestOf, parseHistory, type RunHistory, type TextsByDigest } from '../../store/index.ts';
-import { digestsIn, hasItsHash, soundStates, unknownEvent } from './check-run.ts';
+import { digestsIn, matchesHash, unknownEvent, verifiedStates } from './check-run.ts';
 import type { RunTree } from './run-tree.ts';
 
 /** A run from elsewhere of which every byte was looked at. */
-export interface Verified extends RunHistory {
+export interface VerifiedRun extends RunHistory {
   texts: TextsByDigest;
   state: State;
 }
 
 /** Throws `bad_history`, which says what is wrong; nothing was written then. */
-export function verifyRun(run: string, { journal, workflow, texts }: RunTree): Verified {
+export function verifyRun(run: string, { journal, workflow, texts }: RunTree): VerifiedRun {
   try {
-    const carried = parseHistory(run, journal);
-    const { pinned, lines } = carried;
-    if (!hasItsHash(pinned)) throw bad('it has another workflow than its hash says');
+    const history = parseHistory(run, journal);
+    const { pinned, lines } = history;
+    if (!matchesHash(pinned)) throw bad('it has another workflow than its hash says');
     if (hashIn(workflow) !== pinned.hash) throw bad('its workflow.json is of another run');
     const unknown = unknownEvent(lines);
     if (unknown !== undefined)
@@ -27,9 +27,9 @@ export function verifyRun(run: string, { journal, workflow, texts }: RunTree): V
       if (digestOf(bytes) !== digest) throw bad(`the text ${digest.slice(0, 19)} was edited`);
       if (!named.has(digest)) throw bad(`nothing names the text ${digest.slice(0, 19)}`);
     }
-    const state = soundStates(run, pinned, lines).at(-1);
+    const state = verifiedStates(run, pinned, lines).at(-1);
     if (!state) throw bad('it is empty');
-    return { ...carried, texts, state };
+    return { ...history, texts, state };
   } catch (cause) {
     if (cause instanceof StepfastError && cause.code === 'bad_history') throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);

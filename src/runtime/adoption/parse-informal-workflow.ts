@@ -1,9 +1,9 @@
-import { fieldIn, type Line, linesOf, sectionFrom } from './markdown.ts';
-import { type Phase, phaseIn } from './phase.ts';
-import { readingIn } from './reading.ts';
+import { fieldIn, type Line, linesOf, sectionFrom } from './markdown-lines.ts';
+import { type Phase, phaseIn } from './parse-phase.ts';
+import { readingIn } from './parse-reading.ts';
 
 /** A workflow that was under way without Stepfast, in its file's own words. */
-export interface Described {
+export interface WorkflowDescription {
   name: string;
   phase?: Phase;
   /** Each with `@`. */
@@ -13,7 +13,7 @@ export interface Described {
   complete: boolean;
 }
 
-interface Source {
+interface SourceText {
   text: string;
   exists(path: string): boolean;
 }
@@ -30,7 +30,7 @@ export function missingMarkers(text: string): string[] {
 }
 
 /** `CLAUDE.local.md`: undefined unless all three markers are there. */
-export function describedByMarkers({ text, exists }: Source): Described | undefined {
+export function describedByMarkers({ text, exists }: SourceText): WorkflowDescription | undefined {
   if (missingMarkers(text).length > 0) return undefined;
   const all = linesOf(text);
   const start = all.findIndex(({ plain }) => /workflow state/i.test(plain));
@@ -51,10 +51,10 @@ export function describedByMarkers({ text, exists }: Source): Described | undefi
 
 /** A plan: undefined unless it is in progress and speaks of phases or a workflow. */
 export function describedByPlan(
-  { text, exists }: Source,
+  { text, exists }: SourceText,
   folder: string,
   path: string,
-): Described | undefined {
+): WorkflowDescription | undefined {
   if (!isPlanInProgress(text)) return undefined;
   const lines = linesOf(text);
   const title = lines.find(({ level }) => level === 1)?.plain;

@@ -1,4 +1,4 @@
-import { fieldIn, type Line } from './markdown.ts';
+import { fieldIn, type Line } from './markdown-lines.ts';
 
 export interface Phase {
   current: number;

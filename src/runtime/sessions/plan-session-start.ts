@@ -5,7 +5,7 @@ import { holderOf, type LiveRun, type Presence } from './live-runs.ts';
 /** How a conversation came to begin, or to begin again. */
 export type Source = 'startup' | 'resume' | 'clear' | 'compact' | 'fork';
 
-export interface Start {
+export interface SessionStart {
   source: Source;
   host: string;
   session: string;
@@ -21,14 +21,14 @@ export interface Start {
 }
 
 /** What a session that begins is told: everything, that somebody else is at it, which runs there are, or nothing. */
-export type Telling =
+export type SessionIntro =
   | { kind: 'brief'; run: string }
   | { kind: 'two_lines'; run: string; heldBy: string }
   /** Of `count` runs the last that moved. */
   | { kind: 'list'; runs: LiveRun[]; count: number }
   | { kind: 'nothing' };
 
-export type Beginning = Telling & {
+export type SessionPlan = SessionIntro & {
   /** As it is to be kept; without one the first call with a handle binds, and nothing holds a stop until then. */
   binding?: Binding;
   /** The binding whose place it takes. */
@@ -40,7 +40,11 @@ export type Beginning = Telling & {
 const clearMs = 30_000;
 const mostListed = 5;
 
-export const keyOf = ({ host, session, agent }: Pick<Start, 'host' | 'session' | 'agent'>): SessionKey => ({
+export const keyOf = ({
+  host,
+  session,
+  agent,
+}: Pick<SessionStart, 'host' | 'session' | 'agent'>): SessionKey => ({
   host,
   session,
   ...(agent === undefined ? {} : { agent: agent.id }),
@@ -48,11 +52,11 @@ export const keyOf = ({ host, session, agent }: Pick<Start, 'host' | 'session' |
 
 /** Pure: what a session that begins is told and bound to, from the live runs and every known binding. */
 export function beginSession(
-  start: Start,
+  start: SessionStart,
   runs: readonly LiveRun[],
   bindings: readonly Binding[],
   presence: Presence,
-): Beginning {
+): SessionPlan {
   if (start.agent?.type === '') return { kind: 'nothing', drop: [] };
   const key = keyOf(start);
   const own = bindings.find((binding) => sameKey(binding, key));
@@ -60,26 +64,26 @@ export function beginSession(
   const drop = own && !isLive(own.run) ? [key] : [];
   const known = own && isLive(own.run) ? own : rebuilt(start, runs, presence.now);
   if (known && start.source !== 'fork')
-    return { kind: 'brief', run: known.run, binding: seen(known, start, presence), drop };
+    return { kind: 'brief', run: known.run, binding: refreshed(known, start, presence), drop };
   if (start.agent) return { kind: 'nothing', drop };
-  const left = start.source === 'clear' ? leftFor(start, bindings, presence) : undefined;
+  const left = start.source === 'clear' ? clearedBindingFor(start, bindings, presence) : undefined;
   if (left && isLive(left.run)) {
     const { agent: _, cleared: _cleared, endedAt: _ended, ...rest } = left;
-    const binding = seen({ ...rest, session: start.session, boundAt: presence.now }, start, presence);
+    const binding = refreshed({ ...rest, session: start.session, boundAt: presence.now }, start, presence);
     return { kind: 'brief', run: left.run, binding, inherits: left, drop: [...drop, keyIn(left)] };
   }
   // What is compacted had begun long before: it is told nothing that it was not told then.
   const about = start.source === 'compact' ? runs.filter(({ run }) => run === start.briefed) : runs;
-  return { ...told(start, about, bindings, presence), drop };
+  return { ...introFor(start, about, bindings, presence), drop };
 }
 
 /** Of a session without a binding: the only run of this worktree, or no guess. */
-function told(
-  start: Start,
+function introFor(
+  start: SessionStart,
   runs: readonly LiveRun[],
   bindings: readonly Binding[],
   presence: Presence,
-): Telling {
+): SessionIntro {
   const here = runs.filter((run) => isHere(run, start.worktree)).sort((a, b) => b.updatedAt - a.updatedAt);
   const [only, second] = here;
   if (!only) return { kind: 'nothing' };
@@ -90,7 +94,7 @@ function told(
 }
 
 /** Where its file is lost, the only run that knows the session tells what it was bound to. */
-function rebuilt(start: Start, runs: readonly LiveRun[], now: number): Binding | undefined {
+function rebuilt(start: SessionStart, runs: readonly LiveRun[], now: number): Binding | undefined {
   if (start.agent) return undefined;
   const [only, second] = runs.filter(({ sessions }) => sessions.includes(start.session));
   if (!only || second) return undefined;
@@ -99,7 +103,11 @@ function rebuilt(start: Start, runs: readonly LiveRun[], now: number): Binding |
 }
 
 /** What a session that was cleared a moment ago has left for the one that comes in its place. */
-function leftFor(start: Start, bindings: readonly Binding[], presence: Presence): Binding | undefined {
+function clearedBindingFor(
+  start: SessionStart,
+  bindings: readonly Binding[],
+  presence: Presence,
+): Binding | undefined {
   const { now, boot, isAlive } = presence;
   const waiting = bindings
     .filter(({ host, agent }) => host === start.host && agent === undefined)
@@ -116,7 +124,7 @@ function leftFor(start: Start, bindings: readonly Binding[], presence: Presence)
   return second ? undefined : only;
 }
 
-function seen(binding: Binding, { cwd, pid }: Start, { now, boot }: Presence): Binding {
+function refreshed(binding: Binding, { cwd, pid }: SessionStart, { now, boot }: Presence): Binding {
   const { endedAt: _ended, cleared: _cleared, pid: _pid, boot: _boot, ...rest } = binding;
   return { ...rest, cwd, ...(pid === undefined ? {} : { pid, boot }), seenAt: now };
 }

@@ -1,4 +1,4 @@
-import type { Line } from './markdown.ts';
+import type { Line } from './markdown-lines.ts';
 
 const mostKept = 50;
 const longest = 300;

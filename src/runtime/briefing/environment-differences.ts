@@ -10,7 +10,7 @@ export interface Difference {
   what: string;
 }
 
-export interface Here {
+export interface CurrentEnvironment {
   project: Project;
   /** Of this session: hostname, git_commit and the like. */
   environment: Readonly<Record<string, string>>;
@@ -23,10 +23,10 @@ const mostNamed = 5;
 const longestName = 120;
 
 /** Compares this environment with that of the session that worked on the run last; nothing where none did. */
-export function differences(definition: Definition, state: State, here: Here): Difference[] {
+export function differences(definition: Definition, state: State, here: CurrentEnvironment): Difference[] {
   const { project, tree } = here;
   const found: Difference[] = [...elsewhere(state, here)];
-  const missing = state.artefacts.map(bare).filter((path) => !isHere(path, project));
+  const missing = state.artefacts.map(withoutPrefix).filter((path) => !isHere(path, project));
   if (missing.length > 0)
     found.push({ kind: 'missing', what: `Files that the run made are not here: ${listed(missing)}.` });
   const reading = requiredReading(definition, state).map((path) => ({
@@ -46,7 +46,7 @@ export function differences(definition: Definition, state: State, here: Here): D
 }
 
 /** Whoever worked on it last, not who looked at it. */
-function elsewhere({ sessions, last }: State, { environment, session }: Here): Difference[] {
+function elsewhere({ sessions, last }: State, { environment, session }: CurrentEnvironment): Difference[] {
   const others = Object.entries(sessions).filter(([id, each]) => id !== session && each.environment);
   const newest = others.sort(([, a], [, b]) => a.startedAt - b.startedAt).at(-1)?.[0];
   const worker = others.some(([id]) => id === last?.session) ? last?.session : newest;
@@ -76,7 +76,7 @@ function staleGates({ outputs }: State, tree: string): string[] {
   return [...last].filter(([, of]) => of !== undefined && of !== tree).map(([what]) => what);
 }
 
-const bare = (path: string): string => path.replace(/^@/, '').replace(/^\{project_root\}\/?/, '');
+const withoutPrefix = (path: string): string => path.replace(/^@/, '').replace(/^\{project_root\}\/?/, '');
 
 function isHere(path: string, { worktree }: Project): boolean {
   const file = containedFile(worktree, path);

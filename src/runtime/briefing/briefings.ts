@@ -11,6 +11,7 @@ import {
   criticalArtifacts,
   type DueArtifact,
   ended,
+  own,
   requiredReading,
   type State,
   wasTriggered,
@@ -18,11 +19,10 @@ import {
 import { refusalText, shellVoice } from '../../messages/index.ts';
 import { type Loaded, projectState } from '../../store/index.ts';
 import { conditionHolds, readEntry, type Workspace } from '../../workspace/index.ts';
-import type { CallContext, Who } from '../call-context.ts';
+import type { CallContext, CallerIdentity } from '../call-context.ts';
 import { worksHere } from '../choose-run.ts';
 import { cursorFor } from '../find-cursor.ts';
-import { type Difference, differences } from './differences.ts';
-import { textsFor } from './texts.ts';
+import { type Difference, differences } from './environment-differences.ts';
 
 interface Options {
   engine: Engine;
@@ -31,7 +31,7 @@ interface Options {
 }
 
 /** What the surface that asks adds: its own words. */
-export interface Telling {
+export interface BriefingRequest {
   session?: string | undefined;
   cursor?: Cursor | undefined;
   /** The next action. */
@@ -40,7 +40,7 @@ export interface Telling {
   more: string;
 }
 
-export interface Gathering extends Telling {
+export interface GatherRequest extends BriefingRequest {
   /** The ids of the critical artifacts to load; all by default. */
   artifacts?: readonly string[] | undefined;
   /** Loads also what the session has in context already. */
@@ -50,7 +50,7 @@ export interface Gathering extends Telling {
 }
 
 /** The critical artifacts that an agent was given. */
-export interface Given {
+export interface ShownArtifacts {
   artifacts: readonly Artifact[];
   /** Ids of the artifacts given as a line or as text. */
   listed: readonly string[];
@@ -59,29 +59,34 @@ export interface Given {
   trigger: string;
 }
 
-export interface Load {
+export interface ArtifactVersion {
   id: string;
   /** Of the text that was shown. */
   hash?: string;
 }
 
-interface Loading {
+interface LoadRequest {
   only?: readonly string[] | undefined;
   cursor?: Cursor | undefined;
   worktree: string;
 }
 
 /** What an agent is told of a run, gathered from its state and the files around it. */
-export interface Memory {
-  gather(view: Loaded, gathering: Gathering): Promise<BriefingSource>;
+export interface Briefings {
+  gather(view: Loaded, gathering: GatherRequest): Promise<BriefingSource>;
   /** What the triggers of the workflow ask for now, as a text for the session; undefined where there is nothing. */
-  bring(view: Loaded, who: Who, due: readonly DueArtifact[], more: string): Promise<string | undefined>;
+  renderDue(
+    view: Loaded,
+    identity: CallerIdentity,
+    due: readonly DueArtifact[],
+    more: string,
+  ): Promise<string | undefined>;
   /** Required artifacts that are not there, each with what mends it. */
-  missing(view: Loaded, at: { cursor: Cursor | undefined; worktree: string }): Promise<string[]>;
+  missingArtifacts(view: Loaded, at: { cursor: Cursor | undefined; worktree: string }): Promise<string[]>;
   /** What is not here as it was where the run was worked on last. */
   differences(view: Loaded, session: string | undefined): Promise<Difference[]>;
   /** Records what an agent was told. */
-  record(view: Loaded, who: Who, given: Given): Promise<void>;
+  recordShown(view: Loaded, identity: CallerIdentity, given: ShownArtifacts): Promise<void>;
 }
 
 /** Where nobody sees a session's resets, only what was loaded just now is surely in its context. */
@@ -91,12 +96,12 @@ const bringCap = { tokens: 1500 };
 const noTree = 'No tree is here: read files that are named here in your own checkout.';
 const unseen = 'nobody can look at it here: report from a checkout that is logged in';
 
-export function createMemory({ engine, workspace, context }: Options): Memory {
+export function createBriefings({ engine, workspace, context }: Options): Briefings {
   const { project, values, hasFiles } = workspace;
   const { clock } = context;
-  return { gather, bring, missing, differences: compare, record };
+  return { gather, renderDue: bring, missingArtifacts: missing, differences: compare, recordShown: record };
 
-  async function gather(view: Loaded, gathering: Gathering): Promise<BriefingSource> {
+  async function gather(view: Loaded, gathering: GatherRequest): Promise<BriefingSource> {
     const { definition, state } = view;
     const { session, cursor, next, more, section, force } = gathering;
     const worktree = workspace.taskWorktree(view.run, cursor?.task);
@@ -105,7 +110,7 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
       ? await load(view, { only: gathering.artifacts, cursor, worktree: here })
       : [];
     const isWhole = force || !hasFiles;
-    const artifacts = isWhole ? loaded : loaded.map((artifact) => unlessKept(artifact, state, session));
+    const artifacts = isWhole ? loaded : loaded.map((artifact) => keepIfInContext(artifact, state, session));
     const reading = requiredReading(definition, state).map((path) => ({
       path,
       state: readingFor(state, path, here, session),
@@ -132,12 +137,12 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
     };
   }
 
-  async function bring(view: Loaded, who: Who, due: readonly DueArtifact[], more: string) {
-    const cursor = cursorFor(view, { session: who.session });
+  async function bring(view: Loaded, identity: CallerIdentity, due: readonly DueArtifact[], more: string) {
+    const cursor = cursorFor(view, { session: identity.session });
     const worktree = workspace.taskWorktree(view.run, cursor?.task) ?? project.worktree;
     const artifacts = await load(view, { only: due.map(({ id }) => id), cursor, worktree });
     const brought = artifactsText(artifacts, more, bringCap);
-    await record(view, who, { artifacts, ...brought, trigger: due[0]?.trigger ?? 'session_start' });
+    await record(view, identity, { artifacts, ...brought, trigger: due[0]?.trigger ?? 'session_start' });
     return brought.text === '' ? undefined : brought.text;
   }
 
@@ -174,17 +179,17 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
   }
 
   /** A look binds no session: only one that works here already, or would be meant here without a name. */
-  async function record(view: Loaded, who: Who, { trigger, ...shown }: Given) {
-    const { session } = who;
+  async function record(view: Loaded, identity: CallerIdentity, { trigger, ...shown }: ShownArtifacts) {
+    const { session } = identity;
     const given = loadsOf(shown);
     if (session === undefined || given.length === 0 || ended(view.state)) return;
     const isBound = Object.hasOwn(view.state.sessions, session);
     if (!isBound && (!hasFiles || !worksHere(view.state, workspace.here))) return;
-    const command = { ...context.caller(who), type: 'loaded' as const, trigger, artifacts: given };
-    await engine.execute(view.run, command, undefined, context.around(who));
+    const command = { ...context.caller(identity), type: 'loaded' as const, trigger, artifacts: given };
+    await engine.execute(view.run, command, undefined, context.around(identity));
   }
 
-  async function load(view: Loaded, { only, cursor, worktree }: Loading): Promise<Artifact[]> {
+  async function load(view: Loaded, { only, cursor, worktree }: LoadRequest): Promise<Artifact[]> {
     const declared = criticalArtifacts(view.definition).filter(({ id }) => only?.includes(id) ?? true);
     if (declared.length === 0) return [];
     const expressions = declared.flatMap(({ condition }) => condition ?? []);
@@ -225,7 +230,7 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
   }
 
   /** Still in the context of the session that asks: named, not shown again. */
-  function unlessKept(artifact: Artifact, state: State, session: string | undefined): Artifact {
+  function keepIfInContext(artifact: Artifact, state: State, session: string | undefined): Artifact {
     const { id, content } = artifact;
     const given = session === undefined ? undefined : own(state.loads?.bySession, session);
     const load = own(given, id);
@@ -237,7 +242,7 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
 }
 
 /** What is recorded of critical artifacts that an agent was told of. */
-export function loadsOf({ artifacts, listed, inlined }: Omit<Given, 'trigger'>): Load[] {
+export function loadsOf({ artifacts, listed, inlined }: Omit<ShownArtifacts, 'trigger'>): ArtifactVersion[] {
   return artifacts.flatMap(({ id, content }) => {
     // A condition is asked when the trigger fires.
     if (content.state === 'not_needed') return [{ id }];
@@ -257,7 +262,18 @@ function withoutGit(artifact: Artifact): Artifact {
   return { ...artifact, content: { state: 'refused', source: 'git', why } };
 }
 
-const own = <T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
-  record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+const mostOutputs = 20;
 
-const _sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+/** The full texts that a section shows; empty for every other section. */
+async function textsFor(
+  engine: Engine,
+  { run, state }: Loaded,
+  section: SectionName | undefined,
+): Promise<Pick<BriefingSource, 'todo' | 'outputs'>> {
+  if (section === 'todo') return state.todo === undefined ? {} : { todo: await engine.text(run, state.todo) };
+  if (section !== 'outputs') return {};
+  const newest = Object.entries(state.outputs).sort(([, a], [, b]) => b.now - a.now);
+  const texts: [string, string][] = [];
+  for (const [key, { text }] of newest.slice(0, mostOutputs)) texts.push([key, await engine.text(run, text)]);
+  return { outputs: Object.fromEntries(texts) };
+}
