@@ -13,7 +13,7 @@ import { awaitsTasks, workAt } from './steps.ts';
 const maxOutputBytes = 256 * 1024;
 const maxReason = 2000;
 
-/** Nothing emitted and no refusal means: answered by the status. */
+/** Without events and without a refusal, the status is the answer. */
 export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | undefined {
   const { at, output } = command;
   const bad = badOutput(output);
@@ -45,7 +45,7 @@ export function fail(batch: Batch, command: CommandOf<'fail'>): Refusal | undefi
   return undefined;
 }
 
-/** The position to work on; undefined where the status is the answer: a replay, or somebody else's turn. */
+/** The position to work on; undefined if the status is the answer: the call is a repeat, or the position waits. */
 function openFor(
   batch: Batch,
   command: CommandOf<'advance' | 'fail'>,
@@ -67,7 +67,7 @@ function openFor(
   return found.cursor.waiting ? undefined : found.cursor;
 }
 
-/** A wrong handle of a position whose gates run: wait for them first. */
+/** A stale handle of a position with running gates: the caller waits for the gates first. */
 function checkingAt(batch: Batch, at: string | undefined): Refusal | undefined {
   const path = at === undefined ? undefined : parseHandle(at)?.path;
   const cursor = Object.values(batch.state.cursors).find((open) => open.path === path && open.checking);
@@ -96,7 +96,7 @@ function badOutput(output: Text): Refusal | undefined {
   return refuse('bad_output', { why: 'too_long', bytes, limit: maxOutputBytes });
 }
 
-/** Undefined for what an untyped caller may send instead of a text. */
+/** Undefined if an untyped caller sent something other than text. */
 function bytesOf(output: unknown): number | undefined {
   if (typeof output === 'string') return new TextEncoder().encode(output).length;
   const long = typeof output === 'object' && output !== null && 'opening' in output && 'bytes' in output;

@@ -142,7 +142,7 @@ describe('P1: boundaries', () => {
       const stop = { session: 'A', active: false };
       expect(mayStop(run.definition, run.state, stop)).toMatchObject({
         hold: false,
-        reason: 'a context action is waited for',
+        reason: 'a context action is pending',
       });
       run.send({ type: 'boundary', by: 'hook', saw: 'clear', session: 'A' });
       expect(mayStop(run.definition, run.state, stop)).toMatchObject({ hold: true });

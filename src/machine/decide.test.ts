@@ -590,7 +590,7 @@ describe('mayStop', () => {
     const run = held();
     const why = (asked: object = {}) => mayStop(run.definition, run.state, { ...stop, ...asked }).reason;
     expect(why({ session: 'B' })).toBe('the session is not bound to this run');
-    expect(why({ active: true })).toBe('the host is already going on because of a held stop');
+    expect(why({ active: true })).toBe('the turn already continues after a held stop');
     run.advance('x');
     expect(why()).toBe('the gates are still running');
     run.gates({ red: true });
@@ -606,7 +606,7 @@ describe('mayStop', () => {
     run.witness('A');
     expect(mayStop(run.definition, run.state, stop)).toMatchObject({
       hold: false,
-      reason: 'nobody asked for it to be held',
+      reason: 'the workflow does not hold stops',
     });
     expect(mayStop(run.definition, run.state, { ...stop, asked: true })).toMatchObject({ hold: true });
   });
@@ -643,7 +643,7 @@ describe('mayStop', () => {
     run.send({ type: 'ask', text: 'What?', at: at.replace('/a/', '/b/') });
     expect(mayStop(definition, run.state, stop)).toMatchObject({
       hold: false,
-      reason: 'the position waits for somebody',
+      reason: 'the position waits for a decision',
     });
   });
 });

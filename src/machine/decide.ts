@@ -5,8 +5,9 @@ import { Batch, omitUndefined } from './batch.ts';
 import { offerBoundary, proceed, recordReset } from './boundary.ts';
 import { spend } from './budget.ts';
 import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
-import { byAgent, foreignHandle, locate } from './locate.ts';
-import { claim, dropTask, renewLease, setTasks } from './loops.ts';
+import { renewLeases } from './lease.ts';
+import { foreignHandle, locate } from './locate.ts';
+import { claim, dropTask, setTasks } from './loops.ts';
 import { answer, ask, loaded, note, read, session, todo } from './record-keeping.ts';
 import { type Decision, type Refusal, refuse } from './refusal.ts';
 import { byPerson, personOnly, repeatsApproval, review, rewindTo } from './review.ts';
@@ -15,8 +16,17 @@ import { ended, type State } from './state.ts';
 import { stepIndex } from './steps.ts';
 
 /**
- * What a command means for a run: events, or a refusal. Never throws on a command of its type; an empty list means that
- * nothing changes and the status is the answer (a replay, or a run that is not running).
+ * Decides what a command does to a run: events, or a refusal. It never throws. An empty list means that nothing changes
+ * and the status is the answer, as for a repeated call.
+ *
+ * @example
+ * ```ts
+ * import { decide, isRefusal, loadWorkflowTemplateFromString, replay } from 'stepfast';
+ *
+ * const workflow = loadWorkflowTemplateFromString('name: go\ndescription: d\ntype: custom\nsteps:\n  - id: work\n    type: action\n');
+ * const decision = decide(workflow, null, { type: 'start', now: Date.now(), run: 'go-20261116-k3f9x2ab' });
+ * const state = isRefusal(decision) ? null : replay(workflow, null, decision);
+ * ```
  */
 export function decide(definition: Definition, state: State | null, command: Command): Decision {
   const { events, refusal } = settle(definition, state, command);
@@ -25,12 +35,12 @@ export function decide(definition: Definition, state: State | null, command: Com
 }
 
 export interface Settled {
-  /** A refusal may leave events too. */
+  /** A refused command can still emit events. */
   events: Event[];
   refusal?: Refusal;
-  /** What `replay` makes of the events; null when nothing was started. */
+  /** The state after the events; null if no run was started. */
   state: State | null;
-  /** The call named what had been accepted before. */
+  /** The same call was accepted before. */
   replayed: boolean;
 }
 
@@ -52,7 +62,7 @@ function dispatch(batch: Batch, state: State, command: Command): Refusal | undef
   const foreign = at === undefined ? undefined : foreignHandle(state, at, command);
   if (foreign) return foreign;
   if (ended(state)) return afterEnd(batch, state, command);
-  renewFor(batch, command);
+  renewLeases(batch, command);
   switch (command.type) {
     case 'start':
     case 'import':
@@ -106,7 +116,7 @@ function dispatch(batch: Batch, state: State, command: Command): Refusal | undef
   }
 }
 
-/** A finished run only answers; a failed or complete one may be taken back to a step. */
+/** A run that has ended changes nothing, except that a person may rewind it if it was not cancelled. */
 function afterEnd(batch: Batch, state: State, command: Command): Refusal | undefined {
   switch (command.type) {
     case 'start':
@@ -133,25 +143,13 @@ function afterEnd(batch: Batch, state: State, command: Command): Refusal | undef
 
 const runEnded = ({ run, status }: State): Refusal => refuse('run_ended', { run, status });
 
-/** Any call of the holder keeps its leases; where no session is known, the handle has to do. */
-function renewFor(batch: Batch, command: Command): void {
-  const at = 'at' in command ? command.at : undefined;
-  const leaving = command.type === 'session' && command.event.type === 'ended';
-  if (!byAgent(command) || leaving) return;
-  for (const cursor of Object.values(batch.state.cursors)) {
-    const holder = cursor.lease?.holder;
-    const mine = command.session === undefined ? batch.at(cursor) === at : command.session === holder;
-    if (mine) renewLease(batch, cursor);
-  }
-}
-
 const engineOnly = (command: Command): Refusal | undefined =>
   command.actor?.kind === 'engine' ? undefined : refuse('engine_only', {});
 
 function status(batch: Batch, command: CommandOf<'status'>): Refusal | undefined {
   const named = locate(batch, command.at);
   if ('refusal' in named) return command.at === undefined ? undefined : named.refusal;
-  // A handle of before asks for where the caller stands now.
+  // An older handle asks for the caller's current position.
   const found = 'replay' in named ? locate(batch, undefined) : named;
   if (!('cursor' in found) || interrupt(batch, found.cursor, command)) return undefined;
   offerBoundary(batch, found.cursor, command.at !== undefined && found === named);

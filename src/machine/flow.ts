@@ -56,15 +56,17 @@ export function enterStep(
   enterPosition(batch, type === 'ralph' ? { step, iteration: 1 } : { step }, { why: 'next' });
 }
 
-/** A new entry asks for the context action of the place; another visit goes on in the same context. */
-export function enterPosition(batch: Batch, place: Position, entry: Entry): void {
+/** A new entry asks for the context action of the position; a retry continues in the same context. */
+export function enterPosition(batch: Batch, position: Position, entry: Entry): void {
   const { failures = 0, ...rest } = entry;
   const fresh = entry.why === 'next' || entry.why === 'claim';
-  const context = fresh ? contextAt(batch.definition, batch.state, place, entry.why === 'claim') : undefined;
-  const visit = (own(batch.state.visits, pathOf(place)) ?? 0) + 1;
+  const context = fresh
+    ? contextAt(batch.definition, batch.state, position, entry.why === 'claim')
+    : undefined;
+  const visit = (own(batch.state.visits, pathOf(position)) ?? 0) + 1;
   const { tree } = batch.caller;
   batch.emit('position.entered', {
-    ...place,
+    ...position,
     visit,
     failures,
     ...omitUndefined({ context, tree }),
@@ -72,7 +74,7 @@ export function enterPosition(batch: Batch, place: Position, entry: Entry): void
   });
 }
 
-/** The current step is a loop: opens what can be opened, or leaves it when nothing is left to do. */
+/** Opens the next task of the current loop, or leaves the loop if no task is left. */
 export function openLoop(batch: Batch): void {
   const step = stepOf(batch.definition, batch.state.step);
   const list = taskListOf(batch.state, step);
@@ -131,7 +133,7 @@ export function complete(
   openLoop(batch);
 }
 
-/** The last iteration, or one whose `until` held. */
+/** Whether this is the last iteration, or its `until` gates passed. */
 export function endsRalph(batch: Batch, cursor: Cursor, receipts: Receipt[]): boolean {
   const step = stepOf(batch.definition, cursor.step);
   const until = receipts.filter((receipt) => receipt.role === 'until');
@@ -162,11 +164,11 @@ export function failPosition(batch: Batch, cursor: Cursor, reason: string): void
   batch.emit('position.blocked', { at, reason });
 }
 
-/** The next visit of the same place, measured against the same tree. */
+/** Starts the next visit of the same position, with the tree of the first entry. */
 export function reenterPosition(batch: Batch, cursor: Cursor, entry: Entry): void {
   const { step, task, subStep, iteration, lease, tree } = cursor;
-  const place = omitUndefined({ step, task, subStep, iteration });
-  enterPosition(batch, place, { ...omitUndefined({ lease, tree }), ...entry });
+  const position = omitUndefined({ step, task, subStep, iteration });
+  enterPosition(batch, position, { ...omitUndefined({ lease, tree }), ...entry });
 }
 
 function skipTask(batch: Batch, cursor: Cursor, at: string): void {
@@ -175,7 +177,7 @@ function skipTask(batch: Batch, cursor: Cursor, at: string): void {
   const lost = new Set([cursor.task ?? '']);
   batch.emit('task.ended', { loop, task: cursor.task ?? '', end: 'failed', at });
   const dependants = dependantsOf(tasksIn(taskListOf(batch.state, step)));
-  // What is lost grows while it is gone through.
+  // The set grows during the loop.
   for (const id of lost) {
     for (const task of dependants.get(id) ?? []) {
       if (task.end !== undefined || lost.has(task.id)) continue;

@@ -11,7 +11,7 @@ import { expandAt } from './values.ts';
 const gateSeconds = 600;
 const graceMs = 60_000;
 
-/** The position's own gates, a ralph step's `until`, and what must hold again before the run completes. */
+/** The gates of the position, the `until` of a ralph step, and before the end of the run the gates to rerun. */
 export function gatesAt(batch: Batch, cursor: Cursor): RequestedGate[] {
   const { definition } = batch;
   const step = stepOf(definition, cursor.step);
@@ -29,9 +29,9 @@ export function gatesAt(batch: Batch, cursor: Cursor): RequestedGate[] {
   ];
 }
 
-/** Files may be named by placeholders; a command never is: its values arrive as environment variables. */
-function filled(batch: Batch, place: Position, gate: Gate): Gate {
-  const fill = (text: string): string => expandAt(batch.definition, batch.state, place, text);
+/** Expands placeholders in paths. Commands are never expanded: their values are environment variables. */
+function filled(batch: Batch, position: Position, gate: Gate): Gate {
+  const fill = (text: string): string => expandAt(batch.definition, batch.state, position, text);
   const read = gate.read?.map(fill);
   const exists = gate.exists === undefined ? undefined : fill(gate.exists);
   return { ...gate, ...omitUndefined({ exists, read }) };
@@ -59,7 +59,7 @@ export function requestGates(
   });
 }
 
-/** Gates whose runner is gone or late do not count; true when the position is open again. */
+/** Discards gates if their runner died or the deadline passed. Returns whether the position is open again. */
 export function interrupt(
   batch: Batch,
   cursor: Cursor,
@@ -72,7 +72,7 @@ export function interrupt(
   return true;
 }
 
-/** The first runner that reports has the run of the gates. */
+/** The first runner that reports runs the gates. */
 export function gatesStarted(batch: Batch, command: CommandOf<'gatesStarted'>): Refusal | undefined {
   const checking = checkingBy(batch, command.id)?.checking;
   const { id, runner, tree, deadline = checking?.deadline ?? 0 } = command;
@@ -82,7 +82,7 @@ export function gatesStarted(batch: Batch, command: CommandOf<'gatesStarted'>): 
   return undefined;
 }
 
-/** Nobody has begun them, or this runner has. */
+/** No runner has started the gates, or this one has. */
 const mayRun = ({ runner: has }: Checking, asks: Checking['runner']): boolean =>
   has === undefined || (has.pid === asks?.pid && has.host === asks.host);
 
@@ -117,7 +117,7 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   return undefined;
 }
 
-/** A gate without a result is red, and so is one with two that differ. */
+/** A gate without a result is red, and so is a gate with contradicting results. */
 function receiptFor({ gate, role }: RequestedGate, index: number, results: readonly GateResult[]): Receipt {
   const what = gate.run ?? gate.exists ?? gate.condition ?? gate.read?.join(', ') ?? '';
   const mine = results.filter((result) => result.gate === index);
@@ -125,7 +125,7 @@ function receiptFor({ gate, role }: RequestedGate, index: number, results: reado
   return { ...first, role, what, pass: mine.length > 0 && mine.every((result) => result.pass) };
 }
 
-/** The gates hold: a review comes next if the step asks for one, else the position is complete. */
+/** The gates passed: requests a review if the step has one, otherwise completes the position. */
 export function accept(
   batch: Batch,
   cursor: Cursor,

@@ -43,6 +43,7 @@ export { expandPlaceholders, findPlaceholders, plainPlaceholders, taskPlaceholde
 export type { RefusalParams, TaskProblem } from './refusal.ts';
 export { isRefusal, type Refusal } from './refusal.ts';
 export { type Reply, type Response, respond } from './respond.ts';
+export { receiptValidity } from './stale-receipt.ts';
 export { shortSummary } from './start.ts';
 export { type Cursor, ended, isWithin, type Output, opening, type State } from './state.ts';
 export type { WaitingFor } from './status.ts';

@@ -8,7 +8,7 @@ const maxHolds = 3;
 
 export type StopVerdict = { hold: true; at: string; reason: string } | { hold: false; reason: string };
 
-/** Whether a host's stop may be held: only where the workflow or `stepfast hold` asked, and never in a circle. */
+/** Whether a host's stop may be held: only if the workflow or `stepfast hold` asks for it, and never in an endless loop. */
 export function mayStop(
   definition: Definition,
   state: State,
@@ -17,8 +17,8 @@ export function mayStop(
   const allow = (reason: string): StopVerdict => ({ hold: false, reason });
   const session = own(state.sessions, stop.session);
   if (!session || session.endedAt !== undefined) return allow('the session is not bound to this run');
-  if (definition.stop !== 'hold' && !stop.asked) return allow('nobody asked for it to be held');
-  if (stop.active) return allow('the host is already going on because of a held stop');
+  if (definition.stop !== 'hold' && !stop.asked) return allow('the workflow does not hold stops');
+  if (stop.active) return allow('the turn already continues after a held stop');
   if (state.status !== 'running') return allow(`the run is ${state.status}`);
   const mine = Object.values(state.cursors).filter(
     ({ lease }) => lease === undefined || lease.holder === stop.session,
@@ -33,8 +33,8 @@ export function mayStop(
 /** Why this position does not hold a stop. */
 function mayLeave({ boundary, waiting, checking, stops }: Cursor, session: string): string | undefined {
   if (boundary && (boundary.state !== 'released' || isFenced(boundary, session)))
-    return 'a context action is waited for';
-  if (waiting) return 'the position waits for somebody';
+    return 'a context action is pending';
+  if (waiting) return 'the position waits for a decision';
   if (checking) return 'the gates are still running';
   return stops >= maxHolds ? `it was held ${maxHolds} times in this visit` : undefined;
 }

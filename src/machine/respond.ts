@@ -29,8 +29,16 @@ const answering: readonly CommandType[] = [
 ];
 
 /**
- * One command with its answer: decides, folds, and asks for the context action of the position that it opened.
- * Pure; what `execute` wraps with a store.
+ * Runs one command without a store: decides, folds the events, requests the context action of a position that it
+ * opened, and returns the reply with the effects to perform.
+ *
+ * @example
+ * ```ts
+ * import { respond, type State, type WorkflowTemplate } from 'stepfast';
+ *
+ * const advance = (workflow: WorkflowTemplate, state: State, output: string): State | null =>
+ *   respond(workflow, state, { type: 'advance', now: Date.now(), output }).state;
+ * ```
  */
 export function respond(
   definition: Definition,
@@ -64,7 +72,7 @@ export function respond(
   return { events, state: after, reply, effects };
 }
 
-/** The call attached to gates that nobody has begun: whoever was to run them may be gone. The first runner that reports has them. */
+/** The call found gates that no runner has started. It requests them again, because the process that should run them may be gone. */
 function unstarted(cursor: Cursor | undefined, effects: readonly Effect[], state: State): Effect[] {
   const checking = cursor?.checking;
   if (!cursor || !checking || checking.runner) return [];
@@ -72,7 +80,7 @@ function unstarted(cursor: Cursor | undefined, effects: readonly Effect[], state
   return asked ? [] : [runGates(handleOf(state, cursor), checking)];
 }
 
-/** A refusal for want of a briefing is the briefing: it tells the instructions, unless a context action comes first. */
+/** A `not_briefed` refusal contains the instructions, unless a context action comes first. */
 function refusalReply(
   definition: Definition,
   state: State | null,
@@ -85,7 +93,7 @@ function refusalReply(
   return { ...refusal, instructions: instructionsFor(definition, state, cursor, values) };
 }
 
-/** The cursor that the answer is about: the caller's own task, else the only one that nobody else leases. */
+/** The cursor of the reply: the caller's own task, otherwise the only cursor that no other session leases. */
 function answeredKey(after: State, command: Command, events: readonly Event[]): string {
   const cursors = Object.entries(after.cursors);
   if (command.type === 'claim') {

@@ -6,12 +6,13 @@ import { outputKey, parseHandle } from './handle.ts';
 import { belongsToCaller, type Located, locate } from './locate.ts';
 import { own } from './own-property.ts';
 import { type PersonDecision, type Refusal, refuse, stillChecking } from './refusal.ts';
+import { receiptValidity } from './stale-receipt.ts';
 import type { Cursor, Waiting } from './state.ts';
 import { stepIndex, stepOf } from './steps.ts';
 
 const maxFeedback = 600;
 
-/** Decides what waits: a budget that ran out, a review, a blocked position, or a loop whose tasks all failed. */
+/** Applies a verdict to an exhausted budget, a review, a blocked position, or a loop in which every task failed. */
 export function review(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
   const { state } = batch;
   if (repeatsApproval(batch, command)) return undefined;
@@ -60,7 +61,7 @@ function applyVerdict(
   }
 }
 
-/** The approval was given before: nothing changes, whatever has become of the run. */
+/** Whether the same approval was given before. Then nothing changes, in any state of the run. */
 export function repeatsApproval(batch: Batch, { verdict, at }: CommandOf<'review'>): boolean {
   if (verdict !== 'approve' || at === undefined) return false;
   const output = own(batch.state.outputs, outputKey(parseHandle(at)?.path ?? ''));
@@ -68,7 +69,7 @@ export function repeatsApproval(batch: Batch, { verdict, at }: CommandOf<'review
   return batch.replayed;
 }
 
-/** A person may review everything; an agent what is an agent's, and not its own work. */
+/** A person may review everything; an agent only reviews for agents, and never its own work. */
 function mayReview(command: CommandOf<'review'>, waiting: Waiting, at: string): Refusal | undefined {
   if (byPerson(command)) return undefined;
   if (waiting.kind !== 'review' || waiting.by === 'human') return personOnly('review', { at });
@@ -87,7 +88,7 @@ function approve(
   const { output = '', receipts = [] } = cursor;
   const by = nameOf(command);
   const tree = command.tree ?? waiting.tree;
-  if (waiting.tree !== undefined && tree !== waiting.tree) {
+  if (receiptValidity(waiting.tree, tree) === 'stale') {
     const gates = gatesAt(batch, cursor);
     const feedback = trimmed(command.feedback);
     if (gates.length > 0) {
@@ -136,7 +137,7 @@ function reviewBudget(batch: Batch, command: CommandOf<'review'>): Refusal | und
   }
 }
 
-/** Every task failed: the loop again, another plan, or the end. */
+/** Every task failed: repeat the loop, pivot or abandon. */
 function reviewLoop(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
   const step = stepOf(batch.definition, batch.state.step);
   if (!byPerson(command)) return personOnly('blocked_loop', { step: step.id });
@@ -154,13 +155,13 @@ function reviewLoop(batch: Batch, command: CommandOf<'review'>): Refusal | undef
   }
 }
 
-/** Back to the step: what was done from there on no longer counts. */
+/** Goes back to the step. Work from there on no longer counts. */
 export function rewindTo(batch: Batch, to: string): void {
   batch.emit('run.rewound', { to });
   enterStep(batch, to, { from: batch.definition.steps[stepIndex(batch.definition, to) - 1]?.id });
 }
 
-/** Story, plan and feedback survive; the conversation does not. */
+/** Goes back with a cleared context; summary, plan and feedback are kept. */
 function pivot(
   batch: Batch,
   at: string | undefined,
@@ -169,7 +170,7 @@ function pivot(
   tag: string,
 ): Refusal | undefined {
   const from = batch.state.step;
-  // Where an agent reviews, the workflow says where a pivot goes.
+  // An agent cannot choose the target of a pivot.
   const to = (byPerson(command) ? command.to : undefined) ?? configured;
   const index = to === undefined ? -1 : stepIndex(batch.definition, to);
   if (to === undefined || index < 0 || index > stepIndex(batch.definition, from)) {
@@ -191,7 +192,7 @@ function pivot(
   return undefined;
 }
 
-/** What the step said last: its output, the one under review, that of its last iteration, or the plan of a pivot before. */
+/** The latest plan of the step: its output, that of its last iteration, the output under review, or the plan of an earlier pivot. */
 function planOf({ state }: Batch, step: string): Text | undefined {
   const reviewed = own(state.cursors, step)?.output;
   const [latest] = Object.entries(state.outputs)

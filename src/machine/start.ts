@@ -49,7 +49,7 @@ function emitStarted(
   if (session !== undefined) batch.emit('session.started', { session, ...omitUndefined(facts ?? {}) });
 }
 
-/** Trimmed; longer than 100 characters becomes 97 and an ellipsis. */
+/** Trims the summary, and cuts it to 97 characters and an ellipsis if it is longer than 100. */
 export function shortSummary(summary: string | undefined): string | undefined {
   const text = summary?.trim();
   if (!text) return undefined;

@@ -47,7 +47,7 @@ export interface Status {
   contextAction?: '/compact' | '/clear';
   message?: string;
   feedback?: string;
-  /** What this position asked, and what it was told. */
+  /** Questions of this position, with their answers. */
   answers?: { question: string; answer: string }[];
   waiting?: WaitingFor;
   checking?: { id: string; deadline: number };
@@ -214,7 +214,7 @@ function boundaryMessage(state: State, cursor: Cursor, at: string): string {
   return `${seed} ${subagent}, or end your turn; the user types ${command}, then continues.`;
 }
 
-/** What the position asks for, with its placeholders filled in; told even while a preferred boundary is open. */
+/** The instructions with expanded placeholders; empty while a required boundary is open. */
 export function instructionsFor(
   definition: Definition,
   state: State,
@@ -229,7 +229,7 @@ export function instructionsFor(
     : expandAt(definition, state, cursor, text, values);
 }
 
-/** Nobody learns the handle of somebody else's task. */
+/** Leaves out the handles of other sessions' tasks. */
 function listTasks(state: State, step: Step, status: Status, session: string | undefined): void {
   status.held = Object.values(state.cursors).map((cursor) => ({
     ...(session === undefined || cursor.lease?.holder === session
