@@ -69,7 +69,7 @@ describe('sessions that begin', () => {
     await kit.fire('SessionEnd', { reason: 'other' });
     await kit.call(run, { type: 'note', kind: 'artefact', text: 'docs/plan.md' });
     const { context } = await kit.fire('SessionStart', { source: 'resume' });
-    expect(context).toContain('SINCE THEN\n- Files that the run made are not here: docs/plan.md.');
+    expect(context).toContain('SINCE THEN\n- Files that the run produced do not exist here: docs/plan.md.');
   });
 
   test('[P4/7] a fork begins unbound', async () => {

@@ -18,19 +18,19 @@ import { cursorFor, onlyHeldHandle, taskAt, workerOf } from './find-cursor.ts';
 import type { Gates } from './wait-for-gates.ts';
 
 type WithoutCaller<C> = C extends Command ? Omit<C, keyof Caller> : never;
-/** A command without what the runtime knows better: the moment, the caller and the tree. */
+/** A command without the fields that the runtime adds: time, caller and tree. */
 export type Request = WithoutCaller<Exclude<Command, { type: 'start' | 'adopt' | 'import' }>>;
 
 export interface RunQuery {
   at?: string | undefined;
   run?: string | undefined;
-  /** Not only a look: another worktree's run is never meant without a name. */
+  /** The call changes the run, so a run of another worktree must be named. */
   changes?: boolean;
 }
 
 export interface CallOptions {
   run?: string;
-  /** The run, where the caller has loaded it. */
+  /** The run, if the caller has loaded it. */
   view?: Loaded;
   key?: string;
   /** How long the call may wait for gates; 45 s by default. */
@@ -50,7 +50,7 @@ interface Options {
 
 const defaultWaitMs = 45_000;
 
-/** One command of one run, with what it leads to: gates, a task's worktree, a warning. */
+/** Executes one command, then runs gates, creates the task's worktree and collects warnings. */
 export function createCall({ engine, workspace, gates, context, briefings, chooseRun, loadRun }: Options) {
   const { project, values, hasFiles } = workspace;
   const { clock, caller, around, treeFor, untrusted } = context;
@@ -68,7 +68,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const view = checked && isLoaded(found) ? await followed(found, identity) : undefined;
     const refused = view && untrusted(view.definition, run);
     if (refused) return { run, reply: at === undefined ? refused : { ...refused, at } };
-    // A verdict is about the tree of the session that did the work; another machine's cannot be looked at.
+    // A verdict is about the tree of the session that did the work, which may be on another machine.
     const worker = view && request.type === 'review' ? workerOf(view.state, at) : undefined;
     const works =
       view && worker !== undefined ? workspace.gates.worktreeOf(view.state, worker) : project.worktree;
@@ -80,13 +80,13 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const cursor = view && cursorFor(view, { at, session: identity.session });
     const missing =
       view && request.type === 'advance' ? await briefings.missingArtifacts(view, { cursor, worktree }) : [];
-    // The parts are those of exactly this request.
+    // The fields are those of the request's type.
     const command = {
       ...request,
       ...caller(by, tree?.hash),
       ...(missing.length > 0 ? { missing } : {}),
     } as Command;
-    // A mere look binds no session; a handle says that the run is meant.
+    // A status without a handle does not bind the session.
     const bound = request.type !== 'status' || at !== undefined ? around(identity) : { values };
     const executed = await engine.execute(run, command, options.key, bound);
     const warned = await gates.perform(executed, executed.changed && works !== undefined ? 'asked' : 'found');
@@ -101,19 +101,19 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
       const waiting = { until: clock() + waitMs, onProgress: options.onProgress };
       return { ...(await settled(executed, reply, identity, waiting)), ...treeWarning(view, tree) };
     }
-    const speaks = ['advance', 'fail', 'setTasks'].includes(request.type);
-    const ignored = speaks && !executed.changed && !reply.replayed && reply.status === 'waiting';
+    const hasOutput = ['advance', 'fail', 'setTasks'].includes(request.type);
+    const ignored = hasOutput && !executed.changed && !reply.replayed && reply.status === 'waiting';
     const kept = request.type === 'setTasks' && executed.changed ? await keptTasks(executed, request) : [];
     const warning = warned ?? (request === asked || hasFiles ? undefined : unread);
     return {
       ...about(executed),
-      ...(kept.length > 0 ? { kept } : {}),
-      ...(warning === undefined ? {} : { warning }),
-      ...(ignored ? { ignored } : {}),
+      ...(kept.length > 0 && { kept }),
+      ...(warning !== undefined && { warning }),
+      ...(ignored && { ignored }),
     };
   }
 
-  /** With where a task's files are, or what is still only there. */
+  /** The answer with the task's worktree, or with a warning about unmerged branches. */
   function about(executed: Executed): Answer {
     const { run, due, view } = executed;
     const reply = replyOf(executed);
@@ -122,11 +122,11 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     if (worktree !== undefined) return { run, reply, due, view, worktree };
     const branches = reply.held ? [] : workspace.unmergedBranches(run);
     if (branches.length === 0) return { run, reply, due, view };
-    const warning = `work of this run is not in this tree yet; merge ${branches.join(', ')} before you go on`;
+    const warning = `branches of this run are not merged into this tree; merge ${branches.join(', ')} before you continue`;
     return { run, reply, due, view, warning };
   }
 
-  /** The tasks of the list that the run has otherwise. */
+  /** Tasks of the list that the run stores differently. */
   async function keptTasks(
     executed: Executed,
     { loop, tasks }: WithoutCaller<CommandOf<'setTasks'>>,
@@ -147,7 +147,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     return view ?? (await engine.view(run));
   }
 
-  /** That the tree is unknown is said with a run's first gates. */
+  /** Warns about an unknown tree, with the first gates of a run only. */
   function treeWarning(view: Loaded | undefined, tree: Tree | undefined): { warning?: string } {
     if (!view || tree?.unknown === undefined) return {};
     const isKnown = Object.values(view.state.outputs).some(
@@ -155,7 +155,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     );
     if (isKnown) return {};
     return {
-      warning: `the tree's hash is unknown (${tree.unknown}): receipts hold only inside their advance`,
+      warning: `the hash of the tree is unknown (${tree.unknown}), so no gate result can be reused`,
     };
   }
 
@@ -175,7 +175,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     };
   }
 
-  /** What the call has led to, as the caller's own status. */
+  /** Waits for the gates of the call and returns the status after them. */
   async function settled(
     executed: Executed,
     reply: AnsweredStatus & { checking?: { id: string } },
@@ -206,7 +206,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     return about(after);
   }
 
-  /** The run with what the source of an adopted one says now. */
+  /** Updates an adopted run from its source. */
   async function followed(view: Loaded, identity: CallerIdentity): Promise<Loaded> {
     const { run, state } = view;
     if (!hasFiles || !state.adopted || ended(state)) return view;
@@ -215,7 +215,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     return executed.changed ? ((await viewAfter(executed)) ?? view) : view;
   }
 
-  /** A note that names a file as read says at which content; the key of a slash command says that it was run. */
+  /** A note of kind `reading` becomes a `read` command with the file's hash, unless its key names a slash command. */
   async function reading(found: { run: string }, request: Request): Promise<Request | Refused> {
     if (request.type !== 'note' || request.kind !== 'reading') return request;
     const { text, key } = request;
@@ -237,12 +237,11 @@ const replyOf = ({ reply, interrupted }: Executed): Answer['reply'] =>
   interrupted && !('code' in reply) ? { ...reply, interrupted: true } : reply;
 
 const unstarted = (run: string): string =>
-  `no tree is here: the gates wait until somebody runs, in a checkout that is logged in: stepfast status ${suffixOf(run)} --wait`;
+  `this server has no files: to run the gates, use a checkout that is logged in: stepfast status ${suffixOf(run)} --wait`;
 
-/** A file is read as it is in a tree; without one its content is unknown. */
 const unread =
-  'kept as your word: no file is readable here, and a gate that asks for it looks at what was noted in a checkout';
+  'stored without checking the file, because this server has no files; gates check what a checkout recorded';
 
-const workApart = 'other agents work on other tasks now: work in a checkout and on a branch of your own';
+const workApart = 'other agents may work on other tasks at the same time: use your own checkout and branch';
 
 const fileKey = (path: string): string => `file-${path.replaceAll(/[^\w.-]+/g, '-')}`.slice(0, 64);

@@ -1,7 +1,7 @@
 import { type Cursor, formatHandle, parseHandle, type State } from '../machine/index.ts';
 import type { AnsweredStatus } from './answer.ts';
 
-/** The session whose work waits for the verdict. */
+/** The session that did the work under review. */
 export function workerOf(state: State, at: string | undefined): string | undefined {
   const waiting = Object.values(state.cursors)
     .filter((cursor) => at === undefined || formatHandle(state.run, cursor.path, cursor.visit) === at)
@@ -24,7 +24,7 @@ export function taskAt(at: string | undefined): string | undefined {
   return subStep === undefined ? undefined : task;
 }
 
-/** The position of the handle; else the task that it was of, or the only open one. Nobody is told of somebody else's. */
+/** The position of the handle, otherwise the current position of its task, or the caller's only open one. */
 export function cursorFor(
   { run, state }: { run: string; state: State },
   { at, session }: { at?: string | undefined; session?: string | undefined },

@@ -10,23 +10,23 @@ import { noRunNamed, onlyLiveRun, runNamed } from './choose-run.ts';
 import { createStart, type StartRequest } from './start.ts';
 import { createGates } from './wait-for-gates.ts';
 
-/** One project seen by one caller; holds no run between calls. What an agent or a person can cause comes back as a refusal. */
+/** The operations on the runs of a project. It caches no run between calls. Mistakes of callers are returned as refusals. */
 export interface Runtime {
   readonly engine: Engine;
   readonly workspace: Workspace;
-  /** What agents are told. */
+  /** What agents are shown. */
   readonly briefings: Briefings;
   start(request: StartRequest, identity: CallerIdentity): Promise<Answer>;
   call(request: Request, identity: CallerIdentity, options?: CallOptions): Promise<Answer>;
-  /** The run that is meant, or why that is unclear. */
+  /** The run of a query, or why it is ambiguous. */
   chooseRun(query: RunQuery): Promise<{ run: string } | Refused>;
   /** The same, loaded. */
   loadRun(query: RunQuery): Promise<Loaded | Refused>;
-  /** All that a call without a name may mean. */
+  /** The candidates for a call that names no run. */
   runs(): Promise<readonly RunInfo[]>;
-  /** What can be started here. */
+  /** The workflows that can be started here. */
   workflows(): Promise<Definition[]>;
-  /** What the detached process does: runs the gates of one request and reports them. */
+  /** Runs the gates of one request and reports them; called in the detached process. */
   runGates(run: string, id: string): Promise<void>;
 }
 
@@ -34,9 +34,9 @@ export interface RuntimeParts {
   engine: Engine;
   workspace: Workspace;
   clock(): number;
-  /** The runs that a call without a name may mean; all of the engine by default. */
+  /** The candidates for a call that names no run; all runs of the engine by default. */
   runs?(): Promise<readonly RunInfo[]>;
-  /** Called with every call that a session has taken part with, before its answer: what `runs` may live on. */
+  /** Called before the answer of every accepted call of a session. */
   onJoined?(session: string, run: string): Promise<void>;
 }
 

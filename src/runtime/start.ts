@@ -13,7 +13,7 @@ export interface StartRequest {
   workflow?: string;
   summary?: string;
   inputs?: Record<string, Scalar>;
-  /** Goes on with this run instead. */
+  /** Continues this run instead. */
   run?: string;
 }
 
@@ -29,7 +29,7 @@ interface Options {
 
 const lingerMs = 3_600_000;
 
-/** Begins a run, or goes on with the one that the same words began. */
+/** Starts a run, or continues the run of an identical start. */
 export function createStart({ engine, workspace, gates, context, briefings, loadRun, runs }: Options) {
   const { clock, caller, around, treeFor, untrusted } = context;
   return start;
@@ -71,11 +71,11 @@ export function createStart({ engine, workspace, gates, context, briefings, load
       due,
       view: executed.view,
       restored: true,
-      ...(warning === '' ? {} : { warning }),
+      ...(warning !== '' && { warning }),
     };
   }
 
-  /** A second start restores: the caller's own run, or one of this worktree, with the same words. */
+  /** The live run of an identical start, by this session or in this worktree. */
   async function sameRun(
     workflow: string,
     { summary, inputs = {} }: StartRequest,
@@ -83,18 +83,18 @@ export function createStart({ engine, workspace, gates, context, briefings, load
   ): Promise<string | undefined> {
     const known = await runs();
     if (workspace.hasFiles) await sweep(known);
-    const words = shortSummary(summary);
+    const short = shortSummary(summary);
     const same = known.filter(({ state: each }) => {
       if (!each || ended(each) || each.workflow !== workflow) return false;
       const mine = session !== undefined && Object.hasOwn(each.sessions, session);
-      const alike = words === each.summary || (mine && words === undefined);
+      const alike = short === each.summary || (mine && short === undefined);
       const fits = Object.entries(inputs).every(([name, value]) => each.inputs[name] === value);
       return alike && fits && (mine || worksHere(each, workspace.here));
     });
     return same.length === 1 ? same[0]?.run : undefined;
   }
 
-  /** Runs that keep nothing go some time after their end: until then a repeated call is answered. A server has sweeps of its own. */
+  /** Removes runs with `keep: false` an hour after their end; until then repeated calls are answered. */
   async function sweep(known: readonly RunInfo[]): Promise<void> {
     for (const { run, state: each, keep } of known)
       if (keep === false && each && ended(each) && clock() - each.updatedAt > lingerMs)

@@ -15,10 +15,9 @@ export interface UsedDefinitions {
 
 const refused = { state: 'refused' as const, why: 'is not readable here: read it in your checkout' };
 
-/** No path of a file system: files are named from the top of the project. */
+/** Paths are relative to the project; there is no directory. */
 const noProject = { root: '/', worktree: '/', directory: '/.stepfast', git: false } as const;
 
-/** A project may have made many: the tools name no more than these. */
 const mostListed = 50;
 
 /**
@@ -29,7 +28,7 @@ export function none(used?: UsedDefinitions): Workspace {
   return {
     hasFiles: false,
     project: noProject,
-    // Not the worktree of any checkout, so that none takes the run for its own.
+    // Matches no checkout's worktree.
     here: '{elsewhere}',
     values: {},
     artifactFiles: { read: async () => refused, list: async () => refused },
@@ -62,7 +61,7 @@ export function none(used?: UsedDefinitions): Workspace {
     if (found) return found;
     const shown = name.slice(0, 80);
     if (/[/\\]|\.(ya?ml|json)$/.test(name)) {
-      const message = `'${shown}' is a file, and no files are here: name a workflow.`;
+      const message = `'${shown}' is a file, and this server has no files: name a workflow.`;
       throw new StepfastError('no_workflow', message);
     }
     const known = (await workflows()).map((each) => each.name);
@@ -78,7 +77,7 @@ export function none(used?: UsedDefinitions): Workspace {
   }
 }
 
-/** As a caller with a tree recorded it, or as an agent said. */
+/** As recorded by a caller with files, or as noted by an agent. */
 function readState(state: State, path: string): 'read' | 'unread' {
   const bare = path.replace(/^@/, '');
   const isNoted = state.notes.some(({ kind, text }) => kind === 'reading' && text.replace(/^@/, '') === bare);

@@ -1,7 +1,13 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, isRefused, type LocalRuntime, type AnsweredStatus, type CallerIdentity } from '../../src/runtime/index.ts';
+import {
+  type Answer,
+  type AnsweredStatus,
+  type CallerIdentity,
+  isRefused,
+  type LocalRuntime,
+} from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 const agent: CallerIdentity = { session: 's1' };

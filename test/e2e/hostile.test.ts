@@ -3,7 +3,13 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashDefinition, loadWorkflowTemplateFromString } from '../../src/definition/index.ts';
-import { type Answer, isRefused, type LocalRuntime, type AnsweredStatus, type CallerIdentity } from '../../src/runtime/index.ts';
+import {
+  type Answer,
+  type AnsweredStatus,
+  type CallerIdentity,
+  isRefused,
+  type LocalRuntime,
+} from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 /** A repository that somebody cloned from a stranger, and what can go wrong around a runner. */

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, isRefused, type LocalRuntime, type AnsweredStatus } from '../../src/runtime/index.ts';
+import { type Answer, type AnsweredStatus, isRefused, type LocalRuntime } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 /** An agent that says whatever gets it to the end. Each of its tries is refused, or shown for what it is. */

@@ -15,10 +15,10 @@ export interface AdoptionContext {
   clock(): number;
 }
 
-/** Who still makes a run then was cut off. */
+/** An older lock was left by a process that died. */
 const adoptingMs = 3000;
 
-/** On whose behalf; `force`: also beside a run that is live here. */
+/** `force`: adopt even if another run is active in this worktree. */
 export interface AdoptOptions {
   actor?: NonNullable<Caller['actor']>;
   session?: string;
@@ -28,19 +28,19 @@ export interface AdoptOptions {
 
 export interface Adoption {
   run: string;
-  /** `unchanged`: its run knew all of it. */
+  /** `unchanged`: the run was up to date. */
   how: 'adopted' | 'updated' | 'unchanged';
   reply: Answer['reply'];
 }
 
-/** A run whose source says no more what it is about. */
+/** An adopted run whose source is complete or gone. */
 export interface LostSource {
   run: string;
   source: string;
   why: 'complete' | 'gone';
 }
 
-/** Makes a run of an informal workflow, or brings the one that was made of the same source up to date. */
+/** Creates a run from an informal workflow, or updates the run of the same source. */
 export async function adopt(
   place: AdoptionContext,
   informal: InformalWorkflow,
@@ -57,7 +57,7 @@ export async function adopt(
   ignoreRuns(project);
   return await withLock(project, informal.source, async () => (await existing()) ?? (await begin()));
 
-  /** Undefined where a run is to be made. */
+  /** Undefined if a run has to be created. */
   async function existing(): Promise<Adoption | Refused | undefined> {
     const live = liveStates(await engine.runs());
     const known = live.find((state) => state.adopted?.source === informal.source);
@@ -75,13 +75,13 @@ export async function adopt(
 
   async function update(state: State): Promise<Adoption | Refused> {
     const command = { ...caller, type: 'adopt', run: state.run, adopted } as const;
-    const { reply: told } = await engine.execute(state.run, command, undefined, around);
+    const { reply } = await engine.execute(state.run, command, undefined, around);
     const same = JSON.stringify(state.adopted) === JSON.stringify(adopted);
-    return isRefused(told) ? told : { run: state.run, how: same ? 'unchanged' : 'updated', reply: told };
+    return isRefused(reply) ? reply : { run: state.run, how: same ? 'unchanged' : 'updated', reply };
   }
 }
 
-/** Two hooks of one moment look at the same source: one makes its run, the other finds it. */
+/** Two hooks may find the same source at the same time: one creates the run, the other finds it. */
 async function withLock<T>({ directory }: Project, source: string, action: () => Promise<T>): Promise<T> {
   const runs = join(directory, 'runs');
   mkdirSync(runs, { recursive: true });
@@ -91,8 +91,8 @@ async function withLock<T>({ directory }: Project, source: string, action: () =>
 }
 
 /**
- * A second look before a context is emptied: brings adopted runs up to date, and adopts the first informal workflow
- * where nothing else is live in this worktree. Costs two looks at the file system where there is none. Never throws.
+ * Called before a context is reset: updates adopted runs, and adopts the first informal workflow if no run is active in
+ * this worktree. Costs two file system calls if there is none. Never throws.
  */
 export async function rescan(place: AdoptionContext, options: AdoptOptions = {}): Promise<Adoption[]> {
   try {
@@ -110,12 +110,12 @@ export async function rescan(place: AdoptionContext, options: AdoptOptions = {})
     }
     return done;
   } catch {
-    // A compaction goes on, whatever is wrong with a file.
+    // An unreadable file must not stop a compaction.
     return [];
   }
 }
 
-/** Adopted runs whose source says that it is over, or says nothing any more: a person ends them. */
+/** Adopted runs whose source is complete or gone. A person has to end them. */
 export async function lostSources(
   { engine, project }: AdoptionContext,
   found: readonly InformalWorkflow[],

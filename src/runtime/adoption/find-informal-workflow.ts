@@ -9,7 +9,6 @@ import {
   type WorkflowDescription,
 } from './parse-informal-workflow.ts';
 
-/** An informal workflow that was found. */
 export interface InformalWorkflow extends WorkflowDescription {
   /** From the project's root, the same on every machine. */
   source: string;
@@ -22,7 +21,7 @@ const plans = join('CLAUDE', 'Plan');
 const maxBytes = 256 * 1024;
 const mostPlans = 50;
 
-/** Whether there is anything to look at; two looks at the file system. */
+/** Costs two file system calls. */
 const mayBeInformal = ({ worktree }: ProjectPaths): boolean =>
   [local, plans].some((path) => lstatSync(join(worktree, path), { throwIfNoEntry: false }) !== undefined);
 
@@ -33,12 +32,12 @@ export function findInformal(place: ProjectPaths): InformalWorkflow[] {
     const own = byMarkers(place, local);
     return [...(own ? [own] : []), ...planFiles(place).flatMap((path) => byPlan(place, path) ?? [])];
   } catch {
-    // A file or folder that went, or may not be read, describes nothing.
+    // A file that was removed or cannot be read counts as absent.
     return [];
   }
 }
 
-/** A file that somebody named, wherever in the worktree it is: the workflow that it describes, or why it describes none. */
+/** Reads a named file of the worktree: the workflow that it describes, or why it describes none. */
 export function readInformal(place: ProjectPaths, path: string): InformalWorkflow | { why: string } {
   const text = readPlain(place, path);
   if (text === undefined) return { why: 'is no text file of this project' };
@@ -85,13 +84,12 @@ function planFiles(place: ProjectPaths): string[] {
     .map(({ path }) => path);
 }
 
-/** The text of a file inside the worktree, its opening where it is huge; undefined where it is none. */
+/** The text of a file inside the worktree, cut if it is huge; undefined if it is not a text file. */
 function readPlain({ worktree }: ProjectPaths, path: string): string | undefined {
   const file = containedFile(worktree, path);
   if (file === undefined || !statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined;
   const bytes = openingOf(file);
   if (bytes.includes(0)) return undefined;
-  // A byte order mark counts as space further on.
   return bytes.toString('utf8').replaceAll(/\r\n?/g, '\n');
 }
 
@@ -100,7 +98,7 @@ function openingOf(file: string): Buffer {
   try {
     const bytes = Buffer.alloc(maxBytes);
     const length = readSync(handle, bytes, 0, maxBytes, 0);
-    // Never half a character: what is cut is cut at a line's end.
+    // Cut at the end of a line, so that no character is split.
     const end = length < maxBytes ? length : bytes.lastIndexOf(10) + 1 || length;
     return bytes.subarray(0, end);
   } finally {
@@ -115,12 +113,12 @@ const existsIn =
       const file = containedFile(worktree, path);
       return file !== undefined && statSync(file, { throwIfNoEntry: false }) !== undefined;
     } catch {
-      // No name that a file could have.
+      // Not a valid file name.
       return false;
     }
   };
 
-/** Two worktrees have files of the same name: each is told by its way from the root. */
+/** The path from the project's root, so that files of two worktrees differ. */
 function sourceOf({ root, worktree }: ProjectPaths, path: string): string {
   const stored = portable(join(worktree, path), root);
   const inner = relative(worktree, join(worktree, path)).split(sep).join('/');

@@ -145,8 +145,8 @@ test('[004/7] a run that goes on elsewhere says what is not here as it was', asy
   const found = await elsewhere.briefings.differences(await viewOf(run), 'two');
   expect(found.map(({ kind }) => kind)).toEqual(['machine', 'commit', 'missing', 'reading']);
   const said = found.map(({ what }) => what).join(' ');
-  expect(said).toMatch(/and this is machine-b\. The commit was [0-9a-f]{7} there and is [0-9a-f]{7} here: /);
-  expect(said).toContain('Files that the run made are not here: src/made.ts.');
+  expect(said).toMatch(/this is machine-b\. The commit was [0-9a-f]{7} there and is [0-9a-f]{7} here: /);
+  expect(said).toContain('Files that the run produced do not exist here: src/made.ts.');
   expect(said).toContain('Changed since it was read: @docs/conventions.md.');
   const answer = await elsewhere.start({ run }, two);
   expect(answer.warning).toBe(said);
@@ -170,7 +170,7 @@ test('evidence of another tree is told', async () => {
   expect(await runtime.briefings.differences(await viewOf(run), 'one')).toEqual([]);
   project.write({ 'src/new.ts': 'export {};\n' });
   expect(await runtime.briefings.differences(await viewOf(run), 'one')).toEqual([
-    { kind: 'evidence', what: 'Passed on another tree than the one here: true.' },
+    { kind: 'evidence', what: 'Passed on another tree, not on this one: true.' },
   ]);
 });
 

@@ -30,31 +30,31 @@ interface Options {
   context: CallContext;
 }
 
-/** What the surface that asks adds: its own words. */
+/** The texts that the calling surface adds. */
 export interface BriefingRequest {
   session?: string | undefined;
   cursor?: Cursor | undefined;
   /** The next action. */
   next: string;
-  /** How a section is asked for: `{section}` stands for its name. */
+  /** How to ask for a section; `{section}` is replaced by its name. */
   more: string;
 }
 
 export interface GatherRequest extends BriefingRequest {
   /** The ids of the critical artifacts to load; all by default. */
   artifacts?: readonly string[] | undefined;
-  /** Loads also what the session has in context already. */
+  /** Also loads artifacts that the session has in context. */
   force?: boolean | undefined;
-  /** The section that is asked for alone: brings its whole texts. */
+  /** Only this section, with its full texts. */
   section?: SectionName | undefined;
 }
 
-/** The critical artifacts that an agent was given. */
+/** The critical artifacts that an agent was shown. */
 export interface ShownArtifacts {
   artifacts: readonly Artifact[];
-  /** Ids of the artifacts given as a line or as text. */
+  /** Ids of the artifacts shown as a line or as text. */
   listed: readonly string[];
-  /** The ids of those whose text it was shown. */
+  /** Ids of the artifacts shown as text. */
   inlined: readonly string[];
   trigger: string;
 }
@@ -71,30 +71,30 @@ interface LoadRequest {
   worktree: string;
 }
 
-/** What an agent is told of a run, gathered from its state and the files around it. */
+/** Collects what an agent is shown of a run, from its state and the files of the project. */
 export interface Briefings {
   gather(view: Loaded, gathering: GatherRequest): Promise<BriefingSource>;
-  /** What the triggers of the workflow ask for now, as a text for the session; undefined where there is nothing. */
+  /** Renders the artifacts that are due and records them as shown; undefined if there is nothing to show. */
   renderDue(
     view: Loaded,
     identity: CallerIdentity,
     due: readonly DueArtifact[],
     more: string,
   ): Promise<string | undefined>;
-  /** Required artifacts that are not there, each with what mends it. */
+  /** Required artifacts that are missing, each with its fix. */
   missingArtifacts(view: Loaded, at: { cursor: Cursor | undefined; worktree: string }): Promise<string[]>;
-  /** What is not here as it was where the run was worked on last. */
+  /** Differences between this environment and the one of the last session. */
   differences(view: Loaded, session: string | undefined): Promise<Difference[]>;
-  /** Records what an agent was told. */
+  /** Records the artifacts that an agent was shown. */
   recordShown(view: Loaded, identity: CallerIdentity, given: ShownArtifacts): Promise<void>;
 }
 
-/** Where nobody sees a session's resets, only what was loaded just now is surely in its context. */
+/** Without a witness, only artifacts loaded this recently are certainly in the context of a session. */
 const recentMs = 120_000;
-/** What an answer of a tool may carry beside its own words. */
-const bringCap = { tokens: 1500 };
-const noTree = 'No tree is here: read files that are named here in your own checkout.';
-const unseen = 'nobody can look at it here: report from a checkout that is logged in';
+/** The limit for artifacts in the answer of a tool. */
+const dueLimit = { tokens: 1500 };
+const noTree = 'This server has no files: read the named files in your own checkout.';
+const unseen = 'this server cannot check it: report from a checkout that is logged in';
 
 export function createBriefings({ engine, workspace, context }: Options): Briefings {
   const { project, values, hasFiles } = workspace;
@@ -129,10 +129,10 @@ export function createBriefings({ engine, workspace, context }: Options): Briefi
       artifacts,
       differences: isNamed ? [noTree] : changed.map(({ what }) => what),
       reading,
-      ...(cursor ? { cursor } : {}),
-      ...(session === undefined ? {} : { session }),
-      ...(tree === undefined ? {} : { tree }),
-      ...(worktree === undefined ? {} : { worktree }),
+      ...(cursor && { cursor }),
+      ...(session !== undefined && { session }),
+      ...(tree !== undefined && { tree }),
+      ...(worktree !== undefined && { worktree }),
       ...(await textsFor(engine, view, section)),
     };
   }
@@ -141,7 +141,7 @@ export function createBriefings({ engine, workspace, context }: Options): Briefi
     const cursor = cursorFor(view, { session: identity.session });
     const worktree = workspace.taskWorktree(view.run, cursor?.task) ?? project.worktree;
     const artifacts = await load(view, { only: due.map(({ id }) => id), cursor, worktree });
-    const brought = artifactsText(artifacts, more, bringCap);
+    const brought = artifactsText(artifacts, more, dueLimit);
     await record(view, identity, { artifacts, ...brought, trigger: due[0]?.trigger ?? 'session_start' });
     return brought.text === '' ? undefined : brought.text;
   }
@@ -178,7 +178,7 @@ export function createBriefings({ engine, workspace, context }: Options): Briefi
     ];
   }
 
-  /** A look binds no session: only one that works here already, or would be meant here without a name. */
+  /** Reading a briefing does not bind a session, so only sessions that work on the run are recorded. */
   async function record(view: Loaded, identity: CallerIdentity, { trigger, ...shown }: ShownArtifacts) {
     const { session } = identity;
     const given = loadsOf(shown);
@@ -202,20 +202,20 @@ export function createBriefings({ engine, workspace, context }: Options): Briefi
       worktree,
       condition: (expression) => conditionHolds(expression, context),
       git: (args) => workspace.git(args, worktree),
-      ...(workspace.artifactFiles ? { files: workspace.artifactFiles } : {}),
-      ...(only ? { only } : {}),
+      ...(workspace.artifactFiles && { files: workspace.artifactFiles }),
+      ...(only && { only }),
     });
     return hasFiles ? artifacts : artifacts.map(withoutGit);
   }
 
-  /** Looked at only where something is compared with it: it costs a walk over the files. */
+  /** Hashing the tree reads every file, so it is done only if there is an output to compare with. */
   async function treeNow({ definition, state }: Loaded, worktree: string): Promise<string | undefined> {
     for (const key in state.outputs)
       if (state.outputs[key]?.tree !== undefined) return (await workspace.tree(definition, worktree))?.hash;
     return undefined;
   }
 
-  /** Read by this session since its context began, or only before. */
+  /** `before`: the file was read by another session, or before the last reset of this one. */
   function readingFor(
     state: State,
     path: string,
@@ -229,7 +229,7 @@ export function createBriefings({ engine, workspace, context }: Options): Briefi
     return read.session === session && read.now >= since ? known : 'before';
   }
 
-  /** Still in the context of the session that asks: named, not shown again. */
+  /** An artifact that the session still has in context is named, not shown again. */
   function keepIfInContext(artifact: Artifact, state: State, session: string | undefined): Artifact {
     const { id, content } = artifact;
     const given = session === undefined ? undefined : own(state.loads?.bySession, session);
@@ -241,10 +241,10 @@ export function createBriefings({ engine, workspace, context }: Options): Briefi
   }
 }
 
-/** What is recorded of critical artifacts that an agent was told of. */
+/** The artifacts to record as shown. */
 export function loadsOf({ artifacts, listed, inlined }: Omit<ShownArtifacts, 'trigger'>): ArtifactVersion[] {
   return artifacts.flatMap(({ id, content }) => {
-    // A condition is asked when the trigger fires.
+    // Recorded too, so that its condition is evaluated once per trigger.
     if (content.state === 'not_needed') return [{ id }];
     if (!listed.includes(id) || content.state === 'kept') return [];
     return content.state === 'loaded' && inlined.includes(id) ? [{ id, hash: content.hash }] : [{ id }];
@@ -254,7 +254,7 @@ export function loadsOf({ artifacts, listed, inlined }: Omit<ShownArtifacts, 'tr
 const wants = (name: SectionName, section: SectionName | undefined): boolean =>
   section === undefined || section === name;
 
-/** That git says nothing here means nothing for the agent's own checkout. */
+/** On a server without files, git may still have the information in the agent's checkout. */
 function withoutGit(artifact: Artifact): Artifact {
   const { id, type, content } = artifact;
   if (type !== 'git_info' || content.state !== 'missing') return artifact;

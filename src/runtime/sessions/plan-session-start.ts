@@ -2,38 +2,38 @@ import { isHere } from '../choose-run.ts';
 import { type Binding, type SessionKey, sameKey } from './binding.ts';
 import { holderOf, type LiveRun, type Presence } from './live-runs.ts';
 
-/** How a conversation came to begin, or to begin again. */
+/** Why a session started. */
 export type Source = 'startup' | 'resume' | 'clear' | 'compact' | 'fork';
 
 export interface SessionStart {
   source: Source;
   host: string;
   session: string;
-  /** An agent whose type is empty is the host's own summariser. */
+  /** An empty type is the host's own summarizer. */
   agent?: { id: string; type?: string };
   /** Both portable. */
   worktree: string;
   cwd: string;
   /** The host's process. */
   pid?: number;
-  /** The run that this context was given the briefing of, though it made no call. */
+  /** The run whose briefing is in this context, although the session made no call. */
   briefed?: string;
 }
 
-/** What a session that begins is told: everything, that somebody else is at it, which runs there are, or nothing. */
+/** What a new session is shown: a briefing, a note that another session holds the run, a list of runs, or nothing. */
 export type SessionIntro =
   | { kind: 'brief'; run: string }
   | { kind: 'two_lines'; run: string; heldBy: string }
-  /** Of `count` runs the last that moved. */
+  /** The most recently changed of `count` runs. */
   | { kind: 'list'; runs: LiveRun[]; count: number }
   | { kind: 'nothing' };
 
 export type SessionPlan = SessionIntro & {
-  /** As it is to be kept; without one the first call with a handle binds, and nothing holds a stop until then. */
+  /** The binding to store. Without one, the first call with a handle binds the session. */
   binding?: Binding;
-  /** The binding whose place it takes. */
+  /** The binding that it replaces. */
   inherits?: Binding;
-  /** Bindings that count no longer. */
+  /** Bindings to remove. */
   drop: SessionKey[];
 };
 
@@ -50,7 +50,7 @@ export const keyOf = ({
   ...(agent === undefined ? {} : { agent: agent.id }),
 });
 
-/** Pure: what a session that begins is told and bound to, from the live runs and every known binding. */
+/** Decides what a new session is shown and which run it is bound to. Pure. */
 export function beginSession(
   start: SessionStart,
   runs: readonly LiveRun[],
@@ -72,12 +72,12 @@ export function beginSession(
     const binding = refreshed({ ...rest, session: start.session, boundAt: presence.now }, start, presence);
     return { kind: 'brief', run: left.run, binding, inherits: left, drop: [...drop, keyIn(left)] };
   }
-  // What is compacted had begun long before: it is told nothing that it was not told then.
+  // A compacted session is shown only the run that it was briefed on.
   const about = start.source === 'compact' ? runs.filter(({ run }) => run === start.briefed) : runs;
   return { ...introFor(start, about, bindings, presence), drop };
 }
 
-/** Of a session without a binding: the only run of this worktree, or no guess. */
+/** For a session without a binding: the only run of this worktree, or a list. */
 function introFor(
   start: SessionStart,
   runs: readonly LiveRun[],
@@ -93,7 +93,7 @@ function introFor(
   return { kind: 'brief', run: only.run };
 }
 
-/** Where its file is lost, the only run that knows the session tells what it was bound to. */
+/** Rebuilds a lost binding from the only run that knows the session. */
 function rebuilt(start: SessionStart, runs: readonly LiveRun[], now: number): Binding | undefined {
   if (start.agent) return undefined;
   const [only, second] = runs.filter(({ sessions }) => sessions.includes(start.session));
@@ -102,7 +102,7 @@ function rebuilt(start: SessionStart, runs: readonly LiveRun[], now: number): Bi
   return { host, session, run: only.run, cwd, boundAt: now, seenAt: now };
 }
 
-/** What a session that was cleared a moment ago has left for the one that comes in its place. */
+/** The binding of the session that was just cleared and that this one replaces. */
 function clearedBindingFor(
   start: SessionStart,
   bindings: readonly Binding[],
@@ -117,7 +117,7 @@ function clearedBindingFor(
     start.pid !== undefined && left.pid !== undefined && left.boot === boot;
   const same = waiting.find((left) => comparable(left) && left.pid === start.pid);
   if (same) return same;
-  // Another process that is still there waits for its own session.
+  // A live process of another host keeps its own binding.
   const [only, second] = waiting.filter(
     (left) => left.cwd === start.cwd && !(comparable(left) && isAlive(left.pid ?? 0)),
   );

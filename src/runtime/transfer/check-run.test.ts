@@ -60,16 +60,16 @@ test.each<[string, (batches: { now: number; events: Event[] }[]) => void, string
     ([first]) => Object.assign(first?.events[0] ?? {}, { now: 1e300 }),
     'run.started.now is no number',
   ],
-  ['has a batch of no time', ([first]) => Object.assign(first ?? {}, { now: null }), 'is no batch'],
+  ['has a batch of no time', ([first]) => Object.assign(first ?? {}, { now: null }), 'is not a batch'],
   [
     'has a summary that is none',
     ([first]) => Object.assign(first?.events[0] ?? {}, { summary: { length: 3 } }),
     'run.started.summary is no text',
   ],
   [
-    'was begun with another workflow',
+    'was started with another workflow',
     ([first]) => Object.assign(first?.events[0] ?? {}, { workflow: 'another' }),
-    'it was begun with another workflow',
+    'it was started with another workflow',
   ],
 ])('a run that %s is refused', (_, spoil, words) => {
   const batches = played(pinned.definition, 0).slice(0, 1);

@@ -132,8 +132,8 @@ test('[P6/10] a choice holds for exactly the history that it was made against', 
   expect(incoming).toMatchObject({ is: 'diverged', here: 1, there: 1 });
   expect(incoming.fork).toMatchObject({
     common: { seq: 2 },
-    here: { batches: 1, who: 'agent on a' },
-    there: { batches: 1, who: 'agent on b' },
+    here: { batches: 1, author: 'agent on a' },
+    there: { batches: 1, author: 'agent on b' },
   });
   await transferOf(a).keepMine(incoming);
   await say(b, 'on b again');
@@ -155,7 +155,7 @@ test('whoever gave the last words is told with their machine, though the engine 
   const transfer = transferOf(a);
   const { last } = await transfer.prepare(run, await transfer.remote('origin'));
   expect(JSON.parse(journal(a).at(-1) ?? '')).toMatchObject({ actor: { kind: 'engine' } });
-  expect(last).toMatchObject({ who: 'agent one', machine: 'laptop', seq: journal(a).length });
+  expect(last).toMatchObject({ author: 'agent one', machine: 'laptop', seq: journal(a).length });
 });
 
 describe('wherever it is cut off', () => {

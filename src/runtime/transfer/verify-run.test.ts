@@ -82,7 +82,7 @@ test.each<[string, (content: Content) => void, string]>([
     (content) => {
       pinnedIn(content).definition.steps[0] = { id: 'plan', type: 'action', instructions: 'Something else' };
     },
-    'another workflow than its hash says',
+    'does not match its hash',
   ],
   [
     'shows another workflow than it pins',
@@ -96,7 +96,7 @@ test.each<[string, (content: Content) => void, string]>([
     (content) => {
       content.workflow = 'not json';
     },
-    'cannot be followed',
+    'cannot be replayed',
   ],
   [
     'pins no workflow at all',

@@ -123,7 +123,7 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
   function isForUs({ sessions }: State, session: string | undefined, { why, shared }: Performing): boolean {
     if (why === 'asked' || !shared) return true;
     const works = session === undefined ? undefined : sessions[session]?.worktree;
-    const where = works === undefined ? undefined : splitCheckout(works).place;
+    const where = works === undefined ? undefined : splitCheckout(works).checkout;
     return where === undefined ? why === 'waited' : where === checkout;
   }
 
@@ -145,8 +145,8 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
   function worktreeOf(state: State, session: string | undefined): string | undefined {
     const stored = session === undefined ? undefined : state.sessions[session]?.worktree;
     if (stored === undefined) return project.worktree;
-    const { worktree, place } = splitCheckout(stored);
-    if (!isSameCheckout(place, checkout)) return undefined;
+    const { worktree, checkout: theirs } = splitCheckout(stored);
+    if (!isSameCheckout(theirs, checkout)) return undefined;
     const path = local(worktree, project.root);
     return existsSync(path) && findProject(path).root === project.root ? path : project.worktree;
   }

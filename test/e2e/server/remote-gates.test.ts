@@ -5,10 +5,10 @@ import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import {
   type Answer,
-  isRefused,
-  type LocalRuntime,
   type AnsweredStatus,
   type CallerIdentity,
+  isRefused,
+  type LocalRuntime,
 } from '../../../src/runtime/index.ts';
 import { createMemoryStore } from '../../../src/store/index.ts';
 import { createTestProject, type TestProject } from '../../../src/testing/index.ts';
