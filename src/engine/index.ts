@@ -12,5 +12,5 @@ export { withHomes } from './homes.ts';
 export { createKnownRuns, knownRunsPath } from './known-runs.ts';
 export { newRun } from './new-run-id.ts';
 export { createRemoteEngine, type RemoteEngine } from './remote/remote-engine.ts';
-export type { ExecutedAnswer, RunAnswer, RunsAnswer, ViewAnswer, WatchAnswer } from './remote/wire.ts';
+export type { RunAnswer, RunsAnswer, ViewAnswer, WatchAnswer } from './remote/wire.ts';
 export { type MachineOptions, WorkflowStateMachine } from './workflow-state-machine.ts';
