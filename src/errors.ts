@@ -1,4 +1,18 @@
-/** The only error class: `code` is stable and machine-readable, `message` names the object, the problem and the next action. */
+/**
+ * The only error class. `code` is stable and machine-readable; `message` names the object, the problem and the next
+ * action.
+ *
+ * @example
+ * ```ts
+ * import { loadWorkflowTemplate, StepfastError } from 'stepfast';
+ *
+ * try {
+ *   loadWorkflowTemplate('feature.yaml');
+ * } catch (error) {
+ *   if (error instanceof StepfastError) console.error(error.code);
+ * }
+ * ```
+ */
 export class StepfastError extends Error {
   override readonly name: string = 'StepfastError';
   readonly code: string;

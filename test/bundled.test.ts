@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { places, workflowJsonSchema } from '../src/definition/index.ts';
+import { workflowJsonSchema, workflowSearchPath } from '../src/definition/index.ts';
 import type { Definition } from '../src/machine/index.ts';
 import { bundled, directory, idsOf, load, stepOf, workThrough } from './kit/bundled.ts';
 import { Run } from './kit/run.ts';
@@ -45,7 +45,7 @@ describe.each(files.map((file) => [basename(file, '.yaml'), file] as const))('%s
   });
 
   test('it is found by its name', () => {
-    expect(places().at(-1)).toEqual({ kind: 'bundled', directory });
+    expect(workflowSearchPath().at(-1)).toEqual({ kind: 'bundled', directory });
     expect(load(file).hash).toMatch(/^(?:sha256:)?[0-9a-f]{64}$/);
   });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { StepfastError } from '../errors.ts';
 import type { Definition, State } from '../machine/index.ts';
-import { digestsIn, hasItsHash, type LocalRuntime, soundStates, unknownEvent } from '../runtime/index.ts';
+import { digestsIn, type LocalRuntime, matchesHash, unknownEvent, verifiedStates } from '../runtime/index.ts';
 
 type Store = LocalRuntime['store'];
 type StoredEntry = Awaited<ReturnType<Store['entries']>>[number];
@@ -72,7 +72,7 @@ export function readArchive(text: string, file: string): Archive {
   if (!whole) throw bad('is not whole: export the run again.');
   // Its parts were looked at just now; what the machine makes of them is seen when it replays.
   const archive = read as unknown as Archive;
-  if (!hasItsHash(archive)) throw bad('has another workflow than its hash says: it was edited.');
+  if (!matchesHash(archive)) throw bad('has another workflow than its hash says: it was edited.');
   const unknown = unknownEvent(archive.entries);
   if (unknown !== undefined) throw bad(`tells of '${unknown}', which is not known here: update Stepfast.`);
   const missing = digestsIn(entries).find((digest) => !Object.hasOwn(archive.texts, digest));
@@ -84,7 +84,7 @@ export function readArchive(text: string, file: string): Archive {
 /** The state after each entry. Throws `bad_archive` where the machine cannot follow. */
 export function replayArchive({ run, entries, ...pinned }: Archive, file: string): State[] {
   try {
-    return soundStates(run, pinned, entries);
+    return verifiedStates(run, pinned, entries);
   } catch (cause) {
     if (!(cause instanceof StepfastError)) throw cause;
     throw new StepfastError('bad_archive', `'${file}' ${cause.message}`, { cause });

@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { agentVariables, sessionIn } from '../hosts/index.ts';
 import type { RefusalText } from '../messages/index.ts';
-import type { Who } from '../runtime/index.ts';
+import type { CallerIdentity } from '../runtime/index.ts';
 import { notAPerson } from '../workspace/index.ts';
 import type { Io } from './io.ts';
 
@@ -10,7 +10,7 @@ import type { Io } from './io.ts';
 export const isPerson = (io: Io): boolean => whyNotAPerson(io) === undefined;
 
 /** `as` is the name that a reviewing agent gives itself. */
-export function callerOf(io: Io, as?: string): Who {
+export function callerOf(io: Io, as?: string): CallerIdentity {
   const session = io.env.STEPFAST_SESSION?.trim();
   if (isPerson(io)) return { actor: { kind: 'person', name: as ?? userName(io) } };
   return {
@@ -20,14 +20,14 @@ export function callerOf(io: Io, as?: string): Who {
 }
 
 /** Who reviews what these sessions did: one of their own shells is that session, whatever it calls itself. */
-export function reviewerOf(io: Io, did: readonly (string | undefined)[], as?: string): Who {
+export function reviewerOf(io: Io, did: readonly (string | undefined)[], as?: string): CallerIdentity {
   const who = callerOf(io, as);
   const session = sessionIn(io.env);
   if (!session || who.actor?.kind !== 'agent') return who;
   return did.includes(session) ? { actor: { kind: 'agent' }, session } : { session, ...who };
 }
 
-export const person = (io: Io): Who => ({ actor: { kind: 'person', name: userName(io) } });
+export const person = (io: Io): CallerIdentity => ({ actor: { kind: 'person', name: userName(io) } });
 
 /** What whoever is no person is told; undefined for a person. */
 export function personOnly(io: Io, what: string, command: string): RefusalText | undefined {

@@ -14,12 +14,12 @@ import {
 } from '../messages/index.ts';
 import {
   type Answer,
+  type AnsweredStatus,
+  type CallerIdentity,
   isRefused,
   type LocalRuntime,
   type Refused,
   type Request,
-  type Told,
-  type Who,
 } from '../runtime/index.ts';
 import { callerOf, isPerson } from './caller.ts';
 import { exit, usageError } from './exit.ts';
@@ -42,7 +42,7 @@ export interface RunValues extends PlaceValues {
 
 interface PerformOptions {
   runtime?: LocalRuntime;
-  who?: Who;
+  who?: CallerIdentity;
   /** The run that was found, where the caller named none. */
   run?: string | undefined;
 }
@@ -72,7 +72,7 @@ export async function watchedCall(
   io: Io,
   values: RunValues,
   request: Request,
-  { runtime, who }: { runtime: LocalRuntime; who: Who },
+  { runtime, who }: { runtime: LocalRuntime; who: CallerIdentity },
 ): Promise<Answer | 'detached'> {
   const watch = createGateWatch(io, { detach: true });
   const waitMs = waitOf(values.wait) ?? (isPerson(io) ? wholeDayMs : shortWaitMs);
@@ -144,7 +144,7 @@ export async function printAnswer(
 }
 
 /** Critical artifacts that come with instructions; a context action that is still to come would take them away. */
-export const dueIds = (due: Answer['due'], { instructions }: Told): string[] | undefined =>
+export const dueIds = (due: Answer['due'], { instructions }: AnsweredStatus): string[] | undefined =>
   due?.length && instructions !== undefined ? due.map(({ id }) => id) : undefined;
 
 export function printDue(ids: readonly string[] | undefined, run: string | undefined, io: Io): void {
@@ -156,7 +156,10 @@ export function printDue(ids: readonly string[] | undefined, run: string | undef
 }
 
 /** Gates that run are no answer yet; red ones are a no. */
-function exitFor({ checking, failed_gates, unstable_files, interrupted }: Told, gated: boolean): number {
+function exitFor(
+  { checking, failed_gates, unstable_files, interrupted }: AnsweredStatus,
+  gated: boolean,
+): number {
   if (checking) return exit.pending;
   return gated && (failed_gates?.length || unstable_files || interrupted) ? exit.no : exit.ok;
 }
@@ -188,7 +191,7 @@ export function printRefusal(
 }
 
 /** A status as `--json` prints it: the data, and the sentences of an agent in a shell. */
-export const shellStatus = (reply: Told, run?: string): object =>
+export const shellStatus = (reply: AnsweredStatus, run?: string): object =>
   statusText(reply, (action) => asLine(nextForShell(action, run)));
 
 /** What agents, commands and people said is shown without secrets. */
@@ -202,7 +205,7 @@ export function printWholeJson(io: Io, document: object, code: number): number {
 }
 
 /** The position waits, so the output of the call was not stored. */
-function notStored(reply: Told, run: string | undefined, io: Io): RefusalText {
+function notStored(reply: AnsweredStatus, run: string | undefined, io: Io): RefusalText {
   const waits = reply.waiting ? waitingPhrase(reply.waiting) : 'waits';
   return {
     code: 'waiting',
@@ -237,7 +240,7 @@ async function takenForRepeat(
 const pathOf = (at: string): string => at.slice(at.indexOf(':') + 1);
 
 async function detached(io: Io, { run, at }: RunValues, runtime: LocalRuntime): Promise<number> {
-  const found = await runtime.which({ run, at });
+  const found = await runtime.chooseRun({ run, at });
   const name = 'run' in found ? await runToName(runtime, found.run) : undefined;
   const which = name === undefined ? '' : ` --run ${name}`;
   io.stderr.write(`The gates go on without you. Look at them again: stepfast status --wait${which}\n`);

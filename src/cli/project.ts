@@ -5,8 +5,8 @@ import {
   listWorkflows,
   loadWorkflowFile,
   type ParseResult,
-  type Place,
-  places,
+  type WorkflowDirectory,
+  workflowSearchPath,
 } from '../definition/index.ts';
 import { StepfastError } from '../errors.ts';
 import type { Definition } from '../machine/index.ts';
@@ -23,11 +23,11 @@ export function projectRoot(cwd: string): string {
   }
 }
 
-export const searchPath = (io: Io): Place[] =>
-  places({ projectRoot: projectRoot(io.cwd), home: io.home, env: io.env });
+export const searchPath = (io: Io): WorkflowDirectory[] =>
+  workflowSearchPath({ projectRoot: projectRoot(io.cwd), home: io.home, env: io.env });
 
 /** The file of a workflow, by name or by path from where the user stands. Throws not_found, with what was meant. */
-export function need(name: string, path: readonly Place[], io: Io): string {
+export function need(name: string, path: readonly WorkflowDirectory[], io: Io): string {
   const file = resolve(io.cwd, name);
   const isPath = /[/\\]|\.(ya?ml|json)$/.test(name);
   const found = findWorkflow(isPath ? file : name, path);
@@ -46,7 +46,7 @@ export interface Loaded extends ParseResult {
   base: boolean;
 }
 
-export function load(file: string, path: readonly Place[]): Loaded {
+export function load(file: string, path: readonly WorkflowDirectory[]): Loaded {
   const strict = loadWorkflowFile(file, { places: path });
   const errors = strict.diagnostics.filter(({ severity }) => severity === 'error');
   if (!errors.some(({ code }) => code === 'no_steps')) return { ...strict, base: false };

@@ -4,8 +4,8 @@ import type { LocalRuntime } from '../runtime/index.ts';
 export { suffixOf };
 
 /** How the next commands must name the run; undefined where it is meant without a name. */
-export async function runToName({ which }: LocalRuntime, run: string): Promise<string | undefined> {
-  const meant = await which({ changes: true });
+export async function runToName({ chooseRun }: LocalRuntime, run: string): Promise<string | undefined> {
+  const meant = await chooseRun({ changes: true });
   return 'run' in meant && meant.run === run ? undefined : suffixOf(run);
 }
 

@@ -8,7 +8,7 @@ import {
   entries,
   isTrue,
   items,
-  keyPlace,
+  keyLocation,
   type MapNode,
   maps,
   type Node,
@@ -37,7 +37,7 @@ export function checkGates(checked: Checked): void {
       report(
         'error',
         'rerun_of_task',
-        keyPlace(gate, 'rerun'),
+        keyLocation(gate, 'rerun'),
         "'rerun' cannot go with {task.…}: when the run completes there is no task",
         "Take 'rerun' away, or name files that belong to no task.",
       );
@@ -47,7 +47,7 @@ export function checkGates(checked: Checked): void {
       report(
         'error',
         'rerun_after_loop',
-        keyPlace(gate, 'rerun'),
+        keyLocation(gate, 'rerun'),
         "'rerun' needs an action step at the end, because these gates run when the run completes",
         'Add an action step after the last loop.',
       );
@@ -83,7 +83,7 @@ function checkGate(gate: MapNode, report: Report): void {
       report(
         'error',
         'only_with_run',
-        keyPlace(gate, key),
+        keyLocation(gate, key),
         `'${key}' belongs to a gate with 'run'`,
         `Take '${key}' away.`,
       );

@@ -1,7 +1,7 @@
 import { findPlaceholders, plainPlaceholders, taskPlaceholders } from '../machine/index.ts';
 import { didYouMean } from '../suggest.ts';
 import type { Checked } from './check-steps.ts';
-import { child, entries, items, maps, type Node, type Place, textOf } from './yaml-tree.ts';
+import { child, entries, items, maps, type Node, type SourceLocation, textOf } from './yaml-tree.ts';
 
 /** Every text that is expanded when the run reaches it. */
 export function checkPlaceholders(checked: Checked): void {
@@ -133,7 +133,7 @@ interface Use {
   name: string;
   /** Written `${name}`. */
   shell: boolean;
-  place: Place;
+  place: SourceLocation;
 }
 
 /** In the file the placeholders of a text stand in the same order as in its value; where they do not, its beginning has to do. */

@@ -1,6 +1,15 @@
 import { idPattern } from '../schema/index.ts';
 import { didYouMean, nearest } from '../suggest.ts';
-import { child, entries, keyPlace, type MapNode, maps, type Node, type Report, textOf } from './yaml-tree.ts';
+import {
+  child,
+  entries,
+  keyLocation,
+  type MapNode,
+  maps,
+  type Node,
+  type Report,
+  textOf,
+} from './yaml-tree.ts';
 
 /** A tree that is checked, and what its parts may refer to. */
 export interface Checked {
@@ -58,7 +67,7 @@ function checkType(step: MapNode, report: Report): void {
     report(
       'error',
       'wrong_step_type',
-      keyPlace(step, key),
+      keyLocation(step, key),
       `Step '${id}' is of type ${type}, '${key}' belongs to ${owner} steps`,
       `Take '${key}' away, or write type: ${owner}.`,
     );
@@ -85,7 +94,7 @@ function checkType(step: MapNode, report: Report): void {
     report(
       'error',
       'not_on_loop',
-      keyPlace(step, key),
+      keyLocation(step, key),
       `Step '${id}' is a loop and cannot have '${key}'`,
       `Put ${key === 'gate' ? 'gates' : `'${key}'`} on its sub-steps, or add a step after the loop.`,
     );

@@ -33,7 +33,7 @@ export function analyse(ast: ASTNode): Analysis {
   const readings: Reading[] = [];
   let comprehension = false;
   try {
-    visit(ast, []);
+    walk(ast, []);
   } catch (error) {
     if (error instanceof Refused) return error.problem;
     throw error;
@@ -41,7 +41,7 @@ export function analyse(ast: ASTNode): Analysis {
   readings.sort((a, b) => a.start - b.start);
   return { ok: true, readings, comprehension };
 
-  function visit(node: ASTNode, locals: readonly string[]): void {
+  function walk(node: ASTNode, locals: readonly string[]): void {
     const path = staticPath(node, locals);
     if (path !== undefined) {
       readings.push({ path, presence: false, start: node.start, end: node.end });
@@ -54,31 +54,31 @@ export function analyse(ast: ASTNode): Analysis {
         if (!locals.includes(node.args)) refuseName(node.args, node.start);
         return;
       case 'call':
-        visitCall(node.args[0], node.args[1], node, locals);
+        walkCall(node.args[0], node.args[1], node, locals);
         return;
       case 'rcall':
-        visitMethod(node.args[0], node.args[1], node.args[2], node, locals);
+        walkMethod(node.args[0], node.args[1], node.args[2], node, locals);
         return;
       case '.':
       case '.?':
-        visit(node.args[0], locals);
+        walk(node.args[0], locals);
         return;
       case '!_':
       case '-_':
-        visit(node.args, locals);
+        walk(node.args, locals);
         return;
       case 'map':
         for (const [key, value] of node.args) {
-          visit(key, locals);
-          visit(value, locals);
+          walk(key, locals);
+          walk(value, locals);
         }
         return;
       default:
-        for (const each of node.args) visit(each, locals);
+        for (const each of node.args) walk(each, locals);
     }
   }
 
-  function visitCall(name: string, args: readonly ASTNode[], node: ASTNode, locals: readonly string[]): void {
+  function walkCall(name: string, args: readonly ASTNode[], node: ASTNode, locals: readonly string[]): void {
     if (!functions.includes(name))
       refuse(node.start, `A condition cannot call ${name}()`, advice(name, functions));
     const path = name === 'has' && args[0] !== undefined ? staticPath(args[0], locals) : undefined;
@@ -86,10 +86,10 @@ export function analyse(ast: ASTNode): Analysis {
       readings.push({ path, presence: true, start: node.start, end: node.end });
       return;
     }
-    for (const each of args) visit(each, locals);
+    for (const each of args) walk(each, locals);
   }
 
-  function visitMethod(
+  function walkMethod(
     name: string,
     receiver: ASTNode,
     args: readonly ASTNode[],
@@ -98,10 +98,10 @@ export function analyse(ast: ASTNode): Analysis {
   ): void {
     if (!methods.includes(name))
       refuse(node.start, `A condition cannot call .${name}()`, advice(name, methods));
-    visit(receiver, locals);
+    walk(receiver, locals);
     const [first, ...rest] = args;
     if (!comprehensions.has(name) || first?.op !== 'id') {
-      for (const each of args) visit(each, locals);
+      for (const each of args) walk(each, locals);
       return;
     }
     if (locals.length > 0)
@@ -114,7 +114,7 @@ export function analyse(ast: ASTNode): Analysis {
       );
     }
     comprehension = true;
-    for (const each of rest) visit(each, [first.args]);
+    for (const each of rest) walk(each, [first.args]);
   }
 }
 

@@ -41,7 +41,7 @@ export interface Collector {
   arranged(mainFile: string): Diagnostic[];
 }
 
-interface Found extends Diagnostic {
+interface FoundProblem extends Diagnostic {
   advice: Suggestion;
 }
 
@@ -49,7 +49,7 @@ const maxCollected = 5000;
 const longestMessage = 600;
 
 export function createCollector(): Collector {
-  const found: Record<Diagnostic['severity'], Found[]> = { error: [], warning: [] };
+  const found: Record<Diagnostic['severity'], FoundProblem[]> = { error: [], warning: [] };
   return {
     report(severity, code, place, message, advice) {
       if (found[severity].length >= maxCollected) return;
@@ -57,7 +57,7 @@ export function createCollector(): Collector {
       found[severity].push({ severity, code, ...positionOf(place), message: shown, advice });
     },
     arranged(mainFile) {
-      const sorted = [...found.error, ...found.warning].sort((a, b) => comparePlaces(a, b, mainFile));
+      const sorted = [...found.error, ...found.warning].sort((a, b) => compareLocations(a, b, mainFile));
       const unique = sorted.filter((each, index) => !isSame(each, sorted[index - 1]));
       // A cut must never make an invalid file look valid.
       const shown =
@@ -73,7 +73,7 @@ export function createCollector(): Collector {
   };
 }
 
-function comparePlaces(a: Diagnostic, b: Diagnostic, mainFile: string): number {
+function compareLocations(a: Diagnostic, b: Diagnostic, mainFile: string): number {
   const rank = (file: string): string => (file === mainFile ? '' : file);
   return (
     compare(rank(a.file), rank(b.file)) ||

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findWorkflow, type Place, places } from './find-workflow.ts';
+import { findWorkflow, type WorkflowDirectory, workflowSearchPath } from './find-workflow.ts';
 import { listWorkflows } from './list-workflows.ts';
 import { loadWorkflowFile } from './load-workflow.ts';
 
 let root = '';
-let searchPath: Place[] = [];
+let searchPath: WorkflowDirectory[] = [];
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'stepfast-find-'));
   searchPath = (['project', 'user', 'bundled'] as const).map((kind) => ({
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-function write(kind: Place['kind'], file: string, text: string): string {
+function write(kind: WorkflowDirectory['kind'], file: string, text: string): string {
   mkdirSync(join(root, kind), { recursive: true });
   writeFileSync(join(root, kind, file), text);
   return join(root, kind, file);
@@ -26,7 +26,12 @@ const workflow = (name: string) =>
   `name: ${name}\ndescription: About ${name}\nsteps: [{ id: a, type: action, instructions: Do }]\n`;
 
 test('the search path is the repository, the user and the package', () => {
-  const found = places({ projectRoot: join(root, 'repo'), home: root, env: {}, platform: 'linux' });
+  const found = workflowSearchPath({
+    projectRoot: join(root, 'repo'),
+    home: root,
+    env: {},
+    platform: 'linux',
+  });
   expect(found.map(({ kind }) => kind)).toEqual(['project', 'user', 'bundled']);
   expect(found[0]?.directory).toBe(join(root, 'repo', '.stepfast', 'workflows'));
   expect(found[1]?.directory).toBe(join(root, '.config', 'stepfast', 'workflows'));
@@ -35,7 +40,7 @@ test('the search path is the repository, the user and the package', () => {
 
 test("the user's directory follows XDG_CONFIG_HOME, and APPDATA on Windows", () => {
   const user = (env: Record<string, string>, platform: NodeJS.Platform) =>
-    places({ projectRoot: root, home: root, env, platform })[1]?.directory;
+    workflowSearchPath({ projectRoot: root, home: root, env, platform })[1]?.directory;
   expect(user({ XDG_CONFIG_HOME: join(root, 'xdg') }, 'linux')).toBe(
     join(root, 'xdg', 'stepfast', 'workflows'),
   );
@@ -112,7 +117,9 @@ test('a file of the search path extends what comes after it, never what comes be
 
 test('extends by a path stays in the project, also through links, and names a workflow file', () => {
   const base = 'name: base\ndescription: Base\nsteps: [{ id: a, type: action, instructions: Do }]\n';
-  const places: Place[] = [{ kind: 'project', directory: join(root, 'repo', '.stepfast', 'workflows') }];
+  const places: WorkflowDirectory[] = [
+    { kind: 'project', directory: join(root, 'repo', '.stepfast', 'workflows') },
+  ];
   mkdirSync(join(root, 'repo', '.stepfast', 'workflows'), { recursive: true });
   for (const file of ['repo/base.yaml', 'repo/base.txt', 'secret.yaml'])
     writeFileSync(join(root, file), base);

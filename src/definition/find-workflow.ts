@@ -8,7 +8,7 @@ import { maxBytes, readTree } from './yaml.ts';
 import { child, createSource, textOf } from './yaml-tree.ts';
 
 /** One directory of the search path. */
-export interface Place {
+export interface WorkflowDirectory {
   kind: 'project' | 'user' | 'bundled';
   directory: string;
 }
@@ -16,10 +16,10 @@ export interface Place {
 interface FoundWorkflow {
   file: string;
   /** `file` where the name was a path. */
-  from: Place['kind'] | 'file';
+  from: WorkflowDirectory['kind'] | 'file';
 }
 
-interface PlacesOptions {
+interface SearchPathOptions {
   projectRoot?: string;
   home?: string | undefined;
   env?: Readonly<Record<string, string | undefined>>;
@@ -27,7 +27,7 @@ interface PlacesOptions {
 }
 
 /** The search path: the repository's workflows, the user's, the bundled ones. Directories need not exist. */
-export function places(options: PlacesOptions = {}): Place[] {
+export function workflowSearchPath(options: SearchPathOptions = {}): WorkflowDirectory[] {
   const {
     projectRoot = process.cwd(),
     home = homedir(),
@@ -35,7 +35,7 @@ export function places(options: PlacesOptions = {}): Place[] {
     platform = process.platform,
   } = options;
   const bundled = bundledDirectory();
-  const found: Place[] = [
+  const found: WorkflowDirectory[] = [
     { kind: 'project', directory: join(projectRoot, '.stepfast', 'workflows') },
     { kind: 'user', directory: join(userDirectory(home, env, platform), 'stepfast', 'workflows') },
   ];
@@ -73,7 +73,10 @@ function isOurs(manifest: string): boolean {
 }
 
 /** A name is a path when it holds a separator or ends in .yaml, .yml or .json. The first place that has the name wins. */
-export function findWorkflow(name: string, searchPath: readonly Place[]): FoundWorkflow | undefined {
+export function findWorkflow(
+  name: string,
+  searchPath: readonly WorkflowDirectory[],
+): FoundWorkflow | undefined {
   if (isPath(name)) return isFile(name) ? { file: normalize(name), from: 'file' } : undefined;
   for (const { kind, directory } of searchPath) {
     const file = findIn(directory, name);
@@ -86,7 +89,7 @@ export function findWorkflow(name: string, searchPath: readonly Place[]): FoundW
  * For `extends`: a path from the file that names it, or a name in its directory, then in the search path; never the file
  * itself. A file of the search path sees only the places after its own, so no place can slip a base under an earlier one.
  */
-export function createFindBase(searchPath: readonly Place[]): FindBase {
+export function createFindBase(searchPath: readonly WorkflowDirectory[]): FindBase {
   return (name, from) => {
     const directory = dirname(from);
     const file = isPath(name)
@@ -100,7 +103,11 @@ export function createFindBase(searchPath: readonly Place[]): FindBase {
 }
 
 /** A path may not leave the project, nor reach through a link out of it, and names a workflow file. */
-function insideOf(name: string, directory: string, searchPath: readonly Place[]): string | undefined {
+function insideOf(
+  name: string,
+  directory: string,
+  searchPath: readonly WorkflowDirectory[],
+): string | undefined {
   if (isAbsolute(name) || !/\.(?:ya?ml|json)$/.test(name)) return undefined;
   const file = normalize(join(directory, name));
   try {
@@ -112,7 +119,7 @@ function insideOf(name: string, directory: string, searchPath: readonly Place[])
 }
 
 /** Of a place in a project the project, of another place the place itself; else the nearest project, or the directory. */
-function rootOf(directory: string, searchPath: readonly Place[]): string {
+function rootOf(directory: string, searchPath: readonly WorkflowDirectory[]): string {
   const place = searchPath.find((each) => resolve(each.directory) === resolve(directory));
   if (place) return place.kind === 'project' ? dirname(dirname(place.directory)) : place.directory;
   for (let up = resolve(directory); ; up = dirname(up)) {
@@ -121,7 +128,7 @@ function rootOf(directory: string, searchPath: readonly Place[]): string {
   }
 }
 
-function after(directory: string, searchPath: readonly Place[]): string[] {
+function after(directory: string, searchPath: readonly WorkflowDirectory[]): string[] {
   const directories = searchPath.map((place) => resolve(place.directory));
   return directories.slice(directories.indexOf(resolve(directory)) + 1);
 }

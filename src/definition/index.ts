@@ -1,7 +1,12 @@
 export { definitionProblem } from './check-resolved.ts';
 export { type Diagnostic, WorkflowValidationError } from './diagnostics.ts';
 export { type ConditionContext, compileCondition } from './evaluate-condition.ts';
-export { findWorkflow, type Place, places, readWorkflowFile } from './find-workflow.ts';
+export {
+  findWorkflow,
+  readWorkflowFile,
+  type WorkflowDirectory,
+  workflowSearchPath,
+} from './find-workflow.ts';
 export { hashDefinition } from './hash-definition.ts';
 export { workflowJsonSchema } from './json-schema.ts';
 export { commandsOf, excludedFrom, gatesOf } from './list-gates.ts';

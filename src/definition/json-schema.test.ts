@@ -10,7 +10,7 @@ test('[004/9] the published workflow.schema.json is current', () => {
 
 test('every key of a workflow file is described', () => {
   const missing: string[] = [];
-  const visit = (schema: unknown, path: string): void => {
+  const walk = (schema: unknown, path: string): void => {
     if (typeof schema !== 'object' || schema === null) return;
     for (const [key, value] of Object.entries(schema)) {
       if (key === 'properties' && typeof value === 'object' && value !== null) {
@@ -18,10 +18,10 @@ test('every key of a workflow file is described', () => {
           if (typeof property.description !== 'string') missing.push(`${path}.${name}`);
         }
       }
-      visit(value, key === 'properties' || key === 'items' ? path : `${path}.${key}`);
+      walk(value, key === 'properties' || key === 'items' ? path : `${path}.${key}`);
     }
   };
-  visit(workflowJsonSchema(), '');
+  walk(workflowJsonSchema(), '');
   expect(missing).toEqual([]);
 });
 

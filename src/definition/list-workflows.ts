@@ -1,12 +1,12 @@
 import type { Diagnostic } from './diagnostics.ts';
-import { type Place, readWorkflowFile, workflowFiles, workflowName } from './find-workflow.ts';
+import { readWorkflowFile, type WorkflowDirectory, workflowFiles, workflowName } from './find-workflow.ts';
 import { loadWorkflowFile } from './load-workflow.ts';
 
 export interface ListedWorkflow {
   name: string;
   description?: string;
   file: string;
-  from: Place['kind'];
+  from: WorkflowDirectory['kind'];
   /** Absent when the file is broken. */
   hash?: string;
   /** Has no steps: only others can build on it. */
@@ -19,7 +19,7 @@ export interface ListedWorkflow {
 }
 
 /** Every workflow file of the search path in its order, broken and hidden ones included. */
-export function listWorkflows(searchPath: readonly Place[]): ListedWorkflow[] {
+export function listWorkflows(searchPath: readonly WorkflowDirectory[]): ListedWorkflow[] {
   const listed: ListedWorkflow[] = [];
   const winners = new Map<string, ListedWorkflow>();
   for (const { kind, directory } of searchPath) {
@@ -37,7 +37,11 @@ export function listWorkflows(searchPath: readonly Place[]): ListedWorkflow[] {
   return listed;
 }
 
-function describe(file: string, from: Place['kind'], searchPath: readonly Place[]): ListedWorkflow {
+function describe(
+  file: string,
+  from: WorkflowDirectory['kind'],
+  searchPath: readonly WorkflowDirectory[],
+): ListedWorkflow {
   const read = readWorkflowFile(file);
   const name = workflowName(read.ok ? read.text : '', file);
   const strict = loadWorkflowFile(file, { places: searchPath });

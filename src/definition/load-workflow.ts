@@ -1,6 +1,11 @@
 import type { Definition } from '../machine/index.ts';
 import { WorkflowValidationError } from './diagnostics.ts';
-import { createFindBase, type Place, places, readWorkflowFile } from './find-workflow.ts';
+import {
+  createFindBase,
+  readWorkflowFile,
+  type WorkflowDirectory,
+  workflowSearchPath,
+} from './find-workflow.ts';
 import { type ParseResult, parseWorkflow } from './parse.ts';
 
 /** Throws WorkflowValidationError. `extends` finds nothing, because a text has no search path. */
@@ -11,7 +16,7 @@ export function loadWorkflowTemplateFromString(yaml: string, options: { base?: b
 /** Throws WorkflowValidationError. `extends` is looked for beside the file, then in the search path. */
 export function loadWorkflowTemplate(
   path: string,
-  options: { places?: readonly Place[]; base?: boolean } = {},
+  options: { places?: readonly WorkflowDirectory[]; base?: boolean } = {},
 ): Definition {
   return need(loadWorkflowFile(path, options));
 }
@@ -19,11 +24,11 @@ export function loadWorkflowTemplate(
 /** Never throws: a file that cannot be read is a diagnostic. */
 export function loadWorkflowFile(
   path: string,
-  options: { places?: readonly Place[]; base?: boolean } = {},
+  options: { places?: readonly WorkflowDirectory[]; base?: boolean } = {},
 ): ParseResult {
   const read = readWorkflowFile(path);
   if (!read.ok) return { diagnostics: [read.diagnostic] };
-  const findBase = createFindBase(options.places ?? places());
+  const findBase = createFindBase(options.places ?? workflowSearchPath());
   return parseWorkflow(read.text, { file: path, findBase, ...(options.base ? { base: true } : {}) });
 }
 

@@ -7,13 +7,13 @@ import {
   type Entry,
   entries,
   items,
-  keyPlace,
+  keyLocation,
   type ListNode,
   type MapNode,
   maps,
   type Node,
-  type Place,
   type Report,
+  type SourceLocation,
   textOf,
 } from './yaml-tree.ts';
 
@@ -26,7 +26,7 @@ const maxChain = 8;
  * One tree for a file and everything it extends: maps merge, lists replace, steps and sub-steps merge by id. In a whole
  * tree `extends`, `remove` and `after` are gone and `id` has become `name`; it is not whole when a base could not be read.
  */
-export function inherit(
+export function mergeExtends(
   tree: MapNode,
   findBase: FindBase | undefined,
   report: Report,
@@ -44,7 +44,7 @@ export function inherit(
   const files = [...chain, tree.source.file];
   const base = loadBase(name, extending, files, findBase, report);
   if (base === undefined) return { tree: own, whole: false };
-  const inherited = inherit(base, findBase, report, files);
+  const inherited = mergeExtends(base, findBase, report, files);
   return { tree: merge(inherited.tree, own, report), whole: inherited.whole };
 }
 
@@ -114,11 +114,11 @@ function checkAlone(tree: MapNode, report: Report): void {
   const loops = entries(child(tree, 'loops')).map(([, { value }]) => value);
   for (const step of [child(tree, 'steps'), ...loops].flatMap((list) => maps(list))) {
     if (!step.entries.has('after')) continue;
-    needsExtends('after', keyPlace(step, 'after'), 'Put the step where it belongs.', report);
+    needsExtends('after', keyLocation(step, 'after'), 'Put the step where it belongs.', report);
   }
 }
 
-const needsExtends = (key: string, place: Place, advice: string, report: Report): void =>
+const needsExtends = (key: string, place: SourceLocation, advice: string, report: Report): void =>
   report('error', 'needs_extends', place, `'${key}' has a meaning only together with 'extends'`, advice);
 
 function merge(base: MapNode, own: MapNode, report: Report): MapNode {
@@ -136,7 +136,7 @@ function merge(base: MapNode, own: MapNode, report: Report): MapNode {
   for (const id of loops.entries.keys()) {
     mergeListAt(inner, baseLoops, ownLoops, id, removals.get(id) ?? new Set(), report);
   }
-  merged.entries.set('loops', { key: keyPlace(merged, 'loops'), value: inner });
+  merged.entries.set('loops', { key: keyLocation(merged, 'loops'), value: inner });
   return merged;
 }
 
@@ -177,7 +177,7 @@ function mergeListAt(
   if (place === undefined) return;
   const steps = mergeSteps(items(base), own, removed, report);
   const list: ListNode = { kind: 'list', items: steps, source: place.source, offset: place.offset };
-  into.entries.set(key, { key: keyPlace(into, key), value: list });
+  into.entries.set(key, { key: keyLocation(into, key), value: list });
 }
 
 const idOf = (node: Node): string | undefined => textOf(child(node, 'id'));
@@ -214,7 +214,7 @@ function mergeSteps(
         report(
           'error',
           'after_known',
-          keyPlace(step, 'after'),
+          keyLocation(step, 'after'),
           `Step '${id}' is already in the base, 'after' is for new steps`,
           "Take 'after' away.",
         );

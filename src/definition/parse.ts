@@ -8,7 +8,7 @@ import { checkPlaceholders } from './check-placeholders.ts';
 import { type Checked, checkSteps } from './check-steps.ts';
 import { createCollector, type Diagnostic } from './diagnostics.ts';
 import { hashDefinition } from './hash-definition.ts';
-import { type FindBase, inherit } from './merge-extends.ts';
+import { type FindBase, mergeExtends } from './merge-extends.ts';
 import { isLimit, reportIssues } from './schema-issues.ts';
 import { readTree } from './yaml.ts';
 import {
@@ -16,7 +16,7 @@ import {
   createSource,
   entries,
   items,
-  keyPlace,
+  keyLocation,
   type MapNode,
   maps,
   type Report,
@@ -52,7 +52,7 @@ export function parseWorkflow(text: string, options: ParseOptions): ParseResult 
 function resolve(text: string, options: ParseOptions, report: Report): Definition | undefined {
   const tree = readTree(createSource(options.file, text), report);
   if (tree === undefined) return undefined;
-  const { tree: root, whole } = inherit(tree, options.findBase, report);
+  const { tree: root, whole } = mergeExtends(tree, options.findBase, report);
   const parsed = workflowSchema.safeParse(toPlain(root));
   // What seems to be missing may stand in a base that was not found.
   const judge: Report = (severity, code, ...rest) => {
@@ -105,7 +105,7 @@ function checkHead(root: MapNode, base: boolean, report: Report): void {
     report(
       'error',
       'no_steps',
-      keyPlace(root, 'steps'),
+      keyLocation(root, 'steps'),
       'The workflow has no steps, so it can only be a base for `extends`',
       'Add steps, or write extends: in another file.',
     );

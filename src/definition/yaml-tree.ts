@@ -5,30 +5,30 @@ export interface Source {
   lineStarts: readonly number[];
 }
 
-export interface Place {
+export interface SourceLocation {
   source: Source;
   offset: number;
 }
 
-export interface ScalarNode extends Place {
+export interface ScalarNode extends SourceLocation {
   kind: 'scalar';
   value: string | number | boolean | null;
   /** End of the value in the text. */
   end: number;
 }
 
-export interface ListNode extends Place {
+export interface ListNode extends SourceLocation {
   kind: 'list';
   items: Node[];
 }
 
-export interface MapNode extends Place {
+export interface MapNode extends SourceLocation {
   kind: 'map';
   entries: Map<string, Entry>;
 }
 
 export interface Entry {
-  key: Place;
+  key: SourceLocation;
   value: Node;
 }
 
@@ -43,7 +43,7 @@ export function createSource(file: string, text: string): Source {
   return { file, text, lineStarts };
 }
 
-export function positionOf(place: Place): { file: string; line: number; column: number } {
+export function positionOf(place: SourceLocation): { file: string; line: number; column: number } {
   const { lineStarts, file, text } = place.source;
   const offset = Math.max(0, Math.min(place.offset, text.length));
   let low = 0;
@@ -62,7 +62,7 @@ export type Suggestion = string | undefined | (() => string | undefined);
 export type Report = (
   severity: 'error' | 'warning',
   code: string,
-  place: Place,
+  place: SourceLocation,
   message: string,
   suggestion?: Suggestion,
 ) => void;
@@ -71,7 +71,7 @@ export const child = (node: Node | undefined, key: string): Node | undefined =>
   node?.kind === 'map' ? node.entries.get(key)?.value : undefined;
 
 /** Where the key itself is written; the node where there is no such key. */
-export const keyPlace = (node: MapNode, key: string): Place => node.entries.get(key)?.key ?? node;
+export const keyLocation = (node: MapNode, key: string): SourceLocation => node.entries.get(key)?.key ?? node;
 
 export const items = (node: Node | undefined): readonly Node[] => (node?.kind === 'list' ? node.items : []);
 

@@ -10,7 +10,7 @@ import {
   type ParsedNode,
   Parser,
 } from 'yaml';
-import type { Entry, MapNode, Node, Place, Report, Source } from './yaml-tree.ts';
+import type { Entry, MapNode, Node, Report, Source, SourceLocation } from './yaml-tree.ts';
 
 export const maxBytes = 256 * 1024;
 const maxDepth = 64;
@@ -23,7 +23,7 @@ const maxCharacters = 4 * maxBytes;
 
 /** The file as a tree of located values; undefined when it could not be read at all. Reports what is wrong, never throws. */
 export function readTree(source: Source, report: Report): MapNode | undefined {
-  const at = (offset: number): Place => ({ source, offset });
+  const at = (offset: number): SourceLocation => ({ source, offset });
   if (source.text.length > maxBytes || Buffer.byteLength(source.text) > maxBytes) {
     report(
       'error',
@@ -165,7 +165,7 @@ function createConverter(source: Source, report: Report): (root: ParsedNode) => 
   let characters = 0;
   let stopped = false;
 
-  const at = (node: ParsedNode): Place => ({ source, offset: node.range[0] });
+  const at = (node: ParsedNode): SourceLocation => ({ source, offset: node.range[0] });
 
   return convert;
 

@@ -29,24 +29,24 @@ import {
 } from '../store/index.ts';
 import { fingerprintOf } from './call-fingerprint.ts';
 
-/** What a caller tells beside the command. */
+/** What a caller sends in addition to the command. */
 export interface Circumstances extends SentCircumstances {
-  /** Who calls, as a server has proven it: a key belongs to one. Absent where there is only one. */
+  /** The authenticated caller of a server, to whom keys belong. Absent without a server. */
   principal?: string;
 }
 
 export interface Executed {
   run: string;
   reply: Reply;
-  /** For whoever has the tree: gates to run or to stop, a list to write. */
+  /** For the process that has the files: gates to start or stop, a to-do list to write. */
   effects: Effect[];
-  /** Something happened: a repeated call, or one that a waiting run does not take, changes nothing. */
+  /** False for a repeated call and for a call that a waiting run ignores. */
   changed: boolean;
-  /** Gates were given up with this call. */
+  /** This call discarded running gates. */
   interrupted: boolean;
-  /** Critical artifacts that the caller's session must be given now. */
+  /** Critical artifacts that the caller's session must be shown now. */
   due: DueArtifact[];
-  /** The run as this call left it, where no further look is needed to know it. */
+  /** The run after this call, if it is known without another load. */
   view?: Loaded | undefined;
 }
 
@@ -82,9 +82,9 @@ export interface Engine {
   /** The run once it is beyond `seq`, or after `ms`; undefined where there is none. */
   watch(run: string, seq: number, ms: number, options?: WatchOptions): Promise<Loaded | undefined>;
   remove(run: string): Promise<void>;
-  /** The server that a run lives on; undefined for one of files, and absent where there is no server. */
+  /** The server of a run; undefined for a run in files. Absent without a server. */
   serverOf?(run: string): string | undefined;
-  /** A session or a person works on this run here: from now on a call without a name may mean it. */
+  /** Makes the run a candidate for calls from this project that name no run. */
   know?(run: Loaded): void;
 }
 
@@ -96,10 +96,10 @@ interface EngineOptions {
 }
 
 const maxConflicts = 64;
-/** As often a command is tried before its run is locked for it. */
+/** Attempts before the run is locked for the command. */
 const patience = 3;
 const maxTaken = 8;
-/** What the machine takes. */
+/** The limit of the machine. */
 const maxWords = 256 * 1024;
 
 export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
@@ -146,7 +146,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     throw new StepfastError('busy', 'No free run id was found. Try again.');
   }
 
-  /** Runs are called by the end of their ids: nobody gives his own the end of another. */
+  /** Runs are named by the suffix of their ids, so a chosen id must not reuse one. */
   async function requireOwnEnd(run: string): Promise<void> {
     const other = (await store.ids(suffixOf(run))).find((id) => id !== run);
     if (other === undefined) return;
@@ -169,7 +169,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     }
     throw new StepfastError('busy', `${run} was changed by others ${maxConflicts} times. Try again.`);
 
-    /** From what was seen last, without a look first: undefined where it would write nothing, which proves nothing. */
+    /** Decides on the last known state without a load; undefined if that writes nothing, because it may be outdated. */
     async function guess(): Promise<Executed | 'conflict' | undefined> {
       const seen = words || command.type === 'status' ? undefined : store.recent?.(run);
       const executed = seen && (await decide(store, seen).catch(unlessTooLarge));
@@ -225,7 +225,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
   }
 }
 
-/** What a command would be answered from this view; undefined where it would change the run. */
+/** The answer to a command that changes nothing; undefined if it would change the run. */
 export function answerFrom(
   view: Loaded,
   command: Command,
@@ -235,7 +235,7 @@ export function answerFrom(
   return events.length === 0 ? executed : undefined;
 }
 
-/** The session's binding and the command, as one batch; a refused command binds nobody. */
+/** Binds the session and runs the command as one batch. A refused command does not bind. */
 function answer(
   view: Loaded,
   sent: Command,
@@ -260,7 +260,7 @@ function answer(
   }
 }
 
-/** The words of a command that are too long for the journal; what is longer still is left for the machine to refuse. */
+/** The text of a command that is too long for the journal. The machine refuses even longer texts. */
 function longWords(command: Command): { text: string; kept: LongText } | undefined {
   const words = command.type === 'advance' ? command.output : command.type === 'todo' ? command.content : '';
   if (typeof words !== 'string' || words.length > maxWords) return undefined;
@@ -273,12 +273,12 @@ function withWords(command: Command, kept: LongText): Command {
   return command.type === 'todo' ? { ...command, content: kept } : command;
 }
 
-/** A run that others have moved may have room. */
+/** The current state may be smaller than the last known one. */
 function unlessTooLarge(error: unknown): undefined {
   if (!(error instanceof StepfastError) || error.code !== 'state_too_large') throw error;
 }
 
-/** The answer of the first call with this key. Throws `key_reused` where that was another call. */
+/** The answer of the first call with this key. Throws `key_reused` if that call was different. */
 function replyTo(fingerprint: string | undefined, first: Repeated): Reply {
   if (first.fingerprint !== undefined && first.fingerprint !== fingerprint)
     throw new StepfastError(

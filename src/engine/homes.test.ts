@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeServer, startFakeServer } from '../../test/kit/fake-server.ts';
 import { hashDefinition } from '../definition/index.ts';
-import { type Answer, isRefused, type Told } from '../runtime/answer.ts';
-import type { Who } from '../runtime/call-context.ts';
+import { type Answer, type AnsweredStatus, isRefused } from '../runtime/answer.ts';
+import type { CallerIdentity } from '../runtime/call-context.ts';
 import type { LocalRuntime } from '../runtime/open-runtime.ts';
 import { createMemoryStore } from '../store/index.ts';
 import { createTestProject, type TestProject } from '../testing/index.ts';
@@ -20,8 +20,8 @@ steps:
   - { id: plan, type: action, instructions: Plan. }
   - { id: build, type: action, instructions: Build. }
 `;
-const one: Who = { session: 'one', host: 'scripted' };
-const two: Who = { session: 'two', host: 'scripted' };
+const one: CallerIdentity = { session: 'one', host: 'scripted' };
+const two: CallerIdentity = { session: 'two', host: 'scripted' };
 const workflows = { '.stepfast/workflows/plain.yaml': plain };
 
 let engine: Engine;
@@ -50,7 +50,7 @@ const shared = (project: TestProject): LocalRuntime => project.runtime({ env: wi
 const impatient = (project: TestProject): LocalRuntime =>
   project.runtime({ server: createRemoteEngine({ ...server, patienceMs: 200 }) });
 
-function told({ reply }: Answer): Told {
+function told({ reply }: Answer): AnsweredStatus {
   if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }
@@ -74,7 +74,7 @@ describe('where a run lives', () => {
     const last = told(await shared(here).call({ type: 'advance', output: 'Built.' }, one));
     expect(last.status).toBe('complete');
     expect(marksIn(here)).toEqual([]);
-    expect(await runtime.which({})).toMatchObject({ code: 'no_run' });
+    expect(await runtime.chooseRun({})).toMatchObject({ code: 'no_run' });
     const all = await runtime.engine.runs({ ended: true });
     expect(all.map((each) => each.run)).toEqual([run]);
     expect(await runtime.engine.runs()).toEqual([]);
@@ -86,7 +86,7 @@ describe('where a run lives', () => {
     expect(runtime.serverOf(run)).toBeUndefined();
     expect(told(await runtime.call({ type: 'advance', output: 'Planned.', at }, one)).step).toBe('build');
     expect(told(await runtime.call({ type: 'status' }, one)).run).toBe(run);
-    expect(await runtime.which({ run: run.slice(-8) })).toEqual({ run });
+    expect(await runtime.chooseRun({ run: run.slice(-8) })).toEqual({ run });
     expect(server.requests).toEqual([]);
     const other = told(await runtime.start({ workflow: 'plain', summary: 'new' }, one));
     expect(await engine.ids()).toEqual([other.run]);

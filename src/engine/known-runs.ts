@@ -52,7 +52,7 @@ export function createKnownRuns(directory: string): KnownRuns {
   };
 
   /** The last that were written first. */
-  function allKnown(): Known[] {
+  function allKnown(): KnownRun[] {
     return names(folder)
       .filter(isRunId)
       .map((run) => ({ run, at: timeOf(fileOf(run)), ...(read(run) ?? { url: '', ended: true }) }))
@@ -81,14 +81,14 @@ export function createKnownRuns(directory: string): KnownRuns {
   }
 }
 
-interface Known {
+interface KnownRun {
   run: string;
   url: string;
   ended: boolean;
   at: number;
 }
 
-const liveOf = (known: readonly Known[], url: string): string[] =>
+const liveOf = (known: readonly KnownRun[], url: string): string[] =>
   known
     .filter((each) => each.url === url && !each.ended)
     .slice(0, mostLive)

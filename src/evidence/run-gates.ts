@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Gate, GateResult, RequestedGate } from '../machine/index.ts';
+import { type Gate, type GateResult, type RequestedGate, receiptValidity } from '../machine/index.ts';
 import { checkExists, checkRead, type FileCheck, type ReadState } from './check-files.ts';
 import { commandEnvironment, type Environment } from './environment.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
@@ -113,7 +113,7 @@ async function runList(
 }
 
 const mayReuse = ({ passed = [] }: GatesRequest, command: string, tree: string): boolean =>
-  passed.some((receipt) => receipt.what === command && receipt.tree === tree);
+  passed.some((receipt) => receipt.what === command && receiptValidity(receipt.tree, tree) === 'valid');
 
 /** Passes of gates whose own `paths` did not change. */
 const passesOf = ({ gates }: GatesRequest, { receipts }: ListRun): { what: string; tree?: string }[] =>

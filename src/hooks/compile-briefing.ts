@@ -1,7 +1,7 @@
 import { type Briefing, type BriefingSource, type Cap, compileBriefing } from '../context/index.ts';
 import { criticalArtifacts, ended, leastBriefing, requiredReading, statusOf } from '../machine/index.ts';
 import { nextForTools } from '../messages/index.ts';
-import { cursorFor, type Load } from '../runtime/index.ts';
+import { type ArtifactVersion, cursorFor } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { readState, taskWorktree } from '../workspace/index.ts';
 import type { HookContext } from './place.ts';
@@ -43,7 +43,7 @@ export interface Compilation {
   /** By this machine's clock. */
   now: number;
   /** The critical artifacts in it, recorded when it is delivered. */
-  loads: Load[];
+  loads: ArtifactVersion[];
   /** The files that it describes, relative to the worktree. */
   files: string[];
   worktree: string;
@@ -90,7 +90,7 @@ export async function recordLoads(
   { run, state }: Loaded,
   { engine, now }: Pick<HookContext, 'engine' | 'now'>,
   session: string,
-  artifacts: Load[],
+  artifacts: ArtifactVersion[],
 ): Promise<void> {
   if (artifacts.length === 0 || ended(state) || !Object.hasOwn(state.sessions, session)) return;
   await engine

@@ -6,7 +6,7 @@ import { createHookKit, filesIn, type HookKit } from '../../test/kit/hooks.ts';
 import { type HostDialect, hostDialects } from '../../test/kit/host-dialects.ts';
 import { hashDefinition } from '../definition/index.ts';
 import { createEngine, newRun } from '../engine/index.ts';
-import { createCallers, type HookInput, type HookKind, type HookOutput } from '../runtime/index.ts';
+import { createPendingCalls, type HookInput, type HookKind, type HookOutput } from '../runtime/index.ts';
 import { createMemoryStore } from '../store/index.ts';
 import { stateDirectory } from '../workspace/index.ts';
 
@@ -195,7 +195,7 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
     });
 
     test('[P4/8] Stepfast learns which session or subagent calls it', async () => {
-      const callers = createCallers(
+      const callers = createPendingCalls(
         stateDirectory({ env: kit.project.env, home: kit.project.env.HOME ?? '' }),
       );
       const tool = { name: names.status, kind: 'stepfast' } as const;

@@ -5,7 +5,7 @@ import {
   fileOf,
   type HookInput,
   type Host,
-  isHeld,
+  hasHold,
   type SessionKey,
 } from '../runtime/index.ts';
 import { createMarks, findProject, markedRuns, type Project } from '../workspace/index.ts';
@@ -42,7 +42,7 @@ export function activeProject(host: Host, input: HookInput, env: Environment): P
     if (directory === '' || !existsSync(directory)) continue;
     const project = findProject(directory);
     const marks = createMarks(project.directory);
-    if (markedRuns(marks).length > 0 || (kind === 'stop' && isHeld(marks))) active.push(project);
+    if (markedRuns(marks).length > 0 || (kind === 'stop' && hasHold(marks))) active.push(project);
   }
   // A session that changed its directory stays with the run that it is bound to.
   const bound = active.find(({ directory }) => existsSync(join(directory, 'sessions', fileOf(keyOf(input)))));

@@ -59,7 +59,7 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
     boot: bootId(machine),
     environment: () => sessionEnvironment(project, env),
     isAlive,
-    place: checkout,
+    checkout: checkout,
     onError: (error) => {
       if (isServerError(error)) throw error;
       problems.push(messageOf(error));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createHookKit, filesIn, type HookKit, status } from '../../test/kit/hooks.ts';
 import { noticeForPerson } from '../messages/index.ts';
-import { createCallers } from '../runtime/index.ts';
+import { createPendingCalls } from '../runtime/index.ts';
 import { stateDirectory } from '../workspace/index.ts';
 
 const workflow = `name: w
@@ -69,7 +69,7 @@ describe('sessions that begin', () => {
     await kit.fire('SessionEnd', { reason: 'other' });
     await kit.call(run, { type: 'note', kind: 'artefact', text: 'docs/plan.md' });
     const { context } = await kit.fire('SessionStart', { source: 'resume' });
-    expect(context).toContain('SINCE THEN\n- Files that the run made are not here: docs/plan.md.');
+    expect(context).toContain('SINCE THEN\n- Files that the run produced do not exist here: docs/plan.md.');
   });
 
   test('[P4/7] a fork begins unbound', async () => {
@@ -303,7 +303,7 @@ loops:
 describe('who calls', () => {
   const call = (more: object) => kit.fire('PreToolUse', { ...tool(status, 'toolu_1', {}), ...more });
   const callers = () =>
-    createCallers(stateDirectory({ env: kit.project.env, home: kit.project.env.HOME ?? '' }));
+    createPendingCalls(stateDirectory({ env: kit.project.env, home: kit.project.env.HOME ?? '' }));
 
   test('also where no run is active yet, and where nothing can be written', async () => {
     await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } }, { run });

@@ -1,4 +1,4 @@
-import { createCallers, type HookInput, type HookOutput, type Host } from '../runtime/index.ts';
+import { createPendingCalls, type HookInput, type HookOutput, type Host } from '../runtime/index.ts';
 import { createMarks, findProject, requireOwnFolders, stateDirectory } from '../workspace/index.ts';
 import { handleEvent, informalProject, openEvent } from './handlers.ts';
 import { activeProject, type HookEnvironment, keyOf } from './hook-environment.ts';
@@ -87,7 +87,7 @@ async function beforeOwnTool(
   environment: HookEnvironment,
 ): Promise<HookAnswer> {
   if (input.id !== undefined)
-    createCallers(stateDirectory(environment)).tell(input.id, keyOf(input), environment.now());
+    createPendingCalls(stateDirectory(environment)).record(input.id, keyOf(input), environment.now());
   const project = activeProject(host, input, environment.env);
   if (!project) return nothing;
   requireOwnFolders(project, writtenFolders);

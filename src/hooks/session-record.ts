@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HookKind, Load, SessionKey, Source } from '../runtime/index.ts';
+import type { ArtifactVersion, HookKind, SessionKey, Source } from '../runtime/index.ts';
 import { createMarks, type Project } from '../workspace/index.ts';
 import { names, readJson, short, timeOf, unlinkQuietly, writeWhole } from './session-files.ts';
 import { openSubagentPrompts, type SubagentPrompts } from './subagent-prompts.ts';
@@ -40,7 +40,7 @@ export interface PreparedBriefing {
   /** The files that it describes, as they were. */
   files: [file: string, fingerprint: string][];
   /** The critical artifacts that it includes. */
-  loads: Load[];
+  loads: ArtifactVersion[];
 }
 
 /** What hooks store about one session, in a folder of its own. What cannot be written is lost without an error. */

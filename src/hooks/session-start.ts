@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { otherSessionText, severalRunsText } from '../messages/index.ts';
 import {
-  type Beginning,
   differences,
   type HookOutput,
   type LiveRun,
   liveRuns,
+  type SessionPlan,
   type Source,
 } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
@@ -46,7 +46,10 @@ export async function startSession(
 }
 
 /** Binds the session, and reports its start or reset to the run. */
-async function reportSessionStart({ input, context, record }: HookEvent, source: Source): Promise<Beginning> {
+async function reportSessionStart(
+  { input, context, record }: HookEvent,
+  source: Source,
+): Promise<SessionPlan> {
   const { host, session, agent, cwd } = input;
   return await context.sessions.begin({
     source,

@@ -1,6 +1,12 @@
 import { type Briefing, type BriefingSource, type Cap, compileBriefing } from '../context/index.ts';
 import { criticalArtifacts } from '../machine/index.ts';
-import { createCallContext, createMemory, type Load, loadsOf, type Telling } from '../runtime/index.ts';
+import {
+  type ArtifactVersion,
+  type BriefingRequest,
+  createBriefings,
+  createCallContext,
+  loadsOf,
+} from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { openWorkspace } from '../workspace/index.ts';
 import type { HookContext } from './place.ts';
@@ -19,16 +25,16 @@ export async function briefWithFiles(
     machine,
     nowOf,
   }: Pick<HookContext, 'engine' | 'project' | 'env' | 'state' | 'machine' | 'nowOf'>,
-  telling: Telling,
+  telling: BriefingRequest,
   cap: Cap,
-): Promise<{ source: BriefingSource; briefing: Briefing; loads: Load[] }> {
+): Promise<{ source: BriefingSource; briefing: Briefing; loads: ArtifactVersion[] }> {
   const workspace = openWorkspace({ project, env, state, machine });
   const context = createCallContext({ workspace, clock: () => nowOf(view.run) });
-  const memory = createMemory({ engine, workspace, context });
+  const briefings = createBriefings({ engine, workspace, context });
   const artifacts = criticalArtifacts(view.definition)
     .filter(({ reload_triggers: triggers }) => triggers?.some((each) => each !== 'manual') ?? true)
     .map(({ id }) => id);
-  const source = await memory.gather(view, { ...telling, artifacts });
+  const source = await briefings.gather(view, { ...telling, artifacts });
   const briefing = compileBriefing(source, cap);
   return { source, briefing, loads: loadsOf({ artifacts: source.artifacts, ...briefing }) };
 }

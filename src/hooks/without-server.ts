@@ -1,5 +1,5 @@
 import { lastKnownText, liveRunText, otherSessionText, severalRunsText } from '../messages/index.ts';
-import { beginSession, type HookOutput, isHeld, liveRuns, type Source } from '../runtime/index.ts';
+import { beginSession, type HookOutput, hasHold, liveRuns, type Source } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { bootId, isAlive, machineId, markedRuns, portable } from '../workspace/index.ts';
 import { briefingFromState } from './compile-briefing.ts';
@@ -38,7 +38,7 @@ export async function needsNoServer({ input, context, record, key }: HookEvent):
       tool?.kind !== 'stepfast' &&
       (tool?.path === undefined || fileToRecord(view, project.worktree, tool, tool.path) === undefined)
     );
-  return kind === 'stop' && !isHeld(marks) && definition.stop !== 'hold' && !waitsForPerson(state);
+  return kind === 'stop' && !hasHold(marks) && definition.stop !== 'hold' && !waitsForPerson(state);
 }
 
 const waitsForPerson = ({ cursors }: Loaded['state']): boolean =>

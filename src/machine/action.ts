@@ -1,14 +1,14 @@
 import type { Amount, ContextAction } from '../schema/index.ts';
 import type { TaskState } from './task-states.ts';
 
-/** The agent that a position is for, with what its caller must know to hand the position over. */
+/** The agent that must do the work of a position. */
 export interface Delegate {
   agent: string;
   description?: string;
   cannot: string[];
 }
 
-/** What can be done next. Decided by `actions()` alone; `messages/` renders it for each reader. */
+/** What can be done next. Only `actions()` decides it; `messages/` renders it for each reader. */
 export type Action =
   | { do: 'work'; at: string; step: string; finish: 'advance' | 'set_tasks'; delegate?: Delegate }
   | { do: 'fix'; at: string; gates: { what: string; exit?: number }[]; changed?: string[] }
@@ -18,13 +18,13 @@ export type Action =
       context: ContextAction;
       required: boolean;
       agent?: string;
-      /** Another session was asked for it. */
+      /** The request went to another session. */
       elsewhere?: true;
     }
   | Wait
   | Claim
   | { do: 'nothing'; because: 'complete' | 'failed' | 'cancelled'; run: string }
-  /** What a refused call does instead. */
+  /** Only in refusals. */
   | { do: 'ask_status' }
   | { do: 'continue'; at: string[] };
 
@@ -37,7 +37,7 @@ export type Wait = { do: 'wait'; at?: string } & (
       leaves?: string;
       /** The reader did the work under review. */
       ownWork?: true;
-      /** Hooks report which subagent calls, so that a subagent counts as another reviewer. */
+      /** Hooks report which subagent calls, so a subagent counts as another reviewer. */
       witnessed?: true;
     }
   | { for: 'answer' }

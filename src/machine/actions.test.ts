@@ -24,16 +24,16 @@ const definition: Definition = {
   ],
 };
 
-type Bare<C> = C extends Command ? Omit<C, 'now'> : never;
+type WithoutNow<C> = C extends Command ? Omit<C, 'now'> : never;
 
 /** The answer to the last of some commands. */
-function play(...commands: Bare<Command>[]): Status {
+function play(...commands: WithoutNow<Command>[]): Status {
   return playAll(commands).told;
 }
 
-const stateAfter = (...commands: Bare<Command>[]): State => playAll(commands).state;
+const stateAfter = (...commands: WithoutNow<Command>[]): State => playAll(commands).state;
 
-function playAll(commands: Bare<Command>[]): { told: Status; state: State } {
+function playAll(commands: WithoutNow<Command>[]): { told: Status; state: State } {
   let state: State | null = null;
   let told: Status | undefined;
   for (const [index, command] of commands.entries()) {
@@ -51,16 +51,16 @@ function playAll(commands: Bare<Command>[]): { told: Status; state: State } {
 }
 
 const run = 'feature-20261114-k3f9x2ab';
-const begun: Bare<Command>[] = [{ type: 'start', run }];
-const said = (output: string): Bare<Command> => ({ type: 'advance', output });
-const gates = (pass: boolean): Bare<Command> => ({
+const begun: WithoutNow<Command>[] = [{ type: 'start', run }];
+const said = (output: string): WithoutNow<Command> => ({ type: 'advance', output });
+const gates = (pass: boolean): WithoutNow<Command> => ({
   type: 'gatesFinished',
   id: '',
   receipts: [{ gate: 0, pass, exit: pass ? 0 : 1 }],
   actor: { kind: 'engine' },
 });
 const done = [...begun, said('1'), gates(true)];
-const actionAfter = (...commands: Bare<Command>[]): object => play(...commands).action;
+const actionAfter = (...commands: WithoutNow<Command>[]): object => play(...commands).action;
 
 describe('the next action', () => {
   it('is the work of the open position', () => {
@@ -124,7 +124,7 @@ describe('the next action', () => {
       title: id,
       ...(id === 'c' ? { depends_on: ['a'] } : {}),
     }));
-    const set: Bare<Command>[] = [
+    const set: WithoutNow<Command>[] = [
       ...judged,
       { type: 'review', verdict: 'approve', ...person },
       { type: 'setTasks', loop: 'work', tasks },
@@ -136,7 +136,7 @@ describe('the next action', () => {
       ready: ['a', 'b'],
       open: [waits],
     });
-    const claims: Bare<Command>[] = [
+    const claims: WithoutNow<Command>[] = [
       { type: 'claim', holder: 'x', session: 'x' },
       { type: 'claim', holder: 'y', session: 'y' },
     ];

@@ -7,7 +7,7 @@ import { type Cursor, isWithin, type State } from './state.ts';
 import { awaitsTasks, loopIdOf, parallelOf, readyTasks, stepOf, workAt } from './steps.ts';
 import { taskStates } from './task-states.ts';
 
-/** Who asks: a session, and the position that its call is about. */
+/** The session that asks, and the position of its call. */
 export interface Reader {
   cursor?: Cursor | undefined;
   session?: string | undefined;
@@ -16,8 +16,16 @@ export interface Reader {
 const mostReady = 20;
 
 /**
- * What can be done next, the most urgent first. With a position there is one action. Without one, in a loop whose tasks
- * run in parallel, the first is the claim, and the reader's own tasks follow.
+ * Lists what can be done next, the most urgent first. A reader with a position gets one action. A reader without one,
+ * in a loop with parallel tasks, gets the claim first and then the actions of its own tasks.
+ *
+ * @example
+ * ```ts
+ * import { actions, type State, type WorkflowTemplate } from 'stepfast';
+ *
+ * const isFinished = (workflow: WorkflowTemplate, state: State): boolean =>
+ *   actions(workflow, state)[0].do === 'nothing';
+ * ```
  */
 export function actions(definition: Definition, state: State, reader: Reader = {}): [Action, ...Action[]] {
   const { cursor, session } = reader;
@@ -97,7 +105,7 @@ function delegateTo({ agents }: Definition, agent: string): Delegate {
   return { agent, ...(description === undefined ? {} : { description }), cannot };
 }
 
-/** What may be claimed in the loop where the run is. Only a reader without a session sees handles of others' tasks. */
+/** The tasks of the current loop that can be claimed. Only a reader without a session sees handles of other sessions. */
 export function claimAction(definition: Definition, state: State, session: string | undefined): Action {
   const step = stepOf(definition, state.step);
   const cursors = Object.values(state.cursors);

@@ -3,7 +3,7 @@ import type { Batch } from './batch.ts';
 import { type Refusal, type RefusalParams, refuse } from './refusal.ts';
 import type { State } from './state.ts';
 
-/** The one-step workflow that stands for work which was under way without Stepfast; what it is about is in the state. */
+/** The one-step workflow of an adopted run. The description of the work is in the state. */
 export function adoptedDefinition(name: string, { source }: Adopted): Definition {
   return {
     name: slug(name),
@@ -13,27 +13,26 @@ export function adoptedDefinition(name: string, { source }: Adopted): Definition
   };
 }
 
-/** What its source said when it was last looked at. */
+/** The instructions of an adopted run, from the last read of its source. */
 export function adoptedInstructions({ phase, text, source }: Adopted): string {
   const where = phase && `Phase ${phase.current}/${phase.total}: ${phase.name}.`;
-  const goOn = `Go on with the workflow that ${source} describes.`;
+  const goal = `Continue the workflow that ${source} describes.`;
   const keep = isUnderWay(phase)
-    ? ' When a phase is done, write the next one there: the run follows it.'
+    ? ' When a phase is done, write the next phase into that file: the run follows it.'
     : '';
-  return [where, text, goOn + keep].filter((part) => part).join('\n\n');
+  return [where, text, goal + keep].filter((part) => part).join('\n\n');
 }
 
-/** Before its last phase. */
 const isUnderWay = (phase: Adopted['phase']): boolean => phase !== undefined && phase.current < phase.total;
 
-/** A run that was adopted ends with the last phase of its source, not before. */
+/** An adopted run cannot complete before the last phase of its source. */
 export function unfinishedSource({ adopted }: State): RefusalParams['unfinished'] | undefined {
   if (!adopted?.phase || !isUnderWay(adopted.phase)) return undefined;
   const { source, phase } = adopted;
   return { source, phase: phase.current, phases: phase.total };
 }
 
-/** A second look at the source: changes what is known of it, or nothing. */
+/** Updates an adopted run from its source; no event if nothing changed. */
 export function adopt(batch: Batch, { adopted }: CommandOf<'adopt'>): Refusal | undefined {
   const known = batch.state.adopted;
   if (!known) return refuse('not_adopted', { run: batch.state.run });
@@ -41,7 +40,7 @@ export function adopt(batch: Batch, { adopted }: CommandOf<'adopt'>): Refusal | 
   return undefined;
 }
 
-/** Files that an agent must read, each with `@` and once: the workflow's, the source's, and those noted since. */
+/** Files that an agent must read, without duplicates, each with `@`: from the workflow, the source and the notes. */
 export function requiredReading(definition: Definition, { adopted, notes }: State): string[] {
   const noted = notes.filter(({ kind, text }) => kind === 'reading' && text.startsWith('@'));
   const paths = [
@@ -52,7 +51,7 @@ export function requiredReading(definition: Definition, { adopted, notes }: Stat
   return [...new Set(paths.map((path) => (path.startsWith('@') ? path : `@${path}`)))];
 }
 
-/** Lower case and hyphens, as directory and run names need it. */
+/** Lower case letters, digits and hyphens, for directory names and run ids. */
 export function slug(name: string): string {
   const text = name
     .toLowerCase()

@@ -1,11 +1,11 @@
 import type { CommandOf, Text } from '../schema/index.ts';
 import { unfinishedSource } from './adopt.ts';
-import { type Batch, given } from './batch.ts';
+import { type Batch, omitUndefined } from './batch.ts';
 import { passBoundary } from './boundary.ts';
 import { failPosition } from './flow.ts';
 import { accept, gatesAt, interrupt, requestGates } from './gates.ts';
 import { parseHandle } from './handle.ts';
-import { isCallers, locate, repeatsAdvance, repeatsFail } from './locate.ts';
+import { belongsToCaller, locate, repeatsAdvance, repeatsFail } from './locate.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
 import { type Cursor, sameText } from './state.ts';
 import { awaitsTasks, workAt } from './steps.ts';
@@ -13,7 +13,7 @@ import { awaitsTasks, workAt } from './steps.ts';
 const maxOutputBytes = 256 * 1024;
 const maxReason = 2000;
 
-/** Nothing emitted and no refusal means: answered by the status. */
+/** Without events and without a refusal, the status is the answer. */
 export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | undefined {
   const { at, output } = command;
   const bad = badOutput(output);
@@ -28,7 +28,8 @@ export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | 
   if (refusal) return refusal;
   const gates = gatesAt(batch, found);
   if (gates.length > 0) requestGates(batch, found, gates, output);
-  else accept(batch, found, output, { receipts: [], ...given({ tree: command.tree }) }, command.session);
+  else
+    accept(batch, found, output, { receipts: [], ...omitUndefined({ tree: command.tree }) }, command.session);
   return undefined;
 }
 
@@ -44,7 +45,7 @@ export function fail(batch: Batch, command: CommandOf<'fail'>): Refusal | undefi
   return undefined;
 }
 
-/** The position to work on; undefined where the status is the answer: a replay, or somebody else's turn. */
+/** The position to work on; undefined if the status is the answer: the call is a repeat, or the position waits. */
 function openFor(
   batch: Batch,
   command: CommandOf<'advance' | 'fail'>,
@@ -66,11 +67,11 @@ function openFor(
   return found.cursor.waiting ? undefined : found.cursor;
 }
 
-/** A wrong handle of a position whose gates run: wait for them first. */
+/** A stale handle of a position with running gates: the caller waits for the gates first. */
 function checkingAt(batch: Batch, at: string | undefined): Refusal | undefined {
   const path = at === undefined ? undefined : parseHandle(at)?.path;
   const cursor = Object.values(batch.state.cursors).find((open) => open.path === path && open.checking);
-  return cursor && isCallers(cursor, batch.caller) ? stillChecking(batch.at(cursor)) : undefined;
+  return cursor && belongsToCaller(cursor, batch.caller) ? stillChecking(batch.at(cursor)) : undefined;
 }
 
 function notReady(batch: Batch, cursor: Cursor, command: CommandOf<'advance'>): Refusal | undefined {
@@ -95,7 +96,7 @@ function badOutput(output: Text): Refusal | undefined {
   return refuse('bad_output', { why: 'too_long', bytes, limit: maxOutputBytes });
 }
 
-/** Undefined for what an untyped caller may send instead of a text. */
+/** Undefined if an untyped caller sent something other than text. */
 function bytesOf(output: unknown): number | undefined {
   if (typeof output === 'string') return new TextEncoder().encode(output).length;
   const long = typeof output === 'object' && output !== null && 'opening' in output && 'bytes' in output;

@@ -14,7 +14,7 @@ export interface DueArtifact {
   trigger: string;
 }
 
-/** What the session must be given now: by the triggers of the workflow, and not told to it since. */
+/** Artifacts with a fired trigger that the session has not received since. */
 export function dueArtifacts(definition: Definition, state: State, session: string): DueArtifact[] {
   const given = own(state.loads?.bySession, session);
   return criticalArtifacts(definition).flatMap((artifact) => {
@@ -28,7 +28,7 @@ export function dueArtifacts(definition: Definition, state: State, session: stri
   });
 }
 
-/** Whether an artifact may be asked for already: one that only a later phase triggers may not be there yet. */
+/** Whether a trigger has fired. An artifact of a later phase may not exist yet, so it is not required before. */
 export function wasTriggered(artifact: CriticalArtifact, { visits, entered }: State): boolean {
   const visited = (step: string | undefined): boolean =>
     Object.keys(visits).some((path) => path.split('/', 1)[0] === step);

@@ -8,14 +8,14 @@ type Unstamped<T extends EventType> = T extends EventType
   ? Omit<Extract<Event, { type: T }>, 'now' | 'type'>
   : never;
 
-/** The events of one command, folded as they are emitted: each decision sees the ones before it. `state` changes in place. */
+/** The events of one command. Each event is folded into `state` at once, so that later decisions see it. */
 export class Batch {
   readonly definition: Definition;
   readonly caller: Caller;
   readonly events: Event[] = [];
-  /** The call named what had been accepted before. */
+  /** The same call was accepted before. */
   replayed = false;
-  /** The session whose work is accepted or failed: not always the one that calls. */
+  /** The session that did the work; with gates and reviews it is not the caller. */
   worker: string | undefined;
   readonly #draft: Draft;
 
@@ -35,7 +35,7 @@ export class Batch {
   }
 
   emit<T extends EventType>(type: T, event: Unstamped<T>): void {
-    // The parts are those of exactly this event type.
+    // `event` has the fields of this type, which TypeScript cannot follow.
     const stamped = { type, ...event, now: this.now } as unknown as Event;
     apply(this.definition, this.#draft, stamped);
     this.events.push(stamped);
@@ -50,9 +50,8 @@ export class Batch {
   }
 }
 
-/** Leaves out what is undefined, so that events stay minimal JSON. */
-export function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  // The undefined ones are gone after the filter.
+/** A copy without undefined fields. Stored events must not contain such keys. */
+export function omitUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };

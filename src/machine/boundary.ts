@@ -1,7 +1,7 @@
 import type { CommandOf, Saw } from '../schema/index.ts';
-import { type Batch, given } from './batch.ts';
+import { type Batch, omitUndefined } from './batch.ts';
 import { isFenced } from './fence.ts';
-import { byAgent, isCallers, locate } from './locate.ts';
+import { belongsToCaller, byAgent, locate } from './locate.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { type Boundary, type Cursor, isWithin, type State } from './state.ts';
@@ -11,8 +11,8 @@ const satisfies = (saw: Saw, action: Boundary['action']): boolean =>
   saw !== 'compact' || action === 'compact';
 
 /**
- * An agent asked for the status: a pending boundary gets its request, a requested one passes under `prefer`. What a
- * person or the engine reads changes nothing, because they are not the ones to be briefed.
+ * An agent asked for the status. A pending boundary becomes requested, a requested one is skipped under `prefer`. A
+ * status that a person or the engine reads changes nothing, because only agents are briefed.
  */
 export function offerBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): void {
   const { boundary } = cursor;
@@ -20,8 +20,8 @@ export function offerBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): 
   const at = batch.at(cursor);
   const open = boundary.state === 'requested' || isFenced(boundary, batch.caller.session);
   if (open && byHandle && isFresh(batch, cursor)) return releaseReset(batch, at, 'new_session', 'new');
-  // A leased position is its holder's to be briefed on.
-  if (!isCallers(cursor, batch.caller)) return;
+  // Only the holder of a leased position is briefed on it.
+  if (!belongsToCaller(cursor, batch.caller)) return;
   if (boundary.state === 'pending') return request(batch, cursor);
   if (boundary.state === 'requested' && boundary.policy === 'prefer') {
     batch.emit('boundary.released', { at, how: 'skipped' });
@@ -37,18 +37,18 @@ function request(batch: Batch, cursor: Cursor): void {
   batch.emit('boundary.requested', {
     at,
     policy: downgraded ? 'prefer' : boundaries,
-    ...given({ session }),
+    ...omitUndefined({ session }),
     ...(downgraded ? { downgraded: true as const } : {}),
   });
 }
 
-/** A caller without a name may be any session that is still there. */
+/** A caller without a session id may be any live session. */
 const hasWitness = ({ sessions }: State, session: string | undefined): boolean =>
   session === undefined
     ? Object.values(sessions).some(({ witness, endedAt }) => witness !== undefined && endedAt === undefined)
     : own(sessions, session)?.witness !== undefined;
 
-/** The caller is another session than the one that was asked, and is known to have begun or been cleared since. */
+/** The caller is not the session that was asked, and it started or was cleared after the position was entered. */
 function isFresh({ state, caller }: Batch, cursor: Cursor): boolean {
   const { session } = caller;
   const asked = cursor.boundary?.session;
@@ -60,11 +60,11 @@ function isFresh({ state, caller }: Batch, cursor: Cursor): boolean {
 
 function releaseReset(batch: Batch, at: string, by: NonNullable<Boundary['by']>, saw: Saw): void {
   const session = by === 'new_session' || by === 'subagent' ? batch.caller.session : undefined;
-  batch.emit('boundary.reset', { at, by, saw, ...given({ session }) });
+  batch.emit('boundary.reset', { at, by, saw, ...omitUndefined({ session }) });
   batch.emit('boundary.released', { at, how: 'reset' });
 }
 
-/** Before work is taken: a refusal if its agent cannot have seen the instructions. */
+/** Refuses work from an agent that cannot have seen the instructions. */
 export function passBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): Refusal | undefined {
   const at = batch.at(cursor);
   const { boundary } = cursor;
@@ -89,8 +89,8 @@ export function passBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): R
   return refuse('not_briefed', { at }, { at });
 }
 
-/** A reset was seen. Recorded for its session; it opens the boundaries that wait for it there. */
-export function seeReset(batch: Batch, command: CommandOf<'boundary'>): Refusal | undefined {
+/** Records a reset of a session and releases the boundaries that waited for it. */
+export function recordReset(batch: Batch, command: CommandOf<'boundary'>): Refusal | undefined {
   const { by, saw, session } = command;
   let targets = Object.values(batch.state.cursors).filter((cursor) => isHere(batch, cursor));
   if (command.at !== undefined) {
@@ -109,20 +109,20 @@ export function seeReset(batch: Batch, command: CommandOf<'boundary'>): Refusal 
   return undefined;
 }
 
-/** The session is the one that was asked; before that, one that is bound and may work on the position. */
+/** Whether a reset of the caller's session concerns this position: the session was asked, or no session was and it may work here. */
 function isHere({ state, caller }: Batch, cursor: Cursor): boolean {
   const { session } = caller;
   const { boundary } = cursor;
   if (session === undefined) return boundary?.session === undefined;
   if (boundary?.session === session) return true;
-  // What a subagent that has ended was asked falls to whoever started it.
+  // A request to a subagent that has ended passes to its parent session.
   const ended = own(state.sessions, boundary?.session ?? '')?.endedAt !== undefined;
   if (ended && isWithin(boundary?.session, session)) return true;
   const anyone = boundary?.session === undefined || isFenced(boundary, session);
-  return anyone && own(state.sessions, session) !== undefined && isCallers(cursor, caller);
+  return anyone && own(state.sessions, session) !== undefined && belongsToCaller(cursor, caller);
 }
 
-/** A person lets a boundary pass. */
+/** A person skips a boundary. */
 export function proceed(batch: Batch, command: CommandOf<'proceed'>): Refusal | undefined {
   const found = locate(batch, command.at);
   if ('refusal' in found) return found.refusal;
@@ -135,7 +135,7 @@ export function proceed(batch: Batch, command: CommandOf<'proceed'>): Refusal | 
   return undefined;
 }
 
-/** Whether the position's instructions may be told: not while a required boundary is open. */
+/** Whether the instructions may be shown: not while a required boundary is open. */
 export function instructionsOpen(state: State, { boundary }: Cursor, session?: string): boolean {
   if (boundary && isFenced(boundary, session)) return false;
   if (boundary?.state === 'pending') return state.boundaries !== 'require';

@@ -4,10 +4,10 @@ import { parseHandle } from './handle.ts';
 import { stepOf } from './steps.ts';
 
 const idleMs = 5 * 60_000;
-/** More in one call is a mistake, and sums must stay numbers. */
+/** A larger amount in one call is a mistake, and sums must stay finite. */
 const most = 1e12;
 
-/** Minutes are active time: a gap of more than five minutes counts nothing. What belongs to a step that is over is only recorded. */
+/** Minutes are active time: a gap of more than five minutes does not count. Spending of an earlier step is only recorded. */
 export function spend(batch: Batch, command: CommandOf<'spend'>): undefined {
   const { state } = batch;
   const { budget } = state;

@@ -1,12 +1,13 @@
 import type { Command, CommandOf, Definition, Event } from '../schema/index.ts';
 import { adopt } from './adopt.ts';
 import { advance, fail } from './advance.ts';
-import { Batch, given } from './batch.ts';
-import { offerBoundary, proceed, seeReset } from './boundary.ts';
+import { Batch, omitUndefined } from './batch.ts';
+import { offerBoundary, proceed, recordReset } from './boundary.ts';
 import { spend } from './budget.ts';
 import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
-import { byAgent, foreignHandle, locate } from './locate.ts';
-import { claim, dropTask, renewLease, setTasks } from './loops.ts';
+import { renewLeases } from './lease.ts';
+import { foreignHandle, locate } from './locate.ts';
+import { claim, dropTask, setTasks } from './loops.ts';
 import { answer, ask, loaded, note, read, session, todo } from './record-keeping.ts';
 import { type Decision, type Refusal, refuse } from './refusal.ts';
 import { byPerson, personOnly, repeatsApproval, review, rewindTo } from './review.ts';
@@ -15,8 +16,17 @@ import { ended, type State } from './state.ts';
 import { stepIndex } from './steps.ts';
 
 /**
- * What a command means for a run: events, or a refusal. Never throws on a command of its type; an empty list means that
- * nothing changes and the status is the answer (a replay, or a run that is not running).
+ * Decides what a command does to a run: events, or a refusal. It never throws. An empty list means that nothing changes
+ * and the status is the answer, as for a repeated call.
+ *
+ * @example
+ * ```ts
+ * import { decide, isRefusal, loadWorkflowTemplateFromString, replay } from 'stepfast';
+ *
+ * const workflow = loadWorkflowTemplateFromString('name: go\ndescription: d\ntype: custom\nsteps:\n  - id: work\n    type: action\n');
+ * const decision = decide(workflow, null, { type: 'start', now: Date.now(), run: 'go-20261116-k3f9x2ab' });
+ * const state = isRefusal(decision) ? null : replay(workflow, null, decision);
+ * ```
  */
 export function decide(definition: Definition, state: State | null, command: Command): Decision {
   const { events, refusal } = settle(definition, state, command);
@@ -25,29 +35,34 @@ export function decide(definition: Definition, state: State | null, command: Com
 }
 
 export interface Settled {
-  /** A refusal may leave events too. */
+  /** A refused command can still emit events. */
   events: Event[];
   refusal?: Refusal;
-  /** What `replay` makes of the events; null when nothing was started. */
+  /** The state after the events; null if no run was started. */
   state: State | null;
-  /** The call named what had been accepted before. */
+  /** The same call was accepted before. */
   replayed: boolean;
 }
 
 /** `decide` and `replay` in one pass. */
 export function settle(definition: Definition, state: State | null, command: Command): Settled {
   const batch = new Batch(definition, state, command);
-  const refusal = state === null ? begin(batch, command) : go(batch, state, command);
+  const refusal = state === null ? begin(batch, command) : dispatch(batch, state, command);
   const { events, replayed } = batch;
-  return { events, state: events.length > 0 ? batch.settled() : state, replayed, ...given({ refusal }) };
+  return {
+    events,
+    state: events.length > 0 ? batch.settled() : state,
+    replayed,
+    ...omitUndefined({ refusal }),
+  };
 }
 
-function go(batch: Batch, state: State, command: Command): Refusal | undefined {
+function dispatch(batch: Batch, state: State, command: Command): Refusal | undefined {
   const at = 'at' in command ? command.at : undefined;
   const foreign = at === undefined ? undefined : foreignHandle(state, at, command);
   if (foreign) return foreign;
   if (ended(state)) return afterEnd(batch, state, command);
-  renewFor(batch, command);
+  renewLeases(batch, command);
   switch (command.type) {
     case 'start':
     case 'import':
@@ -85,7 +100,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
     case 'loaded':
       return loaded(batch, command);
     case 'boundary':
-      return seeReset(batch, command);
+      return recordReset(batch, command);
     case 'proceed':
       return byPerson(command) ? proceed(batch, command) : personOnly('pass_boundary');
     case 'session':
@@ -101,7 +116,7 @@ function go(batch: Batch, state: State, command: Command): Refusal | undefined {
   }
 }
 
-/** A finished run only answers; a failed or complete one may be taken back to a step. */
+/** A run that has ended changes nothing, except that a person may rewind it if it was not cancelled. */
 function afterEnd(batch: Batch, state: State, command: Command): Refusal | undefined {
   switch (command.type) {
     case 'start':
@@ -115,30 +130,18 @@ function afterEnd(batch: Batch, state: State, command: Command): Refusal | undef
     case 'session':
       return session(batch, command);
     case 'review':
-      return repeatsApproval(batch, command) ? undefined : overFor(state);
+      return repeatsApproval(batch, command) ? undefined : runEnded(state);
     case 'gatesStarted':
     case 'gatesFinished':
       return refuse('stale_gates', { run: state.run, status: state.status });
     case 'rewind':
-      return state.status === 'cancelled' ? overFor(state) : rewind(batch, command);
+      return state.status === 'cancelled' ? runEnded(state) : rewind(batch, command);
     default:
-      return overFor(state);
+      return runEnded(state);
   }
 }
 
-const overFor = ({ run, status }: State): Refusal => refuse('run_ended', { run, status });
-
-/** Any call of the holder keeps its leases; where no session is known, the handle has to do. */
-function renewFor(batch: Batch, command: Command): void {
-  const at = 'at' in command ? command.at : undefined;
-  const leaving = command.type === 'session' && command.event.type === 'ended';
-  if (!byAgent(command) || leaving) return;
-  for (const cursor of Object.values(batch.state.cursors)) {
-    const holder = cursor.lease?.holder;
-    const mine = command.session === undefined ? batch.at(cursor) === at : command.session === holder;
-    if (mine) renewLease(batch, cursor);
-  }
-}
+const runEnded = ({ run, status }: State): Refusal => refuse('run_ended', { run, status });
 
 const engineOnly = (command: Command): Refusal | undefined =>
   command.actor?.kind === 'engine' ? undefined : refuse('engine_only', {});
@@ -146,7 +149,7 @@ const engineOnly = (command: Command): Refusal | undefined =>
 function status(batch: Batch, command: CommandOf<'status'>): Refusal | undefined {
   const named = locate(batch, command.at);
   if ('refusal' in named) return command.at === undefined ? undefined : named.refusal;
-  // A handle of before asks for where the caller stands now.
+  // An older handle asks for the caller's current position.
   const found = 'replay' in named ? locate(batch, undefined) : named;
   if (!('cursor' in found) || interrupt(batch, found.cursor, command)) return undefined;
   offerBoundary(batch, found.cursor, command.at !== undefined && found === named);

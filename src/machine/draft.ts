@@ -9,13 +9,13 @@ type Container = {
     : never;
 }[keyof State];
 
-/** A state under change: the root is a copy, each container is copied the first time it is edited. */
+/** A state that is being changed. The root is a copy; each container is copied on its first edit. */
 export class Draft {
   root: State;
   readonly #copied = new Set<object>();
 
   constructor(state: State | null) {
-    // The first event of a run replaces the root.
+    // The first event of a run replaces the empty root.
     this.root = (state === null ? {} : { ...state }) as State;
   }
 
@@ -24,7 +24,7 @@ export class Draft {
     return this.root[key];
   }
 
-  /** Events name positions that are open: anything else is a damaged journal. */
+  /** Throws on a damaged journal: events name open positions only. */
   cursorAt(at: string): Cursor {
     const parsed = parseHandle(at);
     const cursor = Object.values(this.root.cursors).find(

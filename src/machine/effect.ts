@@ -1,7 +1,7 @@
 import type { Event, RequestedGate, Text } from '../schema/index.ts';
 import type { Checking, State } from './state.ts';
 
-/** What the machine wants done in the world. Results come back in commands. */
+/** A side effect that the machine requests. Its result comes back as a command. */
 export type Effect =
   | { type: 'runGates'; id: string; at: string; gates: RequestedGate[]; deadline: number; session?: string }
   | { type: 'stopGates'; id: string; runner?: NonNullable<Checking['runner']> }

@@ -9,11 +9,29 @@ import { type Cursor, ended, isWithin, type State } from './state.ts';
 import { awaitsTasks, firstReady, loopIdOf, parallelOf, stepOf } from './steps.ts';
 import { dropTasks, voidFrom } from './void-work.ts';
 
-/** Total on what `decide` gave. `state` is null only for the first event of a run. */
+/**
+ * Folds one event into a state. `state` is null only for the first event of a run.
+ *
+ * @example
+ * ```ts
+ * import { type Event, evolve, type State, type WorkflowTemplate } from 'stepfast';
+ *
+ * const next = (workflow: WorkflowTemplate, state: State, event: Event): State => evolve(workflow, state, event);
+ * ```
+ */
 export const evolve = (definition: Definition, state: State | null, event: Event): State =>
   replay(definition, state, [event]);
 
-/** Folds events into a state; copies each part of it at most once, whatever the number of events. */
+/**
+ * Folds a list of events into a state. Each container of the state is copied at most once.
+ *
+ * @example
+ * ```ts
+ * import { type Event, replay, type WorkflowTemplate } from 'stepfast';
+ *
+ * const statusAfter = (workflow: WorkflowTemplate, events: Event[]): string => replay(workflow, null, events).status;
+ * ```
+ */
 export function replay(definition: Definition, state: State | null, events: readonly Event[]): State {
   if (state !== null && events.length === 0) return state;
   const draft = new Draft(state);
@@ -21,7 +39,7 @@ export function replay(definition: Definition, state: State | null, events: read
   return settled(definition, draft, events.at(-1)?.now ?? 0);
 }
 
-/** The draft as a state: what is derived is derived now. */
+/** Computes the derived fields and returns the state. */
 export function settled(definition: Definition, draft: Draft, now: number): State {
   draft.root.updatedAt = now;
   draft.root.status = statusOf(definition, draft.root);
@@ -38,7 +56,7 @@ function statusOf(definition: Definition, state: State): State['status'] {
   return claimable ? 'running' : 'waiting';
 }
 
-/** Changes the draft; it is a state again when it is `settled`. */
+/** Changes the draft; `settled` turns it into a state. */
 export function apply(definition: Definition, draft: Draft, event: Event): void {
   switch (event.type) {
     case 'run.started':
@@ -69,7 +87,6 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     }
     case 'step.entered': {
       const state = draft.root;
-      // The first step is entered from nowhere.
       state.entered = state.entered ? { count: state.entered.count + 1, from: state.step } : { count: 1 };
       state.step = event.step;
       state.cursors = {};
@@ -119,7 +136,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         byId: Object.fromEntries(event.tasks.map((task) => [task.id, task])),
       };
       delete draft.root.blocked;
-      // The position that waited for them is gone as soon as the tasks are there.
+      // The position that waited for the tasks closes.
       if (isAtLoop(definition, draft.root, event.loop)) delete draft.edit('cursors')[draft.root.step];
       return;
     case 'task.ended': {
@@ -207,7 +224,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       const { exhausted: _, escalated: _escalated, ...budget } = draft.root.budget;
       const extra = { ...budget.extra };
       for (const [what, amount] of Object.entries(event.amount)) {
-        // Object.entries widens the keys of Amount to string
+        // Object.entries widens the keys of Amount to string.
         const key = what as keyof typeof extra;
         extra[key] = (extra[key] ?? 0) + amount;
       }
@@ -257,7 +274,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       }));
     case 'boundary.reset':
       return draft.editBoundary(event.at, ({ session: asked, ...boundary }) => {
-        // Of a subagent without a name nobody knows that it is not the caller.
+        // A subagent without an id cannot be told apart from the caller.
         const session = event.session ?? (event.by === 'subagent' ? undefined : asked);
         return { ...boundary, by: event.by, ...(session === undefined ? {} : { session }) };
       });
@@ -275,7 +292,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       });
       return;
     case 'compaction.recorded':
-      // For the run's log: what a summary kept changes nothing.
+      // Only for the log.
       return;
     case 'session.started': {
       const { type: _, now, session, ...rest } = event;
@@ -305,20 +322,20 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
 }
 
 function enter(definition: Definition, draft: Draft, event: EventOf<'position.entered'>): void {
-  const { type: _, now, why: _why, context, lease, ...place } = event;
+  const { type: _, now, why: _why, context, lease, ...position } = event;
   const state = draft.root;
-  const path = pathOf(place);
-  draft.edit('visits')[path] = place.visit;
-  const cursor: Cursor = { ...place, path, enteredAt: now, reds: 0, checks: 0, stops: 0 };
+  const path = pathOf(position);
+  draft.edit('visits')[path] = position.visit;
+  const cursor: Cursor = { ...position, path, enteredAt: now, reds: 0, checks: 0, stops: 0 };
   if (context) cursor.boundary = { action: context, state: 'pending' };
   if (lease) {
     cursor.lease = lease;
-    const loop = loopIdOf(stepOf(definition, place.step));
-    draft.editTask(loop, place.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
+    const loop = loopIdOf(stepOf(definition, position.step));
+    draft.editTask(loop, position.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
   }
-  draft.edit('cursors')[cursorKey(place)] = cursor;
-  // Every agent of a parallel loop arrives for itself.
-  if (awaitsTasks(definition, place) || parallelOf(stepOf(definition, place.step)) > 1) return;
+  draft.edit('cursors')[cursorKey(position)] = cursor;
+  // In a parallel loop every agent takes the arrival action itself.
+  if (awaitsTasks(definition, position) || parallelOf(stepOf(definition, position.step)) > 1) return;
   delete state.arrival;
   delete state.arrivalForced;
 }
@@ -335,7 +352,7 @@ function isAtLoop(definition: Definition, { step: id }: State, loop: string): bo
   return step.type === 'loop' && loopIdOf(step) === loop;
 }
 
-/** A session takes the place of another: its tasks and its open boundaries. */
+/** A session replaces another one and takes over its tasks and open boundaries. */
 function inherit(draft: Draft, from: string, session: string): void {
   for (const [key, cursor] of Object.entries(draft.root.cursors)) {
     const { lease, boundary } = cursor;
@@ -358,7 +375,7 @@ function load({ root }: Draft, { artifacts, trigger, now, session }: EventOf<'ar
   root.loads = { count: count + 1, now, bySession: all };
 }
 
-/** The session's context was emptied. */
+/** The session's context was reset, so it holds no artifact any more. */
 function forgetLoads({ root }: Draft, session: string): void {
   if (root.loads)
     root.loads = { ...root.loads, bySession: without(root.loads.bySession, (id) => id === session) };

@@ -1,6 +1,6 @@
 import type { Boundary } from './state.ts';
 
-/** Another session or a subagent took a required boundary over: only that one goes on, or one that is fresh after it. */
+/** A new session or a subagent released a required boundary: every other session must reset its context first. */
 export const isFenced = (
   { state, policy, by, how, session }: Boundary,
   caller: string | undefined,

@@ -1,6 +1,6 @@
 import type { EventOf, Lease, Receipt, Text } from '../schema/index.ts';
-import { type Batch, given } from './batch.ts';
-import { type Place, pathOf } from './handle.ts';
+import { type Batch, omitUndefined } from './batch.ts';
+import { type Position, pathOf } from './handle.ts';
 import { own } from './own-property.ts';
 import type { Cursor } from './state.ts';
 import {
@@ -15,7 +15,7 @@ import {
   subStepsOf,
   taskListOf,
   tasksIn,
-  wantedTasks,
+  undroppedTasks,
   workAt,
 } from './steps.ts';
 
@@ -48,7 +48,7 @@ export function enterStep(
   const context = options.pivot ? 'clear' : transition?.context;
   batch.emit('step.entered', {
     step,
-    ...given({ context }),
+    ...omitUndefined({ context }),
     ...(options.pivot ? { forced: true as const } : {}),
   });
   const { type } = stepOf(batch.definition, step);
@@ -56,24 +56,32 @@ export function enterStep(
   enterPosition(batch, type === 'ralph' ? { step, iteration: 1 } : { step }, { why: 'next' });
 }
 
-/** A new entry asks for the context action of the place; another visit goes on in the same context. */
-export function enterPosition(batch: Batch, place: Place, entry: Entry): void {
+/** A new entry asks for the context action of the position; a retry continues in the same context. */
+export function enterPosition(batch: Batch, position: Position, entry: Entry): void {
   const { failures = 0, ...rest } = entry;
   const fresh = entry.why === 'next' || entry.why === 'claim';
-  const context = fresh ? contextAt(batch.definition, batch.state, place, entry.why === 'claim') : undefined;
-  const visit = (own(batch.state.visits, pathOf(place)) ?? 0) + 1;
+  const context = fresh
+    ? contextAt(batch.definition, batch.state, position, entry.why === 'claim')
+    : undefined;
+  const visit = (own(batch.state.visits, pathOf(position)) ?? 0) + 1;
   const { tree } = batch.caller;
-  batch.emit('position.entered', { ...place, visit, failures, ...given({ context, tree }), ...given(rest) });
+  batch.emit('position.entered', {
+    ...position,
+    visit,
+    failures,
+    ...omitUndefined({ context, tree }),
+    ...omitUndefined(rest),
+  });
 }
 
-/** The current step is a loop: opens what can be opened, or leaves it when nothing is left to do. */
+/** Opens the next task of the current loop, or leaves the loop if no task is left. */
 export function openLoop(batch: Batch): void {
   const step = stepOf(batch.definition, batch.state.step);
   const list = taskListOf(batch.state, step);
   if (!list) return enterPosition(batch, { step: step.id }, { why: 'next' });
   const tasks = tasksIn(list);
   if (tasks.every((task) => task.end !== undefined)) {
-    const wanted = wantedTasks(list);
+    const wanted = undroppedTasks(list);
     const allLost = wanted.length > 0 && wanted.every((task) => task.end !== 'done');
     if (!allLost) return leaveStep(batch);
     return batch.emit('run.blocked', { reason: `every task of '${step.id}' failed or was skipped` });
@@ -87,7 +95,7 @@ export function openLoop(batch: Batch): void {
 
 export function leaveStep(batch: Batch): void {
   const from = batch.state.step;
-  batch.emit('step.completed', { step: from, ...given({ session: batch.worker }) });
+  batch.emit('step.completed', { step: from, ...omitUndefined({ session: batch.worker }) });
   const next = batch.definition.steps[stepIndex(batch.definition, from) + 1];
   if (next) enterStep(batch, next.id, { from });
   else batch.emit('run.completed', {});
@@ -105,10 +113,10 @@ export function complete(
   const { step: id, task, subStep, iteration } = cursor;
   const step = stepOf(batch.definition, id);
   const session = batch.worker;
-  batch.emit('position.completed', { at, output, ...evidence, ...given({ reviewed, session }) });
+  batch.emit('position.completed', { at, output, ...evidence, ...omitUndefined({ reviewed, session }) });
   if (step.type === 'action') return leaveStep(batch);
   if (step.type === 'ralph') {
-    if (leavesRalph(batch, cursor, evidence.receipts)) return leaveStep(batch);
+    if (endsRalph(batch, cursor, evidence.receipts)) return leaveStep(batch);
     return enterPosition(batch, { step: id, iteration: (iteration ?? 1) + 1 }, { why: 'next' });
   }
   if (task === undefined) {
@@ -125,8 +133,8 @@ export function complete(
   openLoop(batch);
 }
 
-/** The last iteration, or one whose `until` held. */
-export function leavesRalph(batch: Batch, cursor: Cursor, receipts: Receipt[]): boolean {
+/** Whether this is the last iteration, or its `until` gates passed. */
+export function endsRalph(batch: Batch, cursor: Cursor, receipts: Receipt[]): boolean {
   const step = stepOf(batch.definition, cursor.step);
   const until = receipts.filter((receipt) => receipt.role === 'until');
   const held = until.length > 0 && until.every((receipt) => receipt.pass);
@@ -138,13 +146,13 @@ export function failPosition(batch: Batch, cursor: Cursor, reason: string): void
   const at = batch.at(cursor);
   const work = workAt(batch.definition, cursor);
   const session = batch.worker;
-  batch.emit('position.failed', { at, reason, ...given({ session }) });
+  batch.emit('position.failed', { at, reason, ...omitUndefined({ session }) });
   const failures = cursor.failures + 1;
   if (work.on_fail === 'abort') return batch.emit('run.failed', { reason });
   if (work.on_fail === 'skip') return skipTask(batch, cursor, at);
   if (work.on_fail === 'retry' && failures <= attemptsOf(work)) {
     const { feedback, receipts } = cursor;
-    return again(batch, cursor, {
+    return reenterPosition(batch, cursor, {
       why: 'retry',
       failures,
       failedAt: at,
@@ -156,11 +164,11 @@ export function failPosition(batch: Batch, cursor: Cursor, reason: string): void
   batch.emit('position.blocked', { at, reason });
 }
 
-/** The next visit of the same place, measured against the same tree. */
-export function again(batch: Batch, cursor: Cursor, entry: Entry): void {
+/** Starts the next visit of the same position, with the tree of the first entry. */
+export function reenterPosition(batch: Batch, cursor: Cursor, entry: Entry): void {
   const { step, task, subStep, iteration, lease, tree } = cursor;
-  const place = given({ step, task, subStep, iteration });
-  enterPosition(batch, place, { ...given({ lease, tree }), ...entry });
+  const position = omitUndefined({ step, task, subStep, iteration });
+  enterPosition(batch, position, { ...omitUndefined({ lease, tree }), ...entry });
 }
 
 function skipTask(batch: Batch, cursor: Cursor, at: string): void {
@@ -169,7 +177,7 @@ function skipTask(batch: Batch, cursor: Cursor, at: string): void {
   const lost = new Set([cursor.task ?? '']);
   batch.emit('task.ended', { loop, task: cursor.task ?? '', end: 'failed', at });
   const dependants = dependantsOf(tasksIn(taskListOf(batch.state, step)));
-  // What is lost grows while it is gone through.
+  // The set grows during the loop.
   for (const id of lost) {
     for (const task of dependants.get(id) ?? []) {
       if (task.end !== undefined || lost.has(task.id)) continue;

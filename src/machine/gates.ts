@@ -1,7 +1,7 @@
 import type { CommandOf, Gate, GateResult, Receipt, RequestedGate, Text } from '../schema/index.ts';
-import { type Batch, given } from './batch.ts';
-import { complete, failPosition, leavesRalph } from './flow.ts';
-import { cursorKey, type Place } from './handle.ts';
+import { type Batch, omitUndefined } from './batch.ts';
+import { complete, endsRalph, failPosition } from './flow.ts';
+import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Checking, Cursor } from './state.ts';
@@ -11,7 +11,7 @@ import { expandAt } from './values.ts';
 const gateSeconds = 600;
 const graceMs = 60_000;
 
-/** The position's own gates, a ralph step's `until`, and what must hold again before the run completes. */
+/** The gates of the position, the `until` of a ralph step, and before the end of the run the gates to rerun. */
 export function gatesAt(batch: Batch, cursor: Cursor): RequestedGate[] {
   const { definition } = batch;
   const step = stepOf(definition, cursor.step);
@@ -29,12 +29,12 @@ export function gatesAt(batch: Batch, cursor: Cursor): RequestedGate[] {
   ];
 }
 
-/** Files may be named by placeholders; a command never is: its values arrive as environment variables. */
-function filled(batch: Batch, place: Place, gate: Gate): Gate {
-  const fill = (text: string): string => expandAt(batch.definition, batch.state, place, text);
+/** Expands placeholders in paths. Commands are never expanded: their values are environment variables. */
+function filled(batch: Batch, position: Position, gate: Gate): Gate {
+  const fill = (text: string): string => expandAt(batch.definition, batch.state, position, text);
   const read = gate.read?.map(fill);
   const exists = gate.exists === undefined ? undefined : fill(gate.exists);
-  return { ...gate, ...given({ exists, read }) };
+  return { ...gate, ...omitUndefined({ exists, read }) };
 }
 
 export function requestGates(
@@ -49,10 +49,17 @@ export function requestGates(
   const seconds = gates.reduce((sum, { gate }) => sum + (gate.timeout ?? gateSeconds), 0);
   const deadline = batch.now + seconds * 1000 + graceMs;
   const id = `${at}!${cursor.checks + 1}`;
-  batch.emit('gates.requested', { at, id, output, gates, deadline, ...given({ tree, session, approval }) });
+  batch.emit('gates.requested', {
+    at,
+    id,
+    output,
+    gates,
+    deadline,
+    ...omitUndefined({ tree, session, approval }),
+  });
 }
 
-/** Gates whose runner is gone or late do not count; true when the position is open again. */
+/** Discards gates if their runner died or the deadline passed. Returns whether the position is open again. */
 export function interrupt(
   batch: Batch,
   cursor: Cursor,
@@ -65,17 +72,17 @@ export function interrupt(
   return true;
 }
 
-/** The first runner that reports has the run of the gates. */
+/** The first runner that reports runs the gates. */
 export function gatesStarted(batch: Batch, command: CommandOf<'gatesStarted'>): Refusal | undefined {
   const checking = checkingBy(batch, command.id)?.checking;
   const { id, runner, tree, deadline = checking?.deadline ?? 0 } = command;
   if (!checking || !mayRun(checking, runner)) return staleGates(id);
   const known = Number.isFinite(deadline) ? deadline : checking.deadline;
-  batch.emit('gates.started', { id, deadline: known, ...given({ runner, tree }) });
+  batch.emit('gates.started', { id, deadline: known, ...omitUndefined({ runner, tree }) });
   return undefined;
 }
 
-/** Nobody has begun them, or this runner has. */
+/** No runner has started the gates, or this one has. */
 const mayRun = ({ runner: has }: Checking, asks: Checking['runner']): boolean =>
   has === undefined || (has.pid === asks?.pid && has.host === asks.host);
 
@@ -88,15 +95,20 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   batch.worker = checking.session;
   const receipts = checking.gates.map((requested, index) => receiptFor(requested, index, command.receipts));
   const leaving =
-    stepOf(batch.definition, cursor.step).type !== 'ralph' || leavesRalph(batch, cursor, receipts);
+    stepOf(batch.definition, cursor.step).type !== 'ralph' || endsRalph(batch, cursor, receipts);
   const counts = ({ role }: Receipt): boolean => role === 'gate' || (role === 'rerun' && leaving);
   const pass = (unstable ?? []).length === 0 && receipts.every((receipt) => receipt.pass || !counts(receipt));
-  batch.emit('gates.finished', { id, pass, receipts, ...given({ tree, unstable }) });
+  batch.emit('gates.finished', { id, pass, receipts, ...omitUndefined({ tree, unstable }) });
   const after = own(batch.state.cursors, cursorKey(cursor)) ?? cursor;
-  const evidence = { receipts, ...given({ tree }) };
+  const evidence = { receipts, ...omitUndefined({ tree }) };
   if (pass && checking.approval) {
     const { by, feedback } = checking.approval;
-    batch.emit('review.decided', { at: batch.at(after), verdict: 'approve', by, ...given({ feedback }) });
+    batch.emit('review.decided', {
+      at: batch.at(after),
+      verdict: 'approve',
+      by,
+      ...omitUndefined({ feedback }),
+    });
     complete(batch, after, checking.output, evidence, by);
   } else if (pass) accept(batch, after, checking.output, evidence, checking.session);
   else if (after.reds >= attemptsOf(workAt(batch.definition, cursor))) {
@@ -105,7 +117,7 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   return undefined;
 }
 
-/** A gate without a result is red, and so is one with two that differ. */
+/** A gate without a result is red, and so is a gate with contradicting results. */
 function receiptFor({ gate, role }: RequestedGate, index: number, results: readonly GateResult[]): Receipt {
   const what = gate.run ?? gate.exists ?? gate.condition ?? gate.read?.join(', ') ?? '';
   const mine = results.filter((result) => result.gate === index);
@@ -113,7 +125,7 @@ function receiptFor({ gate, role }: RequestedGate, index: number, results: reado
   return { ...first, role, what, pass: mine.length > 0 && mine.every((result) => result.pass) };
 }
 
-/** The gates hold: a review comes next if the step asks for one, else the position is complete. */
+/** The gates passed: requests a review if the step has one, otherwise completes the position. */
 export function accept(
   batch: Batch,
   cursor: Cursor,
@@ -123,10 +135,16 @@ export function accept(
 ): void {
   const step = stepOf(batch.definition, cursor.step);
   const last =
-    step.type === 'action' || (step.type === 'ralph' && leavesRalph(batch, cursor, evidence.receipts));
+    step.type === 'action' || (step.type === 'ralph' && endsRalph(batch, cursor, evidence.receipts));
   if (!step.review || !last) return complete(batch, cursor, output, evidence);
   const { by } = step.review;
-  batch.emit('review.requested', { at: batch.at(cursor), by, output, ...evidence, ...given({ session }) });
+  batch.emit('review.requested', {
+    at: batch.at(cursor),
+    by,
+    output,
+    ...evidence,
+    ...omitUndefined({ session }),
+  });
 }
 
 const checkingBy = (batch: Batch, id: string): Cursor | undefined =>

@@ -1,5 +1,5 @@
-/** Where a run may stand: a main step, a task's sub-step in a loop, or an iteration of a ralph step. */
-export interface Place {
+/** A main step, a sub-step of a task in a loop, or an iteration of a ralph step. */
+export interface Position {
   step: string;
   task?: string;
   subStep?: string;
@@ -13,17 +13,17 @@ export interface ParsedHandle {
 }
 
 /** `build/task-2/verify`, `polish/2`, `plan`. */
-export function pathOf(place: Place): string {
-  if (place.task !== undefined) return `${place.step}/${place.task}/${place.subStep}`;
-  return place.iteration === undefined ? place.step : `${place.step}/${place.iteration}`;
+export function pathOf(position: Position): string {
+  if (position.task !== undefined) return `${position.step}/${position.task}/${position.subStep}`;
+  return position.iteration === undefined ? position.step : `${position.step}/${position.iteration}`;
 }
 
 /** The key under which a position's output is kept: `step`, `step.iteration`, `step.task.subStep`. */
 export const outputKey = (path: string): string => path.replaceAll('/', '.');
 
 /** One cursor for each task of a loop, one for every other step. */
-export const cursorKey = (place: Place): string =>
-  place.task === undefined ? place.step : `${place.step}/${place.task}`;
+export const cursorKey = (position: Position): string =>
+  position.task === undefined ? position.step : `${position.step}/${position.task}`;
 
 export const suffixOf = (run: string): string => run.slice(run.lastIndexOf('-') + 1);
 

@@ -1,10 +1,10 @@
 import type { Definition, Task, WorkflowState } from '../schema/index.ts';
-import { cursorKey, formatHandle, type Place, pathOf } from './handle.ts';
+import { cursorKey, formatHandle, type Position, pathOf } from './handle.ts';
 import { own } from './own-property.ts';
 import type { Cursor, State } from './state.ts';
 import { awaitsTasks, contextAt, dependantsOf, loopIdOf, stepIndex, stepOf, taskListOf } from './steps.ts';
 
-/** A saved `WorkflowState` as a run: its outputs carry no evidence, each counts as the first visit of its path. */
+/** Turns a saved `WorkflowState` into a run. Its outputs have no receipts, and each counts as the first visit of its path. */
 export function importWorkflowState(
   definition: Definition,
   base: State,
@@ -38,32 +38,41 @@ export function importWorkflowState(
 }
 
 function openAt(definition: Definition, state: State, saved: WorkflowState, now: number): State {
-  const place: Place = { step: saved.step };
-  if (saved.ralphIteration !== undefined) place.iteration = saved.ralphIteration;
+  const position: Position = { step: saved.step };
+  if (saved.ralphIteration !== undefined) position.iteration = saved.ralphIteration;
   if (saved.task && saved.subStep !== undefined) {
-    place.task = saved.task.id;
-    place.subStep = saved.subStep;
+    position.task = saved.task.id;
+    position.subStep = saved.subStep;
   }
-  const listed = taskListOf(state, stepOf(definition, place.step));
-  // A loop with tasks of which none is open: the first that is ready is next.
-  if (awaitsTasks(definition, place) && listed) return { ...state, cursors: {} };
-  const path = pathOf(place);
+  const listed = taskListOf(state, stepOf(definition, position.step));
+  // The loop has tasks but none is open, so the first ready task is next.
+  if (awaitsTasks(definition, position) && listed) return { ...state, cursors: {} };
+  const path = pathOf(position);
   const visit = (own(state.visits, path) ?? 0) + 1;
-  const cursor: Cursor = { ...place, path, visit, enteredAt: now, failures: 0, reds: 0, checks: 0, stops: 0 };
-  const action = contextAt(definition, arriving(definition, state, place), place);
+  const cursor: Cursor = {
+    ...position,
+    path,
+    visit,
+    enteredAt: now,
+    failures: 0,
+    reds: 0,
+    checks: 0,
+    stops: 0,
+  };
+  const action = contextAt(definition, arriving(definition, state, position), position);
   if (action) {
     cursor.boundary = saved.contextActionExecuted
       ? { action, state: 'released', how: 'skipped' }
       : { action, state: 'pending' };
   }
-  return { ...state, cursors: { [cursorKey(place)]: cursor }, visits: { ...state.visits, [path]: visit } };
+  return { ...state, cursors: { [cursorKey(position)]: cursor }, visits: { ...state.visits, [path]: visit } };
 }
 
 /** The first position of a step takes the action of the transition that led there. */
-function arriving(definition: Definition, state: State, place: Place): State {
-  const from = definition.steps[stepIndex(definition, place.step) - 1]?.id;
-  const transition = definition.transitions?.find((one) => one.from === from && one.to === place.step);
-  const begun = Object.keys(state.outputs).some((key) => key.startsWith(`${place.step}.`));
+function arriving(definition: Definition, state: State, position: Position): State {
+  const from = definition.steps[stepIndex(definition, position.step) - 1]?.id;
+  const transition = definition.transitions?.find((one) => one.from === from && one.to === position.step);
+  const begun = Object.keys(state.outputs).some((key) => key.startsWith(`${position.step}.`));
   return transition?.context && !begun ? { ...state, arrival: transition.context } : state;
 }
 
@@ -82,7 +91,7 @@ function pathOfKey(definition: Definition, key: string): string {
   return isLoop ? `${step}/${rest.join('.')}/${last}` : `${step}/${last}`;
 }
 
-/** What depends on a failed task can never begin. */
+/** Tasks that depend on a failed task are skipped. */
 function importTasks(saved: WorkflowState['tasks'][string]): Task[] {
   const tasks = saved.map(({ status, ...task }): Task => {
     return status === 'done' || status === 'failed' ? { ...task, end: status } : task;

@@ -43,10 +43,11 @@ export { expandPlaceholders, findPlaceholders, plainPlaceholders, taskPlaceholde
 export type { RefusalParams, TaskProblem } from './refusal.ts';
 export { isRefusal, type Refusal } from './refusal.ts';
 export { type Reply, type Response, respond } from './respond.ts';
+export { receiptValidity } from './stale-receipt.ts';
 export { shortSummary } from './start.ts';
 export { type Cursor, ended, isWithin, type Output, opening, type State } from './state.ts';
 export type { WaitingFor } from './status.ts';
 export { instructionsFor, type Status, statusOf } from './status.ts';
-export { attemptsOf, isSatisfied, loopIdOf, stepOf, tasksIn, wantedTasks, workAt } from './steps.ts';
+export { attemptsOf, isSatisfied, loopIdOf, stepOf, tasksIn, undroppedTasks, workAt } from './steps.ts';
 export type { TaskState } from './task-states.ts';
 export { estimateTokens, leastBriefing, lengthWithin } from './tokens.ts';

@@ -10,17 +10,17 @@ import { readyTasks, stepOf, taskListOf, tasksIn } from './steps.ts';
 
 const replayWindowMs = 60_000;
 
-/** An open position, a handle whose `advance` or `fail` was accepted before, or a refusal. */
+/** An open position, a handle with an accepted `advance` or `fail`, or a refusal. */
 export type Located = { cursor: Cursor } | { replay: 'advance' | 'fail' } | { refusal: Refusal };
 
 export const byAgent = ({ actor }: Caller): boolean => (actor?.kind ?? 'agent') === 'agent';
 
-/** Where a command acts: at its handle, else at the only open position that is the caller's. */
+/** The position of a command: that of its handle, otherwise the caller's only open position. */
 export function locate(batch: Batch, at: string | undefined): Located {
   return at === undefined ? locateOnly(batch) : locateHandle(batch, at);
 }
 
-/** A handle that is none, or another run's. */
+/** Refuses an invalid handle and a handle of another run. */
 export function foreignHandle(state: State, at: string, caller: Caller): Refusal | undefined {
   const parsed = parseHandle(at);
   if (!parsed) return refuse('bad_handle', { given: String(at).slice(0, 80) }, whereNow(state, caller));
@@ -45,10 +45,10 @@ function locateHandle({ definition, state, caller }: Batch, at: string): Located
 function locateOnly({ definition, state, caller }: Batch): Located {
   const open = Object.values(state.cursors);
   const [only] = open;
-  if (only && open.length === 1 && isCallers(only, caller)) return { cursor: only };
+  if (only && open.length === 1 && belongsToCaller(only, caller)) return { cursor: only };
   if (open.length > 1) {
     const handles = open
-      .filter((cursor) => isCallers(cursor, caller))
+      .filter((cursor) => belongsToCaller(cursor, caller))
       .map((cursor) => handleOf(state, cursor));
     return { refusal: refuse('at_required', { open: open.length, waiting: false, handles }) };
   }
@@ -60,11 +60,11 @@ function locateOnly({ definition, state, caller }: Batch): Located {
   return { refusal: refuse('claim_required', { step: step.id }, { action }) };
 }
 
-/** A leased position is its holder's; without a session nobody can tell. */
-export const isCallers = (cursor: Cursor, { session }: Caller): boolean =>
+/** Whether the caller may work on the position: it holds the lease, there is no lease, or the caller has no session id. */
+export const belongsToCaller = (cursor: Cursor, { session }: Caller): boolean =>
   cursor.lease === undefined || session === undefined || cursor.lease.holder === session;
 
-/** Where the caller can continue. A refusal never shows the handle of another session's task. */
+/** The positions where the caller can continue, never the handle of another session's task. */
 function whereNow(state: State, { session }: Caller): { action: Action; at?: string } {
   const open = Object.values(state.cursors)
     .filter((cursor) => cursor.lease === undefined || cursor.lease.holder === session)
@@ -83,7 +83,7 @@ export function onlyCursor(state: State): Cursor | undefined {
   return cursors.length === 1 ? cursors[0] : undefined;
 }
 
-/** Without a handle, the same call by the same session within a minute is the same call again. */
+/** Without a handle, the same call by the same session within a minute counts as a repeat. */
 export function repeatsAdvance(state: State, output: Text, caller: Caller): boolean {
   const { last } = state;
   if (last?.kind !== 'advance' || !isRecent(last, caller)) return false;

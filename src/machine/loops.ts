@@ -1,8 +1,9 @@
-import type { CommandOf, Lease, Step, Task, TaskInput } from '../schema/index.ts';
+import type { CommandOf, Step, Task, TaskInput } from '../schema/index.ts';
 import type { Action } from './action.ts';
-import { type Batch, given } from './batch.ts';
-import { again, enterPosition, openLoop } from './flow.ts';
+import { type Batch, omitUndefined } from './batch.ts';
+import { enterPosition, openLoop } from './flow.ts';
 import { loopNamed } from './import.ts';
+import { createLease, isExpired, renewLease, takeOver } from './lease.ts';
 import { byAgent } from './locate.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse, type TaskProblem } from './refusal.ts';
@@ -22,13 +23,12 @@ import {
   tasksIn,
 } from './steps.ts';
 
-const leaseMs = 30 * 60_000;
 const maxTasks = 5000;
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 /**
- * A list given again replaces what has not been started; started and ended tasks stay as they are. Once the loop is
- * reached, no list leaves out an unfinished task. A program that owns its run (actor `engine`) may do as it likes.
+ * A new list replaces the tasks that have not started; started and ended tasks stay. Once the run is at the loop, a
+ * list must contain every unfinished task, except for a program that owns its run (actor `engine`).
  */
 export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal | undefined {
   const { definition, state } = batch;
@@ -48,7 +48,7 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
     ? Object.values(state.cursors).find((each) => awaitsTasks(definition, each))
     : undefined;
   const empty = command.tasks.length === 0;
-  // New tasks withdraw the request to leave the loop without any.
+  // New tasks cancel the request to leave the loop without tasks.
   const waits = awaiting?.waiting && (empty || awaiting.waiting.kind !== 'review');
   if (waits || (here && state.budget.exhausted !== undefined)) return undefined;
   const list = taskListOf(state, step);
@@ -57,7 +57,7 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   const stuck = state.blocked !== undefined && tasks.length === kept.length;
   const bad = badTasks(command.tasks, tasks) ?? (stuck ? { is: 'all_ended' as const } : undefined);
   if (bad) return badList(step, bad);
-  const leftOut = here && command.actor?.kind !== 'engine' ? unfinishedOutside(list, command.tasks) : [];
+  const leftOut = here && command.actor?.kind !== 'engine' ? unfinishedNotIn(list, command.tasks) : [];
   if (leftOut.length > 0) {
     const named = leftOut.slice(0, mostNamed).map(({ id, title }) => ({ id, title: title.slice(0, 80) }));
     return refuse('task_left_out', { tasks: named, more: leftOut.length - named.length });
@@ -71,7 +71,7 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
 
 const mostNamed = 5;
 
-function unfinishedOutside(list: TaskList | undefined, wanted: readonly TaskInput[]): Task[] {
+function unfinishedNotIn(list: TaskList | undefined, wanted: readonly TaskInput[]): Task[] {
   const ids = new Set(wanted.map(({ id }) => id));
   return tasksIn(list).filter((task) => task.end === undefined && !ids.has(task.id));
 }
@@ -79,18 +79,24 @@ function unfinishedOutside(list: TaskList | undefined, wanted: readonly TaskInpu
 const badList = (step: Step, problem: TaskProblem): Refusal =>
   refuse('bad_tasks', { step: step.id, problem });
 
-/** A loop that an agent wants to skip waits for a person: approve leaves it, revise asks for tasks again. */
+/** An agent asked to skip the loop. A person decides: approve leaves it, revise asks for tasks again. */
 function leaveWithoutTasks(batch: Batch, step: Step, awaiting: Cursor | undefined): Refusal | undefined {
   if (!awaiting) return badList(step, { is: 'nothing_left' });
   const { session } = batch.caller;
   const at = batch.at(awaiting);
-  batch.emit('review.requested', { at, by: 'human', output: '', receipts: [], ...given({ session }) });
+  batch.emit('review.requested', {
+    at,
+    by: 'human',
+    output: '',
+    receipts: [],
+    ...omitUndefined({ session }),
+  });
   return undefined;
 }
 
 const maxReason = 400;
 
-/** A person removes a task for good, in whatever state it is; the tasks that depend on it go on without it. */
+/** A person removes a task in any state. Tasks that depend on it no longer wait for it. */
 export function dropTask(batch: Batch, command: CommandOf<'dropTask'>): Refusal | undefined {
   const { definition, state } = batch;
   const ahead = definition.steps
@@ -117,7 +123,7 @@ function mergeTasks(kept: Task[], wanted: TaskInput[], before: TaskList | undefi
     .filter((task) => !keptIds.has(task.id))
     .map(({ id, title, description, depends_on }): Task => {
       const epoch = own(before?.byId, id)?.epoch;
-      return { id, title, ...given({ description, depends_on, epoch }) };
+      return { id, title, ...omitUndefined({ description, depends_on, epoch }) };
     });
   return [...kept, ...fresh];
 }
@@ -145,12 +151,12 @@ function badTasks(wanted: TaskInput[], all: Task[]): TaskProblem | undefined {
   return circle && { is: 'circle', tasks: circle };
 }
 
-/** Takes away tasks whose dependencies are gone; what stays is in a circle or behind one. */
+/** Removes tasks without open dependencies, one after the other. The tasks that remain are in a circle or depend on one. */
 function findCircle(tasks: Task[]): string[] | undefined {
   const dependants = dependantsOf(tasks);
   const waits = new Map(tasks.map((task) => [task.id, task.depends_on?.length ?? 0]));
   const free = tasks.filter((task) => waits.get(task.id) === 0);
-  // What is free grows while it is gone through.
+  // The list grows during the loop.
   for (const { id } of free) {
     waits.delete(id);
     for (const task of dependants.get(id) ?? []) {
@@ -170,8 +176,8 @@ function findCircle(tasks: Task[]): string[] | undefined {
 }
 
 /**
- * Each claim takes another task; only a claim that names a task of the holder's own renews it. What is ready comes
- * before what an expired lease gives up.
+ * Each claim takes one more task, unless it names a task that the holder has already: then it renews the lease. Ready
+ * tasks come before tasks with an expired lease.
  */
 export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | undefined {
   const { definition, state } = batch;
@@ -189,54 +195,32 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
   const mine = cursors.filter((cursor) => cursor.lease?.holder === command.holder);
   const named = mine.find((cursor) => cursor.task === command.task);
   if (named) return renewLease(batch, named);
-  const place = cursors.length < parallelOf(step);
-  const ready = readyTasks(state, step).find((task) => wants(command, task.id));
+  const hasRoom = cursors.length < parallelOf(step);
+  const ready = readyTasks(state, step).find((task) => matchesClaim(command, task.id));
   const [first] = subStepsOf(definition, step);
-  if (place && ready && first) {
-    const lease = leaseFor(batch, command.holder, (ready.epoch ?? 0) + 1);
+  if (hasRoom && ready && first) {
+    const lease = createLease(batch, command.holder, (ready.epoch ?? 0) + 1);
     enterPosition(batch, { step: step.id, task: ready.id, subStep: first.id }, { why: 'claim', lease });
     return undefined;
   }
-  const expired = cursors.find((cursor) => isGivenUp(cursor, batch.now) && wants(command, cursor.task));
-  if (expired?.lease)
-    return reclaim(batch, expired, leaseFor(batch, command.holder, expired.lease.epoch + 1));
-  if (!ready) return noneToClaim(batch, command, mine);
+  const expired = cursors.find(
+    (cursor) => isExpired(cursor, batch.now) && matchesClaim(command, cursor.task),
+  );
+  if (expired) return takeOver(batch, expired, command.holder);
+  if (!ready) return claimRefusal(batch, command, mine);
   const taken = { step: step.id, held: cursors.length, limit: parallelOf(step) };
   return refuse('task_held', { why: 'all_taken', ...taken }, continueAt(batch, mine));
 }
 
-const isGivenUp = ({ lease, waiting }: Cursor, now: number): boolean =>
-  lease !== undefined && lease.expires <= now && waiting === undefined;
-
-const leaseFor = ({ now }: Batch, holder: string, epoch: number): Lease => ({
-  holder,
-  epoch,
-  expires: now + leaseMs,
-});
-
-/** The next visit fences the late holder; what it had not been briefed on, the new one is. */
-function reclaim(batch: Batch, cursor: Cursor, lease: Lease): undefined {
-  const { failures, feedback, failure, receipts, boundary, checking } = cursor;
-  if (checking) batch.emit('gates.interrupted', { id: checking.id, why: 'runner' });
-  const context = boundary && boundary.state !== 'released' ? boundary.action : undefined;
-  again(batch, cursor, {
-    why: 'reclaim',
-    failures,
-    lease,
-    ...given({ context, feedback, failure, receipts }),
-  });
-}
-
-const wants = (command: CommandOf<'claim'>, task: string | undefined): boolean =>
+const matchesClaim = (command: CommandOf<'claim'>, task: string | undefined): boolean =>
   command.task === undefined || command.task === task;
 
-/** A caller that has tasks already is sent to them. */
 const continueAt = (batch: Batch, mine: readonly Cursor[]): { action: Action } | undefined =>
   mine.length === 0
     ? undefined
     : { action: { do: 'continue', at: mine.slice(0, mostNamed).map((cursor) => batch.at(cursor)) } };
 
-function noneToClaim(batch: Batch, command: CommandOf<'claim'>, mine: readonly Cursor[]): Refusal {
+function claimRefusal(batch: Batch, command: CommandOf<'claim'>, mine: readonly Cursor[]): Refusal {
   const step = stepOf(batch.definition, batch.state.step);
   const task = own(taskListOf(batch.state, step)?.byId, command.task ?? '');
   const more = continueAt(batch, mine) ?? { action: { do: 'ask_status' as const } };
@@ -247,10 +231,4 @@ function noneToClaim(batch: Batch, command: CommandOf<'claim'>, mine: readonly C
     return refuse('no_task', { step: id, why: 'ended', task: task.id, end: task.end }, more);
   if (isHeld(batch.state, step, task)) return refuse('task_held', { why: 'held', task: task.id }, more);
   return refuse('no_task', { step: id, why: 'depends', task: task.id, on: task.depends_on ?? [] }, more);
-}
-
-/** Any call of the holder keeps the lease; written only when less than half of it is left. */
-export function renewLease(batch: Batch, cursor: Cursor): undefined {
-  if (!cursor.lease || cursor.lease.expires - batch.now >= leaseMs / 2) return;
-  batch.emit('lease.renewed', { at: batch.at(cursor), expires: batch.now + leaseMs });
 }

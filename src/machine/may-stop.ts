@@ -20,7 +20,7 @@ export type StopReason =
 
 export type StopVerdict = { hold: true; at: string } | { hold: false; why: StopReason };
 
-/** Whether a host's stop may be held: only where the workflow or `stepfast hold` asked, and never in a circle. */
+/** Whether a host's stop may be held: only if the workflow or `stepfast hold` asks for it, and never in an endless loop. */
 export function mayStop(
   definition: Definition,
   state: State,

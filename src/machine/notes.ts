@@ -1,10 +1,10 @@
 import type { Note } from './state.ts';
 
-/** Notes that share their room, and replace each other by key. */
+/** Kinds of notes that share one size limit and can replace each other by key. */
 export const pool = (kind: Note['kind']): string =>
   kind === 'decision' || kind === 'rejection' || kind === 'correction' ? 'lasting' : kind;
 
-/** A key replaces the note of the same kind that has it, and any note of the pool whose id it is. */
+/** A key replaces the note of the same kind with that key, and any note of the pool with that id. */
 export const supersedes = (
   { kind, key }: { kind: Note['kind']; key?: string | undefined },
   other: Note,
@@ -13,6 +13,6 @@ export const supersedes = (
   pool(other.kind) === pool(kind) &&
   (other.id === key || (other.kind === kind && other.key === key));
 
-/** As a briefing shows it; what a note costs is counted on this. */
+/** The line of a note in a briefing. The size of a note is counted on this line. */
 export const noteLine = ({ kind, key, id, text }: Pick<Note, 'kind' | 'key' | 'id' | 'text'>): string =>
   `- ${kind} ${key ?? id}: ${text}`;

@@ -1,4 +1,4 @@
-/** Keys come from files and agents, so `constructor` and its kin must not be found on a prototype. */
+/** Keys come from files and agents, so `constructor` must not be found on a prototype. */
 export function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -81,11 +81,11 @@ describe('adoption', () => {
     const run = adoptedRun(adopted);
     expect(run.status()).toMatchObject({
       instructions:
-        'Phase 4/10: SEO.\n\nMind {this}.\n\nGo on with the workflow that CLAUDE.local.md describes. When a phase is done, write the next one there: the run follows it.',
+        'Phase 4/10: SEO.\n\nMind {this}.\n\nContinue the workflow that CLAUDE.local.md describes. When a phase is done, write the next phase into that file: the run follows it.',
     });
     expect(requiredReading(run.definition, run.state)).toEqual(['@a.md']);
     const bare = adoptedRun({ source: 'PLAN.md' });
-    expect(bare.status()).toMatchObject({ instructions: 'Go on with the workflow that PLAN.md describes.' });
+    expect(bare.status()).toMatchObject({ instructions: 'Continue the workflow that PLAN.md describes.' });
     expect(requiredReading(bare.definition, bare.state)).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ export interface PlaceholderUse {
   offset: number;
 }
 
-/** Every `{name}` in the text, in order; `{{name}}` stands for literal braces and is not one. */
+/** Every `{name}` in the text, in order; `{{name}}` means literal braces and is not a placeholder. */
 export function findPlaceholders(text: string): PlaceholderUse[] {
   const uses: PlaceholderUse[] = [];
   for (const match of text.matchAll(pattern)) {
@@ -20,7 +20,7 @@ export function findPlaceholders(text: string): PlaceholderUse[] {
   return uses;
 }
 
-/** One pass: what a value contains is never expanded again. A name that `lookup` does not know stays as it is written. */
+/** Values are not expanded again. A name that `lookup` does not know stays as it is. */
 export function expandPlaceholders(text: string, lookup: (name: string) => string | undefined): string {
   return text.replaceAll(pattern, (whole, literal: string | undefined, name: string | undefined) =>
     name === undefined ? `{${literal}}` : (lookup(name) ?? whole),

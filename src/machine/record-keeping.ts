@@ -1,6 +1,6 @@
 import type { CommandOf } from '../schema/index.ts';
 import { criticalArtifacts } from './artifacts.ts';
-import { type Batch, given } from './batch.ts';
+import { type Batch, omitUndefined } from './batch.ts';
 import { foreignHandle, locate } from './locate.ts';
 import { noteLine, pool, supersedes } from './notes.ts';
 import { own } from './own-property.ts';
@@ -8,11 +8,10 @@ import { type Refusal, refuse, stillChecking } from './refusal.ts';
 import { estimateTokens } from './tokens.ts';
 
 const maxNote = 400;
-/** Prose of so many characters fits; what is dense, such as hashes, is bounded by the tokens that a briefing has for it. */
+/** Limits of a pool. Dense text such as hashes has many tokens for its length, so both are checked. */
 const maxPool = 3000;
 const maxPoolTokens = 1150;
-/** What the end of a line costs. */
-const lineBreak = 2;
+const lineBreakTokens = 2;
 const maxKept = 1000;
 const maxPath = 1000;
 const maxTrigger = 200;
@@ -53,7 +52,7 @@ const isOpen = (batch: Batch, id: string): boolean =>
     (cursor) => cursor.waiting?.kind === 'question' && cursor.waiting.id === id,
   );
 
-/** Kept word for word, so it is bounded: decisions, rejections and corrections share one pool, reminders another. */
+/** Notes are stored verbatim and bounded: decisions, rejections and corrections share one pool, reminders have their own. */
 export function note(batch: Batch, command: CommandOf<'note'>): Refusal | undefined {
   const { kind, key, at } = command;
   const text = command.text.trim();
@@ -69,7 +68,12 @@ export function note(batch: Batch, command: CommandOf<'note'>): Refusal | undefi
   }
   const full = noRoom(batch, command, text);
   if (full) return full;
-  batch.emit('note.added', { id: `n${batch.state.noteCount + 1}`, kind, text, ...given({ key, at }) });
+  batch.emit('note.added', {
+    id: `n${batch.state.noteCount + 1}`,
+    kind,
+    text,
+    ...omitUndefined({ key, at }),
+  });
   return undefined;
 }
 
@@ -93,7 +97,7 @@ function noRoom({ state }: Batch, { kind, key }: CommandOf<'note'>, text: string
   );
   const added = { kind, key: key ?? 'n', id: 'n', text };
   const characters = sum([...live, added].map((each) => each.text.length));
-  const tokens = sum([...live, added].map((each) => estimateTokens(noteLine(each)) + lineBreak));
+  const tokens = sum([...live, added].map((each) => estimateTokens(noteLine(each)) + lineBreakTokens));
   if (characters <= maxPool && tokens <= maxPoolTokens) return undefined;
   const keys = live.map((other) => (other.kind === kind ? (other.key ?? other.id) : other.id));
   return refuse('notes_full', {
@@ -121,16 +125,15 @@ export function read(batch: Batch, { path, hash, session: id }: CommandOf<'read'
   if (path.length > maxPath || (!known && Object.keys(batch.state.reading).length >= maxKept)) {
     return refuse('notes_full', { why: 'count', what: 'files_read', limit: maxKept });
   }
-  batch.emit('file.read', { path, hash, ...given({ session: id }) });
+  batch.emit('file.read', { path, hash, ...omitUndefined({ session: id }) });
   return undefined;
 }
 
-/** What an agent was given to read; ids that the workflow does not declare are left out. */
+/** Records artifacts that were shown to a session; ids that the workflow does not declare are ignored. */
 export function loaded(batch: Batch, command: CommandOf<'loaded'>): Refusal | undefined {
   const { session: id } = command;
   const known = new Set(criticalArtifacts(batch.definition).map((artifact) => artifact.id));
   const artifacts = command.artifacts.filter((artifact) => known.has(artifact.id));
-  // What nobody's context holds is no load.
   if (id === undefined || !own(batch.state.sessions, id) || artifacts.length === 0) return undefined;
   batch.emit('artifacts.loaded', { trigger: command.trigger.slice(0, maxTrigger), artifacts, session: id });
   return undefined;
@@ -143,7 +146,7 @@ export function session(batch: Batch, command: CommandOf<'session'>): Refusal | 
   }
   if (event.type === 'started') {
     const { type: _, ...facts } = event;
-    batch.emit('session.started', { session: id, ...given(facts) });
+    batch.emit('session.started', { session: id, ...omitUndefined(facts) });
     return undefined;
   }
   if (!own(batch.state.sessions, id)) {
@@ -155,7 +158,7 @@ export function session(batch: Batch, command: CommandOf<'session'>): Refusal | 
   }
   if (event.type === 'compacted') {
     const { trigger, asked, found } = event;
-    // A summary that took long may tell of notes that were replaced meanwhile.
+    // Notes may have been replaced while the summary was written.
     const known = new Set(batch.state.notes.map((each) => each.id));
     const live = (ids: readonly string[]): string[] => ids.filter((each) => known.has(each));
     const [kept, lost] = [live(event.kept), live(event.lost)];

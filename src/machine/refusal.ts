@@ -2,7 +2,7 @@ import type { ContextAction, Event, TaskEnd } from '../schema/index.ts';
 import type { Action } from './action.ts';
 import type { RunStatus } from './state.ts';
 
-/** Every refusal of the machine: its code and the parameters that a sentence about it needs. */
+/** Every refusal of the machine: its code and the parameters of its message. */
 export interface RefusalParams {
   not_started: Record<never, never>;
   run_ended: { run: string; status: RunStatus };
@@ -49,7 +49,7 @@ export interface RefusalParams {
   not_adopted: { run: string };
   unfinished: { source: string; phase: number; phases: number };
   tree_changed: { at: string; why: 'review' | 'read_only' };
-  person_only: { what: PersonsDecision; at?: string; step?: string };
+  person_only: { what: PersonDecision; at?: string; step?: string };
   engine_only: Record<never, never>;
   own_work: { at: string; by: string };
   already_waiting: { at: string };
@@ -81,7 +81,7 @@ export type TaskProblem =
   | { is: 'lost_dependency'; task: string; on: string; end: TaskEnd }
   | { is: 'circle'; tasks: string[] };
 
-export type PersonsDecision =
+export type PersonDecision =
   | 'review'
   | 'budget'
   | 'blocked_loop'
@@ -93,13 +93,13 @@ export type PersonsDecision =
 
 export type RefusalCode = keyof RefusalParams;
 
-/** A "no" as data; `messages/` renders it for each reader. */
+/** Why a command was refused, as data; `messages/` renders it for each reader. */
 export type Refusal = { [C in RefusalCode]: RefusalOf<C> }[RefusalCode];
 
 interface RefusalOf<C extends RefusalCode> {
   code: C;
   params: RefusalParams[C];
-  /** What to do instead, where that is more than to correct the call. */
+  /** What to do instead, unless correcting the call is enough. */
   action?: Action;
   at?: string;
   /** Events that the refused command still leaves in the journal. */
@@ -108,6 +108,19 @@ interface RefusalOf<C extends RefusalCode> {
 
 export type Decision = Event[] | Refusal;
 
+/**
+ * Whether `decide` refused the command.
+ *
+ * @example
+ * ```ts
+ * import { type Command, decide, isRefusal, type State, type WorkflowTemplate } from 'stepfast';
+ *
+ * const refusalCode = (workflow: WorkflowTemplate, state: State, command: Command): string | undefined => {
+ *   const decision = decide(workflow, state, command);
+ *   return isRefusal(decision) ? decision.code : undefined;
+ * };
+ * ```
+ */
 export const isRefusal = (decision: Decision): decision is Refusal => !Array.isArray(decision);
 
 export const stillChecking = (at: string): Refusal =>

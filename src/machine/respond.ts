@@ -2,7 +2,7 @@ import type { Command, CommandType, Definition, Event } from '../schema/index.ts
 import { settle } from './decide.ts';
 import { type Effect, effectsOf, runGates } from './effect.ts';
 import { parseHandle } from './handle.ts';
-import { handleOf, isCallers } from './locate.ts';
+import { belongsToCaller, handleOf } from './locate.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, State } from './state.ts';
@@ -29,8 +29,16 @@ const answering: readonly CommandType[] = [
 ];
 
 /**
- * One command with its answer: decides, folds, and asks for the context action of the position that it opened.
- * Pure; what `execute` wraps with a store.
+ * Runs one command without a store: decides, folds the events, requests the context action of a position that it
+ * opened, and returns the reply with the effects to perform.
+ *
+ * @example
+ * ```ts
+ * import { respond, type State, type WorkflowTemplate } from 'stepfast';
+ *
+ * const advance = (workflow: WorkflowTemplate, state: State, output: string): State | null =>
+ *   respond(workflow, state, { type: 'advance', now: Date.now(), output }).state;
+ * ```
  */
 export function respond(
   definition: Definition,
@@ -64,7 +72,7 @@ export function respond(
   return { events, state: after, reply, effects };
 }
 
-/** The call attached to gates that nobody has begun: whoever was to run them may be gone. The first runner that reports has them. */
+/** The call found gates that no runner has started. It requests them again, because the process that should run them may be gone. */
 function unstarted(cursor: Cursor | undefined, effects: readonly Effect[], state: State): Effect[] {
   const checking = cursor?.checking;
   if (!cursor || !checking || checking.runner) return [];
@@ -72,7 +80,7 @@ function unstarted(cursor: Cursor | undefined, effects: readonly Effect[], state
   return asked ? [] : [runGates(handleOf(state, cursor), checking)];
 }
 
-/** A refusal for want of a briefing is the briefing: it tells the instructions, unless a context action comes first. */
+/** A `not_briefed` refusal contains the instructions, unless a context action comes first. */
 function refusalReply(
   definition: Definition,
   state: State | null,
@@ -85,7 +93,7 @@ function refusalReply(
   return { ...refusal, instructions: instructionsFor(definition, state, cursor, values) };
 }
 
-/** The cursor that the answer is about: the caller's own task, else the only one that nobody else leases. */
+/** The cursor of the reply: the caller's own task, otherwise the only cursor that no other session leases. */
 function answeredKey(after: State, command: Command, events: readonly Event[]): string {
   const cursors = Object.entries(after.cursors);
   if (command.type === 'claim') {
@@ -100,11 +108,11 @@ function answeredKey(after: State, command: Command, events: readonly Event[]): 
     const [step = '', task = ''] = parseHandle(at)?.path.split('/') ?? [];
     const key = `${step}/${task}`;
     const mine = own(after.cursors, key);
-    if (mine) return isCallers(mine, command) ? key : '';
+    if (mine) return belongsToCaller(mine, command) ? key : '';
   }
   const [only, second] = cursors;
   if (!only || second) return '';
   const [key, cursor] = only;
-  const unnamed = command.type === 'status' && at === undefined && isCallers(cursor, command);
+  const unnamed = command.type === 'status' && at === undefined && belongsToCaller(cursor, command);
   return unnamed || cursor.lease === undefined || cursor.lease.holder === command.session ? key : '';
 }

@@ -1,17 +1,18 @@
 import type { Caller, CommandOf, Text } from '../schema/index.ts';
-import { type Batch, given } from './batch.ts';
-import { again, complete, enterStep } from './flow.ts';
+import { type Batch, omitUndefined } from './batch.ts';
+import { complete, enterStep, reenterPosition } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
 import { outputKey, parseHandle } from './handle.ts';
-import { isCallers, type Located, locate } from './locate.ts';
+import { belongsToCaller, type Located, locate } from './locate.ts';
 import { own } from './own-property.ts';
-import { type PersonsDecision, type Refusal, refuse, stillChecking } from './refusal.ts';
+import { type PersonDecision, type Refusal, refuse, stillChecking } from './refusal.ts';
+import { receiptValidity } from './stale-receipt.ts';
 import type { Cursor, Waiting } from './state.ts';
 import { stepIndex, stepOf } from './steps.ts';
 
 const maxFeedback = 600;
 
-/** Decides what waits: a budget that ran out, a review, a blocked position, or a loop whose tasks all failed. */
+/** Applies a verdict to an exhausted budget, a review, a blocked position, or a loop in which every task failed. */
 export function review(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
   const { state } = batch;
   if (repeatsApproval(batch, command)) return undefined;
@@ -28,10 +29,10 @@ export function review(batch: Batch, command: CommandOf<'review'>): Refusal | un
   }
   const at = batch.at(cursor);
   if (cursor.checking && !interrupt(batch, cursor, {})) return stillChecking(at);
-  return mayReview(command, waiting, at) ?? carryOut(batch, cursor, waiting, command);
+  return mayReview(command, waiting, at) ?? applyVerdict(batch, cursor, waiting, command);
 }
 
-function carryOut(
+function applyVerdict(
   batch: Batch,
   cursor: Cursor,
   waiting: Waiting,
@@ -42,11 +43,15 @@ function carryOut(
     case 'approve':
       return waiting.kind === 'review' ? approve(batch, cursor, waiting, command) : notPassed(at);
     case 'revise':
-      decided(batch, at, command);
-      again(batch, cursor, { why: 'revise', feedback: trimmed(command.feedback), output: cursor.output });
+      emitDecision(batch, at, command);
+      reenterPosition(batch, cursor, {
+        why: 'revise',
+        feedback: trimmed(command.feedback),
+        output: cursor.output,
+      });
       return undefined;
     case 'escalate':
-      return waiting.kind === 'review' ? decided(batch, at, command) : notPassed(at);
+      return waiting.kind === 'review' ? emitDecision(batch, at, command) : notPassed(at);
     case 'abandon':
       return abandon(batch, at, command);
     case 'pivot': {
@@ -56,7 +61,7 @@ function carryOut(
   }
 }
 
-/** The approval was given before: nothing changes, whatever has become of the run. */
+/** Whether the same approval was given before. Then nothing changes, in any state of the run. */
 export function repeatsApproval(batch: Batch, { verdict, at }: CommandOf<'review'>): boolean {
   if (verdict !== 'approve' || at === undefined) return false;
   const output = own(batch.state.outputs, outputKey(parseHandle(at)?.path ?? ''));
@@ -64,7 +69,7 @@ export function repeatsApproval(batch: Batch, { verdict, at }: CommandOf<'review
   return batch.replayed;
 }
 
-/** A person may review everything; an agent what is an agent's, and not its own work. */
+/** A person may review everything; an agent only reviews for agents, and never its own work. */
 function mayReview(command: CommandOf<'review'>, waiting: Waiting, at: string): Refusal | undefined {
   if (byPerson(command)) return undefined;
   if (waiting.kind !== 'review' || waiting.by === 'human') return personOnly('review', { at });
@@ -83,20 +88,26 @@ function approve(
   const { output = '', receipts = [] } = cursor;
   const by = nameOf(command);
   const tree = command.tree ?? waiting.tree;
-  if (waiting.tree !== undefined && tree !== waiting.tree) {
+  if (receiptValidity(waiting.tree, tree) === 'stale') {
     const gates = gatesAt(batch, cursor);
     const feedback = trimmed(command.feedback);
     if (gates.length > 0) {
-      requestGates(batch, cursor, gates, output, { by, ...given({ feedback }) });
+      requestGates(batch, cursor, gates, output, { by, ...omitUndefined({ feedback }) });
       return undefined;
     }
     const { session } = waiting;
-    batch.emit('review.requested', { at, by: waiting.by, output, receipts, ...given({ tree, session }) });
+    batch.emit('review.requested', {
+      at,
+      by: waiting.by,
+      output,
+      receipts,
+      ...omitUndefined({ tree, session }),
+    });
     return refuse('tree_changed', { at, why: 'review' }, { at });
   }
-  decided(batch, at, command);
+  emitDecision(batch, at, command);
   batch.worker = waiting.session;
-  complete(batch, cursor, output, { receipts, ...given({ tree }) }, by);
+  complete(batch, cursor, output, { receipts, ...omitUndefined({ tree }) }, by);
   return undefined;
 }
 
@@ -118,7 +129,7 @@ function reviewBudget(batch: Batch, command: CommandOf<'review'>): Refusal | und
       return pivot(batch, undefined, command, target, 'BUDGET_PIVOT_FEEDBACK');
     }
     case 'escalate':
-      return decided(batch, undefined, command);
+      return emitDecision(batch, undefined, command);
     case 'abandon':
       return abandon(batch, undefined, command);
     case 'revise':
@@ -126,13 +137,13 @@ function reviewBudget(batch: Batch, command: CommandOf<'review'>): Refusal | und
   }
 }
 
-/** Every task failed: the loop again, another plan, or the end. */
+/** Every task failed: repeat the loop, pivot or abandon. */
 function reviewLoop(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
   const step = stepOf(batch.definition, batch.state.step);
   if (!byPerson(command)) return personOnly('blocked_loop', { step: step.id });
   switch (command.verdict) {
     case 'revise':
-      decided(batch, undefined, command);
+      emitDecision(batch, undefined, command);
       rewindTo(batch, step.id);
       return undefined;
     case 'pivot':
@@ -144,13 +155,13 @@ function reviewLoop(batch: Batch, command: CommandOf<'review'>): Refusal | undef
   }
 }
 
-/** Back to the step: what was done from there on no longer counts. */
+/** Goes back to the step. Work from there on no longer counts. */
 export function rewindTo(batch: Batch, to: string): void {
   batch.emit('run.rewound', { to });
   enterStep(batch, to, { from: batch.definition.steps[stepIndex(batch.definition, to) - 1]?.id });
 }
 
-/** Story, plan and feedback survive; the conversation does not. */
+/** Goes back with a cleared context; summary, plan and feedback are kept. */
 function pivot(
   batch: Batch,
   at: string | undefined,
@@ -159,23 +170,29 @@ function pivot(
   tag: string,
 ): Refusal | undefined {
   const from = batch.state.step;
-  // Where an agent reviews, the workflow says where a pivot goes.
+  // An agent cannot choose the target of a pivot.
   const to = (byPerson(command) ? command.to : undefined) ?? configured;
   const index = to === undefined ? -1 : stepIndex(batch.definition, to);
   if (to === undefined || index < 0 || index > stepIndex(batch.definition, from)) {
     const steps = batch.definition.steps
       .slice(0, stepIndex(batch.definition, from) + 1)
       .map((step) => step.id);
-    return refuse('no_pivot', { from, ...given({ to }), steps });
+    return refuse('no_pivot', { from, ...omitUndefined({ to }), steps });
   }
-  decided(batch, at, command);
+  emitDecision(batch, at, command);
   const plan = planOf(batch, to);
-  batch.emit('run.pivoted', { from, to, tag, feedback: trimmed(command.feedback) ?? '', ...given({ plan }) });
+  batch.emit('run.pivoted', {
+    from,
+    to,
+    tag,
+    feedback: trimmed(command.feedback) ?? '',
+    ...omitUndefined({ plan }),
+  });
   enterStep(batch, to, { pivot: true });
   return undefined;
 }
 
-/** What the step said last: its output, the one under review, that of its last iteration, or the plan of a pivot before. */
+/** The latest plan of the step: its output, that of its last iteration, the output under review, or the plan of an earlier pivot. */
 function planOf({ state }: Batch, step: string): Text | undefined {
   const reviewed = own(state.cursors, step)?.output;
   const [latest] = Object.entries(state.outputs)
@@ -187,17 +204,21 @@ function planOf({ state }: Batch, step: string): Text | undefined {
 }
 
 function abandon(batch: Batch, at: string | undefined, command: CommandOf<'review'>): undefined {
-  decided(batch, at, command);
+  emitDecision(batch, at, command);
   batch.emit('run.failed', { reason: trimmed(command.feedback) ?? 'abandoned' });
 }
 
-function decided(batch: Batch, at: string | undefined, command: CommandOf<'review'>): undefined {
+function emitDecision(batch: Batch, at: string | undefined, command: CommandOf<'review'>): undefined {
   const feedback = trimmed(command.feedback);
-  batch.emit('review.decided', { verdict: command.verdict, by: nameOf(command), ...given({ at, feedback }) });
+  batch.emit('review.decided', {
+    verdict: command.verdict,
+    by: nameOf(command),
+    ...omitUndefined({ at, feedback }),
+  });
 }
 
 function onlyWaiting(batch: Batch): Located | undefined {
-  const mine = (cursor: Cursor): boolean => byPerson(batch.caller) || isCallers(cursor, batch.caller);
+  const mine = (cursor: Cursor): boolean => byPerson(batch.caller) || belongsToCaller(cursor, batch.caller);
   const waiting = Object.values(batch.state.cursors).filter((cursor) => cursor.waiting && mine(cursor));
   const [only] = waiting;
   if (!only) return undefined;
@@ -208,7 +229,7 @@ function onlyWaiting(batch: Batch): Located | undefined {
 
 export const byPerson = (caller: Caller): boolean => caller.actor?.kind === 'person';
 
-export const personOnly = (what: PersonsDecision, about: { at?: string; step?: string } = {}): Refusal =>
+export const personOnly = (what: PersonDecision, about: { at?: string; step?: string } = {}): Refusal =>
   refuse('person_only', { what, ...about }, { at: about.at });
 
 const notPassed = (at: string): Refusal => refuse('bad_verdict', { why: 'gates_not_passed', at }, { at });

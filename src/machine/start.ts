@@ -1,5 +1,5 @@
 import type { Command, CommandOf, Definition, Input, Scalar } from '../schema/index.ts';
-import { type Batch, given } from './batch.ts';
+import { type Batch, omitUndefined } from './batch.ts';
 import { enterStep, openLoop } from './flow.ts';
 import { own } from './own-property.ts';
 import { type Refusal, type RefusalParams, refuse } from './refusal.ts';
@@ -9,23 +9,23 @@ import { heldCount, subStepsOf } from './steps.ts';
 export function begin(batch: Batch, command: Command): Refusal | undefined {
   switch (command.type) {
     case 'start': {
-      const { inputs, refusal } = takeInputs(batch.definition, command.inputs ?? {});
+      const { inputs, refusal } = readInputs(batch.definition, command.inputs ?? {});
       if (refusal) return refusal;
-      started(batch, command, inputs);
+      emitStarted(batch, command, inputs);
       enterStep(batch, batch.definition.steps[0]?.id ?? '');
       return undefined;
     }
     case 'adopt':
-      started(batch, command, {});
+      emitStarted(batch, command, {});
       batch.emit('run.adopted', { adopted: command.adopted });
       enterStep(batch, batch.definition.steps[0]?.id ?? '');
       return undefined;
     case 'import':
-      if (!knownPlace(batch.definition, command.state)) {
+      if (!hasPosition(batch.definition, command.state)) {
         const given = String(command.state.step).slice(0, 80);
         return refuse('unknown_step', { why: 'import', given, workflow: batch.definition.name });
       }
-      started(batch, command, command.inputs ?? {});
+      emitStarted(batch, command, command.inputs ?? {});
       batch.emit('run.imported', { state: command.state });
       if (command.state.status === 'running' && heldCount(batch.state) === 0) openLoop(batch);
       return undefined;
@@ -34,7 +34,7 @@ export function begin(batch: Batch, command: Command): Refusal | undefined {
   }
 }
 
-function started(
+function emitStarted(
   batch: Batch,
   command: CommandOf<'start' | 'adopt' | 'import'>,
   inputs: Record<string, Scalar>,
@@ -45,11 +45,11 @@ function started(
   const policy = 'boundaries' in command ? command.boundaries : undefined;
   const boundaries = policy ?? batch.definition.boundaries ?? 'prefer';
   const workflow = batch.definition.name;
-  batch.emit('run.started', { run, workflow, inputs, boundaries, ...given({ hash, summary }) });
-  if (session !== undefined) batch.emit('session.started', { session, ...given(facts ?? {}) });
+  batch.emit('run.started', { run, workflow, inputs, boundaries, ...omitUndefined({ hash, summary }) });
+  if (session !== undefined) batch.emit('session.started', { session, ...omitUndefined(facts ?? {}) });
 }
 
-/** Trimmed; longer than 100 characters becomes 97 and an ellipsis. */
+/** Trims the summary, and cuts it to 97 characters and an ellipsis if it is longer than 100. */
 export function shortSummary(summary: string | undefined): string | undefined {
   const text = summary?.trim();
   if (!text) return undefined;
@@ -59,7 +59,7 @@ export function shortSummary(summary: string | undefined): string | undefined {
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 type BadInput = Without<RefusalParams['bad_input'], 'workflow'>;
 
-function takeInputs(
+function readInputs(
   definition: Definition,
   inputs: Record<string, Scalar>,
 ): { inputs: Record<string, Scalar>; refusal?: Refusal } {
@@ -89,7 +89,7 @@ function takeInputs(
 
 const fits = (value: Scalar, input: Input): boolean => typeof value === (input.type ?? 'string');
 
-function knownPlace(definition: Definition, saved: CommandOf<'import'>['state']): boolean {
+function hasPosition(definition: Definition, saved: CommandOf<'import'>['state']): boolean {
   const step = definition.steps.find((candidate) => candidate.id === saved.step);
   if (!step || !saved.task) return step !== undefined;
   return subStepsOf(definition, step).some((sub) => sub.id === saved.subStep);

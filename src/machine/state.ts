@@ -14,16 +14,16 @@ import type {
   Task,
   Text,
 } from '../schema/index.ts';
-import type { Place } from './handle.ts';
+import type { Position } from './handle.ts';
 
 export type RunStatus = 'running' | 'waiting' | 'complete' | 'failed' | 'cancelled';
 
-/** Everything a run is, as plain JSON. Times are milliseconds since the epoch. */
+/** The whole state of a run, as plain JSON. Times are milliseconds since the epoch. */
 export interface State {
   version: 1;
   run: string;
   workflow: string;
-  /** The hash of the pinned definition, where the caller knew it. */
+  /** The hash of the pinned definition, if the caller knew it. */
   hash?: string;
   status: RunStatus;
   /** Why the run ended as it did. */
@@ -35,7 +35,7 @@ export interface State {
   boundaries: BoundaryPolicy;
   /** The main step; exactly one. */
   step: string;
-  /** How many steps were entered, this one from which: what critical artifacts are triggered by. */
+  /** How many steps were entered, and from which step this one was. Triggers of critical artifacts use it. */
   entered?: { count: number; from?: string };
   /** The context action of the transition that led here, until a position takes it. */
   arrival?: ContextAction;
@@ -46,12 +46,12 @@ export interface State {
   visits: Record<string, number>;
   tasks: Record<string, TaskList>;
   outputs: Record<string, Output>;
-  /** The last accepted call of an agent, for calls that carry no handle. */
+  /** The last accepted call of an agent, to detect repeats without a handle. */
   last?: { now: number; session?: string } & (
     | { kind: 'advance'; key: string }
     | { kind: 'fail'; reason: string }
   );
-  /** Why the run waits though no position does: every task of the loop failed. */
+  /** Why the run waits although no position does: every task of the loop failed. */
   blocked?: string;
   budget: Spent;
   pivots: Pivot[];
@@ -68,19 +68,19 @@ export interface State {
   /** The last briefing that was delivered to each session. */
   briefings: Record<string, { id: string; proven: Proof; now: number }>;
   adopted?: Adopted;
-  /** Critical artifacts that agents were given; absent until the first. */
-  loads?: Loads;
+  /** Critical artifacts that were shown to sessions; absent before the first one. */
+  loads?: ArtifactLoads;
 }
 
-export interface Loads {
+export interface ArtifactLoads {
   count: number;
   now: number;
-  /** What each session was given, by artifact: its reset takes that away. */
-  bySession: Record<string, Record<string, Load>>;
+  /** By session and artifact; a reset of the session removes its entry. */
+  bySession: Record<string, Record<string, ArtifactLoad>>;
 }
 
-export interface Load {
-  /** Of the text that was shown; absent where it was only named. */
+export interface ArtifactLoad {
+  /** Of the text that was shown; absent if only the name was shown. */
   hash?: string;
   trigger: string;
   now: number;
@@ -89,11 +89,11 @@ export interface Load {
 }
 
 /** An open position. */
-export interface Cursor extends Place {
+export interface Cursor extends Position {
   path: string;
   visit: number;
   enteredAt: number;
-  /** The tree at entry, where the caller knew it. */
+  /** The tree at entry, if the caller knew it. */
   tree?: string;
   /** Accepted failures of this position; a fresh entry starts at 0. */
   failures: number;
@@ -127,7 +127,7 @@ export interface Checking {
   deadline: number;
   runner?: { pid: number; host: string };
   tree?: string;
-  /** Whose worktree the gates run in. */
+  /** The session in whose worktree the gates run. */
   session?: string;
   /** The gates run again for this approval. */
   approval?: { by: string; feedback?: string };
@@ -141,7 +141,7 @@ export type Waiting =
 export interface Boundary {
   action: ContextAction;
   state: 'pending' | 'requested' | 'released';
-  /** What held when it was requested: `require` without a witness becomes `prefer`. */
+  /** The policy at the time of the request: `require` without a witness becomes `prefer`. */
   policy?: BoundaryPolicy;
   session?: string;
   how?: 'reset' | 'skipped' | 'proceeded';

@@ -2,7 +2,7 @@ import type { Amount, Definition, Receipt, Step } from '../schema/index.ts';
 import type { Action } from './action.ts';
 import { actions } from './actions.ts';
 import { adoptedInstructions } from './adopt.ts';
-import { given } from './batch.ts';
+import { omitUndefined } from './batch.ts';
 import { instructionsOpen } from './boundary.ts';
 import { isFenced } from './fence.ts';
 import { formatHandle, parseHandle } from './handle.ts';
@@ -17,7 +17,7 @@ import {
   subStepsOf,
   taskListOf,
   tasksIn,
-  wantedTasks,
+  undroppedTasks,
   workAt,
 } from './steps.ts';
 import { expandAt } from './values.ts';
@@ -47,7 +47,7 @@ export interface Status {
   contextAction?: '/compact' | '/clear';
   message?: string;
   feedback?: string;
-  /** What this position asked, and what it was told. */
+  /** Questions of this position, with their answers. */
   answers?: { question: string; answer: string }[];
   waiting?: WaitingFor;
   checking?: { id: string; deadline: number };
@@ -103,7 +103,7 @@ export function statusOf(
   };
   const list = taskListOf(state, step);
   if (step.type === 'loop' && list) {
-    const wanted = wantedTasks(list);
+    const wanted = undroppedTasks(list);
     status.progress.totalTasks = wanted.length;
     status.progress.completedTasks = wanted.filter((task) => task.end === 'done').length;
   }
@@ -152,7 +152,7 @@ function describe(
   status.agent = work.agent ?? step.agent ?? null;
   if (status.agent !== null) status.delegate = true;
   if (cursor.task !== undefined) {
-    const tasks = wantedTasks(taskListOf(state, step));
+    const tasks = undroppedTasks(taskListOf(state, step));
     const index = tasks.findIndex((task) => task.id === cursor.task);
     const title = tasks[index]?.title ?? cursor.task;
     status.task = { index, id: cursor.task, title, total: tasks.length };
@@ -214,7 +214,7 @@ function boundaryMessage(state: State, cursor: Cursor, at: string): string {
   return `${seed} ${subagent}, or end your turn; the user types ${command}, then continues.`;
 }
 
-/** What the position asks for, with its placeholders filled in; told even while a preferred boundary is open. */
+/** The instructions with expanded placeholders; empty while a required boundary is open. */
 export function instructionsFor(
   definition: Definition,
   state: State,
@@ -229,7 +229,7 @@ export function instructionsFor(
     : expandAt(definition, state, cursor, text, values);
 }
 
-/** Nobody learns the handle of somebody else's task. */
+/** Leaves out the handles of other sessions' tasks. */
 function listTasks(state: State, step: Step, status: Status, session: string | undefined): void {
   status.held = Object.values(state.cursors).map((cursor) => ({
     ...(session === undefined || cursor.lease?.holder === session
@@ -255,12 +255,12 @@ function addWaiting(definition: Definition, state: State, cursor: Cursor | undef
       by: 'human',
       unit: exhausted,
       step: state.step,
-      ...given({ escalated }),
+      ...omitUndefined({ escalated }),
     };
   } else if (cursor && waiting?.kind === 'review') {
     const { by, escalated } = waiting;
     const leaves = awaitsTasks(definition, cursor) ? cursor.step : undefined;
-    status.waiting = { for: 'review', by, ...given({ leaves, escalated }) };
+    status.waiting = { for: 'review', by, ...omitUndefined({ leaves, escalated }) };
   } else if (waiting?.kind === 'question') {
     const question = state.questions.find(({ id }) => id === waiting.id)?.text ?? '';
     status.waiting = { for: 'question', by: 'human', question };

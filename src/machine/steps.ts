@@ -1,5 +1,5 @@
 import type { ContextAction, Definition, Gate, Step, SubStep, Task } from '../schema/index.ts';
-import type { Place } from './handle.ts';
+import type { Position } from './handle.ts';
 import { own } from './own-property.ts';
 import type { State, TaskList } from './state.ts';
 
@@ -7,7 +7,7 @@ export function stepIndex(definition: Definition, id: string): number {
   return definition.steps.findIndex((step) => step.id === id);
 }
 
-/** The step must exist: a definition is pinned, so a run cannot stand elsewhere. */
+/** The step must exist, because the definition of a run is pinned. */
 export function stepOf(definition: Definition, id: string): Step {
   const step = definition.steps[stepIndex(definition, id)];
   if (!step) throw new RangeError(`the pinned workflow has no step '${id}'`);
@@ -22,29 +22,29 @@ export const subStepsOf = (definition: Definition, step: Step): SubStep[] =>
   own(definition.loops, loopIdOf(step)) ?? [];
 
 /** The sub-step in a loop, else the step itself: what carries instructions, gates and `on_fail`. */
-export function workAt(definition: Definition, place: Place): Step | SubStep {
-  const step = stepOf(definition, place.step);
-  if (place.task === undefined) return step;
-  return subStepsOf(definition, step).find((sub) => sub.id === place.subStep) ?? step;
+export function workAt(definition: Definition, position: Position): Step | SubStep {
+  const step = stepOf(definition, position.step);
+  if (position.task === undefined) return step;
+  return subStepsOf(definition, step).find((sub) => sub.id === position.subStep) ?? step;
 }
 
 /** Sub-step before step before transition; a pivot's clear before all. A loop that awaits its tasks has none. */
 export function contextAt(
   definition: Definition,
   state: State,
-  place: Place,
+  position: Position,
   claimed = false,
 ): ContextAction | undefined {
-  if (awaitsTasks(definition, place)) return undefined;
-  const step = stepOf(definition, place.step);
+  if (awaitsTasks(definition, position)) return undefined;
+  const step = stepOf(definition, position.step);
   // Where several agents work, each one arrives with its first sub-step.
   const arrival = claimed || parallelOf(step) === 1 ? state.arrival : undefined;
   if (state.arrivalForced && arrival) return arrival;
-  return workAt(definition, place).context ?? step.context ?? arrival;
+  return workAt(definition, position).context ?? step.context ?? arrival;
 }
 
-export const awaitsTasks = (definition: Definition, place: Place): boolean =>
-  place.task === undefined && stepOf(definition, place.step).type === 'loop';
+export const awaitsTasks = (definition: Definition, position: Position): boolean =>
+  position.task === undefined && stepOf(definition, position.step).type === 'loop';
 
 export const parallelOf = (step: Step): number => step.parallel ?? 1;
 
@@ -61,7 +61,7 @@ export function tasksIn(list: TaskList | undefined): Task[] {
 }
 
 /** Without the tasks that a person removed. */
-export const wantedTasks = (list: TaskList | undefined): Task[] =>
+export const undroppedTasks = (list: TaskList | undefined): Task[] =>
   tasksIn(list).filter((task) => task.end !== 'dropped');
 
 /** The tasks that depend on it can begin: it is done, or a person removed it. */

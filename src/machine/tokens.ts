@@ -1,4 +1,4 @@
-/** What a briefing needs at most to tell the run, the next action, the instructions and the notes whole. */
+/** The size at which a briefing can show the run, the next action, the instructions and all notes in full. */
 export const leastBriefing = { tokens: 2500, characters: 9000 } as const;
 
 /**

@@ -1,5 +1,5 @@
 import type { Definition } from '../schema/index.ts';
-import type { Place } from './handle.ts';
+import type { Position } from './handle.ts';
 import { own } from './own-property.ts';
 import { expandPlaceholders } from './placeholders.ts';
 import { opening, type State } from './state.ts';
@@ -9,22 +9,22 @@ import { stepOf, taskListOf } from './steps.ts';
 export const expandAt = (
   definition: Definition,
   state: State,
-  place: Place,
+  position: Position,
   text: string,
   values: Record<string, string> = {},
-): string => expandPlaceholders(text, (name) => placeholderValue(definition, state, place, values, name));
+): string => expandPlaceholders(text, (name) => placeholderValue(definition, state, position, values, name));
 
 function placeholderValue(
   definition: Definition,
   state: State,
-  place: Place,
+  position: Position,
   values: Record<string, string>,
   name: string,
 ): string | undefined {
   const dot = name.indexOf('.');
   const [root, part] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)];
   if (root === 'task') {
-    const task = own(taskListOf(state, stepOf(definition, place.step))?.byId, place.task ?? '');
+    const task = own(taskListOf(state, stepOf(definition, position.step))?.byId, position.task ?? '');
     if (part === 'id') return task?.id ?? '';
     if (part === 'title') return task?.title ?? '';
     return part === 'description' ? (task?.description ?? '') : undefined;
@@ -36,10 +36,12 @@ function placeholderValue(
   if (root === 'outputs') {
     // In a loop a sub-step's name means the same task's.
     const sibling =
-      place.task === undefined ? undefined : own(state.outputs, `${place.step}.${place.task}.${part}`);
+      position.task === undefined
+        ? undefined
+        : own(state.outputs, `${position.step}.${position.task}.${part}`);
     return opening((sibling ?? own(state.outputs, part))?.text ?? '');
   }
-  if (name === 'iteration') return String(place.iteration ?? '');
+  if (name === 'iteration') return String(position.iteration ?? '');
   if (name === 'run_id') return state.run;
   if (name === 'summary') return state.summary ?? '';
   if (name === 'plan_id') return own(state.variables, name) ?? String(own(definition.variables, name) ?? '');

@@ -1,5 +1,5 @@
 import { nextForTools, statusText, type ToolCall } from '../messages/index.ts';
-import { type Answer, isRefused, type Refused, type Runtime, type Who } from '../runtime/index.ts';
+import { type Answer, type CallerIdentity, isRefused, type Refused, type Runtime } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { moreWords } from './context.ts';
 import { type StatusAnswer, statusAnswer } from './status-answer.ts';
@@ -8,7 +8,7 @@ import { type StatusAnswer, statusAnswer } from './status-answer.ts';
 export async function answered(
   runtime: Runtime,
   answer: Answer,
-  known: Who & { session: string; named?: boolean },
+  known: CallerIdentity & { session: string; named?: boolean },
 ): Promise<{ structured: StatusAnswer } | { refused: Refused }> {
   const { reply, ignored = false, restored, due = [] } = answer;
   if (isRefused(reply)) return { refused: reply };
@@ -23,7 +23,8 @@ export async function answered(
     ...(repeats ? { repeatOf: repeatedAt(view) } : {}),
   };
   const worktree = answer.worktree ?? runtime.workspace.taskWorktree(reply.run, reply.task?.id);
-  const artifacts = view && brings ? await runtime.memory.bring(view, known, due, moreWords) : undefined;
+  const artifacts =
+    view && brings ? await runtime.briefings.renderDue(view, known, due, moreWords) : undefined;
   const around = {
     ...(worktree === undefined ? {} : { worktree }),
     ...(warning === undefined ? {} : { warning }),

@@ -1,7 +1,7 @@
-import type { CallOptions, Who } from '../runtime/index.ts';
+import type { CallerIdentity, CallOptions } from '../runtime/index.ts';
 
 /** Who calls, and how long the call may wait for gates. */
 export interface Caller {
-  who: Who & { session: string };
+  who: CallerIdentity & { session: string };
   options: Pick<CallOptions, 'waitMs' | 'onProgress'>;
 }

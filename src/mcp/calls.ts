@@ -126,7 +126,7 @@ const calls: Record<string, Call> = {
 /** The run of the handle, for what is about a run and not about a position. */
 async function runNamedBy(given: Arguments, runtime: Runtime): Promise<{ run?: string } | Refused> {
   const at = textIn(given, 'at');
-  return at === undefined ? {} : await runtime.which({ at });
+  return at === undefined ? {} : await runtime.chooseRun({ at });
 }
 
 async function told(
@@ -151,7 +151,7 @@ async function send(
 ): Promise<Answer> {
   const named = run === undefined ? {} : { run };
   const at = 'at' in request ? request.at : undefined;
-  const found = isOfTask(at) ? await runtime.find({ at }) : undefined;
+  const found = isOfTask(at) ? await runtime.loadRun({ at }) : undefined;
   const view = found && !('code' in found) ? found : undefined;
   const held = view && at !== undefined ? heldByOther(view, at, who.session) : undefined;
   const answer = await runtime.call(request, who, { ...options, ...named, ...(view ? { view } : {}) });

@@ -7,7 +7,7 @@ import {
 } from '../context/index.ts';
 import { criticalArtifacts, type Definition, leastBriefing, statusOf } from '../machine/index.ts';
 import { nextForTools } from '../messages/index.ts';
-import { cursorFor, type Refused, type Runtime, type Who } from '../runtime/index.ts';
+import { type CallerIdentity, cursorFor, type Refused, type Runtime } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { type Arguments, badArgument, textIn } from './arguments.ts';
 import { meantRun } from './session-run.ts';
@@ -27,13 +27,13 @@ interface Asked {
 export async function contextFor(
   given: Arguments,
   runtime: Runtime,
-  who: Who & { session: string },
+  who: CallerIdentity & { session: string },
 ): Promise<{ text: string } | { refused: Refused }> {
   const at = textIn(given, 'at');
-  let found = await runtime.find({ at });
+  let found = await runtime.loadRun({ at });
   if ('code' in found && at === undefined) {
     const run = await meantRun(runtime, found, { session: who.session, over: 'any' });
-    if (run !== undefined) found = await runtime.find({ run });
+    if (run !== undefined) found = await runtime.loadRun({ run });
   }
   if ('code' in found) return { refused: found };
   const text = await contextOf(runtime, found, who, {
@@ -49,7 +49,7 @@ export async function contextFor(
 export async function contextOf(
   runtime: Runtime,
   view: Loaded,
-  who: Who = {},
+  who: CallerIdentity = {},
   { at, section, artifacts, force = false }: Asked = {},
 ): Promise<string | Refused> {
   const { definition, state } = view;
@@ -59,7 +59,7 @@ export async function contextOf(
   const cursor = cursorFor(view, { at, session });
   const status = statusOf(definition, state, { cursor, values: runtime.workspace.values, session });
   const wanted = artifacts ? 'artifacts' : section;
-  const source = await runtime.memory.gather(view, {
+  const source = await runtime.briefings.gather(view, {
     session,
     cursor,
     next: nextForTools(status.action, { gatesElsewhere: !runtime.workspace.hasFiles }),
@@ -70,7 +70,11 @@ export async function contextOf(
   });
   const told = tell(source, wanted);
   if (session !== '')
-    await runtime.memory.record(view, who, { artifacts: source.artifacts, ...told, trigger: 'manual' });
+    await runtime.briefings.recordShown(view, who, {
+      artifacts: source.artifacts,
+      ...told,
+      trigger: 'manual',
+    });
   return told.text;
 }
 

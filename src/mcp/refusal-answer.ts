@@ -6,14 +6,14 @@ import {
   refusalText,
   toolVoice,
 } from '../messages/index.ts';
-import type { Runtime, Who } from '../runtime/index.ts';
+import type { CallerIdentity, Runtime } from '../runtime/index.ts';
 import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 
 /** A refusal for a client: within a token budget, and with the workflows that it can start where it named none. */
 export async function refusalAnswer(
   refused: Refused,
   runtime: Runtime,
-  { witness }: Who = {},
+  { witness }: CallerIdentity = {},
 ): Promise<RefusalText> {
   const workflows =
     refused.code === 'no_workflow' ? { workflows: namedWorkflows(await offeredWorkflows(runtime)) } : {};

@@ -54,7 +54,7 @@ export async function readResource(uri: string, runtime: Runtime): Promise<ReadR
   if (uri === workflows) return json(uri, { workflows: await offeredWorkflows(runtime) });
   if (uri === all) return json(uri, { runs: await runList(runtime) });
   const [, id, briefing] = /^stepfast:\/\/runs\/([^/]+)(\/briefing)?$/.exec(uri) ?? [];
-  const view = id === undefined ? undefined : await runtime.find({ run: id });
+  const view = id === undefined ? undefined : await runtime.loadRun({ run: id });
   if (!view || 'code' in view) return undefined;
   if (briefing !== undefined) {
     const text = await contextOf(runtime, view);

@@ -64,7 +64,7 @@ type CallerOf = NonNullable<McpServerOptions['caller']>;
 function createCallerOf({ env, home }: Pick<ServeOptions, 'env' | 'home'>): CallerOf {
   let last: Awaited<ReturnType<CallerOf>>;
   return async (call) => {
-    const [{ createCallers, sessionName }, { stateDirectory }] = await Promise.all([
+    const [{ createPendingCalls: createCallers, sessionName }, { stateDirectory }] = await Promise.all([
       loadRuntime(),
       import('../workspace/index.ts'),
     ]);

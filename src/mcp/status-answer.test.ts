@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { actionSamples } from '../../test/kit/message-samples.ts';
 import type { Action, Receipt } from '../machine/index.ts';
 import { nextForTools, type StatusText, statusText } from '../messages/index.ts';
-import type { Told } from '../runtime/index.ts';
+import type { AnsweredStatus } from '../runtime/index.ts';
 import { statusAnswer } from './status-answer.ts';
 
 const at = 'k3f9x2ab:implementation/task-0417/verify-change#12';
-const plain = (more: Partial<Told> = {}): Told => ({
+const plain = (more: Partial<AnsweredStatus> = {}): AnsweredStatus => ({
   run: 'implement-feature-20261114-k3f9x2ab',
   status: 'running',
   at,
@@ -25,7 +25,7 @@ const plain = (more: Partial<Told> = {}): Told => ({
   ...more,
 });
 
-const told = (more: Partial<Told> = {}): StatusText<Told> =>
+const told = (more: Partial<AnsweredStatus> = {}): StatusText<AnsweredStatus> =>
   statusText(plain(more), (action) => nextForTools(action));
 
 const gate = (tail: string, what = 'npm test'): Receipt => ({

@@ -1,7 +1,7 @@
 import { redactQuickly, withoutSecrets } from '../context/index.ts';
 import { estimateTokens, type Receipt, type Status } from '../machine/index.ts';
 import { bounded, firstWithin, type StatusText } from '../messages/index.ts';
-import type { Told } from '../runtime/index.ts';
+import type { AnsweredStatus } from '../runtime/index.ts';
 import { tellingLines } from './failure-excerpt.ts';
 
 /** Estimated tokens that an answer may have beside its instructions: 300 of o200k, which the estimate is well above. */
@@ -53,7 +53,7 @@ interface FailedGate {
 
 /** Where the run stands, within the budget: what is long gives way, and the answer says where it is whole. */
 export function statusAnswer(
-  reply: StatusText<Told>,
+  reply: StatusText<AnsweredStatus>,
   {
     worktree,
     warning,
@@ -113,7 +113,11 @@ export function statusAnswer(
 }
 
 /** What the position asks for, with the reviewer's words and the answers that belong to it. */
-function instructionsIn({ instructions, feedback, answers = [] }: StatusText<Told>): string | undefined {
+function instructionsIn({
+  instructions,
+  feedback,
+  answers = [],
+}: StatusText<AnsweredStatus>): string | undefined {
   if (instructions === undefined) return undefined;
   const told = answers.map(({ question, answer }) => `Question: ${question}\nAnswer: ${answer}`);
   return bounded([...(feedback === undefined ? [] : [feedback]), instructions, ...told].join('\n\n'));

@@ -1,6 +1,5 @@
 import type { Action } from '../machine/index.ts';
 import {
-  advanceCommand,
   agentReview,
   claimCommands,
   commandFor,
@@ -10,24 +9,36 @@ import {
   tasksCommand,
 } from './shell.ts';
 
-/** What a person who looks at a run can do next. An agent does the work; the person decides. */
+/** Without a handle: people are not shown handles. */
+const advance = 'advance --output "what was done"';
+
+/**
+ * The next action for a person. Agents do the work; the person decides.
+ *
+ * @example
+ * ```ts
+ * import { nextForPerson } from 'stepfast';
+ *
+ * nextForPerson({ do: 'wait', for: 'review', by: 'person' }).commands[0]; // 'stepfast approve'
+ * ```
+ */
 export function nextForPerson(action: Action, run?: string): NextCommands {
   switch (action.do) {
     case 'work':
       return action.finish === 'set_tasks'
-        ? { say: 'The agent sets the tasks of the loop.', commands: [tasksCommand(action.step, run)] }
-        : { say: 'The agent is at work.', commands: [advanceCommand(action.at)] };
+        ? { say: 'The agent is planning the tasks of the loop.', commands: [tasksCommand(action.step, run)] }
+        : { say: 'The agent is working.', commands: [commandFor(advance, run)] };
     case 'fix':
-      return { say: 'The agent fixes it.', commands: [advanceCommand(action.at)] };
+      return { say: 'The agent is fixing the failed gates.', commands: [commandFor(advance, run)] };
     case 'reset_context':
       return {
-        say: `The agent's /${action.context} comes first.`,
-        commands: [`stepfast status --at ${action.at}`],
+        say: `Waits for /${action.context} in the agent's session.`,
+        commands: [commandFor(action.required ? 'proceed' : 'status', run)],
       };
     case 'wait':
       if (action.for === 'gates')
         return { say: 'The gates are running.', commands: decisionFor(action, run) };
-      if (action.for === 'review' && action.by !== 'person') return agentReview(action, action.by.agent, run);
+      if (action.for === 'review' && action.by !== 'person') return agentReview({}, action.by.agent, run);
       return { say: `Waits for your ${decisionNoun(action)}.`, commands: decisionFor(action, run) };
     case 'claim':
       return claimCommands(action, run, '');
@@ -35,22 +46,21 @@ export function nextForPerson(action: Action, run?: string): NextCommands {
       return action.because === 'cancelled'
         ? { say: 'The run was cancelled.', commands: [] }
         : {
-            say: 'Nothing, unless you go back to a step:',
+            say: 'The run has ended. To go back to a step:',
             commands: [`stepfast rewind <step> --run ${action.run.slice(action.run.lastIndexOf('-') + 1)}`],
           };
     case 'ask_status':
-      return { say: 'Look at the run:', commands: [commandFor('status', run)] };
     case 'continue':
-      return { say: 'Look at the run:', commands: [commandFor('status', run)] };
+      return { say: 'Show the run:', commands: [commandFor('status', run)] };
   }
 }
 
-/** What a person in an agent's session is told when a turn ends and the next step is theirs; undefined where it is not. */
+/** The notice in an agent's session when a turn ends and the person has to act; undefined otherwise. */
 export function noticeForPerson(action: Action): string | undefined {
   if (action.do === 'reset_context') {
     const context = action.context === 'clear' ? 'a fresh context' : 'a compacted context';
     const otherwise = action.required
-      ? "It waits for that; 'stepfast proceed' skips it."
+      ? "The run waits for it; 'stepfast proceed' skips it."
       : 'Any other message continues in this context.';
     return `starts with ${context}. Type /${action.context}, then: continue. ${otherwise}`;
   }
@@ -72,4 +82,4 @@ export function noticeForPerson(action: Action): string | undefined {
   }
 }
 
-const inTerminal = (text: string): string => `${text}, in a terminal of your own; then: continue.`;
+const inTerminal = (text: string): string => `${text}, in your own terminal; then: continue.`;

@@ -13,7 +13,7 @@ export function badTasks(
     return { message: `The loop '${step}' is over.`, next: askPerson(`stepfast rewind ${step}`) };
   if (problem.is === 'nothing_left')
     return {
-      message: `The list leaves nothing to do in '${step}', which is decided when the run gets there.`,
+      message: `The list leaves no open task in '${step}', and a loop can only be skipped when the run is at it.`,
       next: `Set at least one task, or wait until the run is at '${step}'.`,
     };
   return { message: taskProblem(problem), next: `Send the whole list of '${step}' again.` };
@@ -22,7 +22,7 @@ export function badTasks(
 function taskProblem(problem: Exclude<TaskProblem, { is: 'loop_over' } | { is: 'nothing_left' }>): string {
   switch (problem.is) {
     case 'all_ended':
-      return 'Every task of the list has ended.';
+      return 'Every task in the list has ended.';
     case 'too_many':
       return `${problem.count} tasks are too many: the limit is ${problem.limit}.`;
     case 'bad_id':
@@ -78,12 +78,15 @@ export function badInput(params: Params<'bad_input'>, voice: Voice): Rendered {
     case 'unknown':
       return {
         message: `'${workflow}' has no input '${name}'.`,
-        next: params.inputs.length > 0 ? `It takes ${params.inputs.join(', ')}.` : 'It takes none.',
+        next:
+          params.inputs.length > 0
+            ? `Use one of ${params.inputs.join(', ')}.`
+            : 'This workflow has no inputs.',
       };
     case 'missing':
       return { message: `'${workflow}' needs the input '${name}'.`, next: voice.start({ workflow, name }) };
     case 'type':
-      return { message: `The input '${name}' must be a ${params.type}.`, next: 'Correct it.' };
+      return { message: `The input '${name}' must be a ${params.type}.`, next: `Send a ${params.type}.` };
   }
 }
 
@@ -94,7 +97,7 @@ export function badNote(params: Params<'bad_note'>): Rendered {
         ? { message: 'The question is empty.', next: 'Ask what you need to know.' }
         : { message: 'The note is empty.', next: 'Write down what must be remembered.' };
     case 'no_reason':
-      return { message: 'The reason is empty.', next: `Say why '${params.task}' is removed.` };
+      return { message: 'The reason is empty.', next: `Give a reason for removing '${params.task}'.` };
     case 'too_long': {
       const what = params.what === 'todo' ? 'to-do list' : 'note';
       return {
@@ -126,7 +129,7 @@ export function notesFull(params: Params<'notes_full'>): Rendered {
       next: params.what === 'files_read' ? 'Continue: this one is not recorded.' : 'Use an existing one.',
     };
   return {
-    message: `There is no room: notes of this kind hold at most ${params.limit} ${params.unit}.`,
+    message: `The notes are full: notes of this kind have at most ${params.limit} ${params.unit} together.`,
     next: `Replace one by its key: ${params.keys.join(', ')}.`,
   };
 }
@@ -137,7 +140,7 @@ export function personOnly({ what, at, step }: Params<'person_only'>): string {
     budget: `The budget of '${step}' is`,
     blocked_loop: `What happens to '${step}' is`,
     remove_task: 'Removing a task is',
-    answer: 'The answer is',
+    answer: 'Answering a question is',
     pass_boundary: 'Skipping a context action is',
     rewind: 'Going back to a step is',
     cancel: 'Cancelling a run is',
@@ -168,7 +171,7 @@ export function noRun(params: RuntimeRefusalParams['no_run'], voice: Voice): Ren
     case 'none_live':
       return { message: 'No run is active here.', next: voice.start() };
     case 'none_in_session':
-      return { message: 'This session works on no run.', next: voice.startOrContinue() };
+      return { message: 'This session is not working on a run.', next: voice.startOrContinue() };
     case 'unknown':
       return {
         message: `No run of this project is named '${params.name}'.`,
@@ -207,10 +210,10 @@ export function badArgument(problem: ArgumentProblem): Rendered {
     case 'blank_output':
       return {
         message: 'output is blank.',
-        next: problem.failed ? 'Say why it failed.' : 'Say what was done.',
+        next: problem.failed ? 'Describe why it failed.' : 'Describe what was done.',
       };
     case 'verdict_and_failed':
-      return { message: 'verdict and failed exclude each other.', next: 'Send either verdict or failed.' };
+      return { message: 'verdict and failed cannot be combined.', next: 'Send either verdict or failed.' };
     case 'verdict_without_at':
       return { message: 'A verdict needs at.', next: 'Add the handle of the position under review.' };
     case 'input_not_scalar':

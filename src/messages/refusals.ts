@@ -69,10 +69,7 @@ function rendered(refused: Refused, voice: Voice): Rendered {
     case 'not_briefed': {
       const { at, context } = refused.params;
       return context === undefined
-        ? say(
-            `${at} was not started: no one asked for its instructions.`,
-            `Follow the instructions. ${voice.advance(at)}`,
-          )
+        ? say(`The instructions of ${at} were not read yet.`, `Follow the instructions. ${voice.advance(at)}`)
         : say(`${at} starts with /${context}, and no agent has started it.`);
     }
     case 'boundary_open': {
@@ -87,7 +84,7 @@ function rendered(refused: Refused, voice: Voice): Rendered {
     case 'stale_gates':
       return say(
         'id' in refused.params
-          ? `Nothing waits for the gate run ${refused.params.id}.`
+          ? `The gate run ${refused.params.id} is no longer needed.`
           : `${refused.params.run} is ${refused.params.status}.`,
         'Discard the result.',
       );
@@ -137,7 +134,10 @@ function rendered(refused: Refused, voice: Voice): Rendered {
         `Create them. ${voice.advance(refused.params.at)}`,
       );
     case 'not_adopted':
-      return say(`${refused.params.run} runs a workflow of its own.`, 'Adopt into a new run.');
+      return say(
+        `${refused.params.run} was started from a workflow and cannot be adopted into.`,
+        'Adopt into a new run.',
+      );
     case 'unfinished': {
       const { source, phase, phases } = refused.params;
       return say(
@@ -155,7 +155,7 @@ function rendered(refused: Refused, voice: Voice): Rendered {
     case 'person_only':
       return say(personOnly(refused.params), 'End your turn and wait for the user.');
     case 'engine_only':
-      return say('Only Stepfast runs gates.', 'Advance the position: its gates run then.');
+      return say('Only Stepfast runs gates.', 'Advance the position: that starts its gates.');
     case 'own_work': {
       const { at, by } = refused.params;
       return say(
@@ -171,7 +171,7 @@ function rendered(refused: Refused, voice: Voice): Rendered {
       return badVerdict(refused.params);
     case 'amount_required': {
       const { unit, step } = refused.params;
-      return say(`The ${unit} of '${step}' are used up.`, `Say how many more ${unit} it gets.`);
+      return say(`The ${unit} of '${step}' are used up.`, `Specify how many more ${unit} to allow.`);
     }
     case 'no_pivot': {
       const { from, to, steps } = refused.params;
@@ -207,32 +207,32 @@ function rendered(refused: Refused, voice: Voice): Rendered {
     case 'several_runs': {
       const { runs, total } = refused.params;
       return say(
-        total === 1 ? 'Only a run of another worktree is live.' : `${total} runs are live.`,
+        total === 1 ? 'The only active run belongs to another worktree.' : `${total} runs are active.`,
         voice.chooseRun(runs.map(({ run }) => run)),
       );
     }
     case 'untrusted': {
       const { workflow, name, commands } = refused.params;
       return say(
-        `'${workflow}' runs commands that no one has trusted on this machine: ${listed(commands, ', ', 1)}.`,
+        `'${workflow}' runs commands that are not trusted on this machine: ${listed(commands, ', ', 1)}.`,
         askPerson(`stepfast trust ${name}`),
       );
     }
     case 'no_file':
       return say(
         `There is no file '${refused.params.path}' in this project.`,
-        'Name a file of the project; anything else that was read needs a key.',
+        'Name a file of the project, or add a key for anything else.',
       );
     case 'source_complete':
       return say(
         `${refused.params.source} says that its workflow is complete.`,
-        'Change its status, or start a run of your own.',
+        'Change the status in that file, or start a run.',
       );
     case 'run_live':
       return say(
-        `${refused.params.run} is live in this worktree, so ${refused.params.source} was not adopted.`,
+        `${refused.params.run} is active in this worktree, so ${refused.params.source} was not adopted.`,
         refused.params.force
-          ? 'Finish that run, or adopt beside it with: stepfast adopt --force'
+          ? 'Finish that run, or adopt anyway with: stepfast adopt --force'
           : 'Finish that run first.',
       );
     case 'bad_argument': {
@@ -245,15 +245,15 @@ function rendered(refused: Refused, voice: Voice): Rendered {
             `todo_path '${refused.params.todoPath}' points outside the project, or into .git or .stepfast.`,
             'Name a file of the project.',
           )
-        : say(refused.params.message, 'Fix it.');
+        : say(refused.params.message, 'Fix the file.');
     case 'no_workflow':
       return say(refused.params.message, voice.workflows());
     case 'invalid_workflow':
       return say(refused.params.message, 'Fix it; stepfast validate shows every error.');
     case 'not_writable':
-      return say(refused.params.message, 'Run it where Stepfast can write.');
+      return say(refused.params.message, 'Run Stepfast in a writable directory.');
     case 'no_worktree':
-      return say(refused.params.message, 'Fix it, or let one agent do the tasks.');
+      return say(refused.params.message, 'Fix the problem, or work on the tasks with one agent.');
     case 'key_reused':
       return say(
         refused.params.message,
@@ -267,7 +267,7 @@ function rendered(refused: Refused, voice: Voice): Rendered {
     case 'server_failed':
       return say(
         refused.params.message,
-        'Send the same call again, with the same handle; a person checks the server log.',
+        'Send the same call again, with the same handle. If it fails again, ask a person to check the server log.',
       );
     case 'store_forked':
       return say(refused.params.message, askPerson('stepfast repair'));
@@ -279,7 +279,10 @@ function rendered(refused: Refused, voice: Voice): Rendered {
     case 'store_newer':
       return say(refused.params.message, 'Update Stepfast.');
     case 'state_too_large':
-      return say(refused.params.message, 'A person cancels it; start another run for the rest.');
+      return say(
+        refused.params.message,
+        'Ask a person to cancel it, then start another run for the remaining work.',
+      );
     case 'server_refused':
     case 'other_server':
       return say(refused.params.message, askPerson('stepfast login'));

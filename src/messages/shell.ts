@@ -19,7 +19,17 @@ export const decisionCommands = {
 export const commandFor = (command: string, run: string | undefined): string =>
   run === undefined ? `stepfast ${command}` : `stepfast ${command} --run ${run}`;
 
-/** What an agent that types commands into a shell does next. It must not take itself for the person who decides. */
+/**
+ * The next action for an agent that uses the command line. Decisions are worded so that the agent leaves them to the
+ * person. `run` is the run to name in the commands, if several are active.
+ *
+ * @example
+ * ```ts
+ * import { nextForShell } from 'stepfast';
+ *
+ * nextForShell({ do: 'ask_status' }).commands; // ['stepfast status']
+ * ```
+ */
 export function nextForShell(action: Action, run?: string): NextCommands {
   switch (action.do) {
     case 'work':
@@ -30,7 +40,7 @@ export function nextForShell(action: Action, run?: string): NextCommands {
       return { say: 'Fix it, then:', commands: [advanceCommand(action.at)] };
     case 'reset_context':
       return {
-        say: `Run /${action.context}, then ask again.`,
+        say: `Reset the context with /${action.context}, then ask again:`,
         commands: [`stepfast status --at ${action.at}`],
       };
     case 'wait':
@@ -46,7 +56,7 @@ export function nextForShell(action: Action, run?: string): NextCommands {
         commands: [],
       };
     case 'ask_status':
-      return { say: 'Look at the run:', commands: [commandFor('status', run)] };
+      return { say: 'Show the run:', commands: [commandFor('status', run)] };
     case 'continue':
       return { say: `Continue at ${listed(action.at)}.`, commands: [] };
   }
@@ -57,7 +67,7 @@ function waitForShell(action: Extract<Action, { do: 'wait' }>, run: string | und
     return { say: 'The gates are running.', commands: [commandFor('status --wait', run)] };
   if (action.for === 'review' && action.by !== 'person') return agentReview(action, action.by.agent, run);
   return {
-    say: `End your turn: it waits for a person's ${decisionNoun(action)}. The person types:`,
+    say: `End your turn: the run waits for a person's ${decisionNoun(action)}. The person types:`,
     commands: decisionFor(action, run),
   };
 }
@@ -115,20 +125,29 @@ export const tasksCommand = (step: string, run: string | undefined): string =>
 export const asLine = ({ say, commands: [command] }: NextCommands): string =>
   command === undefined ? say : `${say} ${command}`;
 
-/** Refusals for whoever types commands. */
+/**
+ * Renders refusals for the command line.
+ *
+ * @example
+ * ```ts
+ * import { type Refusal, refusalText, shellVoice } from 'stepfast';
+ *
+ * const nextFor = (refusal: Refusal): string => refusalText(refusal, shellVoice()).next;
+ * ```
+ */
 export const shellVoice = ({ run }: { run?: string | undefined } = {}): Voice => ({
   next: (action) => asLine(nextForShell(action, run)),
   start: (input) =>
     input
       ? `stepfast start ${input.workflow} --input ${input.name}="..."`
-      : 'Start a run: stepfast go "what to do". To name one that has ended, pass --run <run>.',
+      : 'Start a run: stepfast go "what to do". To use a run that has ended, pass --run <run>.',
   startOrContinue: () => 'Start a run: stepfast go "what to do". To continue one, pass --run <run>.',
-  workflows: () => 'Name one of: stepfast list',
-  chooseRun: () => 'Say which with --run <run>.',
+  workflows: () => 'List the workflows: stepfast list',
+  chooseRun: () => 'Choose one with --run <run>.',
   setTasks: (step) => `Set the tasks: ${tasksCommand(step, run)}`,
   advance: (at) => `Then: ${advanceCommand(at)}`,
   handOver: (at, agent) => `Hand ${at} to '${agent}'.`,
   resetContext: (at, context) =>
     `Type /${context}, or hand ${at} to a subagent. A person can skip it with: ${commandFor('proceed', run)}`,
-  askPerson: (command) => `A person runs: ${command}`,
+  askPerson: (command) => `Ask a person to run: ${command}`,
 });

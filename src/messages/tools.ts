@@ -14,11 +14,20 @@ export interface ToolCall {
   gatesElsewhere?: boolean;
 }
 
-/** What an agent with Stepfast's MCP tools does next. */
+/**
+ * The next action as a sentence for an agent with Stepfast's MCP tools.
+ *
+ * @example
+ * ```ts
+ * import { nextForTools } from 'stepfast';
+ *
+ * nextForTools({ do: 'ask_status' }); // 'Call workflow_status.'
+ * ```
+ */
 export function nextForTools(action: Action, call: ToolCall = {}): string {
   const { repeatOf, ignored } = call;
   if (repeatOf !== undefined && (action.do === 'work' || action.do === 'fix'))
-    return `This was taken for a repeat of your call at ${repeatOf}. To complete ${action.at}, pass at.`;
+    return `This call counted as a repeat of your call at ${repeatOf}. To complete ${action.at}, pass at.`;
   return `${ignored ? notStored(action) : ''}${sentence(action, call)}`;
 }
 
@@ -31,7 +40,7 @@ function sentence(action: Action, { gatesElsewhere }: ToolCall): string {
     case 'fix':
       return action.gates.length > 0
         ? `${failure(action.gates)}. Fix it, then ${advance(action.at)}`
-        : `The gates keep changing files. Make sure that they change none, then ${advance(action.at)}`;
+        : `The gates change files on every run. Make them stop changing files, then ${advance(action.at)}`;
     case 'reset_context':
       return freshContext(action);
     case 'wait':
@@ -57,7 +66,7 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
   const { at } = action;
   switch (action.for) {
     case 'gates':
-      return `${gatesElsewhere ? 'The gates wait for a caller with a checkout' : 'The gates are running'}: call workflow_status with at ${at} in a while.`;
+      return `${gatesElsewhere ? 'The gates are waiting for a checkout that can run them' : 'The gates are running'}: call workflow_status with at ${at} in a moment.`;
     case 'review': {
       if (action.by === 'person') return `End your turn. The user decides with: ${decisionCommands.review}`;
       const { agent } = action.by;
@@ -97,7 +106,7 @@ function notStored(action: Action): string {
 /** Only a person or the host can clear a context; an agent cannot do it to itself. */
 function freshContext({ at, context, agent, required, elsewhere }: Extract<Action, { do: 'reset_context' }>) {
   if (elsewhere)
-    return `Another session was asked for a fresh context here. If this session has just begun, it is that context: call workflow_status with at ${at}.`;
+    return `Another session was asked to reset its context here. If this session has just started, its context is fresh: call workflow_status with at ${at}.`;
   const subagent = agent === undefined ? 'a subagent' : `a subagent '${agent}'`;
   const otherwise = required
     ? 'Or the user skips it with: stepfast proceed'
@@ -124,7 +133,7 @@ function claim({ run, ready, own, held, limit, open, decisions }: Claim): string
   const continueOwn = own.length === 0 ? '' : `Continue at ${own.slice(0, 2).join(' or ')}. `;
   if (ready.length > 0)
     return `${continueOwn}Call workflow_claim with run_id ${run}; ready: ${listed(ready)}.`;
-  const why = held >= limit ? `all ${held} places are taken` : 'no task is ready';
+  const why = held >= limit ? `all ${held} slots are taken` : 'no task is ready';
   const waits = open.map(({ task, state }) => firstWithin(`${task} ${taskStateText(state)}`, 20));
   const what = waits.length === 0 ? '' : `: ${listed(waits, '; ', 3)}`;
   const [decision] = decisions;
@@ -155,7 +164,17 @@ function taskStateText(state: TaskState): string {
   }
 }
 
-/** Refusals for an agent with tools. `workflows` are those it can start; `witnessed`: hooks report which subagent calls. */
+/**
+ * Renders refusals for an agent with MCP tools. `workflows` are those it can start; `witnessed`: hooks report which
+ * subagent calls.
+ *
+ * @example
+ * ```ts
+ * import { type Refusal, refusalText, toolVoice } from 'stepfast';
+ *
+ * const messageFor = (refusal: Refusal): string => refusalText(refusal, toolVoice()).message;
+ * ```
+ */
 export const toolVoice = ({
   workflows,
   witnessed,

@@ -5,28 +5,27 @@ import type { Loaded } from '../store/index.ts';
 
 export type { Refused };
 
-/** Where the run stands; `replayed`: the call had been accepted before; `interrupted`: its gates were, and count for nothing. */
-export type Told = Status & { replayed?: true; interrupted?: true };
+/** The status after a call. `replayed`: the same call was accepted before; `interrupted`: its gates were stopped and do not count. */
+export type AnsweredStatus = Status & { replayed?: true; interrupted?: true };
 
 export interface Answer {
   run?: string;
-  reply: Told | Refused;
-  /** Where a claimed task is worked on. */
+  reply: AnsweredStatus | Refused;
+  /** The directory of a claimed task. */
   worktree?: string;
   warning?: string;
-  /** The words of an advance or a failure were not taken: the position waits. */
+  /** The output was not stored, because the position waits. */
   ignored?: true;
-  /** Critical artifacts that the caller's session must be given now. */
+  /** Critical artifacts that the caller's session must be shown now. */
   due?: readonly DueArtifact[];
-  /** Tasks of a given list that stay as they were: started, ended, or removed by a person. */
+  /** Tasks of the sent list that did not change: started, ended, or removed by a person. */
   kept?: { id: string; title: string; end?: TaskEnd }[];
-  /** A start that went on with a run. */
+  /** The start continued an existing run. */
   restored?: true;
-  /** The run as the call left it, where that is known. */
+  /** The run after the call, if it is known. */
   view?: Loaded | undefined;
 }
 
-/** What a refusal is, whoever gave it: a status has no code. */
 export const isRefused = (reply: Answer['reply']): reply is Refused => 'code' in reply;
 
 /** Errors that a caller can cause and fix become refusals; all others stay errors. */
@@ -54,7 +53,7 @@ export function refusedBy(error: unknown): Refused | undefined {
   if (!(error instanceof StepfastError) || !correctable.includes(error.code)) return undefined;
   const { code, message } = error;
   const params = { message, ...(isOnServer(error) ? { onServer: true } : {}) };
-  // The code is one of the list above.
+  // `correctable` holds the code.
   return { code, params } as Refused;
 }
 

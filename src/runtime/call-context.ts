@@ -5,21 +5,21 @@ import type { Caller, CommandType, Definition, SessionFacts } from '../machine/i
 import type { Workspace } from '../workspace/index.ts';
 import type { Refused } from './answer.ts';
 
-export interface Who {
+export interface CallerIdentity {
   actor?: NonNullable<Caller['actor']>;
   session?: string;
   /** The agent program, where it is known. */
   host?: string;
-  /** Somebody sees the session's resets. */
+  /** What observes the session's resets. */
   witness?: NonNullable<SessionFacts['witness']>;
 }
 
-/** What a command carries of its caller and of the workspace it comes from. */
+/** Adds the caller and the workspace to commands. */
 export interface CallContext {
   clock(): number;
-  caller(who: Who, tree?: string): Caller;
+  caller(identity: CallerIdentity, tree?: string): Caller;
   /** Binds the session with its first call. */
-  around(who: Who): Circumstances;
+  around(identity: CallerIdentity): Circumstances;
   treeFor(definition: Definition, type: CommandType, worktree: string): Promise<Tree | undefined>;
   untrusted(definition: Definition, name: string): Refused | undefined;
 }
@@ -35,7 +35,7 @@ export function createCallContext({
   return {
     clock,
     caller({ actor, session }, tree) {
-      // On a server without files a person decides through another way than an agent's tools, whatever the token.
+      // A server without files only serves agents' tools, so the caller is an agent, even with a person's token.
       const by = hasFiles ? actor : { kind: 'agent' as const };
       return { now: clock(), actor: by, session, tree };
     },
@@ -44,12 +44,12 @@ export function createCallContext({
       const facts: SessionFacts = {
         worktree: here,
         environment: workspace.environment(),
-        ...(host === undefined ? {} : { host }),
-        ...(witness === undefined ? {} : { witness }),
+        ...(host !== undefined && { host }),
+        ...(witness && { witness }),
       };
       return { values, facts };
     },
-    /** The tree's hash costs a walk over it: asked for only where something hangs on it. */
+    /** Hashing the tree reads every file, so it is done only if the workflow needs it. */
     async treeFor(definition, type, worktree) {
       const work = [...definition.steps, ...Object.values(definition.loops ?? {}).flat()];
       const reads = work.some((step) => step.read_only);

@@ -10,27 +10,27 @@ import {
 } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { type GateProgress, needsWorktree, type Workspace } from '../workspace/index.ts';
-import { followSource } from './adoption/follow.ts';
-import { type Answer, isRefused, type Refused, type Told } from './answer.ts';
-import type { CallContext, Who } from './call-context.ts';
-import { cursorFor, onlyHeld, taskAt, workerOf } from './find-cursor.ts';
-import type { Memory } from './memory/memory.ts';
+import { followSource } from './adoption/find-informal-workflow.ts';
+import { type Answer, type AnsweredStatus, isRefused, type Refused } from './answer.ts';
+import type { Briefings } from './briefing/briefings.ts';
+import type { CallContext, CallerIdentity } from './call-context.ts';
+import { cursorFor, onlyHeldHandle, taskAt, workerOf } from './find-cursor.ts';
 import type { Gates } from './wait-for-gates.ts';
 
-type Bare<C> = C extends Command ? Omit<C, keyof Caller> : never;
-/** A command without what the runtime knows better: the moment, the caller and the tree. */
-export type Request = Bare<Exclude<Command, { type: 'start' | 'adopt' | 'import' }>>;
+type WithoutCaller<C> = C extends Command ? Omit<C, keyof Caller> : never;
+/** A command without the fields that the runtime adds: time, caller and tree. */
+export type Request = WithoutCaller<Exclude<Command, { type: 'start' | 'adopt' | 'import' }>>;
 
-export interface Wanted {
+export interface RunQuery {
   at?: string | undefined;
   run?: string | undefined;
-  /** Not only a look: another worktree's run is never meant without a name. */
+  /** The call changes the run, so a run of another worktree must be named. */
   changes?: boolean;
 }
 
 export interface CallOptions {
   run?: string;
-  /** The run, where the caller has loaded it. */
+  /** The run, if the caller has loaded it. */
   view?: Loaded;
   key?: string;
   /** How long the call may wait for gates; 45 s by default. */
@@ -43,75 +43,77 @@ interface Options {
   workspace: Workspace;
   gates: Gates;
   context: CallContext;
-  memory: Memory;
-  which(wanted: Wanted): Promise<{ run: string } | Refused>;
-  find(wanted: Wanted): Promise<Loaded | Refused>;
+  briefings: Briefings;
+  chooseRun(query: RunQuery): Promise<{ run: string } | Refused>;
+  loadRun(query: RunQuery): Promise<Loaded | Refused>;
 }
 
 const defaultWaitMs = 45_000;
 
-/** One command of one run, with what it leads to: gates, a task's worktree, a warning. */
-export function createCall({ engine, workspace, gates, context, memory, which, find }: Options) {
+/** Executes one command, then runs gates, creates the task's worktree and collects warnings. */
+export function createCall({ engine, workspace, gates, context, briefings, chooseRun, loadRun }: Options) {
   const { project, values, hasFiles } = workspace;
   const { clock, caller, around, treeFor, untrusted } = context;
   return call;
 
-  async function call(asked: Request, who: Who, options: CallOptions): Promise<Answer> {
+  async function call(asked: Request, identity: CallerIdentity, options: CallOptions): Promise<Answer> {
     const at = 'at' in asked ? asked.at : undefined;
     const checked = asked.type === 'advance' || asked.type === 'review';
-    const wanted = { at, run: options.run, changes: asked.type !== 'status' };
-    const found = options.view ?? (await (checked ? find(wanted) : which(wanted)));
+    const query = { at, run: options.run, changes: asked.type !== 'status' };
+    const found = options.view ?? (await (checked ? loadRun(query) : chooseRun(query)));
     if ('code' in found) return { reply: found };
     const { run } = found;
     const request = await reading(found, asked);
     if ('code' in request) return { run, reply: request };
-    const view = checked && isLoaded(found) ? await followed(found, who) : undefined;
+    const view = checked && isLoaded(found) ? await followed(found, identity) : undefined;
     const refused = view && untrusted(view.definition, run);
     if (refused) return { run, reply: at === undefined ? refused : { ...refused, at } };
-    // A verdict is about the tree of the session that did the work; another machine's cannot be looked at.
+    // A verdict is about the tree of the session that did the work, which may be on another machine.
     const worker = view && request.type === 'review' ? workerOf(view.state, at) : undefined;
     const works =
       view && worker !== undefined ? workspace.gates.worktreeOf(view.state, worker) : project.worktree;
     const worktree = workspace.taskWorktree(run, taskAt(at)) ?? works ?? project.worktree;
     const tree =
       view && works !== undefined ? await treeFor(view.definition, request.type, worktree) : undefined;
-    const by = who.session === undefined && worker !== undefined ? { ...who, session: worker } : who;
-    const cursor = view && cursorFor(view, { at, session: who.session });
+    const by =
+      identity.session === undefined && worker !== undefined ? { ...identity, session: worker } : identity;
+    const cursor = view && cursorFor(view, { at, session: identity.session });
     const missing =
-      view && request.type === 'advance' ? await memory.missing(view, { cursor, worktree }) : [];
-    // The parts are those of exactly this request.
+      view && request.type === 'advance' ? await briefings.missingArtifacts(view, { cursor, worktree }) : [];
+    // The fields are those of the request's type.
     const command = {
       ...request,
       ...caller(by, tree?.hash),
       ...(missing.length > 0 ? { missing } : {}),
     } as Command;
-    // A mere look binds no session; a handle says that the run is meant.
-    const bound = request.type !== 'status' || at !== undefined ? around(who) : { values };
+    // A status without a handle does not bind the session.
+    const bound = request.type !== 'status' || at !== undefined ? around(identity) : { values };
     const executed = await engine.execute(run, command, options.key, bound);
     const warned = await gates.perform(executed, executed.changed && works !== undefined ? 'asked' : 'found');
     const reply = replyOf(executed);
     if (isRefused(reply)) return { run, reply };
     if (request.type === 'claim') return await claimed(executed, reply);
-    const own = request.type === 'status' && at === undefined ? onlyHeld(reply, who.session) : undefined;
-    if (own !== undefined) return await call({ type: 'status', at: own }, who, { ...options, run });
+    const own =
+      request.type === 'status' && at === undefined ? onlyHeldHandle(reply, identity.session) : undefined;
+    if (own !== undefined) return await call({ type: 'status', at: own }, identity, { ...options, run });
     if (reply.checking) {
       const waitMs = options.waitMs ?? (checked && hasFiles ? defaultWaitMs : 0);
       const waiting = { until: clock() + waitMs, onProgress: options.onProgress };
-      return { ...(await settled(executed, reply, who, waiting)), ...treeWarning(view, tree) };
+      return { ...(await settled(executed, reply, identity, waiting)), ...treeWarning(view, tree) };
     }
-    const speaks = ['advance', 'fail', 'setTasks'].includes(request.type);
-    const ignored = speaks && !executed.changed && !reply.replayed && reply.status === 'waiting';
+    const hasOutput = ['advance', 'fail', 'setTasks'].includes(request.type);
+    const ignored = hasOutput && !executed.changed && !reply.replayed && reply.status === 'waiting';
     const kept = request.type === 'setTasks' && executed.changed ? await keptTasks(executed, request) : [];
     const warning = warned ?? (request === asked || hasFiles ? undefined : unread);
     return {
       ...about(executed),
-      ...(kept.length > 0 ? { kept } : {}),
-      ...(warning === undefined ? {} : { warning }),
-      ...(ignored ? { ignored } : {}),
+      ...(kept.length > 0 && { kept }),
+      ...(warning !== undefined && { warning }),
+      ...(ignored && { ignored }),
     };
   }
 
-  /** With where a task's files are, or what is still only there. */
+  /** The answer with the task's worktree, or with a warning about unmerged branches. */
   function about(executed: Executed): Answer {
     const { run, due, view } = executed;
     const reply = replyOf(executed);
@@ -120,14 +122,14 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
     if (worktree !== undefined) return { run, reply, due, view, worktree };
     const branches = reply.held ? [] : workspace.unmergedBranches(run);
     if (branches.length === 0) return { run, reply, due, view };
-    const warning = `work of this run is not in this tree yet; merge ${branches.join(', ')} before you go on`;
+    const warning = `branches of this run are not merged into this tree; merge ${branches.join(', ')} before you continue`;
     return { run, reply, due, view, warning };
   }
 
-  /** The tasks of the list that the run has otherwise. */
+  /** Tasks of the list that the run stores differently. */
   async function keptTasks(
     executed: Executed,
-    { loop, tasks }: Bare<CommandOf<'setTasks'>>,
+    { loop, tasks }: WithoutCaller<CommandOf<'setTasks'>>,
   ): Promise<Answer['kept'] & {}> {
     const view = await viewAfter(executed);
     const step = view?.definition.steps.find((each) => each.id === loop);
@@ -145,7 +147,7 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
     return view ?? (await engine.view(run));
   }
 
-  /** That the tree is unknown is said with a run's first gates. */
+  /** Warns about an unknown tree, with the first gates of a run only. */
   function treeWarning(view: Loaded | undefined, tree: Tree | undefined): { warning?: string } {
     if (!view || tree?.unknown === undefined) return {};
     const isKnown = Object.values(view.state.outputs).some(
@@ -153,15 +155,15 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
     );
     if (isKnown) return {};
     return {
-      warning: `the tree's hash is unknown (${tree.unknown}): receipts hold only inside their advance`,
+      warning: `the hash of the tree is unknown (${tree.unknown}), so no gate result can be reused`,
     };
   }
 
-  async function claimed(executed: Executed, reply: Told): Promise<Answer> {
+  async function claimed(executed: Executed, reply: AnsweredStatus): Promise<Answer> {
     const { run, due } = executed;
     const task = reply.task?.id;
     const view = task === undefined ? undefined : await viewAfter(executed);
-    const worktree = view && workspace.makeTaskWorktree(view, task ?? '');
+    const worktree = view && workspace.createTaskWorktree(view, task ?? '');
     const isApart = !hasFiles && view !== undefined && needsWorktree(view.definition, reply.step);
     return {
       run,
@@ -173,11 +175,11 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
     };
   }
 
-  /** What the call has led to, as the caller's own status. */
+  /** Waits for the gates of the call and returns the status after them. */
   async function settled(
     executed: Executed,
-    reply: Told & { checking?: { id: string } },
-    who: Who,
+    reply: AnsweredStatus & { checking?: { id: string } },
+    identity: CallerIdentity,
     waiting: Parameters<Gates['settle']>[2],
   ): Promise<Answer> {
     const { run, due } = executed;
@@ -191,12 +193,12 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
       return { run, reply, view: gate.view, ...more, ...(isUnstarted ? { warning: unstarted(run) } : {}) };
     }
     const status: CommandOf<'status'> = {
-      ...caller(who),
+      ...caller(identity),
       type: 'status',
       at: reply.at,
       runnerAlive: gate.state === 'interrupted' ? false : undefined,
     };
-    const circumstances = { ...around(who), check: id };
+    const circumstances = { ...around(identity), check: id };
     const after =
       answerFrom(gate.view, status, circumstances) ??
       (await engine.execute(run, status, undefined, circumstances));
@@ -204,16 +206,16 @@ export function createCall({ engine, workspace, gates, context, memory, which, f
     return about(after);
   }
 
-  /** The run with what the source of an adopted one says now. */
-  async function followed(view: Loaded, who: Who): Promise<Loaded> {
+  /** Updates an adopted run from its source. */
+  async function followed(view: Loaded, identity: CallerIdentity): Promise<Loaded> {
     const { run, state } = view;
     if (!hasFiles || !state.adopted || ended(state)) return view;
     const adopted = followSource(project, state.adopted);
-    const executed = await engine.execute(run, { ...caller(who), type: 'adopt', run, adopted });
+    const executed = await engine.execute(run, { ...caller(identity), type: 'adopt', run, adopted });
     return executed.changed ? ((await viewAfter(executed)) ?? view) : view;
   }
 
-  /** A note that names a file as read says at which content; the key of a slash command says that it was run. */
+  /** A note of kind `reading` becomes a `read` command with the file's hash, unless its key names a slash command. */
   async function reading(found: { run: string }, request: Request): Promise<Request | Refused> {
     if (request.type !== 'note' || request.kind !== 'reading') return request;
     const { text, key } = request;
@@ -235,12 +237,11 @@ const replyOf = ({ reply, interrupted }: Executed): Answer['reply'] =>
   interrupted && !('code' in reply) ? { ...reply, interrupted: true } : reply;
 
 const unstarted = (run: string): string =>
-  `no tree is here: the gates wait until somebody runs, in a checkout that is logged in: stepfast status ${suffixOf(run)} --wait`;
+  `this server has no files: to run the gates, use a checkout that is logged in: stepfast status ${suffixOf(run)} --wait`;
 
-/** A file is read as it is in a tree; without one its content is unknown. */
 const unread =
-  'kept as your word: no file is readable here, and a gate that asks for it looks at what was noted in a checkout';
+  'stored without checking the file, because this server has no files; gates check what a checkout recorded';
 
-const workApart = 'other agents work on other tasks now: work in a checkout and on a branch of your own';
+const workApart = 'other agents may work on other tasks at the same time: use your own checkout and branch';
 
 const fileKey = (path: string): string => `file-${path.replaceAll(/[^\w.-]+/g, '-')}`.slice(0, 64);

@@ -5,7 +5,7 @@ import type { Refused } from './answer.ts';
 
 const mostListed = 5;
 
-/** The run of an id, or of its end: the suffix that every handle begins with. */
+/** Finds a run by its id or by its suffix, with which every handle begins. */
 export function runNamed(ids: readonly string[], name: string, at?: string): { run: string } | Refused {
   const meant = ids.filter((run) => matchesRunName(run, name));
   const [only, second] = meant;
@@ -24,7 +24,7 @@ export function noRunNamed(name: string, at?: string): Refused {
   };
 }
 
-/** The only live run of this worktree, for a mere look else of the project; never a guess. */
+/** Chooses the only live run of this worktree. A call that changes nothing may also get the only live run of the project. */
 export function onlyLiveRun(
   runs: readonly RunInfo[],
   worktree: string,
@@ -34,7 +34,7 @@ export function onlyLiveRun(
   const here = live.filter(({ state }) => state && worksHere(state, worktree));
   const candidates = here.length > 0 ? here : live;
   const [only, second] = candidates;
-  if (!only) return nothingHere(runs);
+  if (!only) return noLiveRun(runs);
   if (!second && (here.length > 0 || !changes)) return { run: only.run };
   return several(
     candidates.map(({ run, state }) =>
@@ -46,7 +46,7 @@ export function onlyLiveRun(
 export const worksHere = (state: State, worktree: string): boolean =>
   isHere({ run: state.run, worktrees: worktreesOf(state) }, worktree);
 
-/** A session of it works in this worktree, a task of it has it for its own, or nobody says where it goes on. */
+/** A session of the run works in this worktree, the worktree belongs to one of its tasks, or no worktree is known. */
 export const isHere = (
   { run, worktrees }: { run: string; worktrees: readonly string[] },
   worktree: string,
@@ -55,7 +55,7 @@ export const isHere = (
   worktrees.some((each) => sameWorktree(each, worktree)) ||
   worktree.startsWith(`{project_root}/.stepfast/worktrees/${run}/`);
 
-/** Of its sessions that have not ended, portable, each once. */
+/** The worktrees of its live sessions, without duplicates; without live sessions, that of the last one. */
 export function worktreesOf({ sessions }: State): string[] {
   const all = Object.values(sessions);
   const here = all.filter(({ endedAt }) => endedAt === undefined);
@@ -63,8 +63,8 @@ export function worktreesOf({ sessions }: State): string[] {
   return [...new Set((here.length > 0 ? here : last).flatMap(({ worktree }) => worktree ?? []))];
 }
 
-/** A run that cannot be read may be the one that is meant. */
-function nothingHere(runs: readonly RunInfo[]): Refused {
+/** An unreadable run may be the one that the caller means, so it is reported. */
+function noLiveRun(runs: readonly RunInfo[]): Refused {
   const broken = runs.find(({ problem }) => problem !== undefined);
   if (!broken) return { code: 'no_run', params: { why: 'none_live' } };
   return { code: 'store_corrupt', params: { message: broken.problem ?? '', run: broken.run } };

@@ -1,7 +1,7 @@
 import { type Cursor, formatHandle, parseHandle, type State } from '../machine/index.ts';
-import type { Told } from './answer.ts';
+import type { AnsweredStatus } from './answer.ts';
 
-/** The session whose work waits for the verdict. */
+/** The session that did the work under review. */
 export function workerOf(state: State, at: string | undefined): string | undefined {
   const waiting = Object.values(state.cursors)
     .filter((cursor) => at === undefined || formatHandle(state.run, cursor.path, cursor.visit) === at)
@@ -10,7 +10,10 @@ export function workerOf(state: State, at: string | undefined): string | undefin
 }
 
 /** The handle of the only task that the caller holds. */
-export function onlyHeld({ held = [] }: Told, session: string | undefined): string | undefined {
+export function onlyHeldHandle(
+  { held = [] }: AnsweredStatus,
+  session: string | undefined,
+): string | undefined {
   const mine = held.filter(({ holder }) => session !== undefined && holder === session);
   return mine.length === 1 ? mine[0]?.at : undefined;
 }
@@ -21,7 +24,7 @@ export function taskAt(at: string | undefined): string | undefined {
   return subStep === undefined ? undefined : task;
 }
 
-/** The position of the handle; else the task that it was of, or the only open one. Nobody is told of somebody else's. */
+/** The position of the handle, otherwise the current position of its task, or the caller's only open one. */
 export function cursorFor(
   { run, state }: { run: string; state: State },
   { at, session }: { at?: string | undefined; session?: string | undefined },

@@ -1,7 +1,6 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a host is set up. */
-export interface SetupPlace {
+export interface SetupContext {
   /** The worktree. */
   root: string;
   env: Environment;
@@ -12,12 +11,12 @@ export interface SetupPlace {
 
 export interface FoundHost {
   program: string;
-  /** Where it tells. */
+  /** If it reports one. */
   version?: string;
 }
 
 export interface SetupOptions {
-  /** For everybody who works in the repository, in a file that is committed. */
+  /** Installs for the whole team, in a committed file. */
   team: boolean;
   /** The folder with the plugin's files; its path stays the same from version to version. */
   plugin: string;
@@ -25,35 +24,35 @@ export interface SetupOptions {
   version: string;
 }
 
-/** What would be done, for a person to agree to. */
+/** The changes that a person is asked to confirm. */
 export interface SetupPlan {
-  /** As they could be typed. */
+  /** As typed in a shell. */
   commands: string[];
   edits: { file: string; what: string }[];
-  /** What is left as it is, and why. */
+  /** What is not changed, and why. */
   notes: string[];
-  /** Does it. What fails is undone, and told. */
+  /** Makes the changes. A failure is rolled back and returned. */
   perform(): Promise<SetupRefusal | undefined>;
 }
 
-/** Why it was not done; nothing is half done. */
+/** Why nothing was changed. */
 export interface SetupRefusal {
   code: string;
   message: string;
   next: string;
 }
 
-export interface Uninstalled {
+export interface UninstallResult {
   commands: string[];
   /** Each settings file: `as_before` byte for byte, or `ours_removed` where a setting was changed since. */
   files: { file: string; how: 'as_before' | 'removed' | 'ours_removed' | 'left'; why?: string }[];
-  /** Whether another project still uses the plugin's files, or may: nobody could be asked. */
+  /** Another project uses the plugin's files, or may use them. */
   used: boolean;
-  /** What stays, and how it goes. */
+  /** What remains, and how to remove it. */
   notes: string[];
 }
 
-/** One thing that was looked at: what is wrong and what mends it, unless it is as it should be. */
+/** One result of `stepfast doctor`: the problem and its fix, if there is one. */
 export interface Check {
   what: string;
   state: 'ok' | 'note' | 'wrong';
@@ -61,24 +60,24 @@ export interface Check {
   next?: string;
 }
 
-/** How a host gets Stepfast and loses it again. Apart from `Host`, which hooks load. */
+/** Installs and uninstalls Stepfast in a host. Separate from `Host`, because hooks load that one. */
 export interface HostSetup {
   name: string;
   /** For people. */
   title: string;
-  find(place: SetupPlace): Promise<FoundHost | undefined>;
-  /** Changes nothing; a plan without commands and edits says that all is there. */
-  plan(found: FoundHost, place: SetupPlace, options: SetupOptions): Promise<SetupPlan | SetupRefusal>;
-  /** Also where the host is gone: then only settings are mended. */
+  find(context: SetupContext): Promise<FoundHost | undefined>;
+  /** Changes nothing. A plan without commands and edits means that everything is installed. */
+  plan(found: FoundHost, context: SetupContext, options: SetupOptions): Promise<SetupPlan | SetupRefusal>;
+  /** Also works without the host: then only settings files are restored. */
   uninstall(
     found: FoundHost | undefined,
-    place: SetupPlace,
+    context: SetupContext,
     options: Pick<SetupOptions, 'team' | 'plugin'>,
-  ): Promise<Uninstalled | SetupRefusal>;
-  check(found: FoundHost, place: SetupPlace, version: string): Promise<Check[]>;
+  ): Promise<UninstallResult | SetupRefusal>;
+  check(found: FoundHost, context: SetupContext, version: string): Promise<Check[]>;
   /**
-   * Starts the hooks of the plugin in `plugin`, and the host where there is one: in a temporary project and a
-   * configuration of their own, with a model on loopback. Takes a minute at most.
+   * Starts the hooks of the plugin in `plugin`, and the host if it is installed, in a temporary project with a separate
+   * configuration and a scripted model. Takes at most a minute.
    */
   live(found: FoundHost | undefined, plugin: string, env: Environment): Promise<Check[]>;
 }

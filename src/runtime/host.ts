@@ -1,5 +1,5 @@
 import type { HostSetup } from './host-setup.ts';
-import type { Source } from './sessions/begin-session.ts';
+import type { Source } from './sessions/plan-session-start.ts';
 
 /** The kind of a hook event, independent of the host's own name for it. */
 export type HookKind =

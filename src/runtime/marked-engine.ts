@@ -5,8 +5,8 @@ import { createBindings } from './sessions/binding-files.ts';
 const endings = ['complete', 'failed', 'cancelled'];
 
 /**
- * The same engine; marks come and go with its runs, and with a run that ended its bindings go. Marks that cannot be
- * written are lost, never somebody's call.
+ * Wraps an engine: marks are written and removed with its runs, and the bindings of a run are removed when it ends. A
+ * mark that cannot be written never fails the call.
  */
 export function withMarks(engine: Engine, directory: string): Engine {
   const marks = createMarks(directory);
@@ -42,7 +42,7 @@ export function withMarks(engine: Engine, directory: string): Engine {
   }
 }
 
-/** Brings marks in line with all runs: after a pull or an import, or where somebody doubts them. */
+/** Recreates the marks of all runs, for instance after a pull or an import. */
 export async function renewMarks(engine: Engine, directory: string): Promise<void> {
   const marks: Marks = createMarks(directory);
   const ids = new Set(await engine.ids());
@@ -59,6 +59,6 @@ function quietly(act: () => void): void {
   try {
     act();
   } catch {
-    // `renewMarks` makes them again.
+    // `renewMarks` recreates them.
   }
 }

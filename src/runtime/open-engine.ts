@@ -12,10 +12,10 @@ import {
 } from '../engine/index.ts';
 import { createFileStore, type FileStore } from '../store/index.ts';
 import {
+  checkoutId,
   machineId,
   markIfPossible,
   type Project,
-  placeOf,
   requireOwnFolders,
   serverFor,
   stateDirectory,
@@ -28,25 +28,25 @@ export interface EngineOptions {
   env: Readonly<Record<string, string | undefined>>;
   home?: string | undefined;
   clock?: (() => number) | undefined;
-  /** In place of the one that the environment or a login names. */
+  /** Replaces the server of the environment or the login. */
   server?: RemoteEngine | undefined;
-  /** How long a call goes on asking a server that does not answer. */
+  /** How long a call retries a server that does not answer. */
   patienceMs: number;
-  /** For a process that lives for one moment, such as a hook. */
+  /** For a short-lived process such as a hook. */
   together?: boolean;
 }
 
 /** The runs of a project, in its files and on the server that it is logged in to. */
 export interface OpenedEngine {
   engine: Engine;
-  /** The local store, for what only files have: check and repair. */
+  /** The local store, for check and repair. */
   store: FileStore;
-  /** Where new runs begin; undefined: in files. */
+  /** New runs start on this server; undefined: in files. */
   server: RemoteEngine | undefined;
-  /** Where Stepfast keeps what it knows of this user. */
+  /** The directory of this user's state. */
   state: string;
   machine: string;
-  /** This project directory of this machine, where runs live on a server too. */
+  /** Identifies this project directory on this machine, if runs are on a server. */
   checkout: string | undefined;
 }
 
@@ -85,7 +85,7 @@ export function openEngine({
     server,
     state,
     machine,
-    checkout: server && placeOf(machine, project.root),
+    checkout: server && checkoutId(machine, project.root),
   };
 
   function loggedIn(): RemoteEngine | undefined {

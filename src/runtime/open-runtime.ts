@@ -12,7 +12,7 @@ import {
 import { type EngineOptions, type OpenedEngine, openEngine } from './open-engine.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
 
-/** The runtime of a project on this disk, with what only a person's commands need. */
+/** The runtime of a project on this disk, with the parts that only CLI commands need. */
 export interface LocalRuntime
   extends Runtime,
     Pick<LocalWorkspace, 'trust' | 'searchPath' | 'resolve'>,
@@ -20,7 +20,7 @@ export interface LocalRuntime
   readonly workspace: LocalWorkspace;
   readonly project: Project;
   readonly config: Config;
-  /** The server that a run lives on; undefined for one of files. */
+  /** The server of a run; undefined for a run in files. */
   serverOf(run: string): string | undefined;
 }
 
@@ -31,16 +31,16 @@ export interface RuntimeOptions
   env?: Readonly<Record<string, string | undefined>>;
   worktree?: string | undefined;
   repoRoot?: string | undefined;
-  /** Starts this program's gate runner in a process of its own. */
+  /** Starts the gate runner in a separate process. */
   runner: RunnerCommand;
-  /** How long a call goes on asking a server that does not answer. */
+  /** How long a call retries a server that does not answer. */
   patienceMs?: number | undefined;
 }
 
-/** Longer than a server takes to start again. */
+/** Longer than a server takes to restart. */
 const patience = 30_000;
 
-/** Throws `bad_config` and what else keeps a project from being opened. */
+/** Throws `bad_config` and other errors of an invalid project. */
 export function openRuntime(options: RuntimeOptions): LocalRuntime {
   const { cwd, env = process.env, home, worktree, repoRoot, patienceMs = patience } = options;
   const project = findProject(cwd, { worktree, repoRoot });
@@ -55,7 +55,7 @@ export function openRuntime(options: RuntimeOptions): LocalRuntime {
   });
   const { trust, searchPath, resolve } = workspace;
   return {
-    // The server sets every time, so what is compared with its times is its clock.
+    // The server sets all times, so they are compared with its clock.
     ...createRuntime({ engine, workspace, clock: server?.now ?? clock ?? Date.now }),
     workspace,
     project,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Engine } from '../engine/index.ts';
 import { appendNoFollow } from '../store/index.ts';
 
-/** A call that wanted to go on from where the run does not stand. */
+/** A refused attempt to skip a step, a gate or a review. */
 export interface LoggedRefusal {
   now: number;
   run: string;
@@ -22,13 +22,13 @@ const codes = [
 ];
 const maxBytes = 256 * 1024;
 
-/** Below `sessions`: no tree covers it, and git ignores it. */
+/** Below `sessions`, which tree hashes exclude and git ignores. */
 const fileIn = (directory: string, older = ''): string =>
   join(directory, 'sessions', `refusals${older}.jsonl`);
 
 /**
- * The same engine; steps that somebody wanted to skip are counted. A refusal leaves nothing in the journal, so this is
- * a file of its own, and one that cannot be written is lost, never somebody's call.
+ * Wraps an engine and logs refused attempts to skip work. Refusals are not in the journal, so they have their own file.
+ * A line that cannot be written never fails the call.
  */
 export function withRefusals(engine: Engine, directory: string): Engine {
   return {
@@ -47,7 +47,7 @@ export function withRefusals(engine: Engine, directory: string): Engine {
   };
 }
 
-/** Oldest first; as far back as they are kept. */
+/** Oldest first. */
 export function refusalsIn(directory: string): LoggedRefusal[] {
   return [fileIn(directory, '.1'), fileIn(directory)].flatMap((file) => {
     if (!existsSync(file)) return [];
@@ -67,7 +67,7 @@ function note(directory: string, refusal: LoggedRefusal): void {
     if (size > maxBytes) renameSync(file, fileIn(directory, '.1'));
     appendNoFollow(file, `${JSON.stringify(refusal)}\n`);
   } catch {
-    // Somebody's call is worth more than a number.
+    // The call matters more than the log.
   }
 }
 
@@ -75,7 +75,7 @@ function parse(line: string): LoggedRefusal | undefined {
   try {
     const read: unknown = JSON.parse(line);
     if (typeof read !== 'object' || read === null) return undefined;
-    // Every part is looked at below.
+    // Every field is checked below.
     const { now, run, code, at } = read as Record<string, unknown>;
     if (typeof now !== 'number' || typeof run !== 'string' || typeof code !== 'string') return undefined;
     return { now, run, code, ...(typeof at === 'string' ? { at } : {}) };

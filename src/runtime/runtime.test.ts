@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../testing/index.ts';
-import { type Answer, isRefused, type Told } from './answer.ts';
-import type { Who } from './call-context.ts';
+import { type Answer, type AnsweredStatus, isRefused } from './answer.ts';
+import type { CallerIdentity } from './call-context.ts';
 
 const plain = `name: plain
 description: Two steps
@@ -18,8 +18,8 @@ loops:
 steps:
   - { id: build, type: loop, parallel: 2 }
 `;
-const one: Who = { session: 'one', host: 'scripted' };
-const two: Who = { session: 'two', host: 'scripted' };
+const one: CallerIdentity = { session: 'one', host: 'scripted' };
+const two: CallerIdentity = { session: 'two', host: 'scripted' };
 
 let project: TestProject;
 beforeEach(() => {
@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => project[Symbol.dispose]());
 
-function told({ reply }: Answer): Told {
+function told({ reply }: Answer): AnsweredStatus {
   if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }

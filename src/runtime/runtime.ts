@@ -3,30 +3,30 @@ import { type Definition, parseHandle } from '../machine/index.ts';
 import type { Loaded, RunInfo } from '../store/index.ts';
 import type { Workspace } from '../workspace/index.ts';
 import { type Answer, isRefused, type Refused, refusedBy } from './answer.ts';
-import { type CallOptions, createCall, type Request, type Wanted } from './call.ts';
-import { createCallContext, type Who } from './call-context.ts';
+import { type Briefings, createBriefings } from './briefing/briefings.ts';
+import { type CallOptions, createCall, type Request, type RunQuery } from './call.ts';
+import { type CallerIdentity, createCallContext } from './call-context.ts';
 import { noRunNamed, onlyLiveRun, runNamed } from './choose-run.ts';
-import { createMemory, type Memory } from './memory/memory.ts';
 import { createStart, type StartRequest } from './start.ts';
 import { createGates } from './wait-for-gates.ts';
 
-/** One project seen by one caller; holds no run between calls. What an agent or a person can cause comes back as a refusal. */
+/** The operations on the runs of a project. It caches no run between calls. Mistakes of callers are returned as refusals. */
 export interface Runtime {
   readonly engine: Engine;
   readonly workspace: Workspace;
-  /** What agents are told. */
-  readonly memory: Memory;
-  start(request: StartRequest, who: Who): Promise<Answer>;
-  call(request: Request, who: Who, options?: CallOptions): Promise<Answer>;
-  /** The run that is meant, or why that is unclear. */
-  which(wanted: Wanted): Promise<{ run: string } | Refused>;
+  /** What agents are shown. */
+  readonly briefings: Briefings;
+  start(request: StartRequest, identity: CallerIdentity): Promise<Answer>;
+  call(request: Request, identity: CallerIdentity, options?: CallOptions): Promise<Answer>;
+  /** The run of a query, or why it is ambiguous. */
+  chooseRun(query: RunQuery): Promise<{ run: string } | Refused>;
   /** The same, loaded. */
-  find(wanted: Wanted): Promise<Loaded | Refused>;
-  /** All that a call without a name may mean. */
+  loadRun(query: RunQuery): Promise<Loaded | Refused>;
+  /** The candidates for a call that names no run. */
   runs(): Promise<readonly RunInfo[]>;
-  /** What can be started here. */
+  /** The workflows that can be started here. */
   workflows(): Promise<Definition[]>;
-  /** What the detached process does: runs the gates of one request and reports them. */
+  /** Runs the gates of one request and reports them; called in the detached process. */
   runGates(run: string, id: string): Promise<void>;
 }
 
@@ -34,9 +34,9 @@ export interface RuntimeParts {
   engine: Engine;
   workspace: Workspace;
   clock(): number;
-  /** The runs that a call without a name may mean; all of the engine by default. */
+  /** The candidates for a call that names no run; all runs of the engine by default. */
   runs?(): Promise<readonly RunInfo[]>;
-  /** Called with every call that a session has taken part with, before its answer: what `runs` may live on. */
+  /** Called before the answer of every accepted call of a session. */
   onJoined?(session: string, run: string): Promise<void>;
 }
 
@@ -44,24 +44,24 @@ export function createRuntime({ engine, workspace, clock, onJoined, ...parts }: 
   const runs = parts.runs ?? (() => engine.runs());
   const context = createCallContext({ workspace, clock });
   const gates = createGates({ engine, workspace, clock });
-  const memory = createMemory({ engine, workspace, context });
-  const shared = { engine, workspace, gates, context, memory, which, find, runs };
+  const briefings = createBriefings({ engine, workspace, context });
+  const shared = { engine, workspace, gates, context, briefings, chooseRun, loadRun, runs };
   const start = createStart(shared);
   const call = createCall(shared);
   return {
     engine,
     workspace,
-    memory,
-    which,
-    find,
+    briefings,
+    chooseRun,
+    loadRun,
     runs,
     workflows: workspace.workflows,
-    start: (request, who) => answering(who, () => start(request, who)),
-    call: (request, who, options = {}) => answering(who, () => call(request, who, options)),
+    start: (request, identity) => answering(identity, () => start(request, identity)),
+    call: (request, identity, options = {}) => answering(identity, () => call(request, identity, options)),
     runGates: (run, id) => workspace.gates.run({ engine, clock, run, id }),
   };
 
-  async function which({ at, run, changes = false }: Wanted): Promise<{ run: string } | Refused> {
+  async function chooseRun({ at, run, changes = false }: RunQuery): Promise<{ run: string } | Refused> {
     const name = run ?? suffixIn(at);
     if (name !== undefined) return runNamed(await engine.ids(name), name, run === undefined ? at : undefined);
     const found = onlyLiveRun(await runs(), workspace.here, changes && workspace.hasFiles);
@@ -69,16 +69,14 @@ export function createRuntime({ engine, workspace, clock, onJoined, ...parts }: 
     return { code: 'no_run', params: { why: 'none_in_session' } };
   }
 
-  async function find(wanted: Wanted): Promise<Loaded | Refused> {
-    const found = await which(wanted);
+  async function loadRun(query: RunQuery): Promise<Loaded | Refused> {
+    const found = await chooseRun(query);
     if ('code' in found) return found;
-    const name = wanted.run ?? suffixIn(wanted.at) ?? found.run;
-    return (
-      (await engine.view(found.run)) ?? noRunNamed(name, wanted.run === undefined ? wanted.at : undefined)
-    );
+    const name = query.run ?? suffixIn(query.at) ?? found.run;
+    return (await engine.view(found.run)) ?? noRunNamed(name, query.run === undefined ? query.at : undefined);
   }
 
-  async function answering({ session }: Who, act: () => Promise<Answer>): Promise<Answer> {
+  async function answering({ session }: CallerIdentity, act: () => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await act();
       const { run, reply } = answer;

@@ -4,16 +4,16 @@ import type { OpeningCommand } from '../schema/index.ts';
 import type { Loaded, RunInfo } from '../store/index.ts';
 import type { Workspace } from '../workspace/index.ts';
 import { type Answer, isRefused, type Refused } from './answer.ts';
-import type { CallContext, Who } from './call-context.ts';
+import type { Briefings } from './briefing/briefings.ts';
+import type { CallContext, CallerIdentity } from './call-context.ts';
 import { worksHere } from './choose-run.ts';
-import type { Memory } from './memory/memory.ts';
 import type { Gates } from './wait-for-gates.ts';
 
 export interface StartRequest {
   workflow?: string;
   summary?: string;
   inputs?: Record<string, Scalar>;
-  /** Goes on with this run instead. */
+  /** Continues this run instead. */
   run?: string;
 }
 
@@ -22,46 +22,46 @@ interface Options {
   workspace: Workspace;
   gates: Gates;
   context: CallContext;
-  memory: Memory;
-  find(wanted: { run: string }): Promise<Loaded | Refused>;
+  briefings: Briefings;
+  loadRun(query: { run: string }): Promise<Loaded | Refused>;
   runs(): Promise<readonly RunInfo[]>;
 }
 
 const lingerMs = 3_600_000;
 
-/** Begins a run, or goes on with the one that the same words began. */
-export function createStart({ engine, workspace, gates, context, memory, find, runs }: Options) {
+/** Starts a run, or continues the run of an identical start. */
+export function createStart({ engine, workspace, gates, context, briefings, loadRun, runs }: Options) {
   const { clock, caller, around, treeFor, untrusted } = context;
   return start;
 
-  async function start(request: StartRequest, who: Who): Promise<Answer> {
-    if (request.run !== undefined) return await restore(request.run, who);
+  async function start(request: StartRequest, identity: CallerIdentity): Promise<Answer> {
+    if (request.run !== undefined) return await restore(request.run, identity);
     const definition = await workspace.workflow(request.workflow);
-    const known = await sameRun(definition.name, request, who);
-    if (known !== undefined) return await restore(known, who);
+    const known = await sameRun(definition.name, request, identity);
+    if (known !== undefined) return await restore(known, identity);
     const refused = untrusted(definition, definition.name) ?? badTodoPath(definition);
     if (refused) return { reply: refused };
     const { summary, inputs } = request;
     const opening: OpeningCommand = {
-      ...caller(who, (await treeFor(definition, 'start', workspace.project.worktree))?.hash),
+      ...caller(identity, (await treeFor(definition, 'start', workspace.project.worktree))?.hash),
       type: 'start',
       summary,
       inputs,
     };
     workspace.ignoreRuns();
-    const begun = await engine.begin(definition, opening, around(who));
+    const begun = await engine.begin(definition, opening, around(identity));
     await gates.perform(begun);
     const { run, reply, due, view } = begun;
     return isRefused(reply) ? { reply } : { run, reply, due, view };
   }
 
-  async function restore(run: string, who: Who): Promise<Answer> {
-    const view = await find({ run });
+  async function restore(run: string, identity: CallerIdentity): Promise<Answer> {
+    const view = await loadRun({ run });
     if ('code' in view) return { reply: view };
     engine.know?.(view);
-    const changed = await memory.differences(view, who.session);
-    const command: Command = { ...caller(who), type: 'status' };
-    const executed = await engine.execute(view.run, command, undefined, around(who));
+    const changed = await briefings.differences(view, identity.session);
+    const command: Command = { ...caller(identity), type: 'status' };
+    const executed = await engine.execute(view.run, command, undefined, around(identity));
     await gates.perform(executed, 'found');
     const { reply, due } = executed;
     const warning = changed.map(({ what }) => what).join(' ');
@@ -71,30 +71,30 @@ export function createStart({ engine, workspace, gates, context, memory, find, r
       due,
       view: executed.view,
       restored: true,
-      ...(warning === '' ? {} : { warning }),
+      ...(warning !== '' && { warning }),
     };
   }
 
-  /** A second start restores: the caller's own run, or one of this worktree, with the same words. */
+  /** The live run of an identical start, by this session or in this worktree. */
   async function sameRun(
     workflow: string,
     { summary, inputs = {} }: StartRequest,
-    { session }: Who,
+    { session }: CallerIdentity,
   ): Promise<string | undefined> {
     const known = await runs();
     if (workspace.hasFiles) await sweep(known);
-    const words = shortSummary(summary);
+    const short = shortSummary(summary);
     const same = known.filter(({ state: each }) => {
       if (!each || ended(each) || each.workflow !== workflow) return false;
       const mine = session !== undefined && Object.hasOwn(each.sessions, session);
-      const alike = words === each.summary || (mine && words === undefined);
+      const alike = short === each.summary || (mine && short === undefined);
       const fits = Object.entries(inputs).every(([name, value]) => each.inputs[name] === value);
       return alike && fits && (mine || worksHere(each, workspace.here));
     });
     return same.length === 1 ? same[0]?.run : undefined;
   }
 
-  /** Runs that keep nothing go some time after their end: until then a repeated call is answered. A server has sweeps of its own. */
+  /** Removes runs with `keep: false` an hour after their end; until then repeated calls are answered. */
   async function sweep(known: readonly RunInfo[]): Promise<void> {
     for (const { run, state: each, keep } of known)
       if (keep === false && each && ended(each) && clock() - each.updatedAt > lingerMs)

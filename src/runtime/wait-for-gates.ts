@@ -18,16 +18,16 @@ interface Settled {
   view: Loaded;
 }
 
-/** Has gates run in the workspace, and waits for them without holding anything. */
+/** Starts gates in the workspace and waits for their results. */
 export interface Gates {
-  /** Answers what the caller must know of it. `found`: others asked for it before. */
+  /** Returns a warning for the caller. `found`: an earlier call requested the effects. */
   perform(executed: Executed, why?: 'asked' | 'found'): Promise<string | undefined>;
   settle(view: Loaded, id: string, waiting: Waiting): Promise<Settled>;
 }
 
-/** How often this machine's runner is looked at, and progress reported. */
+/** How often the local runner is checked and progress is reported. */
 const tickMs = 250;
-/** A runner ends before its report has come back from a server. */
+/** A runner may exit before its report arrives from the server. */
 const reportMs = 2_000;
 
 export function createGates({ engine, workspace, clock }: Options): Gates {
@@ -53,7 +53,7 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
       const { runner, session, deadline } = checking;
       const isLost = runner?.host === gates.host && gates.runnerIs(run, id) === 'dead';
       if (clock() > deadline || isLost) {
-        // It may have reported between our look at the run and our look at the process.
+        // The runner may have reported after the run was loaded.
         const now = await load(run);
         if (now.version.seq === view.version.seq) return { state: 'interrupted', view };
         view = now;
@@ -75,14 +75,14 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
     return view;
   }
 
-  /** The run once its gates have ended, or something has happened to this machine's runner. */
+  /** Returns the run when its gates end or the local runner dies. */
   async function moved(
     view: Loaded,
     id: string,
     { until, patience, onProgress }: Waiting & { patience: number },
   ): Promise<Loaded> {
     const { run, version } = view;
-    // A server reports at once what moved, a file only when it is looked at.
+    // A server reports changes at once; files have to be polled.
     const ms = workspace.hasFiles && !isShared(run) ? tickMs : until - clock();
     const stop = new AbortController();
     const watching = engine.watch(run, version.seq, Math.min(ms, until - clock()), {

@@ -71,8 +71,8 @@ it('a second start with the same words goes on with the run of this session alon
   expect(again).toMatchObject({ run: first.run, restored: true });
   const other = await runtime('s2').start({ workflow: 'gated', summary: 'login' }, { session: 's2' });
   expect(other.run).not.toBe(first.run);
-  expect(await runtime('s2').which({})).toEqual({ run: other.run });
-  expect(await runtime('s3').which({})).toMatchObject({ code: 'no_run' });
+  expect(await runtime('s2').chooseRun({})).toEqual({ run: other.run });
+  expect(await runtime('s3').chooseRun({})).toMatchObject({ code: 'no_run' });
 });
 
 it('what the project has used comes before a bundled workflow of that name', async () => {

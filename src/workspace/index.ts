@@ -22,4 +22,4 @@ export { needsWorktree, taskWorktree } from './task-worktree.ts';
 export type { TrustRecord } from './trust.ts';
 export { bootId, machineId, stateDirectory, type UserEnvironment } from './user-state.ts';
 export { type LocalWorkspace, openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.ts';
-export { placed, placeOf, sameWorktree } from './worktree-id.ts';
+export { checkoutId, sameWorktree, withCheckout } from './worktree-id.ts';

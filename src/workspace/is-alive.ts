@@ -1,10 +1,10 @@
-/** Whether there is such a process; ids are used again, so it may be another by now. */
+/** Whether the process exists. Process ids are reused, so it may be another one. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process is there all the same.
+    // A process of another user exists too.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

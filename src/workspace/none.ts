@@ -1,4 +1,4 @@
-import { listWorkflows, loadWorkflowFile, places } from '../definition/index.ts';
+import { listWorkflows, loadWorkflowFile, workflowSearchPath } from '../definition/index.ts';
 import { StepfastError } from '../errors.ts';
 import type { Definition, State } from '../machine/index.ts';
 import { nearest } from '../suggest.ts';
@@ -15,10 +15,9 @@ export interface UsedDefinitions {
 
 const refused = { state: 'refused' as const, why: 'is not readable here: read it in your checkout' };
 
-/** No path of a file system: files are named from the top of the project. */
-const nowhere = { root: '/', worktree: '/', directory: '/.stepfast', git: false } as const;
+/** Paths are relative to the project; there is no directory. */
+const noProject = { root: '/', worktree: '/', directory: '/.stepfast', git: false } as const;
 
-/** A project may have made many: the tools name no more than these. */
 const mostListed = 50;
 
 /**
@@ -28,8 +27,8 @@ const mostListed = 50;
 export function none(used?: UsedDefinitions): Workspace {
   return {
     hasFiles: false,
-    project: nowhere,
-    // Not the worktree of any checkout, so that none takes the run for its own.
+    project: noProject,
+    // Matches no checkout's worktree.
     here: '{elsewhere}',
     values: {},
     artifactFiles: { read: async () => refused, list: async () => refused },
@@ -39,7 +38,7 @@ export function none(used?: UsedDefinitions): Workspace {
       runnerIs: () => 'unknown',
       host: '',
       logsOf: () => '',
-      worktreeOf: () => nowhere.worktree,
+      worktreeOf: () => noProject.worktree,
       run: async () => {},
     },
     environment: () => ({ cwd: 'elsewhere' }),
@@ -51,7 +50,7 @@ export function none(used?: UsedDefinitions): Workspace {
     readCommand: () => undefined,
     readState,
     taskWorktree: () => undefined,
-    makeTaskWorktree: () => undefined,
+    createTaskWorktree: () => undefined,
     unmergedBranches: () => [],
     workflow,
     workflows,
@@ -62,7 +61,7 @@ export function none(used?: UsedDefinitions): Workspace {
     if (found) return found;
     const shown = name.slice(0, 80);
     if (/[/\\]|\.(ya?ml|json)$/.test(name)) {
-      const message = `'${shown}' is a file, and no files are here: name a workflow.`;
+      const message = `'${shown}' is a file, and this server has no files: name a workflow.`;
       throw new StepfastError('no_workflow', message);
     }
     const known = (await workflows()).map((each) => each.name);
@@ -78,11 +77,11 @@ export function none(used?: UsedDefinitions): Workspace {
   }
 }
 
-/** As a caller with a tree recorded it, or as an agent said. */
+/** As recorded by a caller with files, or as noted by an agent. */
 function readState(state: State, path: string): 'read' | 'unread' {
   const bare = path.replace(/^@/, '');
   const isNoted = state.notes.some(({ kind, text }) => kind === 'reading' && text.replace(/^@/, '') === bare);
-  return isNoted || readEntry(state, path, nowhere) ? 'read' : 'unread';
+  return isNoted || readEntry(state, path, noProject) ? 'read' : 'unread';
 }
 
 let bundled: ReadonlyMap<string, Definition> | undefined;
@@ -94,7 +93,7 @@ function bundledWorkflows(): ReadonlyMap<string, Definition> {
 }
 
 function readBundled(): ReadonlyMap<string, Definition> {
-  const own = places().filter(({ kind }) => kind === 'bundled');
+  const own = workflowSearchPath().filter(({ kind }) => kind === 'bundled');
   return new Map(
     listWorkflows(own).flatMap(({ name, base, file, shadowedBy }) => {
       if (base || shadowedBy !== undefined) return [];

@@ -4,18 +4,17 @@ import { StepfastError } from '../errors.ts';
 import type { Project } from './project.ts';
 
 const folders = ['runs', 'sessions', 'worktrees'];
-/** Deeper ones, into which files of fixed names are written. */
 const deeper = ['sessions/marks', 'sessions/marks/because'];
-/** What `.stepfast/.gitignore` holds. */
+/** The content of `.stepfast/.gitignore`. */
 export const ignored = folders.map((name) => `${name}/\n`).join('');
 
-/** Throws `not_writable` where what we write would land outside: a link comes along with a repository. */
+/** Throws `not_writable` if a link, which a repository may contain, leads out of the project. */
 export function requireOwnFolders({ root, directory }: Project, more: readonly string[] = []): void {
   for (const path of [directory, ...[...folders, ...deeper, ...more].map((name) => join(directory, name))]) {
     if (!isLink(path)) continue;
     const inner = relative(root, real(path) ?? '..');
     if (inner.split(sep)[0] !== '..' && !isAbsolute(inner)) continue;
-    const message = `${path} is a link that leads out of the project: remove it, and look who made it`;
+    const message = `${path} is a link that leads out of the project: remove it, and check where it came from`;
     throw new StepfastError('not_writable', message);
   }
 }
@@ -24,7 +23,7 @@ function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
   } catch {
-    // It is not there, or what it would be in is no folder.
+    // It does not exist.
     return false;
   }
 }
@@ -33,12 +32,12 @@ function real(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {
-    // What it leads to would be made by writing.
+    // The target does not exist; writing would create it.
     return undefined;
   }
 }
 
-/** Runs are never committed, also where nobody called `init`. */
+/** Runs are never committed, even without `stepfast init`. */
 export function ignoreRuns(project: Project): void {
   requireOwnFolders(project);
   const { directory } = project;
@@ -48,6 +47,6 @@ export function ignoreRuns(project: Project): void {
   } catch (cause) {
     if (existsSync(join(directory, '.gitignore'))) return;
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    throw new StepfastError('not_writable', `${directory} cannot be made (${why})`, { cause });
+    throw new StepfastError('not_writable', `${directory} cannot be created (${why})`, { cause });
   }
 }

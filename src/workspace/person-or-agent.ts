@@ -1,6 +1,6 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Why the caller cannot be taken for a person; undefined for a person, who can be asked. */
+/** Tells a person from an agent: the reason why the caller does not count as a person, undefined for a person. */
 export function notAPerson({
   terminal,
   env,
@@ -8,10 +8,10 @@ export function notAPerson({
 }: {
   terminal: boolean;
   env: Environment;
-  /** Each of them is set by some agent program for the commands that it runs. */
+  /** Variables that agent programs set for the commands that they run. */
   agentVariables: readonly string[];
 }): string | undefined {
   const set = agentVariables.find((name) => env[name] !== undefined && env[name] !== '');
   if (set !== undefined) return `${set} is set, so an agent may be calling`;
-  return terminal ? undefined : 'this is no terminal';
+  return terminal ? undefined : 'this is not a terminal';
 }

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
-/** Where a project and its runs are, as seen from one directory. */
+/** The directories of a project and its runs. */
 export interface Project {
-  /** What `{project_root}` stands for: the main worktree's side, which all worktrees share. */
+  /** The value of `{project_root}`: the project in the main worktree, shared by all worktrees. */
   root: string;
-  /** Where this session's files are, and its gates run. */
+  /** The directory of this session's files and gates. */
   worktree: string;
   /** `.stepfast` of the main worktree; in a bare repository, of its git directory. */
   directory: string;
@@ -13,15 +13,15 @@ export interface Project {
 }
 
 interface Repository {
-  /** The top directory of the worktree we stand in. */
+  /** The top directory of this worktree. */
   top: string;
   /** That of the main worktree, or the git directory of a bare repository. */
   main: string;
 }
 
 /**
- * Reads git's own files instead of asking the program: it takes microseconds and works where git is missing.
- * The nearest `.stepfast` below the repository's top makes a project of its own, as in a monorepo.
+ * Reads git's files instead of running git, which is faster and works without git. The nearest `.stepfast` below the
+ * top of the repository is a separate project, as in a monorepo.
  */
 export function findProject(
   cwd: string,
@@ -92,7 +92,7 @@ function real(path: string): string {
 
 const rootMark = '{project_root}';
 
-/** How a path is stored: the same on every machine where it can be, with `/` between its parts. */
+/** The stored form of a path: relative to `{project_root}` if possible, with `/` as separator. */
 export function portable(path: string, root: string): string {
   const inside = relative(root, resolve(root, path));
   if (inside === '') return rootMark;

@@ -5,7 +5,7 @@ import {
   hashDefinition,
   listWorkflows,
   loadWorkflowFile,
-  type Place,
+  type WorkflowDirectory,
   WorkflowValidationError,
 } from '../definition/index.ts';
 import { StepfastError } from '../errors.ts';
@@ -15,13 +15,13 @@ import { type Config, withConfig } from './config.ts';
 
 export interface Resolved extends Pinned {
   file: string;
-  from: Place['kind'] | 'file';
+  from: WorkflowDirectory['kind'] | 'file';
 }
 
 /** The workflow as a run would pin it. Throws `no_workflow`, or WorkflowValidationError. */
 export function resolveWorkflow(
   name: string,
-  { searchPath, config, cwd }: { searchPath: readonly Place[]; config: Config; cwd: string },
+  { searchPath, config, cwd }: { searchPath: readonly WorkflowDirectory[]; config: Config; cwd: string },
 ): Resolved {
   const isPath = /[/\\]|\.(ya?ml|json)$/.test(name);
   const found = findWorkflow(isPath ? resolve(cwd, name) : name, searchPath);
@@ -32,7 +32,12 @@ export function resolveWorkflow(
   return { definition: pinned, hash: hashDefinition(pinned), file: found.file, from: found.from };
 }
 
-function noWorkflow(name: string, isPath: boolean, searchPath: readonly Place[], cwd: string): StepfastError {
+function noWorkflow(
+  name: string,
+  isPath: boolean,
+  searchPath: readonly WorkflowDirectory[],
+  cwd: string,
+): StepfastError {
   const shown = name.slice(0, 80);
   if (isPath && !existsSync(resolve(cwd, name)))
     return new StepfastError('no_workflow', `There is no file '${shown}'.`);

@@ -6,7 +6,7 @@ import { gitEnvironment } from '../evidence/index.ts';
 import type { Definition, State } from '../machine/index.ts';
 import type { Project } from './project.ts';
 
-/** Where the files of a claimed task are, if it has a tree of its own. */
+/** The worktree of a claimed task, if it has one. */
 export function taskWorktree(project: Project, run: string, task: string | undefined): string | undefined {
   if (task === undefined) return undefined;
   const path = pathOf(project, run, task);
@@ -14,10 +14,10 @@ export function taskWorktree(project: Project, run: string, task: string | undef
 }
 
 /**
- * A worktree for the holder of a task, on a branch of its own; undefined where all share one tree, because one agent
- * works at a time or nobody writes. Throws `no_worktree`.
+ * Creates a worktree on a separate branch for the holder of a task; undefined if the agents can share one tree, because
+ * only one works at a time or none of them writes. Throws `no_worktree`.
  */
-export function makeTaskWorktree(
+export function createTaskWorktree(
   project: Project,
   { definition, state }: { definition: Definition; state: State },
   task: string,
@@ -26,18 +26,20 @@ export function makeTaskWorktree(
   const path = pathOf(project, state.run, task);
   if (existsSync(path)) return path;
   if (!project.git) {
-    const message = `'${state.step}' has several agents at work, which needs git: each has a worktree`;
+    const message = `'${state.step}' runs several agents in parallel, each in its own worktree, which needs git`;
     throw new StepfastError('no_worktree', message);
   }
   const branch = branchOf(state.run, task);
   try {
-    // What was committed there before stays.
+    // An existing branch keeps its commits.
     const known = git(project, 'branch', '--list', branch) !== '';
     git(project, 'worktree', 'prune');
     git(project, 'worktree', 'add', '-q', ...(known ? [path, branch] : ['-b', branch, path, 'HEAD']));
   } catch (cause) {
     const why = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : String(cause);
-    throw new StepfastError('no_worktree', `git made no worktree for '${task}': ${why}`, { cause });
+    throw new StepfastError('no_worktree', `git could not create a worktree for '${task}': ${why}`, {
+      cause,
+    });
   }
   return path;
 }
@@ -61,15 +63,15 @@ export function unmergedBranches(project: Project, run: string): string[] {
       .map((task) => branchOf(run, task));
     return [...new Set([...ahead.split('\n').filter(Boolean), ...dirty])];
   } catch {
-    // A worktree that somebody took away by hand.
+    // A worktree was removed by hand.
     return [];
   }
 }
 
-/** A name that git takes for every id: `a.lock` is none of its own. */
+/** Git does not accept every id in a branch name, for instance `a.lock`. */
 const branchOf = (run: string, task: string): string => `stepfast/${run}/${task.replaceAll('.', '%2E')}`;
 
-/** Without hooks: they are the repository's, and nobody has trusted them. */
+/** Without hooks of the repository, which are not trusted. */
 const git = (project: Project, ...args: string[]): string =>
   execFileSync('git', ['-c', 'core.hooksPath=/dev/null', ...args], {
     cwd: project.worktree,

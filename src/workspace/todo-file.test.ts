@@ -10,10 +10,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type TodoPlaces, writeTodoFile } from './todo-file.ts';
+import { type TodoPaths, writeTodoFile } from './todo-file.ts';
 
 let root: string;
-let places: TodoPlaces;
+let places: TodoPaths;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'stepfast-todo-'));
   places = { worktree: join(root, 'w'), directory: join(root, 'run'), memory: join(root, 'memory') };

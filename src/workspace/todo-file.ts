@@ -4,22 +4,22 @@ import { dirname, join } from 'node:path';
 import { digestOf } from '../store/index.ts';
 import { containedFile } from './contained-file.ts';
 
-export interface TodoPlaces {
+export interface TodoPaths {
   worktree: string;
   /** Of the run. */
   directory: string;
-  /** Where this machine remembers what it wrote: a repository cannot bring that along. */
+  /** Where this machine stores the hashes of lists that it wrote, outside the repository. */
   memory: string;
 }
 
 /**
- * Writes the list to the workflow's own path where that is free, or holds a list that was written here before: whoever
- * wrote the workflow may be a stranger. Else it goes to the run's folder, and why is answered.
+ * Writes the list to the path of the workflow if the path is free or holds a list that Stepfast wrote: an untrusted
+ * workflow must not overwrite files. Otherwise writes it to the run's folder and returns the reason.
  */
 export function writeTodoFile(
   path: string | undefined,
   content: string,
-  { worktree, directory, memory }: TodoPlaces,
+  { worktree, directory, memory }: TodoPaths,
 ): string | undefined {
   const own = join(directory, 'TODO.md');
   if (path === undefined) {
@@ -33,7 +33,7 @@ export function writeTodoFile(
   const ours =
     there === undefined || there.equals(bytes) || read(known)?.toString('utf8').trim() === digestOf(there);
   if (file !== undefined && ours) {
-    // Before the file itself: what is remembered too early only lets the same words be replaced.
+    // The hash first: after a crash in between, the file counts as foreign and is not overwritten.
     replace(known, `${digestOf(bytes)}\n`);
     replace(file, content);
     return undefined;
@@ -53,7 +53,7 @@ function read(file: string): Buffer | undefined {
     return readFileSync(file);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    // What cannot be read is somebody's, a directory for instance.
+    // An unreadable file, such as a directory, counts as foreign.
     return Buffer.from([0]);
   }
 }

@@ -6,7 +6,7 @@ import {
   hashDefinition,
   loadWorkflowTemplate,
   loadWorkflowTemplateFromString,
-  places,
+  workflowSearchPath,
 } from '../definition/index.ts';
 import { commandsOf } from '../definition/list-gates.ts';
 import { withConfig } from './config.ts';
@@ -57,7 +57,7 @@ steps: [{ id: a, type: action, instructions: x, gate: [{ exists: PLAN.md }] }]
 });
 
 test('bundled workflows are trusted as they are, also with what the project sets for all', () => {
-  const bundled = places().find(({ kind }) => kind === 'bundled')?.directory ?? '';
+  const bundled = workflowSearchPath().find(({ kind }) => kind === 'bundled')?.directory ?? '';
   const release = loadWorkflowTemplate(join(bundled, 'release.yaml'));
   expect(commandsOf(release)).not.toEqual([]);
   expect(createTrust(directory).has(release)).toBe(true);

@@ -1,6 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandsOf, findWorkflow, hashDefinition, loadWorkflowFile, places } from '../definition/index.ts';
+import {
+  commandsOf,
+  findWorkflow,
+  hashDefinition,
+  loadWorkflowFile,
+  workflowSearchPath,
+} from '../definition/index.ts';
 import type { Definition } from '../machine/index.ts';
 import { withoutConfig } from './config.ts';
 
@@ -11,16 +17,16 @@ export interface TrustRecord {
   by: 'person' | 'init';
 }
 
-/** Whose commands may run: per user and per hash of the resolved definition, kept outside every repository. */
+/** Which definitions may run commands: per user and hash of the resolved definition, stored outside every repository. */
 export interface Trust {
-  /** Looks at the definition itself, never at a hash that somebody says it has. */
+  /** Hashes the definition itself. */
   has(definition: Definition): boolean;
   give(record: TrustRecord): void;
   take(hash: string): boolean;
   list(): TrustRecord[];
 }
 
-/** `more` stands for a person, for this process only. */
+/** `more`: hashes that a person trusts for this process only. */
 export function createTrust(stateDirectory: string, more: readonly string[] = []): Trust {
   const directory = join(stateDirectory, 'trust');
   const fileOf = (hash: string): string => join(directory, `${hash.replace(/[^a-z0-9]/g, '-')}.json`);
@@ -48,11 +54,11 @@ export function createTrust(stateDirectory: string, more: readonly string[] = []
   };
 }
 
-/** What comes with Stepfast is trusted as far as it is unchanged, whatever a project sets for all workflows. */
+/** Bundled workflows are trusted if unchanged; the project's defaults do not count as a change. */
 function isBundled(definition: Definition): boolean {
-  const bundled = places().filter(({ kind }) => kind === 'bundled');
+  const bundled = workflowSearchPath().filter(({ kind }) => kind === 'bundled');
   const found = findWorkflow(definition.name, bundled);
-  // A name that is a path would find a file of somebody else.
+  // A name that is a path would find another file.
   if (found?.from !== 'bundled') return false;
   const own = loadWorkflowFile(found.file, { places: bundled }).definition;
   return (

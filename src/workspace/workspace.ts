@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import type { loadArtifacts } from '../context/index.ts';
-import { excludedFrom, listWorkflows, type Place, places } from '../definition/index.ts';
+import {
+  excludedFrom,
+  listWorkflows,
+  type WorkflowDirectory,
+  workflowSearchPath,
+} from '../definition/index.ts';
 import { git, gitEnvironment, type Tree, treeOf } from '../evidence/index.ts';
 import type { Definition, State } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
@@ -12,10 +17,10 @@ import { type Project, portable } from './project.ts';
 import { type ReadState, readCommand, readState } from './required-reading.ts';
 import { type Resolved, resolveWorkflow } from './resolve-workflow.ts';
 import { sessionEnvironment } from './session-environment.ts';
-import { makeTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
+import { createTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
 import { createTrust, type Trust } from './trust.ts';
 import { bootId } from './user-state.ts';
-import { placed } from './worktree-id.ts';
+import { withCheckout } from './worktree-id.ts';
 
 type ArtifactRequest = Parameters<typeof loadArtifacts>[0];
 
@@ -47,7 +52,7 @@ export interface Workspace {
   readState(state: State, path: string, worktree: string): ReadState;
   /** Where the files of a claimed task are, if it has a worktree of its own. */
   taskWorktree(run: string, task: string | undefined): string | undefined;
-  makeTaskWorktree(view: Loaded, task: string): string | undefined;
+  createTaskWorktree(view: Loaded, task: string): string | undefined;
   unmergedBranches(run: string): string[];
   /** The workflow that a start means. Throws `no_workflow` and WorkflowValidationError. */
   workflow(name: string | undefined): Promise<Definition>;
@@ -58,7 +63,7 @@ export interface Workspace {
 /** A workspace with files, and what only commands of a person ask of it. */
 export interface LocalWorkspace extends Workspace {
   readonly trust: Trust;
-  readonly searchPath: readonly Place[];
+  readonly searchPath: readonly WorkflowDirectory[];
   /** Throws `no_workflow` and WorkflowValidationError. */
   resolve(workflow: string): Resolved;
 }
@@ -87,13 +92,13 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
   const { project, env, state, home, checkout, config = {}, cwd = project.worktree } = options;
   const cacheDirectory = join(state, 'cache');
   const trust = createTrust(state, options.trusted);
-  const searchPath = places({ projectRoot: project.worktree, env, home });
+  const searchPath = workflowSearchPath({ projectRoot: project.worktree, env, home });
   const resolve = (name: string): Resolved => resolveWorkflow(name, { searchPath, config, cwd });
   return {
     hasFiles: true,
     project,
     checkout,
-    here: placed(portable(project.worktree, project.root), checkout),
+    here: withCheckout(portable(project.worktree, project.root), checkout),
     values: { project_root: project.root },
     trust,
     searchPath,
@@ -116,7 +121,7 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
     readCommand: (path) => readCommand(path, project),
     readState: (of, path, worktree) => readState(of, path, { ...project, worktree }),
     taskWorktree: (run, task) => taskWorktree(project, run, task),
-    makeTaskWorktree: (view, task) => makeTaskWorktree(project, view, task),
+    createTaskWorktree: (view, task) => createTaskWorktree(project, view, task),
     unmergedBranches: (run) => unmergedBranches(project, run),
     workflow: async (name) => resolve(name ?? options.workflowPath ?? 'go').definition,
     workflows: async () =>

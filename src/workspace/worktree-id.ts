@@ -1,28 +1,28 @@
 import { createHash } from 'node:crypto';
 
 /**
- * On a server everybody's worktree is called `{project_root}`. So what a session says of its worktree there has the
- * place behind it: the machine, and which project directory of it.
+ * On a server, every main worktree is `{project_root}`. So a session stores its worktree with a checkout id: the machine
+ * and a hash of the project directory.
  */
-export const placeOf = (machine: string, root: string): string =>
+export const checkoutId = (machine: string, root: string): string =>
   `${machine.replaceAll(/[^\w.-]/g, '-')}:${createHash('sha256').update(root).digest('hex').slice(0, 8)}`;
 
-export const placed = (worktree: string, place: string | undefined): string =>
-  place === undefined ? worktree : `${worktree}@${place}`;
+export const withCheckout = (worktree: string, checkout: string | undefined): string =>
+  checkout === undefined ? worktree : `${worktree}@${checkout}`;
 
 const form = /^(.*)@([\w.-]+:[0-9a-f]{8})$/s;
 
-/** A stored worktree in its parts; without a place it is of this project directory, wherever that is. */
-export function unplaced(stored: string): { worktree: string; place?: string } {
-  const [, worktree, place] = form.exec(stored) ?? [];
-  return worktree === undefined || place === undefined ? { worktree: stored } : { worktree, place };
+/** Splits a stored worktree. Without a checkout id it belongs to this project directory. */
+export function splitCheckout(stored: string): { worktree: string; checkout?: string } {
+  const [, worktree, checkout] = form.exec(stored) ?? [];
+  return worktree === undefined || checkout === undefined ? { worktree: stored } : { worktree, checkout };
 }
 
-/** One that does not tell its place is taken for the same. */
+/** A worktree without a checkout id matches every checkout. */
 export function sameWorktree(one: string, other: string): boolean {
-  const [a, b] = [unplaced(one), unplaced(other)];
-  return a.worktree === b.worktree && isSamePlace(a.place, b.place);
+  const [a, b] = [splitCheckout(one), splitCheckout(other)];
+  return a.worktree === b.worktree && isSameCheckout(a.checkout, b.checkout);
 }
 
-export const isSamePlace = (one: string | undefined, other: string | undefined): boolean =>
+export const isSameCheckout = (one: string | undefined, other: string | undefined): boolean =>
   one === undefined || other === undefined || one === other;

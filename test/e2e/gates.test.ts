@@ -1,11 +1,17 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, isRefused, type LocalRuntime, type Told, type Who } from '../../src/runtime/index.ts';
+import {
+  type Answer,
+  type AnsweredStatus,
+  type CallerIdentity,
+  isRefused,
+  type LocalRuntime,
+} from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
-const agent: Who = { session: 's1' };
-const person: Who = { actor: { kind: 'person' } };
+const agent: CallerIdentity = { session: 's1' };
+const person: CallerIdentity = { actor: { kind: 'person' } };
 
 let project: TestProject;
 let runtime: LocalRuntime;
@@ -32,7 +38,7 @@ async function started(yaml: string): Promise<string> {
   return status(await runtime.start({ workflow: 'checked' }, agent)).at ?? '';
 }
 
-function status({ reply }: Answer): Told {
+function status({ reply }: Answer): AnsweredStatus {
   if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }

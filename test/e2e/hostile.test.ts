@@ -3,13 +3,19 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashDefinition, loadWorkflowTemplateFromString } from '../../src/definition/index.ts';
-import { type Answer, isRefused, type LocalRuntime, type Told, type Who } from '../../src/runtime/index.ts';
+import {
+  type Answer,
+  type AnsweredStatus,
+  type CallerIdentity,
+  isRefused,
+  type LocalRuntime,
+} from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 /** A repository that somebody cloned from a stranger, and what can go wrong around a runner. */
-const agent: Who = { session: 'one' };
-const other: Who = { session: 'two' };
-const person: Who = { actor: { kind: 'person' } };
+const agent: CallerIdentity = { session: 'one' };
+const other: CallerIdentity = { session: 'two' };
+const person: CallerIdentity = { actor: { kind: 'person' } };
 
 const gated = (command: string, more = ''): string => `name: checked
 description: One step behind a gate
@@ -28,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(() => project[Symbol.dispose]());
 
-function told({ reply }: Answer): Told {
+function told({ reply }: Answer): AnsweredStatus {
   if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, isRefused, type LocalRuntime, type Told } from '../../src/runtime/index.ts';
+import { type Answer, type AnsweredStatus, isRefused, type LocalRuntime } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
 /** An agent that says whatever gets it to the end. Each of its tries is refused, or shown for what it is. */
@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 afterEach(() => project[Symbol.dispose]());
 
-function status({ reply }: Answer): Told {
+function status({ reply }: Answer): AnsweredStatus {
   if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }
@@ -48,7 +48,7 @@ function status({ reply }: Answer): Told {
 const say = (output: string, handle?: string): Promise<Answer> =>
   runtime.call({ type: 'advance', output, ...(handle === undefined ? {} : { at: handle }) }, liar);
 
-const build = async (): Promise<Told> => {
+const build = async (): Promise<AnsweredStatus> => {
   project.write({ 'feature.txt': 'done' });
   return status(await say('It is built.', at));
 };

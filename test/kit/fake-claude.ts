@@ -15,9 +15,9 @@ import { uninstall } from '../../src/hosts/claude-code/uninstall.ts';
 import {
   type FoundHost,
   isSetupRefusal,
-  type SetupPlace,
+  type SetupContext,
   type SetupRefusal,
-  type Uninstalled,
+  type UninstallResult,
 } from '../../src/runtime/index.ts';
 
 /** What goes otherwise than it should; each is a beginning of the host's arguments. */
@@ -31,7 +31,7 @@ export interface Trouble {
 }
 
 export interface FakeClaude {
-  place: SetupPlace;
+  place: SetupContext;
   found: FoundHost;
   put(text: string, name?: string): void;
   read(name?: string): string | undefined;
@@ -42,7 +42,7 @@ export interface FakeClaude {
   has(plugin: { scope: string; projectPath?: string }): void;
   commands(): string[];
   init(options?: { team?: boolean }): Promise<SetupRefusal | undefined>;
-  uninstall(options?: { team?: boolean; isGone?: boolean }): Promise<Uninstalled | SetupRefusal>;
+  uninstall(options?: { team?: boolean; isGone?: boolean }): Promise<UninstallResult | SetupRefusal>;
   [Symbol.dispose](): void;
 }
 
@@ -108,7 +108,7 @@ export function createFakeClaude(): FakeClaude {
   for (const folder of [root, plugin, dirname(binary)]) mkdirSync(folder, { recursive: true });
   writeFileSync(binary, `#!${process.execPath}\n${program}`);
   chmodSync(binary, 0o755);
-  const place: SetupPlace = { root, home, state, env: { HOME: home, PATH: dirname(binary) } };
+  const place: SetupContext = { root, home, state, env: { HOME: home, PATH: dirname(binary) } };
   const found = { program: binary, version: '2.1.325' };
   const hostFile = join(home, 'host.json');
   const host = (): { plugins: object[]; commands: string[] } => JSON.parse(readFileSync(hostFile, 'utf8'));

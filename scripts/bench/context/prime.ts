@@ -3,7 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isRefused, type LocalRuntime, openRuntime, type Who } from '../../../src/runtime/index.ts';
+import {
+  type CallerIdentity,
+  isRefused,
+  type LocalRuntime,
+  openRuntime,
+} from '../../../src/runtime/index.ts';
 
 export interface PrimeFigures {
   tasks: number;
@@ -24,7 +29,7 @@ steps:
   - { id: build, type: loop }
   - { id: end, type: action, instructions: End it. }
 `;
-const who: Who = { session: 'bench' };
+const who: CallerIdentity = { session: 'bench' };
 const rounds = 15;
 
 /** `tasks` of a loop are done with `megabytes` of outputs together, all but the last. */

@@ -6,9 +6,9 @@ import {
   type Adoption,
   adopt,
   findInformal,
-  type Informal,
+  type InformalWorkflow,
   isRefusedAdoption,
-  type Lost,
+  type LostSource,
   lostSources,
   markers,
   readInformal,
@@ -75,10 +75,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 /** The file that was named, or the only one that was found. Throws not_found. */
 function choose(
   named: string | undefined,
-  found: readonly Informal[],
+  found: readonly InformalWorkflow[],
   project: Project,
   io: Io,
-): Informal | (RefusalText & { found: object[] }) {
+): InformalWorkflow | (RefusalText & { found: object[] }) {
   if (named !== undefined)
     return found.find(({ source }) => source === named) ?? fileNamed(named, project, io);
   const [only, second] = found;
@@ -99,7 +99,7 @@ function choose(
   };
 }
 
-function fileNamed(named: string, project: Project, io: Io): Informal {
+function fileNamed(named: string, project: Project, io: Io): InformalWorkflow {
   const path = relative(project.worktree, resolve(realpathSync(io.cwd), named));
   if (path === '' || isAbsolute(path) || path.split(sep)[0] === '..')
     throw notFound(`'${printable(named)}' is no file of this project.`);
@@ -108,7 +108,7 @@ function fileNamed(named: string, project: Project, io: Io): Informal {
   return read;
 }
 
-function hint({ found }: { found: object[] }, lost: readonly Lost[], io: Io): void {
+function hint({ found }: { found: object[] }, lost: readonly LostSource[], io: Io): void {
   if (found.length === 0) {
     const signs = markers.map((marker) => `"${marker}"`).join(', ');
     const looked = `Looked for CLAUDE.local.md with ${signs}, and CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". For example:`;
@@ -118,7 +118,7 @@ function hint({ found }: { found: object[] }, lost: readonly Lost[], io: Io): vo
   tellLost(lost, io);
 }
 
-function lines({ name, source, phase, reading }: Informal, { run, how }: Adoption, io: Io): string[] {
+function lines({ name, source, phase, reading }: InformalWorkflow, { run, how }: Adoption, io: Io): string[] {
   const signs = signsFor(io);
   const say = { adopted: 'adopted from', updated: 'brought up to date from', unchanged: 'as before, from' }[
     how
@@ -137,7 +137,7 @@ function lines({ name, source, phase, reading }: Informal, { run, how }: Adoptio
   ];
 }
 
-function tellLost(lost: readonly Lost[], io: Io): void {
+function tellLost(lost: readonly LostSource[], io: Io): void {
   for (const { run, source, why } of lost) {
     const said = why === 'complete' ? 'says that it is complete' : 'describes it no more';
     io.stderr.write(
@@ -147,7 +147,7 @@ function tellLost(lost: readonly Lost[], io: Io): void {
 }
 
 const documentOf = (
-  { name, source, phase, reading }: Informal,
+  { name, source, phase, reading }: InformalWorkflow,
   { run, how }: Adoption,
-  lost: readonly Lost[],
+  lost: readonly LostSource[],
 ): object => ({ run, how, name, source, phase: phase ?? null, reading, lost });

@@ -14,7 +14,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
   const runtime = openRuntime(io, values);
   if (positionals.length === 0) {
-    const found = await runtime.which({ run: values.run });
+    const found = await runtime.chooseRun({ run: values.run });
     if ('code' in found) return printRefusal(found, io, values);
     const todo = (await runtime.engine.view(found.run))?.state.todo;
     const content = todo === undefined ? undefined : await runtime.engine.text(found.run, todo);

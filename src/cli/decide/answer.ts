@@ -19,7 +19,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (refused) return printRefusal(refused, io, values);
   const text = await readText(positionals[0], io);
   const runtime = openRuntime(io, values);
-  const found = await runtime.which({ run: values.run });
+  const found = await runtime.chooseRun({ run: values.run });
   if ('code' in found) return printRefusal(found, io, values);
   const open = (await runtime.engine.view(found.run))?.state.questions.filter(
     ({ answer }) => answer === undefined,

@@ -22,7 +22,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     throw usageError(
       `'${reason}' is a run, and cancel takes a reason: stepfast cancel --run ${reason} "why"`,
     );
-  const found = await runtime.which({ run: values.run });
+  const found = await runtime.chooseRun({ run: values.run });
   if ('code' in found) return printRefusal(found, io, values);
   const summary = (await runtime.engine.view(found.run))?.state.summary;
   const what = summary === undefined ? found.run : `${found.run} (${printable(summary)})`;

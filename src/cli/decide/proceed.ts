@@ -17,7 +17,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const refused = personOnly(io, 'letting a context action pass', sameOne('stepfast proceed', values));
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
-  const found = await runtime.which(values);
+  const found = await runtime.chooseRun(values);
   if ('code' in found) return printRefusal(found, io, values);
   const state = (await runtime.engine.view(found.run))?.state;
   const open = Object.values(state?.cursors ?? {}).filter(

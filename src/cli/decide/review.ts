@@ -54,7 +54,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 /** The sessions whose work waits for a review, at the position that is meant. */
 async function workersOf(runtime: LocalRuntime, { run, at }: RunValues): Promise<(string | undefined)[]> {
-  const found = await runtime.which({ run, at });
+  const found = await runtime.chooseRun({ run, at });
   const state = 'code' in found ? undefined : (await runtime.engine.view(found.run))?.state;
   if (!state) return [];
   const meant = Object.values(state.cursors).filter(

@@ -18,7 +18,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const refused = personOnly(io, 'a rewind', sameOne(`stepfast rewind ${to}`, values));
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
-  const found = await runtime.which({ run: values.run });
+  const found = await runtime.chooseRun({ run: values.run });
   if ('code' in found) return printRefusal(found, io, values);
   const view = await runtime.engine.view(found.run);
   const steps = view?.definition.steps.map(({ id }) => id) ?? [];

@@ -24,7 +24,7 @@ export async function decidable(
   runtime: LocalRuntime,
   wanted: { run?: string | undefined; at?: string | undefined },
 ): Promise<Decidable | RefusalText | Refused> {
-  const found = await runtime.which(wanted);
+  const found = await runtime.chooseRun(wanted);
   if ('code' in found) return found;
   const view = await runtime.engine.view(found.run);
   if (!view) return nothingWaits(found.run);

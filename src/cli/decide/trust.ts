@@ -65,7 +65,7 @@ async function findTrusted(name: string, runtime: LocalRuntime, io: Io): Promise
     const { definition, hash, file } = runtime.resolve(name);
     return { name: definition.name, definition, hash, from: shown(file, io) };
   } catch (error) {
-    const found = await runtime.which({ run: name });
+    const found = await runtime.chooseRun({ run: name });
     const view = 'code' in found ? undefined : await runtime.engine.view(found.run);
     if (!view) throw error;
     return {

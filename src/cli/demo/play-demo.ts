@@ -1,6 +1,6 @@
 import type { Receipt } from '../../machine/index.ts';
 import { type RefusalText, refusalText, shellVoice, wrap } from '../../messages/index.ts';
-import { type Answer, isRefused, type Told } from '../../runtime/index.ts';
+import { type Answer, type AnsweredStatus, isRefused } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { collectStats } from '../look/collect-stats.ts';
 import { statsLines } from '../look/stats.ts';
@@ -115,7 +115,7 @@ export async function playDemo(demo: DemoProject, narrator: Narrator, io: Io): P
 }
 
 /** Fires the hook that binds a session to its run. */
-async function bind({ fire }: DemoProject, { run, at }: Told): Promise<void> {
+async function bind({ fire }: DemoProject, { run, at }: AnsweredStatus): Promise<void> {
   await fire('PostToolUse', {
     tool_name: 'mcp__stepfast__workflow_start',
     tool_use_id: 'start',
@@ -135,7 +135,7 @@ async function passed({ runtime }: DemoProject, run: string): Promise<Receipt[]>
   );
 }
 
-function accepted({ reply }: Answer): Told {
+function accepted({ reply }: Answer): AnsweredStatus {
   if (isRefused(reply)) throw new Error(reply.code);
   return reply;
 }

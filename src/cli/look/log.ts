@@ -47,8 +47,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 export async function lastRun(
   runtime: LocalRuntime,
   named: string | undefined,
-): ReturnType<LocalRuntime['which']> {
-  const found = await runtime.which({ run: named });
+): ReturnType<LocalRuntime['chooseRun']> {
+  const found = await runtime.chooseRun({ run: named });
   if ('run' in found || named !== undefined || found.code !== 'no_run') return found;
   const [newest] = await runtime.engine.runs({ ended: true });
   return newest ? { run: newest.run } : found;

@@ -37,7 +37,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     throw usageError('Give the run either as an argument or with --run, not both.');
   const named = positionals[0] ?? values.run;
   const runtime = openRuntime(io, values);
-  const found = await runtime.which({ run: named, at: values.at });
+  const found = await runtime.chooseRun({ run: named, at: values.at });
   if ('code' in found) {
     if (found.code === 'several_runs' && named === undefined) return await printSeveral(runtime, io, values);
     if (found.code === 'no_run' && named === undefined && values.at === undefined)

@@ -83,9 +83,9 @@ const isOld =
 /** The named run, even if it is no longer readable. */
 async function namedRun(
   name: string,
-  { which, engine, serverOf }: LocalRuntime,
+  { chooseRun, engine, serverOf }: LocalRuntime,
 ): Promise<RunInfo[] | RefusalText | Refused> {
-  const found = await which({ run: name });
+  const found = await chooseRun({ run: name });
   if ('code' in found) return found;
   const { state } = (serverOf(found.run) && (await engine.view(found.run))) || {};
   const infos = state

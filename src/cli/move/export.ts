@@ -17,8 +17,8 @@ export const options = { ...placeOptions, output: { type: 'string', short: 'o' }
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'run' });
   const [name = ''] = positionals;
-  const { which, engine } = openRuntime(io, values);
-  const found = await which({ run: name });
+  const { chooseRun, engine } = openRuntime(io, values);
+  const found = await chooseRun({ run: name });
   if ('code' in found) return printRefusal(found, io, { ...values, run: name });
   const view = await engine.view(found.run);
   if (!view) throw notFound(`Run '${name}' not found. Run: stepfast runs --all`);

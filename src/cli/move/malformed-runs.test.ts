@@ -158,7 +158,11 @@ test.each<[string, (archive: Archive) => void, string]>([
     ({ entries }) => Object.assign(entries[0]?.events[0] ?? {}, { summary: 7 }),
     'summary is no text',
   ],
-  ['a caller', ({ entries }) => Object.assign(entries[0] ?? {}, { actor: { kind: 'root' } }), 'is no batch'],
+  [
+    'a caller',
+    ({ entries }) => Object.assign(entries[0] ?? {}, { actor: { kind: 'root' } }),
+    'is not a batch',
+  ],
   [
     'a workflow',
     ({ definition }) => Object.assign(definition, { todo_path: '../x' }),

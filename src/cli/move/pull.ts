@@ -4,9 +4,9 @@ import type { RefusalText } from '../../messages/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
 import {
   createTransfer,
-  type Found,
   type Incoming,
-  isMeant,
+  type IncomingHistory,
+  isPulledByDefault,
   type LocalRuntime,
   type Remote,
   renewMarks,
@@ -37,8 +37,8 @@ export const options = {
 type Did = 'created' | 'continued' | 'nothing' | 'exchanged' | 'kept';
 
 type Outcome = { run: string } & (
-  | { did: Did; found: Found; aside?: string }
-  | { did: 'refused'; refused: RefusalText; found?: Found }
+  | { did: Did; found: IncomingHistory; aside?: string }
+  | { did: 'refused'; refused: RefusalText; found?: IncomingHistory }
 );
 
 interface PullContext {
@@ -74,9 +74,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       ],
       io,
     );
-  const all = await transfer.look(named === undefined ? ids : [findRun(named, ids, remote)], remote);
+  const all = await transfer.inspect(named === undefined ? ids : [findRun(named, ids, remote)], remote);
   const selected =
-    named !== undefined ? all : all.filter((each) => isMeant(each) || (values.all && each.is !== 'bad'));
+    named !== undefined
+      ? all
+      : all.filter((each) => isPulledByDefault(each) || (values.all && each.is !== 'bad'));
   const outcomes: Outcome[] = [];
   for (const incoming of selected) {
     const outcome = await take(incoming, keep, context);
@@ -117,7 +119,7 @@ async function take(
     switch (incoming.is) {
       case 'new':
       case 'behind':
-        await transfer.take(incoming);
+        await transfer.receive(incoming);
         return { run: id, did: incoming.is === 'new' ? 'created' : 'continued', found: incoming };
       case 'equal':
       case 'ahead':
@@ -215,7 +217,7 @@ function show(outcome: Outcome, context: PullContext): void {
     return;
   }
   if (!pulled) return;
-  line(`  at ${standsAt(theirs.state)}, ${ago(last.now, io.now())} by ${last.who} on ${last.machine}`);
+  line(`  at ${standsAt(theirs.state)}, ${ago(last.now, io.now())} by ${last.author} on ${last.machine}`);
   // Not truncated: the person needs the full path.
   if (outcome.aside !== undefined) io.stdout.write(`  Previous local history: ${printable(outcome.aside)}\n`);
   line('  Continue: ', ['cyan', `stepfast resume ${suffixOf(id)}`]);

@@ -41,7 +41,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (named !== undefined && values.all) throw usageError('Give a run or --all, not both.');
   const runtime = openRuntime(io, values);
   const { project, engine } = runtime;
-  const found = values.all ? undefined : await runtime.which({ run: named });
+  const found = values.all ? undefined : await runtime.chooseRun({ run: named });
   if (found && 'code' in found) return printRefusal(found, io, { ...values, run: named });
   const served = found && onServer(runtime, found.run, 'pushed to a git remote');
   if (served) return printRefusal(served, io, values);
@@ -121,7 +121,7 @@ async function show(outgoing: Outgoing, remote: Remote, { engine }: LocalRuntime
     'pushes',
     `${further}${part} ${batches === 1 ? 'batch' : 'batches'}, ${count(texts, 'long text')}, ${sizeOf(bytes)}`,
   );
-  line('at', `${standsAt(last.state)}, ${ago(last.now, io.now())} by ${last.who} on ${last.machine}`);
+  line('at', `${standsAt(last.state)}, ${ago(last.now, io.now())} by ${last.author} on ${last.machine}`);
   const [output] = Object.values(last.state.outputs).sort((one, other) => other.now - one.now);
   if (output) line('output', openingOf(output.text));
   if (is === 'chosen')

@@ -66,7 +66,7 @@ async function checksOf(
   runtime: LocalRuntime,
   named: string | undefined,
 ): Promise<Checked[] | RefusalText | Refused> {
-  const found = named === undefined ? undefined : await runtime.which({ run: named });
+  const found = named === undefined ? undefined : await runtime.chooseRun({ run: named });
   if (found && 'code' in found) return found;
   const served = found && onServer(runtime, found.run, 'repaired');
   if (served) return served;

@@ -19,7 +19,7 @@ export function showFork(run: string, fork: Fork, remote: string, io: Io): void 
   const since = common ? `since batch ${common.seq}, ${ago(common.now, io.now())}` : 'from the first batch';
   const width = Math.max('here'.length, remote.length);
   const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);
-  const side = (name: string, { batches, seq, now, who, machine, state, events }: Side): void => {
+  const side = (name: string, { batches, seq, now, author: who, machine, state, events }: Side): void => {
     const indent = ' '.repeat(width + 4);
     line(
       ['bold', `  ${name.padEnd(width)}`],
@@ -54,7 +54,7 @@ export const forkJson = ({ common, here, there }: Fork): object => ({
   there: sideJson(there),
 });
 
-export const sideJson = ({ batches, seq, now, who, machine, state }: Side): object => ({
+export const sideJson = ({ batches, seq, now, author: who, machine, state }: Side): object => ({
   batches,
   seq,
   now: new Date(now).toISOString(),

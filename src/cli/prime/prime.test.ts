@@ -133,8 +133,8 @@ test('[004/7] resume says what was restored, who worked where, and what is not h
   expect(code).toBe(exit.ok);
   expect(stdout).toMatch(/^✓ Context restored: feature-/);
   expect(stdout).toContain('  ✓ Session history  2 sessions (machine-one, machine-two)\n');
-  expect(stdout).toContain('  ! It was worked on at machine-one, and this is machine-two.\n');
-  expect(stdout).toContain('  ! Files that the run made are not here: src/made.ts.\n');
+  expect(stdout).toContain('  ! The last session ran on machine-one; this is machine-two.\n');
+  expect(stdout).toContain('  ! Files that the run produced do not exist here: src/made.ts.\n');
   const { sessions } = await state();
   expect(sessions.session_history).toMatchObject([
     { session_id: 'one', environment: { hostname: 'machine-one' } },

@@ -11,7 +11,7 @@ import {
 } from '../../context/index.ts';
 import { criticalArtifacts, leastBriefing, statusOf } from '../../machine/index.ts';
 import { nextForShell, printableLines } from '../../messages/index.ts';
-import { cursorFor, type LocalRuntime, type Who } from '../../runtime/index.ts';
+import { type CallerIdentity, cursorFor, type LocalRuntime } from '../../runtime/index.ts';
 import { didYouMean } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
 import { callerOf } from '../caller.ts';
@@ -55,14 +55,14 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
   const names = [positionals[0], values['run-id'], values.run].filter((name) => name !== undefined);
   if (names.length > 1) throw usageError('Name the run once.');
   const runtime = openRuntime(io, values);
-  const found = await runtime.which({ run: names[0], at: values.at });
+  const found = await runtime.chooseRun({ run: names[0], at: values.at });
   if ('code' in found) return printRefusal(found, io, { ...values, run: names[0] });
   const view = await runtime.engine.view(found.run);
   if (!view) throw notFound(`There is no run '${found.run}'.`);
   const who = callerOf(io);
   const only = artifactsIn(values.artifacts, view);
   const section = only ? 'artifacts' : sectionIn(values.section);
-  const source = await runtime.memory.gather(view, {
+  const source = await runtime.briefings.gather(view, {
     ...(await telling(view, runtime, who, { at: values.at, run: names[0] })),
     artifacts: only,
     force: values.force === true || section !== undefined,
@@ -82,13 +82,13 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
   if (who.session !== undefined && (names.length > 0 || values.at !== undefined || what === 'restored'))
     await runtime.call({ type: 'session', event: { type: 'seen' } }, who, { run: view.run });
   const { artifacts } = source;
-  await runtime.memory.record(view, who, { artifacts, ...(alone ?? briefing), trigger: 'manual' });
+  await runtime.briefings.recordShown(view, who, { artifacts, ...(alone ?? briefing), trigger: 'manual' });
   const reloaded = {
     what,
     view,
     artifacts: source.artifacts,
     inlined,
-    differences: what === 'restored' ? await runtime.memory.differences(view, who.session) : [],
+    differences: what === 'restored' ? await runtime.briefings.differences(view, who.session) : [],
   };
   // The session may have been bound just now.
   const bound = who.session === undefined || Object.hasOwn(view.state.sessions, who.session);
@@ -108,7 +108,7 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
 async function telling(
   view: Loaded,
   runtime: LocalRuntime,
-  { session }: Who,
+  { session }: CallerIdentity,
   { at, run }: { at: string | undefined; run: string | undefined },
 ) {
   const cursor = cursorFor(view, { at, session });

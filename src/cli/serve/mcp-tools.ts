@@ -1,4 +1,4 @@
-import { listWorkflows, places } from '../../definition/index.ts';
+import { listWorkflows, workflowSearchPath } from '../../definition/index.ts';
 import { loadMcpHttp } from '../../mcp/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import type { Backend, McpHandler } from '../../server/index.ts';
@@ -53,7 +53,7 @@ export async function createMcpTools({ backend, version, clock, onError }: McpOp
 
 const bundledNames = (): ReadonlySet<string> =>
   new Set(
-    listWorkflows(places().filter(({ kind }) => kind === 'bundled')).flatMap(({ name, base }) =>
+    listWorkflows(workflowSearchPath().filter(({ kind }) => kind === 'bundled')).flatMap(({ name, base }) =>
       base ? [] : [name],
     ),
   );

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { count, printable, wrap } from '../../messages/index.ts';
-import type { Check, HostSetup, LocalRuntime, SetupPlace } from '../../runtime/index.ts';
+import type { Check, HostSetup, LocalRuntime, SetupContext } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import { type Io, wrapWidth } from '../io.ts';
@@ -71,12 +71,12 @@ function tryOpen(io: Io, values: Parameters<typeof openRuntime>[1]): LocalRuntim
 }
 
 /** The program that hosts start. */
-function serverProgram({ state }: SetupPlace, { main }: Io): string {
+function serverProgram({ state }: SetupContext, { main }: Io): string {
   const staged = join(pluginLink(state), 'dist', 'cli.js');
   return existsSync(staged) ? staged : main;
 }
 
-async function hostSections(context: SetupPlace): Promise<Section[]> {
+async function hostSections(context: SetupContext): Promise<Section[]> {
   const hosts = await findHosts(await setupsNamed(undefined), context);
   return await Promise.all(
     hosts.map(async ({ setup, found }) => ({
@@ -87,7 +87,7 @@ async function hostSections(context: SetupPlace): Promise<Section[]> {
 }
 
 /** Uses the staged plugin that the host loads, or this package. */
-async function liveSections(context: SetupPlace, io: Io): Promise<Section[]> {
+async function liveSections(context: SetupContext, io: Io): Promise<Section[]> {
   const hosts = await findHosts(await setupsNamed(undefined), context);
   const staged = pluginLink(context.state);
   const plugin = existsSync(staged) ? staged : packageRoot();

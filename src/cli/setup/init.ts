@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { commandsOf, listWorkflows } from '../../definition/index.ts';
 import { count, printable } from '../../messages/index.ts';
-import { type HostSetup, isSetupRefusal, type LocalRuntime, type SetupPlace } from '../../runtime/index.ts';
+import { type HostSetup, isSetupRefusal, type LocalRuntime, type SetupContext } from '../../runtime/index.ts';
 import { requireOwnFolders } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { agreed } from '../confirm.ts';
@@ -98,7 +98,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** Copies the plugin, then installs it in one host after the other. */
-async function installHosts(open: readonly HostPlan[], { state }: SetupPlace): Promise<HostPlan[]> {
+async function installHosts(open: readonly HostPlan[], { state }: SetupContext): Promise<HostPlan[]> {
   if (open.length > 0) stage(state);
   const results: HostPlan[] = [];
   for (const each of open) {

@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { printable } from '../../messages/index.ts';
-import { type HostSetup, isSetupRefusal, type SetupRefusal, type Uninstalled } from '../../runtime/index.ts';
+import {
+  type HostSetup,
+  isSetupRefusal,
+  type SetupRefusal,
+  type UninstallResult,
+} from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { agreed } from '../confirm.ts';
 import { declined } from '../decide/verdict.ts';
@@ -37,7 +42,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!values.yes && !(await agreed(io, `Remove Stepfast from ${titles} in this project?`)))
     return declined(io, values);
   const setupOptions = { team: values.team ?? false, plugin: pluginLink(context.state) };
-  const results: { setup: HostSetup; result: Uninstalled | SetupRefusal; found: boolean }[] = [];
+  const results: { setup: HostSetup; result: UninstallResult | SetupRefusal; found: boolean }[] = [];
   for (const { setup, found } of hosts)
     results.push({
       setup,
@@ -84,7 +89,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 function printResult(
   { title }: HostSetup,
-  { commands, files, notes }: Uninstalled,
+  { commands, files, notes }: UninstallResult,
   found: boolean,
   io: Io,
 ): void {
@@ -104,7 +109,7 @@ function printResult(
   if (!found && changed) line(io, `${title} was not found, so its list of plugins was not changed`);
 }
 
-const words: Record<Uninstalled['files'][number]['how'], string> = {
+const words: Record<UninstallResult['files'][number]['how'], string> = {
   as_before: 'restored to the original',
   removed: 'removed: it did not exist before',
   ours_removed: "edited since: only Stepfast's entries were removed",

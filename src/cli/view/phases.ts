@@ -1,4 +1,4 @@
-import { type Definition, type State, wantedTasks } from '../../machine/index.ts';
+import { type Definition, type State, undroppedTasks } from '../../machine/index.ts';
 import { columnsOf, printable } from '../../messages/index.ts';
 import type { Format, Span } from '../paint.ts';
 import type { Signs } from './symbols.ts';
@@ -52,6 +52,6 @@ function progressIn(definition: Definition, state: State): string {
   }
   const list = step?.type === 'loop' ? state.tasks[step.loop ?? step.id] : undefined;
   if (!list) return '';
-  const wanted = wantedTasks(list);
+  const wanted = undroppedTasks(list);
   return ` ${wanted.filter((task) => task.end === 'done').length}/${wanted.length}`;
 }

@@ -1,4 +1,4 @@
-import { type Output, opening, type State } from '../../machine/index.ts';
+import { type Output, opening, receiptValidity, type State } from '../../machine/index.ts';
 import { age, oneLine } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
@@ -76,8 +76,9 @@ function evidence({ tree }: BriefingSource, output: Output): string {
 }
 
 function onTree(then: string | undefined, now: string | undefined): string {
-  if (then === undefined || now === undefined) return 'on an unknown tree';
-  if (then === now) return 'on this tree';
+  const validity = receiptValidity(then, now);
+  if (then === undefined || validity === 'unknown') return 'on an unknown tree';
+  if (validity === 'valid') return 'on this tree';
   return `on another tree (${oneLine(then.replace(/^[a-z]+:/, '')).slice(0, hashDigits)})`;
 }
 

@@ -4,7 +4,7 @@ import {
   isSatisfied,
   type State,
   type Step,
-  wantedTasks,
+  undroppedTasks,
 } from '../../machine/index.ts';
 import { oneLine } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
@@ -47,7 +47,7 @@ function split(loop: string, list: TaskList | undefined, own: string | undefined
     if (end === 'done') done.push(id);
     else if (end === undefined && id !== own) open.push(id);
   }
-  return { loop, open, done, total: wantedTasks(list).length };
+  return { loop, open, done, total: undroppedTasks(list).length };
 }
 
 const taskIn = (list: TaskList | undefined, id: string) =>

@@ -117,13 +117,13 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   }
 
   async function view(run: string): Promise<Loaded | undefined> {
-    const looked = looks.get(run) ?? look(run);
+    const looked = looks.get(run) ?? loadView(run);
     if (options.together) looks.set(run, looked);
     looked.catch(() => looks.delete(run));
     return await looked;
   }
 
-  async function look(run: string): Promise<Loaded | undefined> {
+  async function loadView(run: string): Promise<Loaded | undefined> {
     if (!isRunId(run)) return undefined;
     const before = known.get(run);
     const answer = await orNone(() => ask({ path: paths.run(run), etag: before?.etag }));

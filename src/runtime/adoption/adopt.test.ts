@@ -16,7 +16,7 @@ import { createTestProject, type TestProject } from '../../testing/index.ts';
 import { isRefused } from '../answer.ts';
 import type { LocalRuntime } from '../open-runtime.ts';
 import { type Adoption, type AdoptOptions, adopt, lostSources, rescan } from './adopt.ts';
-import { findInformal, readInformal } from './find.ts';
+import { findInformal, readInformal } from './find-informal-workflow.ts';
 
 const example = `# Current Workflow State
 

@@ -7,18 +7,18 @@ import { createNodeFiles, type RunInfo, withExclusive } from '../../store/index.
 import { ignoreRuns, type Project, portable } from '../../workspace/index.ts';
 import { type Answer, isRefused, type Refused } from '../answer.ts';
 import { worksHere } from '../choose-run.ts';
-import { findInformal, type Informal } from './find.ts';
+import { findInformal, type InformalWorkflow } from './find-informal-workflow.ts';
 
-export interface AdoptionPlace {
+export interface AdoptionContext {
   engine: Engine;
   project: Project;
   clock(): number;
 }
 
-/** Who still makes a run then was cut off. */
+/** An older lock was left by a process that died. */
 const adoptingMs = 3000;
 
-/** On whose behalf; `force`: also beside a run that is live here. */
+/** `force`: adopt even if another run is active in this worktree. */
 export interface AdoptOptions {
   actor?: NonNullable<Caller['actor']>;
   session?: string;
@@ -28,42 +28,42 @@ export interface AdoptOptions {
 
 export interface Adoption {
   run: string;
-  /** `unchanged`: its run knew all of it. */
+  /** `unchanged`: the run was up to date. */
   how: 'adopted' | 'updated' | 'unchanged';
   reply: Answer['reply'];
 }
 
-/** A run whose source says no more what it is about. */
-export interface Lost {
+/** An adopted run whose source is complete or gone. */
+export interface LostSource {
   run: string;
   source: string;
   why: 'complete' | 'gone';
 }
 
-/** Makes a run of an informal workflow, or brings the one that was made of the same source up to date. */
+/** Creates a run from an informal workflow, or updates the run of the same source. */
 export async function adopt(
-  place: AdoptionPlace,
-  informal: Informal,
+  place: AdoptionContext,
+  informal: InformalWorkflow,
   options: AdoptOptions = {},
 ): Promise<Adoption | Refused> {
   const { engine, project, clock } = place;
   const { actor, session, facts, force = false } = options;
-  if (informal.complete) return complete(informal);
+  if (informal.complete) return sourceComplete(informal);
   const adopted = adoptedOf(informal);
   const caller: Caller = { now: clock(), actor, session: session || undefined };
   const around = { values: { project_root: project.root }, facts };
-  const first = await look();
+  const first = await existing();
   if (first) return first;
   ignoreRuns(project);
-  return await alone(project, informal.source, async () => (await look()) ?? (await begin()));
+  return await withLock(project, informal.source, async () => (await existing()) ?? (await begin()));
 
-  /** Undefined where a run is to be made. */
-  async function look(): Promise<Adoption | Refused | undefined> {
+  /** Undefined if a run has to be created. */
+  async function existing(): Promise<Adoption | Refused | undefined> {
     const live = liveStates(await engine.runs());
     const known = live.find((state) => state.adopted?.source === informal.source);
     if (known) return await update(known);
     const real = force ? undefined : live.find((state) => !state.adopted && isHere(state, project));
-    return real && occupied(real, informal);
+    return real && runIsLive(real, informal);
   }
 
   async function begin(): Promise<Adoption | Refused> {
@@ -75,14 +75,14 @@ export async function adopt(
 
   async function update(state: State): Promise<Adoption | Refused> {
     const command = { ...caller, type: 'adopt', run: state.run, adopted } as const;
-    const { reply: told } = await engine.execute(state.run, command, undefined, around);
+    const { reply } = await engine.execute(state.run, command, undefined, around);
     const same = JSON.stringify(state.adopted) === JSON.stringify(adopted);
-    return isRefused(told) ? told : { run: state.run, how: same ? 'unchanged' : 'updated', reply: told };
+    return isRefused(reply) ? reply : { run: state.run, how: same ? 'unchanged' : 'updated', reply };
   }
 }
 
-/** Two hooks of one moment look at the same source: one makes its run, the other finds it. */
-async function alone<T>({ directory }: Project, source: string, action: () => Promise<T>): Promise<T> {
+/** Two hooks may find the same source at the same time: one creates the run, the other finds it. */
+async function withLock<T>({ directory }: Project, source: string, action: () => Promise<T>): Promise<T> {
   const runs = join(directory, 'runs');
   mkdirSync(runs, { recursive: true });
   const path = join(runs, `.adopting-${hash('sha256', source, 'hex').slice(0, 16)}.lock`);
@@ -91,10 +91,10 @@ async function alone<T>({ directory }: Project, source: string, action: () => Pr
 }
 
 /**
- * A second look before a context is emptied: brings adopted runs up to date, and adopts the first informal workflow
- * where nothing else is live in this worktree. Costs two looks at the file system where there is none. Never throws.
+ * Called before a context is reset: updates adopted runs, and adopts the first informal workflow if no run is active in
+ * this worktree. Costs two file system calls if there is none. Never throws.
  */
-export async function rescan(place: AdoptionPlace, options: AdoptOptions = {}): Promise<Adoption[]> {
+export async function rescan(place: AdoptionContext, options: AdoptOptions = {}): Promise<Adoption[]> {
   try {
     const found = findInformal(place.project).filter(({ complete: over }) => !over);
     if (found.length === 0) return [];
@@ -110,16 +110,16 @@ export async function rescan(place: AdoptionPlace, options: AdoptOptions = {}): 
     }
     return done;
   } catch {
-    // A compaction goes on, whatever is wrong with a file.
+    // An unreadable file must not stop a compaction.
     return [];
   }
 }
 
-/** Adopted runs whose source says that it is over, or says nothing any more: a person ends them. */
+/** Adopted runs whose source is complete or gone. A person has to end them. */
 export async function lostSources(
-  { engine, project }: AdoptionPlace,
-  found: readonly Informal[],
-): Promise<Lost[]> {
+  { engine, project }: AdoptionContext,
+  found: readonly InformalWorkflow[],
+): Promise<LostSource[]> {
   return liveStates(await engine.runs()).flatMap((state) => {
     const { run, adopted } = state;
     if (!adopted || !isHere(state, project)) return [];
@@ -131,7 +131,7 @@ export async function lostSources(
 
 export const isRefusedAdoption = (adoption: Adoption | Refused): adoption is Refused => 'code' in adoption;
 
-function adoptedOf({ source, phase, reading, text }: Informal): NonNullable<State['adopted']> {
+function adoptedOf({ source, phase, reading, text }: InformalWorkflow): NonNullable<State['adopted']> {
   return { source, ...(phase ? { phase } : {}), reading, text };
 }
 
@@ -141,12 +141,12 @@ const liveStates = (runs: readonly RunInfo[]): State[] =>
 const isHere = (state: State, { root, worktree }: Project): boolean =>
   worksHere(state, portable(worktree, root));
 
-const complete = ({ source }: Informal): Refused => ({
+const sourceComplete = ({ source }: InformalWorkflow): Refused => ({
   code: 'source_complete',
   params: { source },
 });
 
-const occupied = ({ run }: State, { source }: Informal): Refused => ({
+const runIsLive = ({ run }: State, { source }: InformalWorkflow): Refused => ({
   code: 'run_live',
   params: { run, source },
 });

@@ -12,7 +12,7 @@ export interface Hold {
   until: number;
 }
 
-/** How the command came out when it was last run. */
+/** The last result of the command. */
 export interface LastCheck {
   now: number;
   verdict: 'green' | 'red' | 'unfinished';
@@ -20,13 +20,13 @@ export interface LastCheck {
 }
 
 /**
- * The hold of one worktree. A command that hooks run is a person's word, so it is kept where trust is, outside every
- * repository: no file that comes with one can set it. Only its mark is in the project.
+ * The hold of one worktree. Hooks run its command, so it is stored outside every repository, like trust: a cloned file
+ * cannot set it. Only its mark is in the project.
  */
 export interface Holds {
-  /** For 24 hours; takes the place of the one before. */
+  /** For 24 hours; replaces an earlier hold. */
   set(command: string, now: number): Hold;
-  /** One that has run out is taken away. */
+  /** An expired hold is removed. */
   get(now: number): Hold | undefined;
   drop(): boolean;
   /** How often the session was held since the command was last green. */
@@ -34,10 +34,10 @@ export interface Holds {
   held(session: SessionKey): void;
   /** The tree that the command was last green on. */
   readonly passed: string | undefined;
-  /** With the tree, if that is known: an unchanged one is not tested again. Everybody's count begins anew. */
+  /** Resets all counts. An unchanged tree is not checked again. */
   pass(tree: string | undefined): void;
   last: LastCheck | undefined;
-  /** For what a check leaves. */
+  /** For the lock and the log of checks. */
   readonly folder: string;
 }
 
@@ -62,7 +62,7 @@ export function createHolds(project: Pick<Project, 'worktree' | 'directory'>, st
       const hold = readHold();
       if (hold && hold.until > now) return hold;
       if (hold) drop();
-      // Not every mark without a hold: the same project may be open under another home.
+      // Other marks may belong to another user of the same project.
       for (const reason of reasons()) if (endOf(reason) <= now) marks().drop(reason);
       return undefined;
     },
@@ -113,14 +113,14 @@ export function createHolds(project: Pick<Project, 'worktree' | 'directory'>, st
   function readJson(file: string): Record<string, unknown> | undefined {
     try {
       const read: unknown = JSON.parse(readText(join(folder, file)));
-      // Every part is looked at by whoever reads it.
+      // Callers check the fields.
       return typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : undefined;
     } catch {
       return undefined;
     }
   }
 
-  /** By rename: another session's hook may read it at the same moment. */
+  /** Renames a temporary file, because another hook may read the file at the same time. */
   function write(file: string, value: unknown): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const temporary = join(folder, `${file}.${process.pid}.tmp`);
@@ -129,10 +129,10 @@ export function createHolds(project: Pick<Project, 'worktree' | 'directory'>, st
   }
 }
 
-/** Whether any worktree of the project has one; cheap, for hooks that have nothing else to do. */
-export const isHeld = (marks: Marks): boolean => marks.reasons().some((reason) => reason.startsWith(prefix));
+/** Whether any worktree of the project has a hold. Cheap, for hooks without a run. */
+export const hasHold = (marks: Marks): boolean => marks.reasons().some((reason) => reason.startsWith(prefix));
 
-/** When it runs out, as its mark says. */
+/** The expiry time in the name of the mark. */
 const endOf = (reason: string): number => Number(reason.split('.').at(-1)) * 1000 || 0;
 
 const short = (of: unknown): string =>

@@ -7,28 +7,28 @@ import type { Environment } from '../host.ts';
 import type { Hold, Holds } from './holds.ts';
 
 export type HoldCheck =
-  /** `known`: on the same tree as before, so it was not run. */
+  /** `known`: the tree did not change since the last pass, so the command was not run. */
   | { verdict: 'green'; known: boolean }
   | { verdict: 'red'; exit: number | null; ms: number; tail: string }
-  /** Out of time, or another session's check still runs. */
+  /** Timed out, or another session's check is running. */
   | { verdict: 'unfinished'; ms: number; busy: boolean };
 
 interface CheckOptions {
   env: Environment;
-  /** For all of it: the time that a hook has. */
+  /** The time limit of the hook. */
   boundMs: number;
-  /** Where hashes of files are remembered when there is no git. */
+  /** Caches file hashes without git. */
   cacheDirectory: string;
 }
 
-/** The command itself, even where the hook had more time. */
+/** The limit of the command, even if the hook has more time. */
 const commandMs = 45_000;
 const treeMs = 3000;
 const pauseMs = 50;
-/** Longer than any hook lives: what a crash left. */
+/** An older lock was left by a crash: no hook runs this long. */
 const staleMs = 70_000;
 
-/** Runs the command of a hold unless it was green on this very tree, one session at a time. */
+/** Runs the command of a hold, unless it passed on the same tree. One session at a time. */
 export async function checkHold(hold: Hold, holds: Holds, options: CheckOptions): Promise<HoldCheck> {
   const began = performance.now();
   const left = (): number => options.boundMs - (performance.now() - began);
@@ -57,9 +57,9 @@ async function checkAlone(
     holds.pass(before);
     return { verdict: 'green', known: true };
   }
-  // A host that gives up on the hook ends it: the command goes with it.
-  const given = new AbortController();
-  const giveUp = (): void => given.abort();
+  // The host kills the hook after its time limit; the command must end too.
+  const stop = new AbortController();
+  const giveUp = (): void => stop.abort();
   process.once('SIGTERM', giveUp);
   const { exit, timedOut, aborted, ms, tail } = await runCommand({
     command,
@@ -67,7 +67,7 @@ async function checkAlone(
     env: commandEnvironment(env),
     timeoutMs: Math.max(1, Math.min(commandMs, left() - treeMs)),
     log: join(holds.folder, 'output.log'),
-    signal: given.signal,
+    signal: stop.signal,
   }).finally(() => process.off('SIGTERM', giveUp));
   if (timedOut || aborted) return { verdict: 'unfinished', ms, busy: false };
   if (exit !== 0) return { verdict: 'red', exit, ms, tail };
@@ -87,7 +87,7 @@ function taken(lock: string): boolean {
   }
 }
 
-/** Whoever took it lives, as far as one can tell. */
+/** Whether the owner of the lock is alive, as far as it can be checked. */
 function isKept(lock: string): boolean {
   try {
     const pid = Number(readFileSync(lock, 'utf8'));

@@ -5,15 +5,15 @@ import { createNodeFiles, type Files, writeNoFollow } from '../../store/index.ts
 import { type Binding, encodeBinding, fileOf, parseBinding, type SessionKey, sameKey } from './binding.ts';
 
 /**
- * Bindings of sessions to runs, a file each in `.stepfast/sessions`. Nothing is lost with them: the next call with a
- * handle binds again. A file that cannot be read counts as none.
+ * Bindings of sessions to runs, one file each in `.stepfast/sessions`. A lost binding is harmless: the next call with a
+ * handle binds again. An unreadable file counts as absent.
  */
 export interface Bindings {
   get(key: SessionKey): Promise<Binding | undefined>;
   list(): Promise<Binding[]>;
   put(binding: Binding): Promise<void>;
   drop(key: SessionKey): Promise<void>;
-  /** Removes those of other runs than the live ones, those long unseen, what is broken, and the oldest of too many. */
+  /** Removes bindings of ended runs, bindings not seen for 30 days, broken files, and the oldest beyond the limit. */
   sweep(live: ReadonlySet<string>, now: number): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ const unseenMs = 30 * 24 * 3_600_000;
 const mostKept = 500;
 const maxBytes = 16 * 1024;
 const named = /^[0-9a-f]{32}\.json$/;
-/** What a crash between writing and renaming leaves. */
+/** Left by a crash before the rename. */
 const unfinished = /^[0-9a-f]{32}\.json\.[0-9a-f]+\.tmp$/;
 
 export function createBindings(directory: string, files: Files = createNodeFiles()): Bindings {
@@ -68,7 +68,6 @@ export function createBindings(directory: string, files: Files = createNodeFiles
     return found;
   }
 
-  /** A folder that is none, or may not be read, holds no bindings. */
   async function names(): Promise<string[]> {
     return await files.names(folder).catch(() => []);
   }
@@ -83,7 +82,7 @@ export function createBindings(directory: string, files: Files = createNodeFiles
     }
   }
 
-  /** It ignores itself: a `.gitignore` that people have above it stays as it is. */
+  /** The folder has its own `.gitignore`, so that no other one has to be edited. */
   function makeFolder(): void {
     mkdirSync(folder, { recursive: true });
     const ignore = join(folder, '.gitignore');

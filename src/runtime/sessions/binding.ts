@@ -1,41 +1,41 @@
 import { createHash } from 'node:crypto';
 
-/** Who works: one conversation of a host, or a subagent inside it. */
+/** A session of a host, or a subagent in it. */
 export interface SessionKey {
   host: string;
   session: string;
   agent?: string;
 }
 
-/** Which run a session works on, as its hooks last saw it. */
+/** The run that a session works on, as last seen by its hooks. */
 export interface Binding extends SessionKey {
   run: string;
   /** The handle of its last call. */
   at?: string;
   /** Portable. */
   cwd: string;
-  /** The host's process, and the machine, boot and process space in which that number means something. */
+  /** The host's process id; valid only on the same machine, boot and process namespace. */
   pid?: number;
   boot?: string;
   boundAt: number;
   seenAt: number;
   endedAt?: number;
-  /** It ended with a clear: whoever comes next in its place inherits. */
+  /** Ended by a clear: the next session in its process inherits the binding. */
   cleared?: true;
-  /** How full its context is, in percent, as the host last told. */
+  /** How full its context is, in percent, as last reported by the host. */
   pressure?: number;
 }
 
 const version = 1;
 
-/** A name of fixed form: nothing that a host or an agent wrote becomes part of a path. */
+/** A hash, so that no text of a host or an agent becomes part of a path. */
 export const fileOf = ({ host, session, agent }: SessionKey): string =>
   `${createHash('sha256')
     .update(JSON.stringify([host, session, agent ?? null]))
     .digest('hex')
     .slice(0, 32)}.json`;
 
-/** How the machine knows the session; a subagent has a name of its own. */
+/** The session id in the machine; a subagent has its own. */
 export const sessionName = ({ session, agent }: SessionKey): string =>
   agent === undefined ? session : `${session}/${agent}`;
 
@@ -49,7 +49,7 @@ export function parseBinding(text: string): Binding | undefined {
   const read = parse(text);
   if (typeof read !== 'object' || read === null) return undefined;
   const { v, host, session, agent, run, at, cwd, pid, boot, boundAt, seenAt, endedAt, cleared, pressure } =
-    // Every part is looked at below.
+    // Every field is checked below.
     read as Record<string, unknown>;
   if (v !== version || !isText(host) || !isText(session) || !isText(run) || !isText(cwd)) return undefined;
   if (!isTime(boundAt) || !isTime(seenAt)) return undefined;
@@ -70,11 +70,11 @@ export function parseBinding(text: string): Binding | undefined {
   };
 }
 
-/** undefined for whatever names no session. */
+/** Undefined if the text is not a session key. */
 export function parseKey(text: string): SessionKey | undefined {
   const read = parse(text);
   if (typeof read !== 'object' || read === null) return undefined;
-  // Every part is looked at below.
+  // Every field is checked below.
   const { host, session, agent } = read as Record<string, unknown>;
   if (!isText(host) || !isText(session)) return undefined;
   return { host, session, ...(isText(agent) ? { agent } : {}) };

@@ -6,8 +6,8 @@ import { encodeBinding, fileOf, parseBinding, type SessionKey } from './binding.
 const tries = 3;
 
 /**
- * Remembers how full a session's context is, in percent, in its binding; never in the journal. Hooks write the same
- * file at any moment and their word counts more: what has changed meanwhile is read again.
+ * Stores how full a session's context is, in percent, in its binding; never in the journal. Hooks write the same file at
+ * any time, so a file that changed meanwhile is read again.
  */
 export function notePressure(directory: string, key: SessionKey, percent: number): void {
   const file = join(directory, 'sessions', fileOf(key));

@@ -3,7 +3,7 @@ import type { RunInfo } from '../../store/index.ts';
 import { worktreesOf } from '../choose-run.ts';
 import { type Binding, type SessionKey, sessionName } from './binding.ts';
 
-/** A run that has not ended, as far as it matters to a session that begins. */
+/** A run that has not ended, with the fields that a session start needs. */
 export interface LiveRun {
   run: string;
   workflow: string;
@@ -11,19 +11,19 @@ export interface LiveRun {
   status: State['status'];
   step: string;
   updatedAt: number;
-  /** Of its sessions that have not ended, portable; none: it may go on anywhere. */
+  /** Of its live sessions, portable; empty: it may continue anywhere. */
   worktrees: string[];
-  /** Sessions that it knows, without those whose place another took. */
+  /** Its sessions, without those that another session replaced. */
   sessions: string[];
   leases: { holder: string; expires: number }[];
 }
 
-/** What tells whether somebody is still there. */
+/** What shows whether a session is still running. */
 export interface Presence {
   now: number;
-  /** By the clock of the run's leases, where that is another. */
+  /** The clock of the run's leases, if it differs. */
   nowOf?(run: string): number;
-  /** This machine, boot and process space. */
+  /** This machine, boot and process namespace. */
   boot: string;
   isAlive(pid: number): boolean;
 }
@@ -53,15 +53,15 @@ function liveRun(state: State): LiveRun {
   };
 }
 
-/** Seen within half an hour, not ended, and its process is there as far as this machine can tell. */
+/** Seen within half an hour, not ended, and its process is alive as far as this machine can check. */
 export function isPresent(binding: Binding, { now, boot, isAlive }: Presence): boolean {
   if (binding.endedAt !== undefined || now - binding.seenAt > presentMs) return false;
   return binding.pid === undefined || binding.boot !== boot || isAlive(binding.pid);
 }
 
 /**
- * Who else holds the run: a session that is present, or the holder of a lease that has not run out. What is known of a
- * session's presence wins over its lease.
+ * The other session that holds the run: one that is present, or the holder of a lease that has not expired. The
+ * presence of a known session wins over its lease.
  */
 export function holderOf(
   { run, leases }: LiveRun,
@@ -69,7 +69,7 @@ export function holderOf(
   bindings: readonly Binding[],
   presence: Presence,
 ): string | undefined {
-  // A session's subagents are its own.
+  // Subagents of the same session do not count.
   const others = bindings.filter(({ host, session }) => host !== me.host || session !== me.session);
   const [present] = others
     .filter((binding) => binding.run === run && isPresent(binding, presence))

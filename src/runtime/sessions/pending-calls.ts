@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { parseKey, type SessionKey } from './binding.ts';
 
 /**
- * Who is about to call a tool. A host tells the id of a call both to the hook before it and to the tool; the hook also
- * knows the session and the subagent, so it leaves a file that the tool takes. In the user's state directory: the call
- * may be the one that starts the first run of a project.
+ * The session of a tool call. A host passes the id of a call to the hook before it and to the tool. The hook also knows
+ * the session and the subagent, so it writes a file that the tool reads. The file is in the user's state directory,
+ * because the call may start the first run of a project.
  */
-export interface Callers {
-  /** Before the call. Idempotent; what cannot be written is lost. */
-  tell(call: string, key: SessionKey, now: number): void;
-  /** Once for each call; undefined where no hook saw it. */
+export interface PendingCalls {
+  /** Before the call. Idempotent; write errors are ignored. */
+  record(call: string, key: SessionKey, now: number): void;
+  /** Once for each call; undefined if no hook saw it. */
   take(call: string): SessionKey | undefined;
 }
 
@@ -19,19 +19,19 @@ export interface Callers {
 const staleMs = 24 * 3_600_000;
 const manyFiles = 64;
 
-export function createCallers(stateDirectory: string): Callers {
+export function createPendingCalls(stateDirectory: string): PendingCalls {
   const folder = join(stateDirectory, 'callers');
   const fileOf = (call: string): string =>
     join(folder, createHash('sha256').update(call).digest('hex').slice(0, 32));
   return {
-    tell(call, { host, session, agent }, now) {
+    record(call, { host, session, agent }, now) {
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         sweep(folder, now);
         // Exclusive: another copy of the hook writes the same.
         writeFileSync(fileOf(call), JSON.stringify({ host, session, agent }), { flag: 'wx', mode: 0o600 });
       } catch {
-        // The call then counts as one that nobody saw.
+        // The call then counts as one without a hook.
       }
     },
     take(call) {

@@ -8,24 +8,24 @@ import {
   type SessionFacts,
   type State,
 } from '../../machine/index.ts';
-import { type Project, placed, portable } from '../../workspace/index.ts';
-import { type Beginning, beginSession, type Source, type Start } from './begin-session.ts';
+import { type Project, portable, withCheckout } from '../../workspace/index.ts';
 import { type Binding, type SessionKey, sessionName } from './binding.ts';
 import { type Bindings, createBindings } from './binding-files.ts';
 import { type LiveRun, liveRuns, type Presence } from './live-runs.ts';
+import { beginSession, type SessionPlan, type SessionStart, type Source } from './plan-session-start.ts';
 import { concernsStop } from './stop-concerns-run.ts';
 
-/** What hooks tell of the sessions that they see; nothing in here knows one host from another. */
+/** Records what hooks see of sessions. Independent of the host. */
 export interface Sessions {
-  /** Binds, inherits and drops as the answer says, and tells the run what was seen. What cannot be written is lost, not an error. */
-  begin(start: Omit<Start, 'worktree' | 'cwd'> & { cwd: string }): Promise<Beginning>;
-  /** A call of the session was accepted, and answered with this handle: binds it, unless the run has ended with that. */
+  /** Stores and removes bindings as planned, and reports the session to its run. Write errors are ignored. */
+  begin(start: Omit<SessionStart, 'worktree' | 'cwd'> & { cwd: string }): Promise<SessionPlan>;
+  /** A call of the session was accepted and answered with this handle: binds the session, unless the run has ended. */
   called(key: SessionKey, call: { run: string; at?: string; cwd: string; pid?: number }): Promise<void>;
-  /** The session showed that it is there; what was seen less than a minute ago is not written again. */
+  /** The session is alive. Written at most once a minute. */
   seen(key: SessionKey): Promise<void>;
   /** Its subagents end with it. */
   ended(key: SessionKey, how: { cleared: boolean }): Promise<void>;
-  /** Whether `mayStop` is to be asked, and about which run. */
+  /** The binding to pass to `mayStop`; undefined if no run is concerned. */
   stopping(key: SessionKey & { agentType?: string }): Promise<Binding | undefined>;
 }
 
@@ -33,7 +33,7 @@ interface SessionsOptions {
   engine: Engine;
   project: Project;
   clock(): number;
-  /** By the clock of a run, where that is another. */
+  /** The clock of a run, if it differs. */
   nowOf?(run: string): number;
   /** Of `bootId`. */
   boot: string;
@@ -41,9 +41,9 @@ interface SessionsOptions {
   environment(): Record<string, string>;
   isAlive(pid: number): boolean;
   bindings?: Bindings;
-  /** Of `placeOf`, where runs live on a server too. */
-  place?: string | undefined;
-  /** What a session that begins could not be told to its run. */
+  /** Of `checkoutId`, if runs are on a server. */
+  checkout?: string | undefined;
+  /** Called if a session could not be reported to its run. */
   onError?(error: unknown): void;
 }
 
@@ -52,11 +52,11 @@ const quietMs = 60_000;
 export function createSessions(options: SessionsOptions): Sessions {
   const { engine, project, clock, nowOf, boot, isAlive } = options;
   const bindings = options.bindings ?? createBindings(project.directory);
-  const worktree = placed(portable(project.worktree, project.root), options.place);
+  const worktree = withCheckout(portable(project.worktree, project.root), options.checkout);
   return { begin, called, seen, ended, stopping };
 
-  async function begin({ cwd, ...rest }: Parameters<Sessions['begin']>[0]): Promise<Beginning> {
-    const start: Start = { ...rest, cwd: portable(cwd, project.root), worktree };
+  async function begin({ cwd, ...rest }: Parameters<Sessions['begin']>[0]): Promise<SessionPlan> {
+    const start: SessionStart = { ...rest, cwd: portable(cwd, project.root), worktree };
     const presence: Presence = { now: clock(), boot, isAlive, ...(nowOf ? { nowOf } : {}) };
     const runs = await live();
     const known = await bindings.list();
@@ -65,15 +65,15 @@ export function createSessions(options: SessionsOptions): Sessions {
     for (const key of drop) await quietly(bindings.drop(key));
     if (binding) {
       await quietly(bindings.put(binding));
-      await tell(binding, inherits, start.source).catch((error: unknown) => options.onError?.(error));
+      await reportToRun(binding, inherits, start.source).catch((error: unknown) => options.onError?.(error));
     }
     if (start.source === 'startup')
       await quietly(bindings.sweep(new Set(runs.map(({ run }) => run)), presence.now));
     return beginning;
   }
 
-  /** The run learns of a session that is new to it or back, and of a context that was emptied. */
-  async function tell(binding: Binding, inherits: Binding | undefined, source: Source): Promise<void> {
+  /** Reports a new or returning session and a context reset to the run. */
+  async function reportToRun(binding: Binding, inherits: Binding | undefined, source: Source): Promise<void> {
     const session = sessionName(binding);
     const caller: Caller = { now: clock(), session };
     const state = (await engine.view(binding.run))?.state;
@@ -118,7 +118,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       ...(known?.pressure === undefined ? {} : { pressure: known.pressure }),
     };
     await bindings.put(binding);
-    await tell(binding, undefined, 'startup');
+    await reportToRun(binding, undefined, 'startup');
   }
 
   async function seen(key: SessionKey): Promise<void> {
@@ -165,14 +165,14 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 }
 
-/** How a run is told that the context of a bound session was emptied. */
+/** The command that reports a context reset of a bound session. */
 export function resetOf(state: State, binding: Binding, saw: 'clear' | 'compact', now: number): Command {
   const at = askedElsewhere(state, binding);
   const session = sessionName(binding);
   return { now, session, type: 'boundary', by: 'hook', saw, at };
 }
 
-/** A call that no hook saw was asked under a name of the tools' own: the handle says which position is meant. */
+/** A call without a hook has a session id of the MCP server, so the reset names the position by its handle. */
 function askedElsewhere(state: State, { run, at, ...key }: Binding): string | undefined {
   const cursor = Object.values(state.cursors).find((each) => formatHandle(run, each.path, each.visit) === at);
   const asked = cursor?.boundary?.session;

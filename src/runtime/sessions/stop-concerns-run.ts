@@ -2,8 +2,8 @@ import { type Binding, type SessionKey, sessionName } from './binding.ts';
 import type { LiveRun } from './live-runs.ts';
 
 /**
- * Whether a stop of this session is the run's business at all; the machine's `mayStop` decides the rest. A subagent
- * is held only by what it has claimed, the host's own summariser by nothing.
+ * Whether a stop of this session concerns the run; the machine's `mayStop` decides the rest. A subagent is held only by
+ * its claimed tasks, the host's own summarizer never.
  */
 export function concernsStop(
   stopping: SessionKey & { agentType?: string },

@@ -4,7 +4,7 @@ import { Dice, memory, randomCommand } from '../../../test/properties/commands.t
 import { hashDefinition } from '../../definition/index.ts';
 import { type Command, type Definition, type Event, respond, type State } from '../../machine/index.ts';
 import { eventProblem } from '../../schema/index.ts';
-import { soundStates } from './check-run.ts';
+import { verifiedStates } from './check-run.ts';
 
 const run = 'golden-1-abcd';
 const workflows: Definition[] = JSON.parse(
@@ -33,7 +33,7 @@ test('what the machine itself did is sound, whatever was asked of it', () => {
   const seen = new Set<string>();
   for (const [seed, definition] of workflows.entries()) {
     const batches = played(definition, seed);
-    const states = soundStates(run, { definition, hash: hashDefinition(definition) }, batches);
+    const states = verifiedStates(run, { definition, hash: hashDefinition(definition) }, batches);
     expect(states).toHaveLength(batches.length);
     for (const { events } of batches) for (const { type } of events) seen.add(type);
   }
@@ -60,21 +60,21 @@ test.each<[string, (batches: { now: number; events: Event[] }[]) => void, string
     ([first]) => Object.assign(first?.events[0] ?? {}, { now: 1e300 }),
     'run.started.now is no number',
   ],
-  ['has a batch of no time', ([first]) => Object.assign(first ?? {}, { now: null }), 'is no batch'],
+  ['has a batch of no time', ([first]) => Object.assign(first ?? {}, { now: null }), 'is not a batch'],
   [
     'has a summary that is none',
     ([first]) => Object.assign(first?.events[0] ?? {}, { summary: { length: 3 } }),
     'run.started.summary is no text',
   ],
   [
-    'was begun with another workflow',
+    'was started with another workflow',
     ([first]) => Object.assign(first?.events[0] ?? {}, { workflow: 'another' }),
-    'it was begun with another workflow',
+    'it was started with another workflow',
   ],
 ])('a run that %s is refused', (_, spoil, words) => {
   const batches = played(pinned.definition, 0).slice(0, 1);
   spoil(batches);
-  expect(() => soundStates(run, pinned, batches)).toThrow(
+  expect(() => verifiedStates(run, pinned, batches)).toThrow(
     expect.objectContaining({ code: 'bad_history', message: expect.stringContaining(words) }),
   );
 });
@@ -91,7 +91,7 @@ test.each<[string, object, string]>([
 ])('a workflow with %s is refused as its file would be', (_, part, words) => {
   const bad = { ...pinned.definition, ...part } as Definition;
   expect(() =>
-    soundStates(run, { definition: bad, hash: hashDefinition(bad) }, played(pinned.definition, 0)),
+    verifiedStates(run, { definition: bad, hash: hashDefinition(bad) }, played(pinned.definition, 0)),
   ).toThrow(expect.objectContaining({ code: 'bad_history', message: expect.stringContaining(words) }));
 });
 

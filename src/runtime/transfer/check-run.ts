@@ -11,18 +11,18 @@ import {
 import { eventProblem, isKnownEvent } from '../../schema/index.ts';
 import { isBatch, projectState } from '../../store/index.ts';
 
-/** Names that become folders and branches here: what the machine would have accepted. */
+/** Task ids become folder and branch names, so they are checked as the machine does. */
 const taskPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
-/** Every long text that a value names, each once. */
+/** The digests of all long texts in a value, without duplicates. */
 export function digestsIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if ('opening' in value && 'digest' in value && typeof value.digest === 'string') return [value.digest];
   return [...new Set(Object.values(value).flatMap(digestsIn))];
 }
 
-/** Trust hangs on the hash of a workflow, so it is never taken from whoever sent it. */
-export const hasItsHash = ({ definition, hash }: { definition: Definition; hash: string }): boolean =>
+/** Trust depends on the hash of a workflow, so the hash of a sender is never accepted unchecked. */
+export const matchesHash = ({ definition, hash }: { definition: Definition; hash: string }): boolean =>
   hashDefinition(definition) === hash;
 
 /** The type of an event that this Stepfast does not know. */
@@ -33,10 +33,9 @@ export const unknownEvent = (entries: readonly { events: readonly Event[] }[]): 
     ?.slice(0, 40);
 
 /**
- * The state after each entry of a run that came from elsewhere: nothing in it is what it seems until it was looked at.
- * Throws `bad_history`, which says what is wrong.
+ * Verifies an untrusted run and returns the state after each entry. Throws `bad_history` with the problem.
  */
-export function soundStates(
+export function verifiedStates(
   run: string,
   { definition, hash }: { definition: Definition; hash: string },
   entries: readonly { events: Event[] }[],
@@ -44,48 +43,48 @@ export function soundStates(
   const problem = definitionProblem(definition);
   if (problem !== undefined) throw bad(`its workflow is not valid here: ${problem}`);
   for (const [index, entry] of entries.entries()) {
-    const place = `entry ${index + 1} of ${entries.length}`;
-    if (!isBatch(entry)) throw bad(`${place} is no batch`);
+    const where = `entry ${index + 1} of ${entries.length}`;
+    if (!isBatch(entry)) throw bad(`${where} is not a batch`);
     for (const [position, event] of entry.events.entries()) {
-      const wrong = eventProblem(event) ?? misplaced(event, index, position);
-      if (wrong !== undefined) throw bad(`${place} cannot be: ${wrong}`);
+      const wrong = eventProblem(event) ?? misplacedEvent(event, index, position);
+      if (wrong !== undefined) throw bad(`${where} is not valid: ${wrong}`);
     }
   }
   const states = statesOf(run, definition, entries);
   const state = states.at(-1);
   if (!state) throw bad('it is empty');
   if (state.workflow !== definition.name || (state.hash ?? hash) !== hash)
-    throw bad('it was begun with another workflow');
-  followable(definition, state);
+    throw bad('it was started with another workflow');
+  requireUsable(definition, state);
   return states;
 }
 
 const bad = (why: string): StepfastError => new StepfastError('bad_history', why);
 
-/** What is said once, at the beginning. */
-function misplaced({ type }: Event, entry: number, position: number): string | undefined {
+/** Events that may occur only at the beginning. */
+function misplacedEvent({ type }: Event, entry: number, position: number): string | undefined {
   const first = entry === 0 && position === 0;
   if ((type === 'run.started') !== first) return first ? `it begins with ${type}` : 'it begins twice';
   return type === 'run.imported' && entry > 0 ? 'it is imported in its middle' : undefined;
 }
 
-/** What everybody does next with a run must not fail on what a stranger put into it. */
-function followable(definition: Definition, state: State): void {
+/** Status and projection must not fail on an untrusted run. */
+function requireUsable(definition: Definition, state: State): void {
   try {
     for (const [key, cursor] of Object.entries(state.cursors)) {
-      if (!isPlace(definition, state, key, cursor))
-        throw new Error(`it stands at ${cursor.path}, which is no place`);
+      if (!isPositionOf(definition, state, key, cursor))
+        throw new Error(`its position ${cursor.path} does not exist in the workflow`);
       statusOf(definition, state, { cursor });
     }
     statusOf(definition, state);
     projectState(definition, state);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new StepfastError('bad_history', `it cannot be followed (${why})`, { cause });
+    throw new StepfastError('bad_history', `it cannot be replayed (${why})`, { cause });
   }
 }
 
-function isPlace(definition: Definition, state: State, key: string, cursor: Cursor): boolean {
+function isPositionOf(definition: Definition, state: State, key: string, cursor: Cursor): boolean {
   const { step: id, task, subStep, iteration } = cursor;
   const step = definition.steps.find((each) => each.id === id);
   if (!step || id !== state.step) return false;
@@ -101,7 +100,7 @@ function isPlace(definition: Definition, state: State, key: string, cursor: Curs
 const own = <T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
   record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 
-/** The state after each entry. Throws `bad_history` where the machine cannot follow. */
+/** The state after each entry. Throws `bad_history` if the machine cannot replay it. */
 export function statesOf(
   run: string,
   definition: Definition,
@@ -113,7 +112,7 @@ export function statesOf(
       state = replay(definition, state, events);
       if (state.run !== run) throw new Error(`it is the run ${state.run}`);
       const task = index < entries.length - 1 ? undefined : badTask(state);
-      if (task !== undefined) throw new Error(`${JSON.stringify(task.slice(0, 80))} is no name of a task`);
+      if (task !== undefined) throw new Error(`${JSON.stringify(task.slice(0, 80))} is not a valid task id`);
       return state;
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);

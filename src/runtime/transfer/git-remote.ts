@@ -163,13 +163,13 @@ function failed(
       ? 'it gave no answer in time'
       : failure === 'long'
         ? 'it answers with more than any list of runs'
-        : lastWords(`${stdout.toString('utf8')}\n${stderr}`, urls) || `git ended with ${code}`;
+        : gitMessage(`${stdout.toString('utf8')}\n${stderr}`, urls) || `git ended with ${code}`;
   const next = 'check the address, your access and the network, then try again';
   return new StepfastError('remote_failed', `The remote '${name}' (${url}) did not do it: ${why}; ${next}`);
 }
 
 /** What git said of it, in one line and without credentials. */
-function lastWords(said: string, urls: readonly string[]): string {
+function gitMessage(said: string, urls: readonly string[]): string {
   const lines = said
     .split('\n')
     .map((line) => line.trim())
@@ -177,8 +177,8 @@ function lastWords(said: string, urls: readonly string[]): string {
       (line) => line !== '' && !/^(?:To |Done$|hint:|Please make sure|and the repository exists)/.test(line),
     );
   const fatal = lines.findIndex((line) => /^(?:fatal|error):/.test(line));
-  const told = fatal === -1 ? lines.slice(-1) : lines.slice(Math.max(0, fatal - 1), fatal + 1);
-  let words = told.join('; ');
+  const relevant = fatal === -1 ? lines.slice(-1) : lines.slice(Math.max(0, fatal - 1), fatal + 1);
+  let words = relevant.join('; ');
   // As a whole first: a password may hold any sign.
   for (const url of urls) words = words.replaceAll(url, shownUrl(url));
   return withoutCredentials(words).slice(0, 400);

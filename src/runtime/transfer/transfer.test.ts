@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../../testing/index.ts';
 import type { LocalRuntime } from '../open-runtime.ts';
 import { createGit, type Git } from './git.ts';
-import { createTransfer, type Found, type Incoming, type Transfer } from './transfer.ts';
+import { createTransfer, type Incoming, type IncomingHistory, type Transfer } from './transfer.ts';
 
 const workflow = `name: two
 description: Two steps
@@ -60,19 +60,19 @@ async function push(project: TestProject, options: Options = {}): Promise<string
 
 async function look(project: TestProject, options: Options = {}): Promise<Incoming> {
   const transfer = transferOf(project, options);
-  const [only] = await transfer.look([run], await transfer.remote('origin'));
+  const [only] = await transfer.inspect([run], await transfer.remote('origin'));
   if (!only) throw new Error('nothing was found');
   return only;
 }
 
-function found(incoming: Incoming): Found & { run: string } {
+function found(incoming: Incoming): IncomingHistory & { run: string } {
   if (incoming.is === 'bad') throw incoming.error;
   return incoming;
 }
 
 async function pull(project: TestProject, options: Options = {}): Promise<string> {
   const incoming = found(await look(project, options));
-  if (incoming.is === 'new' || incoming.is === 'behind') await transferOf(project).take(incoming);
+  if (incoming.is === 'new' || incoming.is === 'behind') await transferOf(project).receive(incoming);
   return incoming.is;
 }
 
@@ -132,8 +132,8 @@ test('[P6/10] a choice holds for exactly the history that it was made against', 
   expect(incoming).toMatchObject({ is: 'diverged', here: 1, there: 1 });
   expect(incoming.fork).toMatchObject({
     common: { seq: 2 },
-    here: { batches: 1, who: 'agent on a' },
-    there: { batches: 1, who: 'agent on b' },
+    here: { batches: 1, author: 'agent on a' },
+    there: { batches: 1, author: 'agent on b' },
   });
   await transferOf(a).keepMine(incoming);
   await say(b, 'on b again');
@@ -155,7 +155,7 @@ test('whoever gave the last words is told with their machine, though the engine 
   const transfer = transferOf(a);
   const { last } = await transfer.prepare(run, await transfer.remote('origin'));
   expect(JSON.parse(journal(a).at(-1) ?? '')).toMatchObject({ actor: { kind: 'engine' } });
-  expect(last).toMatchObject({ who: 'agent one', machine: 'laptop', seq: journal(a).length });
+  expect(last).toMatchObject({ author: 'agent one', machine: 'laptop', seq: journal(a).length });
 });
 
 describe('wherever it is cut off', () => {
@@ -242,7 +242,7 @@ describe('a remote that is not as it should be', () => {
       remoteGit('rev-parse', `refs/stepfast/runs/${run}`),
     );
     const transfer = transferOf(b);
-    const looked = await transfer.look([other, run], await transfer.remote('origin'));
+    const looked = await transfer.inspect([other, run], await transfer.remote('origin'));
     expect(looked).toMatchObject([
       { run: other, is: 'bad', error: { code: 'bad_history' } },
       { run, is: 'new' },
@@ -276,7 +276,7 @@ describe('a remote that is not as it should be', () => {
     const evil = 'two-20261115-bbbbbbbb';
     remoteGit('update-ref', `refs/stepfast/runs/${evil}`, commit);
     const transfer = transferOf(b);
-    const looked = await transfer.look([evil, run], await transfer.remote('origin'));
+    const looked = await transfer.inspect([evil, run], await transfer.remote('origin'));
     expect(looked).toMatchObject([
       { run: evil, is: 'bad', error: { code: 'remote_failed' } },
       { run, is: 'new' },
@@ -290,7 +290,7 @@ describe('a remote that is not as it should be', () => {
     const incoming = found(await look(b));
     mkdirSync(join(b.root, '.stepfast/runs', other), { recursive: true });
     writeFileSync(join(b.root, '.stepfast/runs', other, 'journal.jsonl'), 'x\n');
-    await expect(transferOf(b).take(incoming)).rejects.toMatchObject({ code: 'run_exists' });
+    await expect(transferOf(b).receive(incoming)).rejects.toMatchObject({ code: 'run_exists' });
     expect(readdirSync(join(b.root, '.stepfast/runs'))).toEqual([other]);
   });
 
@@ -336,9 +336,9 @@ test('a linked worktree sends and takes the runs of the repository', async () =>
   b.git('worktree', 'add', '-q', other);
   const { project, engine } = b.runtime({ cwd: other });
   const transfer = createTransfer({ project, ids: engine.ids, env: b.env, home: b.env.HOME ?? '' });
-  const [incoming] = await transfer.look([run], await transfer.remote('origin'));
+  const [incoming] = await transfer.inspect([run], await transfer.remote('origin'));
   if (!incoming) throw new Error('nothing was found');
-  await transfer.take(found(incoming));
+  await transfer.receive(found(incoming));
   expect(journal(b)).toEqual(journal(a));
   expect(b.git('status', '--porcelain', '--ignored')).not.toContain('?? .stepfast/runs');
 });

@@ -20,11 +20,11 @@ import {
 } from '../../workspace/index.ts';
 import { digestsIn, statesOf } from './check-run.ts';
 import { type Fork, forkOf, type Side, sideOf } from './find-fork.ts';
-import { type Scan, type Secret, type Sending, secretScan, secretsIn } from './find-secrets.ts';
+import { type OutgoingData, type Secret, type SecretScan, secretScan, secretsIn } from './find-secrets.ts';
 import { createGit, type Git } from './git.ts';
 import { openRemote, type Remote } from './git-remote.ts';
 import { type RunTree, readCommit, writeCommit } from './run-tree.ts';
-import { type Verified, verifyRun } from './verify-run.ts';
+import { type VerifiedRun, verifyRun } from './verify-run.ts';
 
 /** What a push would do. */
 export interface Outgoing {
@@ -45,11 +45,11 @@ export interface Outgoing {
 }
 
 /** What a pull would do with one run. */
-export type Incoming = { run: string } & ({ is: 'bad'; error: StepfastError } | Found);
+export type Incoming = { run: string } & ({ is: 'bad'; error: StepfastError } | IncomingHistory);
 
-export interface Found {
+export interface IncomingHistory {
   is: HistoryRelation | 'new';
-  theirs: Verified;
+  theirs: VerifiedRun;
   commit: string;
   /** Batches that only one side has. */
   here: number;
@@ -70,20 +70,20 @@ export interface Transfer {
   /** `moved`: somebody else was first, nothing was sent. */
   send(outgoing: Outgoing, remote: Remote): Promise<'sent' | 'moved'>;
   /** Fetches and verifies runs; changes none here. */
-  look(runs: readonly string[], remote: Remote): Promise<Incoming[]>;
+  inspect(runs: readonly string[], remote: Remote): Promise<Incoming[]>;
   /** Makes the run, or goes on with it. Throws `run_exists` where another run here has the same suffix. */
-  take(run: Found): Promise<void>;
+  receive(run: IncomingHistory): Promise<void>;
   /** Their history in place of the one here; answers the file that keeps the old one. */
-  keepTheirs(run: Found): Promise<string>;
+  keepTheirs(run: IncomingHistory): Promise<string>;
   /** Lets the next push follow on their history with the one here. */
-  keepMine(run: Found): Promise<void>;
+  keepMine(run: IncomingHistory): Promise<void>;
 }
 
 interface TransferOptions extends UserEnvironment {
   project: Project;
   /** Of all runs here. */
   ids(): Promise<readonly string[]>;
-  scan?: Scan;
+  scan?: SecretScan;
   git?: Git;
 }
 
@@ -109,7 +109,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
       lines: mine.lines.slice(common),
       texts: new Map([...texts].filter(([digest]) => !theirs?.texts.has(digest))),
       ...(theirs ? {} : { definition: mine.pinned.definition }),
-    } satisfies Sending;
+    } satisfies OutgoingData;
     const tree: RunTree = {
       journal: encodeHistory(mine.lines),
       workflow: Buffer.from(`${JSON.stringify(mine.pinned, null, 2)}\n`),
@@ -139,7 +139,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     return await remote.push(run, commit, old);
   }
 
-  async function look(runs: readonly string[], remote: Remote): Promise<Incoming[]> {
+  async function inspect(runs: readonly string[], remote: Remote): Promise<Incoming[]> {
     const commits = await remote.fetch(runs);
     const found: Incoming[] = [];
     for (const run of runs) {
@@ -156,7 +156,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     return found;
   }
 
-  async function compared(run: string, commit: string, remote: Remote): Promise<Found> {
+  async function compared(run: string, commit: string, remote: Remote): Promise<IncomingHistory> {
     await refuseOtherProject(run, commit);
     const theirs = await verified(run, commit, remote);
     const mine = await history(run);
@@ -188,7 +188,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     return commit;
   }
 
-  async function verified(run: string, commit: string, remote: Remote): Promise<Verified> {
+  async function verified(run: string, commit: string, remote: Remote): Promise<VerifiedRun> {
     try {
       return verifyRun(run, await readCommit(git, commit));
     } catch (error) {
@@ -233,8 +233,8 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     remote: (name) => openRemote(git, project, name),
     prepare,
     send,
-    look,
-    async take({ theirs }) {
+    inspect,
+    async receive({ theirs }) {
       await refuseClash(theirs.run);
       ignoreRuns(project);
       await here.receive(theirs, theirs.texts);
@@ -249,7 +249,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
 }
 
 /** Without a name those are meant that are here already or still go on, and none of another project. */
-export const isMeant = (incoming: Incoming): boolean =>
+export const isPulledByDefault = (incoming: Incoming): boolean =>
   incoming.is === 'bad'
     ? incoming.error.code !== 'other_project'
     : incoming.is !== 'new' || !ended(incoming.theirs.state);

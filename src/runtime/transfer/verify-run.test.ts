@@ -82,7 +82,7 @@ test.each<[string, (content: Content) => void, string]>([
     (content) => {
       pinnedIn(content).definition.steps[0] = { id: 'plan', type: 'action', instructions: 'Something else' };
     },
-    'another workflow than its hash says',
+    'does not match its hash',
   ],
   [
     'shows another workflow than it pins',
@@ -96,7 +96,7 @@ test.each<[string, (content: Content) => void, string]>([
     (content) => {
       content.workflow = 'not json';
     },
-    'cannot be followed',
+    'cannot be replayed',
   ],
   [
     'pins no workflow at all',
@@ -108,18 +108,18 @@ test.each<[string, (content: Content) => void, string]>([
     'its workflow is not valid here',
   ],
   [
-    'tells of an event that nobody knows',
+    'has an unknown event',
     (content) => {
       eventIn(content, 'tasks.set').type = 'root.granted';
     },
-    "'root.granted', which is not known here",
+    "unknown event 'root.granted'",
   ],
   [
-    'tells of an event that is called as everything is',
+    'has an event named like a property of every object',
     (content) => {
       eventIn(content, 'tasks.set').type = 'constructor';
     },
-    "'constructor', which is not known here",
+    "unknown event 'constructor'",
   ],
   [
     'lacks a text',
@@ -165,11 +165,11 @@ test.each<[string, (content: Content) => void, string]>([
     'tasks.set.tasks is no list',
   ],
   [
-    'begins twice in the middle',
+    'has an unknown event in the middle',
     (content) => {
       content.batches.splice(1, 0, { now: 1, events: [{ type: 'nothing' } as never] });
     },
-    "'nothing', which is not known",
+    "unknown event 'nothing'",
   ],
 ])('a run that %s is refused', (_, spoil, words) => {
   const content = honest();

@@ -1,25 +1,24 @@
 import { StepfastError } from '../../errors.ts';
 import type { State } from '../../machine/index.ts';
 import { digestOf, parseHistory, type RunHistory, type TextsByDigest } from '../../store/index.ts';
-import { digestsIn, hasItsHash, soundStates, unknownEvent } from './check-run.ts';
+import { digestsIn, matchesHash, unknownEvent, verifiedStates } from './check-run.ts';
 import type { RunTree } from './run-tree.ts';
 
-/** A run from elsewhere of which every byte was looked at. */
-export interface Verified extends RunHistory {
+/** An untrusted run after verification. */
+export interface VerifiedRun extends RunHistory {
   texts: TextsByDigest;
   state: State;
 }
 
-/** Throws `bad_history`, which says what is wrong; nothing was written then. */
-export function verifyRun(run: string, { journal, workflow, texts }: RunTree): Verified {
+/** Verifies every byte of an untrusted run. Throws `bad_history` with the problem. */
+export function verifyRun(run: string, { journal, workflow, texts }: RunTree): VerifiedRun {
   try {
-    const carried = parseHistory(run, journal);
-    const { pinned, lines } = carried;
-    if (!hasItsHash(pinned)) throw bad('it has another workflow than its hash says');
+    const history = parseHistory(run, journal);
+    const { pinned, lines } = history;
+    if (!matchesHash(pinned)) throw bad('its workflow does not match its hash');
     if (hashIn(workflow) !== pinned.hash) throw bad('its workflow.json is of another run');
     const unknown = unknownEvent(lines);
-    if (unknown !== undefined)
-      throw bad(`it tells of '${unknown}', which is not known here: update Stepfast`);
+    if (unknown !== undefined) throw bad(`it has the unknown event '${unknown}': update Stepfast`);
     const named = new Set(digestsIn(lines.map(({ events }) => events)));
     const missing = [...named].find((digest) => !texts.has(digest));
     if (missing !== undefined) throw bad(`it lacks the text ${missing.slice(0, 19)}`);
@@ -27,13 +26,13 @@ export function verifyRun(run: string, { journal, workflow, texts }: RunTree): V
       if (digestOf(bytes) !== digest) throw bad(`the text ${digest.slice(0, 19)} was edited`);
       if (!named.has(digest)) throw bad(`nothing names the text ${digest.slice(0, 19)}`);
     }
-    const state = soundStates(run, pinned, lines).at(-1);
+    const state = verifiedStates(run, pinned, lines).at(-1);
     if (!state) throw bad('it is empty');
-    return { ...carried, texts, state };
+    return { ...history, texts, state };
   } catch (cause) {
     if (cause instanceof StepfastError && cause.code === 'bad_history') throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new StepfastError('bad_history', `it cannot be followed (${why})`, { cause });
+    throw new StepfastError('bad_history', `it cannot be replayed (${why})`, { cause });
   }
 }
 

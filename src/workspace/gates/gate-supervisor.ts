@@ -6,7 +6,7 @@ import type { Loaded } from '../../store/index.ts';
 import { findProject, local, type Project } from '../project.ts';
 import { taskWorktree } from '../task-worktree.ts';
 import { writeTodoFile } from '../todo-file.ts';
-import { isSamePlace, unplaced } from '../worktree-id.ts';
+import { isSameCheckout, splitCheckout } from '../worktree-id.ts';
 import { type GateOptions, type GateRun, runRequested } from './gate-runner.ts';
 import { runnerIs, stopRunners } from './runner-file.ts';
 
@@ -123,7 +123,7 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
   function isForUs({ sessions }: State, session: string | undefined, { why, shared }: Performing): boolean {
     if (why === 'asked' || !shared) return true;
     const works = session === undefined ? undefined : sessions[session]?.worktree;
-    const where = works === undefined ? undefined : unplaced(works).place;
+    const where = works === undefined ? undefined : splitCheckout(works).checkout;
     return where === undefined ? why === 'waited' : where === checkout;
   }
 
@@ -145,8 +145,8 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
   function worktreeOf(state: State, session: string | undefined): string | undefined {
     const stored = session === undefined ? undefined : state.sessions[session]?.worktree;
     if (stored === undefined) return project.worktree;
-    const { worktree, place } = unplaced(stored);
-    if (!isSamePlace(place, checkout)) return undefined;
+    const { worktree, checkout: theirs } = splitCheckout(stored);
+    if (!isSameCheckout(theirs, checkout)) return undefined;
     const path = local(worktree, project.root);
     return existsSync(path) && findProject(path).root === project.root ? path : project.worktree;
   }

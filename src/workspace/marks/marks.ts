@@ -4,22 +4,22 @@ import { writeNoFollow } from '../../store/index.ts';
 
 /**
  * Mark files: a hook starts a program only where the mark of its event exists, so that hooks cost a file test while
- * nothing is active. A mark exists while somebody has a reason for it. Each reason is a file of its own that says
- * which marks it wants, so that two processes never write the same file.
+ * nothing is active. A mark exists as long as a reason lists it. Each reason is a separate file with the marks that it
+ * needs, so that two processes never write the same file.
  */
 export interface Marks {
-  /** The same reason again replaces what it wanted. Idempotent. */
+  /** Idempotent; a known reason gets the new list. */
   want(reason: string, marks: readonly string[]): void;
   drop(reason: string): void;
   reasons(): string[];
 }
 
-/** Below `sessions`: no tree covers it, and git ignores it. */
+/** Below `sessions`, which tree hashes exclude and git ignores. */
 export const marksPath = join('sessions', 'marks');
 
 const plain = /^[\w.-]{1,160}$/;
 
-/** `directory` is the project's `.stepfast`. Nothing is made before the first reason. */
+/** `directory` is the project's `.stepfast`. Creates nothing before the first reason. */
 export function createMarks(directory: string): Marks {
   const folder = join(directory, marksPath);
   const because = join(folder, 'because');
@@ -32,9 +32,9 @@ export function createMarks(directory: string): Marks {
     if (!existsSync(ignore)) writeNoFollow(ignore, '*\n');
     const [file, text] = [join(because, reason), `${marks.join('\n')}\n`];
     const before = read(file);
-    // Before the marks: whoever takes marks away looks for new reasons afterwards.
+    // The reason first: a process that removes marks reads the reasons afterwards.
     if (before !== text) writeNoFollow(file, text);
-    // A new reason takes no mark away, so nobody else's need to be read.
+    // A new reason removes no mark, so the other reasons need not be read.
     if (before === '' || before === text) make(marks);
     else settle();
   }

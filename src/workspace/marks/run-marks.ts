@@ -5,7 +5,7 @@ import { createMarks, type Marks } from './marks.ts';
 
 const prefix = 'run.';
 
-/** What every live run wants to be told of. */
+/** The events that every live run needs. */
 const always = [
   'session_start',
   'session_end',
@@ -20,7 +20,7 @@ const always = [
   'after_tool-write',
 ];
 
-/** The marks of a run: tools are looked at only where something hangs on them. */
+/** The marks of a run. Tool events are marked only if the workflow needs them. */
 export function marksFor({ agents = {}, steps, loops = {}, required_reading = [] }: Definition): string[] {
   const work = [...steps, ...Object.values(loops).flat()];
   const forbids = Object.values(agents).some(({ cannot = [] }) => cannot.length > 0);
@@ -28,7 +28,7 @@ export function marksFor({ agents = {}, steps, loops = {}, required_reading = []
   return [...always, ...(forbids ? ['before_tool'] : []), ...(reads ? ['after_tool-read'] : [])];
 }
 
-/** Idempotent; a run that has ended leaves nothing. */
+/** Idempotent; removes the marks of an ended run. */
 export function markRun(marks: Marks, run: string, definition: Definition, state?: State): void {
   const reads = state && ((state.adopted?.reading ?? []).length > 0 || state.notes.some(isReading));
   const more = reads ? ['after_tool-read'] : [];
@@ -38,7 +38,7 @@ export function markRun(marks: Marks, run: string, definition: Definition, state
 
 export const unmarkRun = (marks: Marks, run: string): void => marks.drop(`${prefix}${run}`);
 
-/** The runs that have marks: those that are live, and perhaps some that ended unseen. */
+/** The runs with marks: the live ones, and possibly some that ended without notice. */
 export const markedRuns = (marks: Marks): string[] =>
   marks
     .reasons()
@@ -48,7 +48,7 @@ export const markedRuns = (marks: Marks): string[] =>
 
 const isReading = ({ kind }: State['notes'][number]): boolean => kind === 'reading';
 
-/** For an engine that learns of a run while it does something else: marks that cannot be written are renewed later. */
+/** Like `markRun`, but ignores errors. */
 export function markIfPossible(directory: string, { run, definition, state }: Loaded): void {
   try {
     markRun(createMarks(directory), run, definition, state);

@@ -104,7 +104,7 @@ it('[P4/6] [P4/7] a session that is resumed is told what differs; a fork of it i
   stage.project.git('checkout', '-q', '-b', 'another');
   const again = await stage.run({ prompts: ['again'], resume });
   expect(lastContext(again)).toContain('SINCE THEN');
-  expect(lastContext(again)).toContain('Files that the run made are not here: docs/made.md.');
+  expect(lastContext(again)).toContain('Files that the run produced do not exist here: docs/made.md.');
   expect((await state()).sessions[resume]?.endedAt).toBeDefined();
   const fork = await stage.run({ prompts: ['fork'], resume, args: ['--fork-session'] });
   expect(fork.sessions).not.toEqual(sessions);

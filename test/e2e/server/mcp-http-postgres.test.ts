@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (let count = 0; count < 2; count += 1) {
     backend = await openBackend({ url: database.url, connections: 4, onError: () => {} });
     cleanups.push(backend.close);
-    const mcp = createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
+    const mcp = await createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
     const http = await startHttp(backend, { mcp });
     cleanups.push(() => http.listening.close());
     urls.push(`${http.url}/mcp`);

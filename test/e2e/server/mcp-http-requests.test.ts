@@ -131,7 +131,10 @@ steps:
     expect(briefing).toContain('@docs/conventions.md (not yet read)');
     expect(briefing).toContain('read files that are named here in your own checkout');
     const note = await call('workflow_note', { kind: 'reading', text: '@docs/conventions.md' });
-    expect(note.S).toMatchObject({ ok: true, warning: expect.stringContaining('kept as your word') });
+    expect(note.S).toMatchObject({
+      ok: true,
+      warning: expect.stringContaining('stored without checking the file'),
+    });
     expect((await call('workflow_context')).text).toContain('@docs/conventions.md (read)');
     expect((await team.engine(1).view(S.run))?.state.reading).toEqual({});
     const refused = await call('workflow_advance', { at: S.at, output: 'planned' });

@@ -5,10 +5,10 @@ import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import {
   type Answer,
+  type AnsweredStatus,
+  type CallerIdentity,
   isRefused,
   type LocalRuntime,
-  type Told,
-  type Who,
 } from '../../../src/runtime/index.ts';
 import { createMemoryStore } from '../../../src/store/index.ts';
 import { createTestProject, type TestProject } from '../../../src/testing/index.ts';
@@ -22,8 +22,8 @@ steps:
     instructions: Work.
     gate: [{ run: 'test -f done.txt && test -z "$STEPFAST_TOKEN$STEPFAST_URL"' }]
 `;
-const one: Who = { session: 'one', host: 'scripted' };
-const two: Who = { session: 'two', host: 'scripted' };
+const one: CallerIdentity = { session: 'one', host: 'scripted' };
+const two: CallerIdentity = { session: 'two', host: 'scripted' };
 const workflows = { '.stepfast/workflows/gated.yaml': gated };
 
 let engine: Engine;
@@ -46,7 +46,7 @@ afterEach(async () => {
 const shared = (project: TestProject): LocalRuntime =>
   project.runtime({ env: { ...project.env, STEPFAST_URL: server.url, STEPFAST_TOKEN: server.token } });
 
-function told({ reply }: Answer): Told {
+function told({ reply }: Answer): AnsweredStatus {
   if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }

@@ -8,7 +8,7 @@ process.env.STEPFAST_TEST_TOKEN = team.token('person');
 afterAll(async () => await team[Symbol.asyncDispose]());
 
 await import('../../../src/runtime/runtime.test.ts');
-await import('../../../src/runtime/memory/memory.test.ts');
+await import('../../../src/runtime/briefing/briefings.test.ts');
 await import('../../../src/runtime/adoption/adopt.test.ts');
 await import('../../../src/runtime/sessions/sessions.test.ts');
 await import('../../../src/hooks/run-hook.test.ts');

@@ -7,7 +7,7 @@ export interface Line {
   fenced: boolean;
 }
 
-/** Nobody writes more by hand; what is beyond is not looked at. */
+/** Longer files are cut: they are not written by hand. */
 const mostLines = 5000;
 const longestLine = 2000;
 
@@ -32,7 +32,7 @@ const plainOf = (line: string): string =>
     .replace(/^\*|\*$/g, '')
     .trim();
 
-/** What stands behind `Name:`, `Name |` or `**Name**:`, on the first line that has it. */
+/** The value of `Name:`, `Name |` or `**Name**:`, from the first line that has one. */
 export function fieldIn(lines: readonly Line[], name: string): string | undefined {
   const field = new RegExp(`^(?:current\\s+)?${name}\\s*[:|]\\s*(.*?)\\s*\\|?$`, 'i');
   for (const { plain } of lines) {

@@ -6,9 +6,9 @@ import { compileBriefing } from '../../context/index.ts';
 import { projectState } from '../../store/index.ts';
 import { createTestProject, type TestProject } from '../../testing/index.ts';
 import { adopt } from '../adoption/adopt.ts';
-import { findInformal } from '../adoption/find.ts';
-import { type Answer, isRefused, type Told } from '../answer.ts';
-import type { Who } from '../call-context.ts';
+import { findInformal } from '../adoption/find-informal-workflow.ts';
+import { type Answer, type AnsweredStatus, isRefused } from '../answer.ts';
+import type { CallerIdentity } from '../call-context.ts';
 import type { LocalRuntime } from '../open-runtime.ts';
 
 const workflow = `name: feature
@@ -30,8 +30,8 @@ steps:
   - { id: build, type: action, instructions: Build it. }
   - { id: ship, type: action, instructions: Ship it. }
 `;
-const one: Who = { session: 'one', host: 'scripted' };
-const two: Who = { session: 'two', host: 'scripted' };
+const one: CallerIdentity = { session: 'one', host: 'scripted' };
+const two: CallerIdentity = { session: 'two', host: 'scripted' };
 const telling = { session: 'one', next: 'Go on.', more: 'ask for {section}' };
 
 let project: TestProject;
@@ -48,7 +48,7 @@ beforeEach(() => {
 });
 afterEach(() => project[Symbol.dispose]());
 
-function told({ reply }: Answer): Told {
+function told({ reply }: Answer): AnsweredStatus {
   if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
   return reply;
 }
@@ -61,7 +61,12 @@ test('[004/6] what is due comes by itself: at the start of a session and at a ph
   const started = await runtime.start({ workflow: 'feature' }, one);
   const { run } = told(started);
   expect(ids(started)).toEqual(['plan session_start']);
-  const text = await runtime.memory.bring(await viewOf(run), one, started.due ?? [], 'ask for {section}');
+  const text = await runtime.briefings.renderDue(
+    await viewOf(run),
+    one,
+    started.due ?? [],
+    'ask for {section}',
+  );
   expect(text).toContain('# The plan');
   expect(ids(await runtime.call({ type: 'status' }, one, { run }))).toEqual([]);
   await runtime.call({ type: 'note', kind: 'artefact', key: 'spec_path', text: 'specs/login.md' }, one, {
@@ -70,7 +75,12 @@ test('[004/6] what is due comes by itself: at the start of a session and at a ph
   now += 1000;
   const built = await runtime.call({ type: 'advance', output: 'planned' }, one, { run });
   expect(ids(built)).toEqual(['repository phase_transition', 'spec phase_transition:plan->build']);
-  const brought = await runtime.memory.bring(await viewOf(run), one, built.due ?? [], 'ask for {section}');
+  const brought = await runtime.briefings.renderDue(
+    await viewOf(run),
+    one,
+    built.due ?? [],
+    'ask for {section}',
+  );
   expect(brought).toContain('# The spec');
   expect(brought).toContain('branch: main');
   now += 1000;
@@ -103,10 +113,10 @@ test.skipIf(isServed)(
   async () => {
     const { run } = told(await runtime.start({ workflow: 'feature' }, one));
     const briefing = async (force = false) => {
-      const source = await runtime.memory.gather(await viewOf(run), { ...telling, force });
+      const source = await runtime.briefings.gather(await viewOf(run), { ...telling, force });
       const compiled = compileBriefing(source, { tokens: 2500 });
       const given = { artifacts: source.artifacts, ...compiled, trigger: 'manual' };
-      await runtime.memory.record(await viewOf(run), one, given);
+      await runtime.briefings.recordShown(await viewOf(run), one, given);
       return compiled;
     };
     expect((await briefing()).inlined).toEqual(['plan', 'repository']);
@@ -132,11 +142,11 @@ test('[004/7] a run that goes on elsewhere says what is not here as it was', asy
   project.git('commit', '-qam', 'second');
   const env = { ...project.env, STEPFAST_MACHINE: 'machine-b' };
   const elsewhere = project.runtime({ env, clock: () => now });
-  const found = await elsewhere.memory.differences(await viewOf(run), 'two');
+  const found = await elsewhere.briefings.differences(await viewOf(run), 'two');
   expect(found.map(({ kind }) => kind)).toEqual(['machine', 'commit', 'missing', 'reading']);
   const said = found.map(({ what }) => what).join(' ');
-  expect(said).toMatch(/and this is machine-b\. The commit was [0-9a-f]{7} there and is [0-9a-f]{7} here: /);
-  expect(said).toContain('Files that the run made are not here: src/made.ts.');
+  expect(said).toMatch(/this is machine-b\. The commit was [0-9a-f]{7} there and is [0-9a-f]{7} here: /);
+  expect(said).toContain('Files that the run produced do not exist here: src/made.ts.');
   expect(said).toContain('Changed since it was read: @docs/conventions.md.');
   const answer = await elsewhere.start({ run }, two);
   expect(answer.warning).toBe(said);
@@ -157,15 +167,15 @@ test('evidence of another tree is told', async () => {
   project.trust('gated');
   const { run } = told(await runtime.start({ workflow: 'gated' }, one));
   told(await runtime.call({ type: 'advance', output: 'done' }, one, { run }));
-  expect(await runtime.memory.differences(await viewOf(run), 'one')).toEqual([]);
+  expect(await runtime.briefings.differences(await viewOf(run), 'one')).toEqual([]);
   project.write({ 'src/new.ts': 'export {};\n' });
-  expect(await runtime.memory.differences(await viewOf(run), 'one')).toEqual([
-    { kind: 'evidence', what: 'Passed on another tree than the one here: true.' },
+  expect(await runtime.briefings.differences(await viewOf(run), 'one')).toEqual([
+    { kind: 'evidence', what: 'Passed on another tree, not on this one: true.' },
   ]);
 });
 
 /** A project with one workflow more, and a run of it. */
-async function started(yaml: string, who: Who = one) {
+async function started(yaml: string, who: CallerIdentity = one) {
   now += 1000;
   project.write({ '.stepfast/workflows/w.yaml': `name: w\ndescription: x\n${yaml}` });
   return told(await runtime.start({ workflow: 'w', summary: String(now) }, who));
@@ -218,17 +228,22 @@ test('[004/6] sessions do not take artifacts away from each other, and what cann
   project.write({ 'big.md': 'A long line of it. '.repeat(2000) });
   const start = await started(yaml);
   const { run } = start;
-  const look = (who: Who) => runtime.call({ type: 'status', at: start.at ?? '' }, who, { run });
+  const look = (who: CallerIdentity) => runtime.call({ type: 'status', at: start.at ?? '' }, who, { run });
   for (const who of [one, two]) {
     const answer = await look(who);
-    const text = await runtime.memory.bring(await viewOf(run), who, answer.due ?? [], 'ask for {section}');
+    const text = await runtime.briefings.renderDue(
+      await viewOf(run),
+      who,
+      answer.due ?? [],
+      'ask for {section}',
+    );
     expect(text).toContain('big.md');
     expect(text?.length).toBeLessThan(400);
   }
   expect([(await look(one)).due, (await look(two)).due]).toEqual([[], []]);
   const { context_metadata } = projectionOf(await viewOf(run));
   expect(context_metadata).toMatchObject({ reload_count: 2, artifacts_in_context: [] });
-  const source = await runtime.memory.gather(await viewOf(run), telling);
+  const source = await runtime.briefings.gather(await viewOf(run), telling);
   expect(source.artifacts).toMatchObject([{ content: { state: 'loaded' } }]);
 });
 
@@ -237,8 +252,13 @@ test('a mere look binds nobody to the run of another worktree', async () => {
   project.git('worktree', 'add', '-q', '../elsewhere', '-b', 'elsewhere');
   const elsewhere = project.runtime({ cwd: join(project.root, '../elsewhere'), clock: () => now });
   const view = await viewOf(run);
-  const { artifacts } = await elsewhere.memory.gather(view, { ...telling, session: 'two' });
-  await elsewhere.memory.record(view, two, { artifacts, listed: ['a'], inlined: ['a'], trigger: 'manual' });
+  const { artifacts } = await elsewhere.briefings.gather(view, { ...telling, session: 'two' });
+  await elsewhere.briefings.recordShown(view, two, {
+    artifacts,
+    listed: ['a'],
+    inlined: ['a'],
+    trigger: 'manual',
+  });
   expect((await viewOf(run)).state.sessions).not.toHaveProperty('two');
   const { reply } = await elsewhere.call({ type: 'advance', output: 'x' }, two);
   expect(reply).toMatchObject({ code: 'several_runs' });
@@ -248,7 +268,7 @@ test('reading counts for the session that did it, until its context is emptied',
   const { run } = told(await runtime.start({ workflow: 'feature' }, one));
   await runtime.call({ type: 'note', kind: 'reading', text: '@docs/conventions.md' }, one, { run });
   const reading = async (session: string) =>
-    (await runtime.memory.gather(await viewOf(run), { ...telling, session })).reading[0]?.state;
+    (await runtime.briefings.gather(await viewOf(run), { ...telling, session })).reading[0]?.state;
   expect([await reading('one'), await reading('two')]).toEqual(['read', 'before']);
   now += 1000;
   await runtime.call({ type: 'boundary', by: 'hook', saw: 'compact' }, one, { run });
@@ -295,7 +315,7 @@ test('commands that nobody trusts here are told before the work, and the worker 
   const env = { ...project.env, HOME: home, STEPFAST_MACHINE: 'machine-b' };
   const elsewhere = project.runtime({ env, home, clock: () => now });
   const kinds = async (session: string) =>
-    (await elsewhere.memory.differences(await viewOf(run), session)).map(({ kind }) => kind);
+    (await elsewhere.briefings.differences(await viewOf(run), session)).map(({ kind }) => kind);
   expect(await kinds('two')).toEqual(['machine', 'trust']);
   await elsewhere.call({ type: 'session', event: { type: 'seen' } }, two, { run });
   expect(await kinds('three')).toEqual(['machine', 'trust']);
@@ -317,7 +337,7 @@ test('a name of a missing file is told without its secret, also where the name i
   const body = 'aZ09'.repeat(9);
   const text = `${'folder/'.repeat(15)}gh${'p_'}${body}.txt`;
   await runtime.call({ type: 'note', kind: 'artefact', text }, one, { run });
-  const [found] = await runtime.memory.differences(await viewOf(run), 'one');
+  const [found] = await runtime.briefings.differences(await viewOf(run), 'one');
   expect(found?.what).toContain('folder/');
   expect(found?.what).not.toContain(body.slice(0, 6));
 });

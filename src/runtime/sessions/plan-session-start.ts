@@ -2,57 +2,61 @@ import { isHere } from '../choose-run.ts';
 import { type Binding, type SessionKey, sameKey } from './binding.ts';
 import { holderOf, type LiveRun, type Presence } from './live-runs.ts';
 
-/** How a conversation came to begin, or to begin again. */
+/** Why a session started. */
 export type Source = 'startup' | 'resume' | 'clear' | 'compact' | 'fork';
 
-export interface Start {
+export interface SessionStart {
   source: Source;
   host: string;
   session: string;
-  /** An agent whose type is empty is the host's own summariser. */
+  /** An empty type is the host's own summarizer. */
   agent?: { id: string; type?: string };
   /** Both portable. */
   worktree: string;
   cwd: string;
   /** The host's process. */
   pid?: number;
-  /** The run that this context was given the briefing of, though it made no call. */
+  /** The run whose briefing is in this context, although the session made no call. */
   briefed?: string;
 }
 
-/** What a session that begins is told: everything, that somebody else is at it, which runs there are, or nothing. */
-export type Telling =
+/** What a new session is shown: a briefing, a note that another session holds the run, a list of runs, or nothing. */
+export type SessionIntro =
   | { kind: 'brief'; run: string }
   | { kind: 'two_lines'; run: string; heldBy: string }
-  /** Of `count` runs the last that moved. */
+  /** The most recently changed of `count` runs. */
   | { kind: 'list'; runs: LiveRun[]; count: number }
   | { kind: 'nothing' };
 
-export type Beginning = Telling & {
-  /** As it is to be kept; without one the first call with a handle binds, and nothing holds a stop until then. */
+export type SessionPlan = SessionIntro & {
+  /** The binding to store. Without one, the first call with a handle binds the session. */
   binding?: Binding;
-  /** The binding whose place it takes. */
+  /** The binding that it replaces. */
   inherits?: Binding;
-  /** Bindings that count no longer. */
+  /** Bindings to remove. */
   drop: SessionKey[];
 };
 
 const clearMs = 30_000;
 const mostListed = 5;
 
-export const keyOf = ({ host, session, agent }: Pick<Start, 'host' | 'session' | 'agent'>): SessionKey => ({
+export const keyOf = ({
+  host,
+  session,
+  agent,
+}: Pick<SessionStart, 'host' | 'session' | 'agent'>): SessionKey => ({
   host,
   session,
   ...(agent === undefined ? {} : { agent: agent.id }),
 });
 
-/** Pure: what a session that begins is told and bound to, from the live runs and every known binding. */
+/** Decides what a new session is shown and which run it is bound to. Pure. */
 export function beginSession(
-  start: Start,
+  start: SessionStart,
   runs: readonly LiveRun[],
   bindings: readonly Binding[],
   presence: Presence,
-): Beginning {
+): SessionPlan {
   if (start.agent?.type === '') return { kind: 'nothing', drop: [] };
   const key = keyOf(start);
   const own = bindings.find((binding) => sameKey(binding, key));
@@ -60,26 +64,26 @@ export function beginSession(
   const drop = own && !isLive(own.run) ? [key] : [];
   const known = own && isLive(own.run) ? own : rebuilt(start, runs, presence.now);
   if (known && start.source !== 'fork')
-    return { kind: 'brief', run: known.run, binding: seen(known, start, presence), drop };
+    return { kind: 'brief', run: known.run, binding: refreshed(known, start, presence), drop };
   if (start.agent) return { kind: 'nothing', drop };
-  const left = start.source === 'clear' ? leftFor(start, bindings, presence) : undefined;
+  const left = start.source === 'clear' ? clearedBindingFor(start, bindings, presence) : undefined;
   if (left && isLive(left.run)) {
     const { agent: _, cleared: _cleared, endedAt: _ended, ...rest } = left;
-    const binding = seen({ ...rest, session: start.session, boundAt: presence.now }, start, presence);
+    const binding = refreshed({ ...rest, session: start.session, boundAt: presence.now }, start, presence);
     return { kind: 'brief', run: left.run, binding, inherits: left, drop: [...drop, keyIn(left)] };
   }
-  // What is compacted had begun long before: it is told nothing that it was not told then.
+  // A compacted session is shown only the run that it was briefed on.
   const about = start.source === 'compact' ? runs.filter(({ run }) => run === start.briefed) : runs;
-  return { ...told(start, about, bindings, presence), drop };
+  return { ...introFor(start, about, bindings, presence), drop };
 }
 
-/** Of a session without a binding: the only run of this worktree, or no guess. */
-function told(
-  start: Start,
+/** For a session without a binding: the only run of this worktree, or a list. */
+function introFor(
+  start: SessionStart,
   runs: readonly LiveRun[],
   bindings: readonly Binding[],
   presence: Presence,
-): Telling {
+): SessionIntro {
   const here = runs.filter((run) => isHere(run, start.worktree)).sort((a, b) => b.updatedAt - a.updatedAt);
   const [only, second] = here;
   if (!only) return { kind: 'nothing' };
@@ -89,8 +93,8 @@ function told(
   return { kind: 'brief', run: only.run };
 }
 
-/** Where its file is lost, the only run that knows the session tells what it was bound to. */
-function rebuilt(start: Start, runs: readonly LiveRun[], now: number): Binding | undefined {
+/** Rebuilds a lost binding from the only run that knows the session. */
+function rebuilt(start: SessionStart, runs: readonly LiveRun[], now: number): Binding | undefined {
   if (start.agent) return undefined;
   const [only, second] = runs.filter(({ sessions }) => sessions.includes(start.session));
   if (!only || second) return undefined;
@@ -98,8 +102,12 @@ function rebuilt(start: Start, runs: readonly LiveRun[], now: number): Binding |
   return { host, session, run: only.run, cwd, boundAt: now, seenAt: now };
 }
 
-/** What a session that was cleared a moment ago has left for the one that comes in its place. */
-function leftFor(start: Start, bindings: readonly Binding[], presence: Presence): Binding | undefined {
+/** The binding of the session that was just cleared and that this one replaces. */
+function clearedBindingFor(
+  start: SessionStart,
+  bindings: readonly Binding[],
+  presence: Presence,
+): Binding | undefined {
   const { now, boot, isAlive } = presence;
   const waiting = bindings
     .filter(({ host, agent }) => host === start.host && agent === undefined)
@@ -109,14 +117,14 @@ function leftFor(start: Start, bindings: readonly Binding[], presence: Presence)
     start.pid !== undefined && left.pid !== undefined && left.boot === boot;
   const same = waiting.find((left) => comparable(left) && left.pid === start.pid);
   if (same) return same;
-  // Another process that is still there waits for its own session.
+  // A live process of another host keeps its own binding.
   const [only, second] = waiting.filter(
     (left) => left.cwd === start.cwd && !(comparable(left) && isAlive(left.pid ?? 0)),
   );
   return second ? undefined : only;
 }
 
-function seen(binding: Binding, { cwd, pid }: Start, { now, boot }: Presence): Binding {
+function refreshed(binding: Binding, { cwd, pid }: SessionStart, { now, boot }: Presence): Binding {
   const { endedAt: _ended, cleared: _cleared, pid: _pid, boot: _boot, ...rest } = binding;
   return { ...rest, cwd, ...(pid === undefined ? {} : { pid, boot }), seenAt: now };
 }

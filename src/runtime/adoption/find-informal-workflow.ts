@@ -1,39 +1,44 @@
 import { closeSync, lstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import type { Adopted } from '../../machine/index.ts';
 import { containedFile, type Project, portable } from '../../workspace/index.ts';
-import { type Described, describedByMarkers, describedByPlan, missingMarkers } from './parse.ts';
+import {
+  describedByMarkers,
+  describedByPlan,
+  missingMarkers,
+  type WorkflowDescription,
+} from './parse-informal-workflow.ts';
 
-/** An informal workflow that was found. */
-export interface Informal extends Described {
+export interface InformalWorkflow extends WorkflowDescription {
   /** From the project's root, the same on every machine. */
   source: string;
 }
 
-type Place = Pick<Project, 'root' | 'worktree'>;
+type ProjectPaths = Pick<Project, 'root' | 'worktree'>;
 
 const local = 'CLAUDE.local.md';
 const plans = join('CLAUDE', 'Plan');
 const maxBytes = 256 * 1024;
 const mostPlans = 50;
 
-/** Whether there is anything to look at; two looks at the file system. */
-const mayBeInformal = ({ worktree }: Place): boolean =>
+/** Costs two file system calls. */
+const mayBeInformal = ({ worktree }: ProjectPaths): boolean =>
   [local, plans].some((path) => lstatSync(join(worktree, path), { throwIfNoEntry: false }) !== undefined);
 
 /** Informal workflows of a worktree: `CLAUDE.local.md` first, then plans in progress, the newest first. Never throws. */
-export function findInformal(place: Place): Informal[] {
+export function findInformal(place: ProjectPaths): InformalWorkflow[] {
   try {
     if (!mayBeInformal(place)) return [];
     const own = byMarkers(place, local);
     return [...(own ? [own] : []), ...planFiles(place).flatMap((path) => byPlan(place, path) ?? [])];
   } catch {
-    // A file or folder that went, or may not be read, describes nothing.
+    // A file that was removed or cannot be read counts as absent.
     return [];
   }
 }
 
-/** A file that somebody named, wherever in the worktree it is: the workflow that it describes, or why it describes none. */
-export function readInformal(place: Place, path: string): Informal | { why: string } {
+/** Reads a named file of the worktree: the workflow that it describes, or why it describes none. */
+export function readInformal(place: ProjectPaths, path: string): InformalWorkflow | { why: string } {
   const text = readPlain(place, path);
   if (text === undefined) return { why: 'is no text file of this project' };
   const found = byMarkers(place, path) ?? byPlan(place, path);
@@ -42,13 +47,22 @@ export function readInformal(place: Place, path: string): Informal | { why: stri
   return { why: `describes no workflow: it lacks ${missing.join(', ') || "'🔄 In Progress'"}` };
 }
 
-function byMarkers(place: Place, path: string): Informal | undefined {
+/** The current content of an adopted run's source. If the source is complete or gone, the phase is dropped, so the run may finish. */
+export function followSource(project: Project, adopted: Adopted): Adopted {
+  const now = readInformal(project, adopted.source);
+  const { phase: _, ...over } = adopted;
+  if ('why' in now || now.complete) return over;
+  const { phase, reading, text } = now;
+  return { source: adopted.source, ...(phase ? { phase } : {}), reading, text };
+}
+
+function byMarkers(place: ProjectPaths, path: string): InformalWorkflow | undefined {
   const text = readPlain(place, path);
   const found = text === undefined ? undefined : describedByMarkers({ text, exists: existsIn(place) });
   return found && { ...found, source: sourceOf(place, path) };
 }
 
-function byPlan(place: Place, path: string): Informal | undefined {
+function byPlan(place: ProjectPaths, path: string): InformalWorkflow | undefined {
   const text = readPlain(place, path);
   if (text === undefined) return undefined;
   const inner = path.split(sep).join('/');
@@ -57,7 +71,7 @@ function byPlan(place: Place, path: string): Informal | undefined {
 }
 
 /** The newest plans, by when they were written. */
-function planFiles(place: Place): string[] {
+function planFiles(place: ProjectPaths): string[] {
   const folder = join(place.worktree, plans);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
   return readdirSync(folder)
@@ -70,13 +84,12 @@ function planFiles(place: Place): string[] {
     .map(({ path }) => path);
 }
 
-/** The text of a file inside the worktree, its opening where it is huge; undefined where it is none. */
-function readPlain({ worktree }: Place, path: string): string | undefined {
+/** The text of a file inside the worktree, cut if it is huge; undefined if it is not a text file. */
+function readPlain({ worktree }: ProjectPaths, path: string): string | undefined {
   const file = containedFile(worktree, path);
   if (file === undefined || !statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined;
   const bytes = openingOf(file);
   if (bytes.includes(0)) return undefined;
-  // A byte order mark counts as space further on.
   return bytes.toString('utf8').replaceAll(/\r\n?/g, '\n');
 }
 
@@ -85,7 +98,7 @@ function openingOf(file: string): Buffer {
   try {
     const bytes = Buffer.alloc(maxBytes);
     const length = readSync(handle, bytes, 0, maxBytes, 0);
-    // Never half a character: what is cut is cut at a line's end.
+    // Cut at the end of a line, so that no character is split.
     const end = length < maxBytes ? length : bytes.lastIndexOf(10) + 1 || length;
     return bytes.subarray(0, end);
   } finally {
@@ -94,19 +107,19 @@ function openingOf(file: string): Buffer {
 }
 
 const existsIn =
-  ({ worktree }: Place) =>
+  ({ worktree }: ProjectPaths) =>
   (path: string): boolean => {
     try {
       const file = containedFile(worktree, path);
       return file !== undefined && statSync(file, { throwIfNoEntry: false }) !== undefined;
     } catch {
-      // No name that a file could have.
+      // Not a valid file name.
       return false;
     }
   };
 
-/** Two worktrees have files of the same name: each is told by its way from the root. */
-function sourceOf({ root, worktree }: Place, path: string): string {
+/** The path from the project's root, so that files of two worktrees differ. */
+function sourceOf({ root, worktree }: ProjectPaths, path: string): string {
   const stored = portable(join(worktree, path), root);
   const inner = relative(worktree, join(worktree, path)).split(sep).join('/');
   return isAbsolute(stored) ? inner : stored.replace(/^\{project_root\}\//, '');

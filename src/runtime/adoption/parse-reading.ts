@@ -1,12 +1,12 @@
-import type { Line } from './markdown.ts';
+import type { Line } from './markdown-lines.ts';
 
 const mostKept = 50;
 const longest = 300;
 
-/** Paths with `@`: those that begin a line as they are, those inside a sentence or a code block where there is such a file. */
+/** Paths with `@`. Inside a sentence or a code block, a path counts only if the file exists. */
 export function readingIn(lines: readonly Line[], exists: (path: string) => boolean): string[] {
   const found = lines.flatMap(({ text, fenced }) => {
-    // Once for the line, and not tied to its end: a stranger's line must not be gone through again for each path.
+    // Matched once per line and not anchored to its end, so that untrusted lines cannot cause quadratic time.
     const begin = /^[\s>|*+\-\d.)]*(?:\[[ x]\]\s*)?[`*]*/i.exec(text)?.[0].length;
     return [...text.matchAll(/(?<=^|[\s("'`*[|,])@([^\s"'`<>()[\]|,;*]+)/g)].flatMap((match) => {
       const path = (match[1] ?? '').replace(/[.:!?]+$/, '').replace(/^\.\//, '');
@@ -18,7 +18,7 @@ export function readingIn(lines: readonly Line[], exists: (path: string) => bool
   return [...new Set(found)].slice(0, mostKept);
 }
 
-/** A path of the project: not a home's, not absolute, not upwards. */
+/** A relative path that stays inside the project. */
 const isInner = (path: string): boolean =>
   path !== '' &&
   path.length <= longest &&

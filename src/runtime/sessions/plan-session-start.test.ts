@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { beginSession, type Start } from './begin-session.ts';
 import type { Binding } from './binding.ts';
 import { type LiveRun, liveRuns, type Presence } from './live-runs.ts';
+import { beginSession, type SessionStart } from './plan-session-start.ts';
 import { concernsStop } from './stop-concerns-run.ts';
 
 const now = 1_000_000_000;
@@ -18,7 +18,14 @@ const run: LiveRun = {
   leases: [],
 };
 const other: LiveRun = { ...run, run: 'go-20261114-aaaaaaaa', workflow: 'go', updatedAt: now };
-const start: Start = { source: 'startup', host: 'h', session: 'new', worktree: here, cwd: here, pid: 20 };
+const start: SessionStart = {
+  source: 'startup',
+  host: 'h',
+  session: 'new',
+  worktree: here,
+  cwd: here,
+  pid: 20,
+};
 const bound: Binding = {
   host: 'h',
   session: 'old',
@@ -35,7 +42,7 @@ const dead: Presence = { ...presence, isAlive: () => false };
 const own: Binding = { ...bound, session: 'new' };
 
 const begin = (
-  more: Partial<Start>,
+  more: Partial<SessionStart>,
   bindings: Binding[] = [],
   runs: LiveRun[] = [run],
   at: Presence = presence,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cpuTimer } from '../../../test/kit/cpu-time.ts';
-import { readingIn } from './reading.ts';
+import { readingIn } from './parse-reading.ts';
 
 const none = (): boolean => false;
 const line = (text: string) => ({ text, plain: text, fenced: false });

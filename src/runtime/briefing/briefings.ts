@@ -11,6 +11,7 @@ import {
   criticalArtifacts,
   type DueArtifact,
   ended,
+  own,
   requiredReading,
   type State,
   wasTriggered,
@@ -18,11 +19,10 @@ import {
 import { refusalText, shellVoice } from '../../messages/index.ts';
 import { type Loaded, projectState } from '../../store/index.ts';
 import { conditionHolds, readEntry, type Workspace } from '../../workspace/index.ts';
-import type { CallContext, Who } from '../call-context.ts';
+import type { CallContext, CallerIdentity } from '../call-context.ts';
 import { worksHere } from '../choose-run.ts';
 import { cursorFor } from '../find-cursor.ts';
-import { type Difference, differences } from './differences.ts';
-import { textsFor } from './texts.ts';
+import { type Difference, differences } from './environment-differences.ts';
 
 interface Options {
   engine: Engine;
@@ -30,73 +30,78 @@ interface Options {
   context: CallContext;
 }
 
-/** What the surface that asks adds: its own words. */
-export interface Telling {
+/** The texts that the calling surface adds. */
+export interface BriefingRequest {
   session?: string | undefined;
   cursor?: Cursor | undefined;
   /** The next action. */
   next: string;
-  /** How a section is asked for: `{section}` stands for its name. */
+  /** How to ask for a section; `{section}` is replaced by its name. */
   more: string;
 }
 
-export interface Gathering extends Telling {
+export interface GatherRequest extends BriefingRequest {
   /** The ids of the critical artifacts to load; all by default. */
   artifacts?: readonly string[] | undefined;
-  /** Loads also what the session has in context already. */
+  /** Also loads artifacts that the session has in context. */
   force?: boolean | undefined;
-  /** The section that is asked for alone: brings its whole texts. */
+  /** Only this section, with its full texts. */
   section?: SectionName | undefined;
 }
 
-/** The critical artifacts that an agent was given. */
-export interface Given {
+/** The critical artifacts that an agent was shown. */
+export interface ShownArtifacts {
   artifacts: readonly Artifact[];
-  /** Ids of the artifacts given as a line or as text. */
+  /** Ids of the artifacts shown as a line or as text. */
   listed: readonly string[];
-  /** The ids of those whose text it was shown. */
+  /** Ids of the artifacts shown as text. */
   inlined: readonly string[];
   trigger: string;
 }
 
-export interface Load {
+export interface ArtifactVersion {
   id: string;
   /** Of the text that was shown. */
   hash?: string;
 }
 
-interface Loading {
+interface LoadRequest {
   only?: readonly string[] | undefined;
   cursor?: Cursor | undefined;
   worktree: string;
 }
 
-/** What an agent is told of a run, gathered from its state and the files around it. */
-export interface Memory {
-  gather(view: Loaded, gathering: Gathering): Promise<BriefingSource>;
-  /** What the triggers of the workflow ask for now, as a text for the session; undefined where there is nothing. */
-  bring(view: Loaded, who: Who, due: readonly DueArtifact[], more: string): Promise<string | undefined>;
-  /** Required artifacts that are not there, each with what mends it. */
-  missing(view: Loaded, at: { cursor: Cursor | undefined; worktree: string }): Promise<string[]>;
-  /** What is not here as it was where the run was worked on last. */
+/** Collects what an agent is shown of a run, from its state and the files of the project. */
+export interface Briefings {
+  gather(view: Loaded, gathering: GatherRequest): Promise<BriefingSource>;
+  /** Renders the artifacts that are due and records them as shown; undefined if there is nothing to show. */
+  renderDue(
+    view: Loaded,
+    identity: CallerIdentity,
+    due: readonly DueArtifact[],
+    more: string,
+  ): Promise<string | undefined>;
+  /** Required artifacts that are missing, each with its fix. */
+  missingArtifacts(view: Loaded, at: { cursor: Cursor | undefined; worktree: string }): Promise<string[]>;
+  /** Differences between this environment and the one of the last session. */
   differences(view: Loaded, session: string | undefined): Promise<Difference[]>;
-  /** Records what an agent was told. */
-  record(view: Loaded, who: Who, given: Given): Promise<void>;
+  /** Records the artifacts that an agent was shown. */
+  recordShown(view: Loaded, identity: CallerIdentity, given: ShownArtifacts): Promise<void>;
 }
 
-/** Where nobody sees a session's resets, only what was loaded just now is surely in its context. */
+/** Without a witness, only artifacts loaded this recently are certainly in the context of a session. */
 const recentMs = 120_000;
-/** What an answer of a tool may carry beside its own words. */
-const bringCap = { tokens: 1500 };
-const noTree = 'No tree is here: read files that are named here in your own checkout.';
-const unseen = 'nobody can look at it here: report from a checkout that is logged in';
+/** The limit for artifacts in the answer of a tool. */
+const dueLimit = { tokens: 1500 };
+const noTree = 'This server has no files: read the named files in your own checkout.';
+const unseen = 'this server cannot check it: report from a checkout that is logged in';
 
-export function createMemory({ engine, workspace, context }: Options): Memory {
+export function createBriefings({ engine, workspace, context }: Options): Briefings {
   const { project, values, hasFiles } = workspace;
   const { clock } = context;
-  return { gather, bring, missing, differences: compare, record };
+  return { gather, renderDue: bring, missingArtifacts: missing, differences: compare, recordShown: record };
 
-  async function gather(view: Loaded, gathering: Gathering): Promise<BriefingSource> {
+  async function gather(view: Loaded, gathering: GatherRequest): Promise<BriefingSource> {
     const { definition, state } = view;
     const { session, cursor, next, more, section, force } = gathering;
     const worktree = workspace.taskWorktree(view.run, cursor?.task);
@@ -105,7 +110,7 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
       ? await load(view, { only: gathering.artifacts, cursor, worktree: here })
       : [];
     const isWhole = force || !hasFiles;
-    const artifacts = isWhole ? loaded : loaded.map((artifact) => unlessKept(artifact, state, session));
+    const artifacts = isWhole ? loaded : loaded.map((artifact) => keepIfInContext(artifact, state, session));
     const reading = requiredReading(definition, state).map((path) => ({
       path,
       state: readingFor(state, path, here, session),
@@ -124,20 +129,20 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
       artifacts,
       differences: isNamed ? [noTree] : changed.map(({ what }) => what),
       reading,
-      ...(cursor ? { cursor } : {}),
-      ...(session === undefined ? {} : { session }),
-      ...(tree === undefined ? {} : { tree }),
-      ...(worktree === undefined ? {} : { worktree }),
+      ...(cursor && { cursor }),
+      ...(session !== undefined && { session }),
+      ...(tree !== undefined && { tree }),
+      ...(worktree !== undefined && { worktree }),
       ...(await textsFor(engine, view, section)),
     };
   }
 
-  async function bring(view: Loaded, who: Who, due: readonly DueArtifact[], more: string) {
-    const cursor = cursorFor(view, { session: who.session });
+  async function bring(view: Loaded, identity: CallerIdentity, due: readonly DueArtifact[], more: string) {
+    const cursor = cursorFor(view, { session: identity.session });
     const worktree = workspace.taskWorktree(view.run, cursor?.task) ?? project.worktree;
     const artifacts = await load(view, { only: due.map(({ id }) => id), cursor, worktree });
-    const brought = artifactsText(artifacts, more, bringCap);
-    await record(view, who, { artifacts, ...brought, trigger: due[0]?.trigger ?? 'session_start' });
+    const brought = artifactsText(artifacts, more, dueLimit);
+    await record(view, identity, { artifacts, ...brought, trigger: due[0]?.trigger ?? 'session_start' });
     return brought.text === '' ? undefined : brought.text;
   }
 
@@ -173,18 +178,18 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
     ];
   }
 
-  /** A look binds no session: only one that works here already, or would be meant here without a name. */
-  async function record(view: Loaded, who: Who, { trigger, ...shown }: Given) {
-    const { session } = who;
+  /** Reading a briefing does not bind a session, so only sessions that work on the run are recorded. */
+  async function record(view: Loaded, identity: CallerIdentity, { trigger, ...shown }: ShownArtifacts) {
+    const { session } = identity;
     const given = loadsOf(shown);
     if (session === undefined || given.length === 0 || ended(view.state)) return;
     const isBound = Object.hasOwn(view.state.sessions, session);
     if (!isBound && (!hasFiles || !worksHere(view.state, workspace.here))) return;
-    const command = { ...context.caller(who), type: 'loaded' as const, trigger, artifacts: given };
-    await engine.execute(view.run, command, undefined, context.around(who));
+    const command = { ...context.caller(identity), type: 'loaded' as const, trigger, artifacts: given };
+    await engine.execute(view.run, command, undefined, context.around(identity));
   }
 
-  async function load(view: Loaded, { only, cursor, worktree }: Loading): Promise<Artifact[]> {
+  async function load(view: Loaded, { only, cursor, worktree }: LoadRequest): Promise<Artifact[]> {
     const declared = criticalArtifacts(view.definition).filter(({ id }) => only?.includes(id) ?? true);
     if (declared.length === 0) return [];
     const expressions = declared.flatMap(({ condition }) => condition ?? []);
@@ -197,20 +202,20 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
       worktree,
       condition: (expression) => conditionHolds(expression, context),
       git: (args) => workspace.git(args, worktree),
-      ...(workspace.artifactFiles ? { files: workspace.artifactFiles } : {}),
-      ...(only ? { only } : {}),
+      ...(workspace.artifactFiles && { files: workspace.artifactFiles }),
+      ...(only && { only }),
     });
     return hasFiles ? artifacts : artifacts.map(withoutGit);
   }
 
-  /** Looked at only where something is compared with it: it costs a walk over the files. */
+  /** Hashing the tree reads every file, so it is done only if there is an output to compare with. */
   async function treeNow({ definition, state }: Loaded, worktree: string): Promise<string | undefined> {
     for (const key in state.outputs)
       if (state.outputs[key]?.tree !== undefined) return (await workspace.tree(definition, worktree))?.hash;
     return undefined;
   }
 
-  /** Read by this session since its context began, or only before. */
+  /** `before`: the file was read by another session, or before the last reset of this one. */
   function readingFor(
     state: State,
     path: string,
@@ -224,8 +229,8 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
     return read.session === session && read.now >= since ? known : 'before';
   }
 
-  /** Still in the context of the session that asks: named, not shown again. */
-  function unlessKept(artifact: Artifact, state: State, session: string | undefined): Artifact {
+  /** An artifact that the session still has in context is named, not shown again. */
+  function keepIfInContext(artifact: Artifact, state: State, session: string | undefined): Artifact {
     const { id, content } = artifact;
     const given = session === undefined ? undefined : own(state.loads?.bySession, session);
     const load = own(given, id);
@@ -236,10 +241,10 @@ export function createMemory({ engine, workspace, context }: Options): Memory {
   }
 }
 
-/** What is recorded of critical artifacts that an agent was told of. */
-export function loadsOf({ artifacts, listed, inlined }: Omit<Given, 'trigger'>): Load[] {
+/** The artifacts to record as shown. */
+export function loadsOf({ artifacts, listed, inlined }: Omit<ShownArtifacts, 'trigger'>): ArtifactVersion[] {
   return artifacts.flatMap(({ id, content }) => {
-    // A condition is asked when the trigger fires.
+    // Recorded too, so that its condition is evaluated once per trigger.
     if (content.state === 'not_needed') return [{ id }];
     if (!listed.includes(id) || content.state === 'kept') return [];
     return content.state === 'loaded' && inlined.includes(id) ? [{ id, hash: content.hash }] : [{ id }];
@@ -249,7 +254,7 @@ export function loadsOf({ artifacts, listed, inlined }: Omit<Given, 'trigger'>):
 const wants = (name: SectionName, section: SectionName | undefined): boolean =>
   section === undefined || section === name;
 
-/** That git says nothing here means nothing for the agent's own checkout. */
+/** On a server without files, git may still have the information in the agent's checkout. */
 function withoutGit(artifact: Artifact): Artifact {
   const { id, type, content } = artifact;
   if (type !== 'git_info' || content.state !== 'missing') return artifact;
@@ -257,7 +262,18 @@ function withoutGit(artifact: Artifact): Artifact {
   return { ...artifact, content: { state: 'refused', source: 'git', why } };
 }
 
-const own = <T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
-  record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+const mostOutputs = 20;
 
-const _sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+/** The full texts that a section shows; empty for every other section. */
+async function textsFor(
+  engine: Engine,
+  { run, state }: Loaded,
+  section: SectionName | undefined,
+): Promise<Pick<BriefingSource, 'todo' | 'outputs'>> {
+  if (section === 'todo') return state.todo === undefined ? {} : { todo: await engine.text(run, state.todo) };
+  if (section !== 'outputs') return {};
+  const newest = Object.entries(state.outputs).sort(([, a], [, b]) => b.now - a.now);
+  const texts: [string, string][] = [];
+  for (const [key, { text }] of newest.slice(0, mostOutputs)) texts.push([key, await engine.text(run, text)]);
+  return { outputs: Object.fromEntries(texts) };
+}

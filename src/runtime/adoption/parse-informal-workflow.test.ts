@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { cpuTimer } from '../../../test/kit/cpu-time.ts';
-import { describedByMarkers, describedByPlan, isPlanInProgress, missingMarkers } from './parse.ts';
+import {
+  describedByMarkers,
+  describedByPlan,
+  isPlanInProgress,
+  missingMarkers,
+} from './parse-informal-workflow.ts';
 
 /** Word for word from the document. */
 const example = `# Current Workflow State

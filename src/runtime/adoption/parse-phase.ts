@@ -1,4 +1,4 @@
-import { fieldIn, type Line } from './markdown.ts';
+import { fieldIn, type Line } from './markdown-lines.ts';
 
 export interface Phase {
   current: number;
@@ -11,11 +11,11 @@ const most = 9999;
 /** `4/10 - SEO`, `4 of 10: SEO`, `4 (of 10) SEO`, `Phase 4/10 (SEO)`, `[4/10] SEO`. */
 const counted =
   /^(?:phase\s+)?\[?(\d{1,4})\s*(?:\/|\(?(?:of|out of)\b)\s*(\d{1,4})[\])]?\s*[-–—:.,|]*\s*(.*)$/i;
-/** `4 - SEO`: how many there are must be told elsewhere. */
+/** `4 - SEO`: the total comes from the headings. */
 const numbered = /^(?:phase\s+)?(\d{1,4})(?!\d|[./]\d)\s*[-–—:.,|]*\s*(.*)$/i;
 const heading = /^phase\s+(\d{1,4})\b\s*[-–—:.,]*\s*(.*)$/i;
 
-/** Where the work stands by its own words; undefined where they do not say it in numbers. */
+/** The current phase; undefined if the text does not number it. */
 export function phaseIn(lines: readonly Line[]): Phase | undefined {
   const said = fieldIn(lines, 'phase') ?? inline(lines);
   const [, current, total, name = ''] = counted.exec(said ?? '') ?? [];

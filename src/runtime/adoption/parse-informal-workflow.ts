@@ -1,19 +1,19 @@
-import { fieldIn, type Line, linesOf, sectionFrom } from './markdown.ts';
-import { type Phase, phaseIn } from './phase.ts';
-import { readingIn } from './reading.ts';
+import { fieldIn, type Line, linesOf, sectionFrom } from './markdown-lines.ts';
+import { type Phase, phaseIn } from './parse-phase.ts';
+import { readingIn } from './parse-reading.ts';
 
-/** A workflow that was under way without Stepfast, in its file's own words. */
-export interface Described {
+/** A workflow that was described in a file and started without Stepfast. */
+export interface WorkflowDescription {
   name: string;
   phase?: Phase;
   /** Each with `@`. */
   reading: string[];
   text: string;
-  /** It says itself that it is over. */
+  /** The file says that the work is complete. */
   complete: boolean;
 }
 
-interface Source {
+interface SourceText {
   text: string;
   exists(path: string): boolean;
 }
@@ -30,12 +30,12 @@ export function missingMarkers(text: string): string[] {
 }
 
 /** `CLAUDE.local.md`: undefined unless all three markers are there. */
-export function describedByMarkers({ text, exists }: Source): Described | undefined {
+export function describedByMarkers({ text, exists }: SourceText): WorkflowDescription | undefined {
   if (missingMarkers(text).length > 0) return undefined;
   const all = linesOf(text);
   const start = all.findIndex(({ plain }) => /workflow state/i.test(plain));
   if (start < 0) return undefined;
-  // Only the words of this part are kept: the file has other things in it that are nobody's business.
+  // Only this section is stored: the rest of the file may be private.
   const section = sectionFrom(all, start);
   const lines = fieldIn(section, 'workflow') === undefined ? all : section;
   const name = fieldIn(lines, 'workflow') ?? 'workflow';
@@ -49,12 +49,12 @@ export function describedByMarkers({ text, exists }: Source): Described | undefi
   };
 }
 
-/** A plan: undefined unless it is in progress and speaks of phases or a workflow. */
+/** A plan: undefined unless it is in progress and mentions phases or a workflow. */
 export function describedByPlan(
-  { text, exists }: Source,
+  { text, exists }: SourceText,
   folder: string,
   path: string,
-): Described | undefined {
+): WorkflowDescription | undefined {
   if (!isPlanInProgress(text)) return undefined;
   const lines = linesOf(text);
   const title = lines.find(({ level }) => level === 1)?.plain;
@@ -76,7 +76,7 @@ export function describedByPlan(
   };
 }
 
-/** What it says of itself before its first part wins over the same words further down. */
+/** The status before the first section wins over a status further down. */
 export function isPlanInProgress(text: string): boolean {
   if (!inProgress.test(text) || !/phase|workflow/i.test(text)) return false;
   const lines = linesOf(text);
@@ -90,7 +90,7 @@ const isComplete = (status: string | undefined): boolean =>
   /✅|\bcompleted?\b|\bdone\b|\bfinished\b/iu.test(status) &&
   !/\b(?:not|in|un)[\s-]*(?:yet\s+)?(?:progress|complete|done|finished)/i.test(status);
 
-/** What the fields have not said yet. */
+/** The lines that are not fields or reading. */
 function rest(lines: readonly Line[]): string {
   const kept = lines.filter(
     ({ text, plain }) =>
@@ -101,7 +101,7 @@ function rest(lines: readonly Line[]): string {
   return bounded(kept);
 }
 
-/** As many whole lines as there is room for. */
+/** Cut at the end of a line. */
 function bounded(lines: readonly Line[]): string {
   const whole = lines
     .map(({ text }) => text.trimEnd())
