@@ -1,6 +1,5 @@
 import type { Action } from '../machine/index.ts';
 import {
-  advanceCommand,
   agentReview,
   claimCommands,
   commandFor,
@@ -10,19 +9,19 @@ import {
   tasksCommand,
 } from './shell.ts';
 
-/** What a person who looks at a run can do next. An agent does the work; the person decides. */
+/** What a person can do next; never shows a handle. An agent does the work, the person decides. */
 export function nextForPerson(action: Action, run?: string): NextCommands {
   switch (action.do) {
     case 'work':
       return action.finish === 'set_tasks'
         ? { say: 'The agent sets the tasks of the loop.', commands: [tasksCommand(action.step, run)] }
-        : { say: 'The agent is at work.', commands: [advanceCommand(action.at)] };
+        : { say: 'The agent is working.', commands: [advance(run)] };
     case 'fix':
-      return { say: 'The agent fixes it.', commands: [advanceCommand(action.at)] };
+      return { say: 'The agent is fixing it.', commands: [advance(run)] };
     case 'reset_context':
       return {
-        say: `The agent's /${action.context} comes first.`,
-        commands: [`stepfast status --at ${action.at}`],
+        say: `Waiting for /${action.context} in the agent's session.`,
+        commands: action.required ? [commandFor('proceed', run)] : [],
       };
     case 'wait':
       if (action.for === 'gates')
@@ -35,7 +34,7 @@ export function nextForPerson(action: Action, run?: string): NextCommands {
       return action.because === 'cancelled'
         ? { say: 'The run was cancelled.', commands: [] }
         : {
-            say: 'Nothing, unless you go back to a step:',
+            say: 'Nothing. To go back to a step:',
             commands: [`stepfast rewind <step> --run ${action.run.slice(action.run.lastIndexOf('-') + 1)}`],
           };
     case 'ask_status':
@@ -45,7 +44,7 @@ export function nextForPerson(action: Action, run?: string): NextCommands {
   }
 }
 
-/** What a person in an agent's session is told when a turn ends and the next step is theirs; undefined where it is not. */
+/** Shown to the person in an agent's session when a turn ends and the person is next; undefined otherwise. */
 export function noticeForPerson(action: Action): string | undefined {
   if (action.do === 'reset_context') {
     const context = action.context === 'clear' ? 'a fresh context' : 'a compacted context';
@@ -64,12 +63,14 @@ export function noticeForPerson(action: Action): string | undefined {
       return inTerminal('waits for your answer: stepfast answer "…"');
     case 'decision':
       return inTerminal(
-        'is stuck and waits for you: stepfast reject "what to do instead", or stepfast rewind',
+        'is blocked and waits for you: stepfast reject "what to do instead", or stepfast rewind',
       );
     case 'gates':
     case 'budget':
       return undefined;
   }
 }
+
+const advance = (run: string | undefined): string => commandFor('advance "what was done"', run);
 
 const inTerminal = (text: string): string => `${text}, in a terminal of your own; then: continue.`;

@@ -29,10 +29,10 @@ export interface Wanted {
 }
 
 export interface CallOptions {
-  run?: string;
+  run?: string | undefined;
   /** The run, where the caller has loaded it. */
   view?: Loaded;
-  key?: string;
+  key?: string | undefined;
   /** How long the call may wait for gates; 45 s by default. */
   waitMs?: number;
   onProgress?(progress: GateProgress): void;

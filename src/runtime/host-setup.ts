@@ -1,7 +1,7 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where a host is set up. */
-export interface SetupPlace {
+export interface SetupContext {
   /** The worktree. */
   root: string;
   env: Environment;
@@ -66,16 +66,16 @@ export interface HostSetup {
   name: string;
   /** For people. */
   title: string;
-  find(place: SetupPlace): Promise<FoundHost | undefined>;
+  find(place: SetupContext): Promise<FoundHost | undefined>;
   /** Changes nothing; a plan without commands and edits says that all is there. */
-  plan(found: FoundHost, place: SetupPlace, options: SetupOptions): Promise<SetupPlan | SetupRefusal>;
+  plan(found: FoundHost, place: SetupContext, options: SetupOptions): Promise<SetupPlan | SetupRefusal>;
   /** Also where the host is gone: then only settings are mended. */
   uninstall(
     found: FoundHost | undefined,
-    place: SetupPlace,
+    place: SetupContext,
     options: Pick<SetupOptions, 'team' | 'plugin'>,
   ): Promise<Uninstalled | SetupRefusal>;
-  check(found: FoundHost, place: SetupPlace, version: string): Promise<Check[]>;
+  check(found: FoundHost, place: SetupContext, version: string): Promise<Check[]>;
   /**
    * Starts the hooks of the plugin in `plugin`, and the host where there is one: in a temporary project and a
    * configuration of their own, with a model on loopback. Takes a minute at most.

@@ -13,5 +13,5 @@ export function notAPerson({
 }): string | undefined {
   const set = agentVariables.find((name) => env[name] !== undefined && env[name] !== '');
   if (set !== undefined) return `${set} is set, so an agent may be calling`;
-  return terminal ? undefined : 'this is no terminal';
+  return terminal ? undefined : 'this is not a terminal';
 }

@@ -15,7 +15,7 @@ import { uninstall } from '../../src/hosts/claude-code/uninstall.ts';
 import {
   type FoundHost,
   isSetupRefusal,
-  type SetupPlace,
+  type SetupContext,
   type SetupRefusal,
   type Uninstalled,
 } from '../../src/runtime/index.ts';
@@ -31,7 +31,7 @@ export interface Trouble {
 }
 
 export interface FakeClaude {
-  place: SetupPlace;
+  place: SetupContext;
   found: FoundHost;
   put(text: string, name?: string): void;
   read(name?: string): string | undefined;
@@ -108,7 +108,7 @@ export function createFakeClaude(): FakeClaude {
   for (const folder of [root, plugin, dirname(binary)]) mkdirSync(folder, { recursive: true });
   writeFileSync(binary, `#!${process.execPath}\n${program}`);
   chmodSync(binary, 0o755);
-  const place: SetupPlace = { root, home, state, env: { HOME: home, PATH: dirname(binary) } };
+  const place: SetupContext = { root, home, state, env: { HOME: home, PATH: dirname(binary) } };
   const found = { program: binary, version: '2.1.325' };
   const hostFile = join(home, 'host.json');
   const host = (): { plugins: object[]; commands: string[] } => JSON.parse(readFileSync(hostFile, 'utf8'));

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { count, printable, wrap } from '../../messages/index.ts';
-import type { Check, HostSetup, LocalRuntime, SetupPlace } from '../../runtime/index.ts';
+import type { Check, HostSetup, LocalRuntime, SetupContext } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { type Format, paint } from '../paint.ts';
 import { printJson } from '../perform.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 import { version } from '../version.ts';
-import { signsFor } from '../view/symbols.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { checkMcp } from './check-mcp.ts';
 import { checkServer } from './check-server.ts';
 import { checkNode, checkProject } from './checks-project.ts';
@@ -17,7 +17,7 @@ import { checkHooks, checkRuns } from './checks-runs.ts';
 import { packageRoot, pluginLink } from './copy-plugin.ts';
 import { findHosts, placeOf, setupsNamed } from './hosts.ts';
 
-export const options = { ...placeOptions, live: { type: 'boolean' } } as const;
+export const options = { ...projectOptions, live: { type: 'boolean' } } as const;
 
 const serverTimeoutMs = 5_000;
 
@@ -71,12 +71,12 @@ function tryOpen(io: Io, values: Parameters<typeof openRuntime>[1]): LocalRuntim
 }
 
 /** The program that hosts start. */
-function serverProgram({ state }: SetupPlace, { main }: Io): string {
+function serverProgram({ state }: SetupContext, { main }: Io): string {
   const staged = join(pluginLink(state), 'dist', 'cli.js');
   return existsSync(staged) ? staged : main;
 }
 
-async function hostSections(context: SetupPlace): Promise<Section[]> {
+async function hostSections(context: SetupContext): Promise<Section[]> {
   const hosts = await findHosts(await setupsNamed(undefined), context);
   return await Promise.all(
     hosts.map(async ({ setup, found }) => ({
@@ -87,7 +87,7 @@ async function hostSections(context: SetupPlace): Promise<Section[]> {
 }
 
 /** Uses the staged plugin that the host loads, or this package. */
-async function liveSections(context: SetupPlace, io: Io): Promise<Section[]> {
+async function liveSections(context: SetupContext, io: Io): Promise<Section[]> {
   const hosts = await findHosts(await setupsNamed(undefined), context);
   const staged = pluginLink(context.state);
   const plugin = existsSync(staged) ? staged : packageRoot();
@@ -109,11 +109,11 @@ function print(sections: readonly Section[], io: Io, values: { json?: boolean | 
   const wrong = all.filter(({ state }) => state === 'wrong').length;
   const code = wrong > 0 ? exit.no : exit.ok;
   if (values.json) return printJson(io, { ok: wrong === 0, sections }, code);
-  const signs = signsFor(io);
+  const symbols = symbolsFor(io);
   const look: Record<Check['state'], [Format, string]> = {
-    ok: ['green', signs.done],
-    note: ['yellow', signs.waits],
-    wrong: ['red', signs.bad],
+    ok: ['green', symbols.done],
+    note: ['yellow', symbols.waits],
+    wrong: ['red', symbols.bad],
   };
   for (const { title, checks } of sections) {
     io.stdout.write(`${paint(io.stdout, 'bold', title)}\n`);

@@ -6,8 +6,8 @@ import {
   type HostSetup,
   isSetupRefusal,
   type LocalRuntime,
+  type SetupContext,
   type SetupOptions,
-  type SetupPlace,
   type SetupPlan,
   type SetupRefusal,
 } from '../../runtime/index.ts';
@@ -22,7 +22,7 @@ export interface HostPlan {
   plan: SetupPlan | SetupRefusal;
 }
 
-export const placeOf = ({ project }: LocalRuntime, io: Io): SetupPlace => ({
+export const placeOf = ({ project }: LocalRuntime, io: Io): SetupContext => ({
   root: project.worktree,
   env: io.env,
   home: io.home,
@@ -43,14 +43,14 @@ export async function setupsNamed(names: readonly string[] | undefined): Promise
 /** Looks for each host on this machine. */
 export async function findHosts(
   wanted: readonly HostSetup[],
-  place: SetupPlace,
+  place: SetupContext,
 ): Promise<{ setup: HostSetup; found: FoundHost | undefined }[]> {
   return await Promise.all(wanted.map(async (setup) => ({ setup, found: await setup.find(place) })));
 }
 
 export async function planHosts(
   wanted: readonly HostSetup[],
-  place: SetupPlace,
+  place: SetupContext,
   options: SetupOptions,
 ): Promise<{ plans: HostPlan[]; missing: HostSetup[] }> {
   const all = await findHosts(wanted, place);

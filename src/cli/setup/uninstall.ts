@@ -3,19 +3,18 @@ import { dirname } from 'node:path';
 import { printable } from '../../messages/index.ts';
 import { type HostSetup, isSetupRefusal, type SetupRefusal, type Uninstalled } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
-import { agreed } from '../confirm.ts';
-import { declined } from '../decide/verdict.ts';
+import { confirmYesNo, printDeclined } from '../confirm.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
-import { signsFor } from '../view/symbols.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { pluginLink, unstage } from './copy-plugin.ts';
 import { findHosts, placeOf, setupsNamed, tildePath } from './hosts.ts';
 
 export const options = {
-  ...placeOptions,
+  ...projectOptions,
   yes: { type: 'boolean', short: 'y' },
   team: { type: 'boolean' },
   host: { type: 'string', multiple: true },
@@ -34,8 +33,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       values,
     );
   }
-  if (!values.yes && !(await agreed(io, `Remove Stepfast from ${titles} in this project?`)))
-    return declined(io, values);
+  if (!values.yes && !(await confirmYesNo(io, `Remove Stepfast from ${titles} in this project?`)))
+    return printDeclined(io, values);
   const setupOptions = { team: values.team ?? false, plugin: pluginLink(context.state) };
   const results: { setup: HostSetup; result: Uninstalled | SetupRefusal; found: boolean }[] = [];
   for (const { setup, found } of hosts)
@@ -88,7 +87,7 @@ function printResult(
   found: boolean,
   io: Io,
 ): void {
-  const { done } = signsFor(io);
+  const { done } = symbolsFor(io);
   const changed = commands.length > 0 || files.some(({ how }) => how !== 'left');
   const removedText =
     notes.length > 0

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Check, FoundHost, SetupPlace } from '../../runtime/index.ts';
+import type { Check, FoundHost, SetupContext } from '../../runtime/index.ts';
 import { isRefusal, readDocument, readSettingsFile } from '../settings/index.ts';
 import { type InstalledPlugin, lookInstalled, pluginId } from './installed.ts';
 import { dialect, sayWhere, settingIn, settingsFiles, shownFile } from './settings-files.ts';
@@ -9,7 +9,7 @@ import { dialect, sayWhere, settingIn, settingsFiles, shownFile } from './settin
 export const testedVersion = '2.1.325';
 
 /** `version` is the plugin's that this program would install. */
-export async function checkClaude(found: FoundHost, place: SetupPlace, version: string): Promise<Check[]> {
+export async function checkClaude(found: FoundHost, place: SetupContext, version: string): Promise<Check[]> {
   return [
     checkVersion(found),
     ...checkSettings(place),
@@ -30,7 +30,7 @@ function checkVersion({ program, version }: FoundHost): Check {
 }
 
 /** A file that is broken turns off whatever is in it, the plugin too. */
-function checkSettings(place: SetupPlace): Check[] {
+function checkSettings(place: SetupContext): Check[] {
   return Object.values(settingsFiles(place)).flatMap((file): Check[] => {
     const name = shownFile(file, place);
     try {
@@ -45,7 +45,7 @@ function checkSettings(place: SetupPlace): Check[] {
   });
 }
 
-async function checkPlugin(found: FoundHost, place: SetupPlace, version: string): Promise<Check[]> {
+async function checkPlugin(found: FoundHost, place: SetupContext, version: string): Promise<Check[]> {
   const what = 'plugin';
   const known = await lookInstalled(found, place);
   if (!known)
@@ -82,7 +82,7 @@ function checkAge({ version: installed, scope }: InstalledPlugin, version: strin
   return { what, state: 'wrong', says, next: 'stepfast init' };
 }
 
-function checkSwitches(place: SetupPlace): Check[] {
+function checkSwitches(place: SetupContext): Check[] {
   const { user, project, local } = settingsFiles(place);
   const off = [local, project, user].find((file) => settingIn(file, 'disableAllHooks') !== undefined);
   const isOff = off !== undefined && settingIn(off, 'disableAllHooks') === true;

@@ -1,8 +1,8 @@
 import {
   type FoundHost,
   isSetupRefusal,
+  type SetupContext,
   type SetupOptions,
-  type SetupPlace,
   type SetupPlan,
   type SetupRefusal,
 } from '../../runtime/index.ts';
@@ -20,7 +20,7 @@ interface Intent extends Writing {
 
 export async function planInstall(
   found: FoundHost,
-  place: SetupPlace,
+  place: SetupContext,
   options: SetupOptions,
 ): Promise<SetupPlan | SetupRefusal> {
   const intent = await intend(found, place, options);
@@ -37,7 +37,7 @@ export async function planInstall(
 
 async function install(
   found: FoundHost,
-  place: SetupPlace,
+  place: SetupContext,
   intent: Intent,
 ): Promise<SetupRefusal | undefined> {
   const records = openRecords(place, intent);
@@ -57,7 +57,7 @@ async function install(
 
 async function intend(
   found: FoundHost,
-  place: SetupPlace,
+  place: SetupContext,
   { team, plugin, version }: SetupOptions,
 ): Promise<Intent | SetupRefusal> {
   const { user, project, local } = settingsFiles(place);

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import type { FoundHost, SetupPlace, SetupRefusal } from '../../runtime/index.ts';
+import type { FoundHost, SetupContext, SetupRefusal } from '../../runtime/index.ts';
 import { isPayload, textIn } from './payload.ts';
 import { ask } from './program.ts';
 
@@ -28,7 +28,7 @@ export interface Installed {
 /** By the host's own commands; undefined where they fail. */
 export async function lookInstalled(
   { program }: FoundHost,
-  place: SetupPlace,
+  place: SetupContext,
 ): Promise<Installed | undefined> {
   const [plugins, markets] = await Promise.all([
     list(program, ['plugin', 'list', '--json'], place),
@@ -65,7 +65,7 @@ const scopeOf = (scope: unknown): Scope => (scope === 'local' || scope === 'proj
 async function list(
   program: string,
   args: readonly string[],
-  place: SetupPlace,
+  place: SetupContext,
 ): Promise<unknown[] | undefined> {
   const { code, stdout } = await ask(program, args, place);
   if (code !== 0) return undefined;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Environment, FoundHost, SetupPlace } from '../../runtime/index.ts';
+import type { Environment, FoundHost, SetupContext } from '../../runtime/index.ts';
 
 export interface Ran {
   code: number;
@@ -15,7 +15,7 @@ const limitMs = 90_000;
 export async function findClaude({
   env,
   root,
-}: Pick<SetupPlace, 'env' | 'root'>): Promise<FoundHost | undefined> {
+}: Pick<SetupContext, 'env' | 'root'>): Promise<FoundHost | undefined> {
   const program = onPath('claude', env);
   if (program === undefined) return undefined;
   const { code, stdout } = await ask(program, ['--version'], { env, root });
@@ -27,7 +27,7 @@ export async function findClaude({
 export async function ask(
   program: string,
   args: readonly string[],
-  { env, root }: Pick<SetupPlace, 'env' | 'root'>,
+  { env, root }: Pick<SetupContext, 'env' | 'root'>,
 ): Promise<Ran> {
   return await new Promise((resolve) => {
     const options = { cwd: root, env: { ...env }, timeout: limitMs, maxBuffer: 16 * 1024 * 1024 };

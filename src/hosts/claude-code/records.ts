@@ -1,7 +1,7 @@
 import { existsSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { SetupPlace } from '../../runtime/index.ts';
+import type { SetupContext } from '../../runtime/index.ts';
 import {
   type Entry,
   isRefusal,
@@ -44,7 +44,7 @@ interface Start {
   kept: KeptFile;
 }
 
-export function openRecords(place: SetupPlace, { files, wanted, plugin }: Writing): Records {
+export function openRecords(place: SetupContext, { files, wanted, plugin }: Writing): Records {
   const root = real(place.root);
   const folder = join(place.root, '.claude');
   const hadFolder = existsSync(folder);

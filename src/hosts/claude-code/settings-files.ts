@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import type { SetupPlace, SetupRefusal } from '../../runtime/index.ts';
+import type { SetupContext, SetupRefusal } from '../../runtime/index.ts';
 import {
   type Entry,
   isJsonObject,
@@ -23,14 +23,14 @@ export interface SettingsFiles {
 }
 
 /** The later ones win. */
-export const settingsFiles = ({ root, home, env }: SetupPlace): SettingsFiles => ({
+export const settingsFiles = ({ root, home, env }: SetupContext): SettingsFiles => ({
   user: join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
   project: join(root, '.claude', 'settings.json'),
   local: join(root, '.claude', 'settings.local.json'),
 });
 
 /** Why the host could not write this file, said before it tries. */
-export function notWritable(file: string, place: SetupPlace): SetupRefusal | undefined {
+export function notWritable(file: string, place: SetupContext): SetupRefusal | undefined {
   const name = shownFile(file, place);
   if (isLink(file))
     return {
@@ -51,7 +51,7 @@ export const sayWhere = (name: string, { line, column, problem }: SettingsRefusa
   `${name}, line ${line}, column ${column}: ${problem}`;
 
 /** Within the project as seen from there, else in full. */
-export function shownFile(file: string, { root }: Pick<SetupPlace, 'root'>): string {
+export function shownFile(file: string, { root }: Pick<SetupContext, 'root'>): string {
   const inside = relative(root, file);
   return inside.startsWith('..') ? file : inside.replaceAll('\\', '/');
 }

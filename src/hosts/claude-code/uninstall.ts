@@ -1,4 +1,10 @@
-import type { FoundHost, SetupOptions, SetupPlace, SetupRefusal, Uninstalled } from '../../runtime/index.ts';
+import type {
+  FoundHost,
+  SetupContext,
+  SetupOptions,
+  SetupRefusal,
+  Uninstalled,
+} from '../../runtime/index.ts';
 import {
   type Entry,
   entriesIn,
@@ -22,7 +28,7 @@ type FileResult = Uninstalled['files'][number];
 /** First the host's own commands, then each settings file as its owner had it, whatever the host said. */
 export async function uninstall(
   found: FoundHost | undefined,
-  place: SetupPlace,
+  place: SetupContext,
   { team, plugin }: Pick<SetupOptions, 'team' | 'plugin'>,
 ): Promise<Uninstalled | SetupRefusal> {
   const root = real(place.root);
@@ -74,7 +80,7 @@ const teams =
 async function firstFailed(
   commands: readonly string[][],
   found: FoundHost | undefined,
-  place: SetupPlace,
+  place: SetupContext,
 ): Promise<SetupRefusal | undefined> {
   for (const args of commands) {
     const ran = await ask(found?.program ?? '', args, place);
@@ -112,7 +118,7 @@ function targetFor(
   return { file, known, entries: known?.entries ?? entries, text: ownersText(now, known, entries, dialect) };
 }
 
-function putBack({ file, known, entries, text }: Target, place: SetupPlace): FileResult {
+function putBack({ file, known, entries, text }: Target, place: SetupContext): FileResult {
   const name = shownFile(file, place);
   const now = readSettingsFile(file);
   // What was written into it while the host was at work stays.
