@@ -31,10 +31,10 @@ export interface Wanted {
 export interface CallOptions {
   run?: string | undefined;
   /** The run, where the caller has loaded it. */
-  view?: Loaded;
+  view?: Loaded | undefined;
   key?: string | undefined;
   /** How long the call may wait for gates; 45 s by default. */
-  waitMs?: number;
+  waitMs?: number | undefined;
   onProgress?(progress: GateProgress): void;
 }
 

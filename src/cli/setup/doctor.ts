@@ -15,7 +15,7 @@ import { checkServer } from './check-server.ts';
 import { checkNode, checkProject } from './checks-project.ts';
 import { checkHooks, checkRuns } from './checks-runs.ts';
 import { packageRoot, pluginLink } from './copy-plugin.ts';
-import { findHosts, placeOf, setupsNamed } from './hosts.ts';
+import { findHosts, setupContext, setupsNamed } from './hosts.ts';
 
 export const options = { ...projectOptions, live: { type: 'boolean' } } as const;
 
@@ -41,7 +41,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     sections.push({ title: 'Project', checks: [wrong] });
     return print(sections, io, values);
   }
-  const context = placeOf(runtime, io);
+  const context = setupContext(runtime, io);
   const server = await checkServer(runtime, io.env);
   // Without the server, its runs cannot be checked.
   const serverDown = server.some(({ state }) => state === 'wrong');

@@ -14,7 +14,7 @@ import { openRuntime, projectOptions } from '../run-options.ts';
 import { version } from '../version.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { inspectStaged, pluginLink, stage } from './copy-plugin.ts';
-import { type HostPlan, isDone, placeOf, planHosts, setupsNamed, showHost } from './hosts.ts';
+import { type HostPlan, isDone, planHosts, setupContext, setupsNamed, showHost } from './hosts.ts';
 import { projectFiles } from './project-files.ts';
 import { findTestCommands } from './test-command.ts';
 
@@ -38,7 +38,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   requireOwnFolders({ ...runtime.project, root, directory: join(root, '.stepfast') }, ['workflows']);
   const tests = findTestCommands(root);
   const plan = planFor(runtime, projectFiles(tests, schemaIn(root)));
-  const context = placeOf(runtime, io);
+  const context = setupContext(runtime, io);
   const setup = { team: values.team ?? false, plugin: pluginLink(context.state), version: version() };
   const hosts = await planHosts(wanted, context, setup);
   const current = hosts.plans.length === 0 || inspectStaged(context.state).current;

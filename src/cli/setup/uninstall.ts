@@ -11,7 +11,7 @@ import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, projectOptions } from '../run-options.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { pluginLink, unstage } from './copy-plugin.ts';
-import { findHosts, placeOf, setupsNamed, tildePath } from './hosts.ts';
+import { findHosts, setupContext, setupsNamed, tildePath } from './hosts.ts';
 
 export const options = {
   ...projectOptions,
@@ -22,7 +22,7 @@ export const options = {
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const context = placeOf(openRuntime(io, values), io);
+  const context = setupContext(openRuntime(io, values), io);
   const hosts = await findHosts(await setupsNamed(values.host), context);
   const titles = hosts.map(({ setup }) => setup.title).join(' and ');
   if (!values.yes && !io.stdin.terminal) {
