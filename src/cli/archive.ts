@@ -17,7 +17,7 @@ export interface Archive {
   entries: Entry[];
   /** Long texts by their digest. */
   texts: Record<string, string>;
-  /** Of everything else in the document. */
+  /** Hash of everything else in the document. */
   digest: string;
 }
 
@@ -43,19 +43,19 @@ export function archiveOf(
 const digestOf = (document: object): string =>
   `sha256:${createHash('sha256').update(JSON.stringify(document)).digest('hex')}`;
 
-/** Throws `bad_archive`, naming what is wrong. */
+/** Throws `bad_archive` with the problem. */
 export function readArchive(text: string, file: string): Archive {
   const bad = (what: string): StepfastError => new StepfastError('bad_archive', `'${file}' ${what}`);
   let read: unknown;
   try {
     read = JSON.parse(text);
   } catch {
-    throw bad('is no JSON: export the run again.');
+    throw bad('is not JSON: export the run again.');
   }
   if (!isObject(read) || read.stepfast !== 'run')
-    throw bad('is no exported run. Make one with: stepfast export');
+    throw bad('is not an exported run. Create one with: stepfast export');
   if (read.version !== 1)
-    throw bad(`has version ${String(read.version)}, and 1 is known here: update Stepfast.`);
+    throw bad(`has version ${String(read.version)}, but only 1 is supported: update Stepfast.`);
   const { digest, ...document } = read;
   const { run, hash, definition, entries, texts } = document;
   const whole =
@@ -69,19 +69,19 @@ export function readArchive(text: string, file: string): Archive {
     ) &&
     isObject(texts) &&
     Object.values(texts).every((each) => typeof each === 'string');
-  if (!whole) throw bad('is not whole: export the run again.');
-  // Its parts were looked at just now; what the machine makes of them is seen when it replays.
+  if (!whole) throw bad('is incomplete: export the run again.');
+  // Its parts were checked above; the replay validates the events.
   const archive = read as unknown as Archive;
-  if (!matchesHash(archive)) throw bad('has another workflow than its hash says: it was edited.');
+  if (!matchesHash(archive)) throw bad('has a workflow that does not match its hash: it was edited.');
   const unknown = unknownEvent(archive.entries);
-  if (unknown !== undefined) throw bad(`tells of '${unknown}', which is not known here: update Stepfast.`);
+  if (unknown !== undefined) throw bad(`has the unknown event '${unknown}': update Stepfast.`);
   const missing = digestsIn(entries).find((digest) => !Object.hasOwn(archive.texts, digest));
-  if (missing !== undefined) throw bad(`lacks the text ${missing.slice(0, 19)}…: export the run again.`);
-  if (digest !== digestOf(document)) throw bad('was changed after it was written: export the run again.');
+  if (missing !== undefined) throw bad(`misses the text ${missing.slice(0, 19)}…: export the run again.`);
+  if (digest !== digestOf(document)) throw bad('was edited after the export: export the run again.');
   return archive;
 }
 
-/** The state after each entry. Throws `bad_archive` where the machine cannot follow. */
+/** The state after each entry. Throws `bad_archive` if the entries do not replay. */
 export function replayArchive({ run, entries, ...pinned }: Archive, file: string): State[] {
   try {
     return verifiedStates(run, pinned, entries);

@@ -24,7 +24,7 @@ test('an option without its value is refused', () => {
 
 test('too few and too many arguments are refused', () => {
   expect(() => readArgs([], options, { min: 1, what: 'workflow' })).toThrow('No workflow is given.');
-  expect(() => readArgs(['a', 'b'], options, { max: 1 })).toThrow("'b' is one argument too many.");
+  expect(() => readArgs(['a', 'b'], options, { max: 1 })).toThrow("'b' is an unexpected argument.");
 });
 
 test('a usage error has its own code', () => {

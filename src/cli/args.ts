@@ -6,7 +6,7 @@ type Parsed<T extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ args: string[]; options: T; allowPositionals: true; strict: true }>
 >;
 
-/** Throws a usage error that names what is wrong and, where it can, what was meant. */
+/** Throws a usage error that names the problem and suggests the closest option. */
 export function readArgs<T extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: T,
@@ -16,7 +16,7 @@ export function readArgs<T extends ParseArgsOptionsConfig>(
   const { min = 0, max = Number.POSITIVE_INFINITY, what = 'argument' } = limits;
   const given = parsed.positionals.length;
   if (given < min) throw usageError(`No ${what} is given.`);
-  if (given > max) throw usageError(`'${parsed.positionals[max]}' is one argument too many.`);
+  if (given > max) throw usageError(`'${parsed.positionals[max]}' is an unexpected argument.`);
   return parsed;
 }
 
@@ -25,7 +25,7 @@ function parse<T extends ParseArgsOptionsConfig>(args: readonly string[], option
     const hidden = args.map((arg) => (/^-+\s/.test(arg) ? mark + arg : arg));
     const parsed = parseArgs({ args: hidden, options, allowPositionals: true, strict: true });
     const values = Object.entries(parsed.values).map(([name, value]) => [name, shown(value)]);
-    // Only the mark was taken out of the texts.
+    // Same shape: only the marks were removed.
     return {
       ...parsed,
       values: Object.fromEntries(values),
@@ -36,7 +36,7 @@ function parse<T extends ParseArgsOptionsConfig>(args: readonly string[], option
   }
 }
 
-/** Before a text such as `- [ ] buy milk`, which is no option though it begins like one. */
+/** Prefixed to text such as `- [ ] buy milk`, which looks like an option. */
 const mark = '\0';
 
 function shown(value: unknown): unknown {

@@ -6,20 +6,20 @@ import type { CallerIdentity } from '../runtime/index.ts';
 import { notAPerson } from '../workspace/index.ts';
 import type { Io } from './io.ts';
 
-/** Somebody at a terminal of their own; everybody else is taken for an agent. */
+/** A person has a terminal and no agent's variables; every other caller counts as an agent. */
 export const isPerson = (io: Io): boolean => whyNotAPerson(io) === undefined;
 
-/** `as` is the name that a reviewing agent gives itself. */
+/** `as`: the name given by a reviewing agent. */
 export function callerOf(io: Io, as?: string): CallerIdentity {
   const session = io.env.STEPFAST_SESSION?.trim();
   if (isPerson(io)) return { actor: { kind: 'person', name: as ?? userName(io) } };
   return {
     actor: { kind: 'agent', name: as },
-    ...(session ? { session } : {}),
+    ...(session && { session }),
   };
 }
 
-/** Who reviews what these sessions did: one of their own shells is that session, whatever it calls itself. */
+/** The reviewer of work done in these sessions. A shell of one of them is that session, whatever `--as` says. */
 export function reviewerOf(io: Io, did: readonly (string | undefined)[], as?: string): CallerIdentity {
   const who = callerOf(io, as);
   const session = sessionIn(io.env);
@@ -29,18 +29,18 @@ export function reviewerOf(io: Io, did: readonly (string | undefined)[], as?: st
 
 export const person = (io: Io): CallerIdentity => ({ actor: { kind: 'person', name: userName(io) } });
 
-/** What whoever is no person is told; undefined for a person. */
+/** Refuses `what` to a caller that is not a person; undefined for a person. */
 export function personOnly(io: Io, what: string, command: string): RefusalText | undefined {
   const why = whyNotAPerson(io);
   if (why === undefined) return undefined;
   return {
     code: 'person_only',
-    message: `${what} is a person's to decide, and ${why}`,
-    next: `a person types it in a terminal of their own: ${command}`,
+    message: `Only a person can ${what}: ${why}.`,
+    next: `A person runs this in their own terminal: ${command}`,
   };
 }
 
-/** Who holds a task that is claimed from a shell; undefined where nobody could tell two callers apart. */
+/** The holder of a task that is claimed from a shell; undefined where two callers could not be told apart. */
 export function holderOf(io: Io, as?: string): string | undefined {
   const named = as?.trim() || io.env.STEPFAST_SESSION?.trim();
   if (named) return named;
@@ -51,7 +51,7 @@ function terminalName(): string {
   try {
     return readlinkSync('/dev/fd/0').replace(/^\/dev\//, '');
   } catch {
-    // Where terminals have no names, the shell stands for its own.
+    // Where terminals have no names, the shell's process id identifies the terminal.
     return String(process.ppid);
   }
 }
@@ -67,6 +67,6 @@ function userName({ env }: Io): string {
   try {
     return userInfo().username;
   } catch {
-    return env.USER || env.USERNAME || 'somebody';
+    return env.USER || env.USERNAME || 'unknown';
   }
 }

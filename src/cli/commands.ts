@@ -21,5 +21,5 @@ export const commands: readonly Command[] = [
   ...serve,
 ];
 
-/** What a user may see. */
+/** Without the internal ones. */
 export const shownCommands: readonly Command[] = commands.filter(({ hidden }) => !hidden);

@@ -1,6 +1,6 @@
 import { StepfastError } from '../errors.ts';
 
-/** What a command's exit status means. Stable: scripts may rely on these numbers. */
+/** Exit statuses. Stable: scripts may rely on these numbers. */
 export const exit = {
   /** It worked, and the answer is yes. */
   ok: 0,

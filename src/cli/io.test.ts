@@ -56,7 +56,7 @@ describe('width', () => {
   });
 });
 
-describe('signs beyond ASCII', () => {
+describe('symbols beyond ASCII', () => {
   test.each<[Record<string, string>, boolean]>([
     [{}, true],
     [{ LANG: 'en_GB.UTF-8' }, true],

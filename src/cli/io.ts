@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 
-/** What a command sees of the world beside the file system; tests pass their own. */
+/** The environment of a command, except the file system; tests pass their own. */
 export interface Io {
   stdin: Input;
   stdout: Output;
@@ -8,20 +8,20 @@ export interface Io {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   home: string;
-  /** Whether box drawing and signs beyond ASCII can be shown. */
+  /** Whether box drawing and symbols beyond ASCII can be shown. */
   unicode: boolean;
-  /** The file that starts this program again, for what runs in a process of its own. */
+  /** This program's entry file, to start it again in another process. */
   main: string;
   now(): number;
-  /** While somebody listens, Ctrl-C no longer ends the program; answers how to stop listening. */
+  /** While there is a listener, Ctrl-C does not end the program. Returns a function that removes the listener. */
   onInterrupt(listener: () => void): () => void;
 }
 
 export interface Input {
   terminal: boolean;
-  /** One line without its end; undefined where the input has ended. */
+  /** One line without its line break; undefined at the end of input. */
   line(): Promise<string | undefined>;
-  /** One line that a terminal does not show; undefined where it was given up. */
+  /** One line without echo; undefined if the user pressed Ctrl-C or Ctrl-D. */
   secret(): Promise<string | undefined>;
   /** Everything up to the end. */
   all(): Promise<string>;
@@ -30,7 +30,7 @@ export interface Input {
 export interface Output {
   write(text: string): void;
   colour: boolean;
-  /** The terminal's width; absent when the output is a pipe or a file, where nothing is cut. */
+  /** The terminal's width; absent for a pipe or a file, where nothing is truncated. */
   columns?: number | undefined;
 }
 
@@ -68,7 +68,7 @@ export function createIo(source: Process, home: string = homedir(), main = ''): 
   };
 }
 
-/** Looks at the stream only when it is asked: opening it costs time and may hold the program. */
+/** Opens stdin only on use: opening it takes time and may keep the process alive. */
 function createInput(source: Process): Input {
   return {
     get terminal() {
@@ -106,7 +106,7 @@ function createInput(source: Process): Input {
   }
 }
 
-/** Key by key, as a terminal sends it that does nothing with them: Ctrl-C and Ctrl-D give up. */
+/** Reads keys in raw mode; Ctrl-C and Ctrl-D cancel. */
 async function unshownLine(stdin: NodeJS.ReadableStream): Promise<string | undefined> {
   stdin.setEncoding('utf8');
   let text = '';
@@ -128,7 +128,7 @@ async function unshownLine(stdin: NodeJS.ReadableStream): Promise<string | undef
   });
 }
 
-/** The width that flowing text is wrapped to: the terminal's, but never an unreadable line. */
+/** The width for wrapped text: the terminal's, between 40 and 100 columns. */
 export const wrapWidth = (output: Output): number => Math.max(40, Math.min(output.columns ?? 100, 100));
 
 function createOutput(stream: Stream, env: Io['env']): Output {

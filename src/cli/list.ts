@@ -27,9 +27,7 @@ export function run(args: readonly string[], io: Io): number {
     io.stdout.write(`${JSON.stringify({ workflows: rows.map((row) => asJson(row, io)) }, undefined, 2)}\n`);
   else if (rows.length > 0) io.stdout.write(table(rows, io));
   else
-    io.stderr.write(
-      'There is no workflow yet. Put a YAML file into .stepfast/workflows, then: stepfast validate\n',
-    );
+    io.stderr.write('No workflows found. Add a YAML file to .stepfast/workflows, then: stepfast validate\n');
   return exit.ok;
 }
 
@@ -61,7 +59,7 @@ function table(rows: readonly Row[], io: Io): string {
   };
   return [
     line(head, ['dim', 'dim', 'dim', 'dim'], ['dim', 'description']),
-    // A command that someone should type is never cut.
+    // A command to type is never cut.
     ...rows.map((row, index) =>
       line(
         cells[index] ?? [],
@@ -86,7 +84,7 @@ function lastCell({ errors, listed }: Row, io: Io): Span {
   return printable(listed.description ?? '');
 }
 
-/** Fit for a shell where the path holds more than plain characters. */
+/** Quoted for a shell where needed. */
 function quoted(path: string): string {
   const plain = printable(path);
   return /^[\w./@:+\\-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", `'\\''`)}'`;

@@ -5,10 +5,10 @@ import type { Output } from './io.ts';
 
 export type Format = Parameters<typeof styleText>[0];
 
-/** A piece of a line: plain, or with a format. Kept apart from the text so that a line is cut before it is coloured. */
+/** A piece of a line: plain, or with a format. Separate, so that a line is truncated before it is colored. */
 export type Span = string | readonly [format: Format, text: string];
 
-/** One line for this output, safe to show whoever wrote its words, and without secrets: coloured if it shows colours, cut to its width if it is a terminal. */
+/** One line for this output, without control characters and secrets: colored if supported, truncated to the width of a terminal. */
 export function renderLine(words: readonly Span[], output: Output, ellipsis = 'â€¦'): string {
   const spans = words.map(
     (span): Span => (typeof span === 'string' ? shownText(span) : [span[0], shownText(span[1])]),
@@ -19,7 +19,7 @@ export function renderLine(words: readonly Span[], output: Output, ellipsis = 'â
   for (const [index, span] of spans.entries()) {
     const [format, text] = typeof span === 'string' ? [undefined, span] : span;
     const whole = !cut || columnsOf(text) < left;
-    // With what follows it the text is surely too wide, so the ellipsis is never forgotten.
+    // Truncating the joined rest guarantees the ellipsis.
     const shown = whole ? text : truncate(spans.slice(index).map(textOf).join(''), left, columnsOf, ellipsis);
     line += format === undefined ? shown : paint(output, format, shown);
     if (!whole) break;
@@ -28,10 +28,10 @@ export function renderLine(words: readonly Span[], output: Output, ellipsis = 'â
   return line.trimEnd();
 }
 
-/** Secrets go before layout does: a key of several lines is none in one. */
+/** Redacts before layout: a multi-line key is not recognized on one line. */
 const shownText = (text: string): string => printable(redactQuickly(text));
 
-/** Only what `colour` says counts: styleText's own look at streams and environment is switched off. */
+/** Colors depend on `colour` only, not on styleText's own detection. */
 export const paint = (output: Output, format: Format, text: string): string =>
   output.colour && text !== '' ? styleText(format, text, { validateStream: false }) : text;
 

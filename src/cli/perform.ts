@@ -26,15 +26,15 @@ import { exit, usageError } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
 import { runToName } from './run-name.ts';
-import { given, openRuntime, type PlaceValues } from './run-options.ts';
+import { openRuntime, type ProjectValues } from './run-options.ts';
 import { proofLines, proofOf } from './view/evidence.ts';
 import { createGateLogs } from './view/gate-log.ts';
 import { nextFor } from './view/next.ts';
 import { positionLines, waitingPhrase } from './view/position.ts';
-import { signsFor } from './view/symbols.ts';
+import { symbolsFor } from './view/symbols.ts';
 import { createGateWatch, Detached } from './watch-gates.ts';
 
-export interface RunValues extends PlaceValues {
+export interface RunValues extends ProjectValues {
   run?: string | undefined;
   at?: string | undefined;
   wait?: string | undefined;
@@ -43,14 +43,14 @@ export interface RunValues extends PlaceValues {
 interface PerformOptions {
   runtime?: LocalRuntime;
   who?: CallerIdentity;
-  /** The run that was found, where the caller named none. */
+  /** The run that was found, if the caller named none. */
   run?: string | undefined;
 }
 
 const shortWaitMs = 45_000;
 const wholeDayMs = 24 * 3_600_000;
 
-/** One call of a run, watched while its gates run, and its answer. */
+/** Sends one request to a run, shows progress while gates run, and prints the answer. */
 export async function perform(
   io: Io,
   values: RunValues,
@@ -67,7 +67,7 @@ export async function perform(
   return await printAnswer(answer, io, values, runtime, gated);
 }
 
-/** Waits as long as a person looks on, and for anybody else as long as an agent's tools allow. */
+/** For a person it waits until the gates end; for an agent as long as agents' tools allow. */
 export async function watchedCall(
   io: Io,
   values: RunValues,
@@ -77,7 +77,7 @@ export async function watchedCall(
   const watch = createGateWatch(io, { detach: true });
   const waitMs = waitOf(values.wait) ?? (isPerson(io) ? wholeDayMs : shortWaitMs);
   try {
-    const options = given({ run: values.run, waitMs, onProgress: watch.onProgress });
+    const options = { run: values.run, waitMs, onProgress: watch.onProgress };
     return await runtime.call(request, who, options);
   } catch (error) {
     if (error instanceof Detached) return 'detached';
@@ -87,7 +87,7 @@ export async function watchedCall(
   }
 }
 
-/** The answer for whoever reads it, and its exit status; red gates are a no to a `gated` call alone. */
+/** Prints an answer and returns the exit status. Failed gates count only for a `gated` call. */
 export async function printAnswer(
   { run, reply, worktree, warning, ignored, due, kept, view: left }: Answer,
   io: Io,
@@ -105,33 +105,31 @@ export async function printAnswer(
       io,
       {
         ...shellStatus(reply, name),
-        ...given({
-          worktree,
-          warning,
-          ignored,
-          kept,
-          verified: proof && proof.length > 0,
-          due: dueIds(due, reply),
-        }),
+        worktree,
+        warning,
+        ignored,
+        kept,
+        verified: proof && proof.length > 0,
+        due: dueIds(due, reply),
       },
       code,
     );
   if (ignored) return printRefusal(notStored(reply, name, io), io, values);
   const definition = view?.definition ?? { name: '', description: '', steps: [] };
-  const signs = signsFor(io);
+  const symbols = symbolsFor(io);
   const lines = positionLines(reply, io, {
     definition,
     worker: !isPerson(io),
     brief: code === exit.no,
     run: name,
     logOf: createGateLogs(runtime.project, reply),
-    nextSaid: proof?.length === 0,
+    noNext: proof?.length === 0,
   });
   const [look, sign] = {
-    [exit.no]: ['red', signs.bad] as const,
-    [exit.pending]: ['cyan', signs.here] as const,
-  }[code] ?? ['green' as const, signs.done];
-  const again = reply.replayed ? '  (already said: nothing changed)' : '';
+    [exit.no]: ['red', symbols.bad] as const,
+    [exit.pending]: ['cyan', symbols.here] as const,
+  }[code] ?? ['green' as const, symbols.done];
+  const again = reply.replayed ? '  (repeated call, nothing changed)' : '';
   const proven = proof ? proofLines(proof, definition, runtime.project.worktree, io) : [];
   io.stdout.write(
     `${paint(io.stdout, look, sign)} ${paint(io.stdout, 'bold', printable(reply.run))}  ${reply.status}${again}\n${[...proven, ...lines].join('\n')}\n`,
@@ -143,7 +141,7 @@ export async function printAnswer(
   return code;
 }
 
-/** Critical artifacts that come with instructions; a context action that is still to come would take them away. */
+/** Critical artifacts to load now; none before a pending context action, which would discard them. */
 export const dueIds = (due: Answer['due'], { instructions }: AnsweredStatus): string[] | undefined =>
   due?.length && instructions !== undefined ? due.map(({ id }) => id) : undefined;
 
@@ -155,7 +153,6 @@ export function printDue(ids: readonly string[] | undefined, run: string | undef
   );
 }
 
-/** Gates that run are no answer yet; red ones are a no. */
 function exitFor(
   { checking, failed_gates, unstable_files, interrupted }: AnsweredStatus,
   gated: boolean,
@@ -164,7 +161,7 @@ function exitFor(
   return gated && (failed_gates?.length || unstable_files || interrupted) ? exit.no : exit.ok;
 }
 
-/** `no  message`, and what to do instead. */
+/** Prints a refusal as `no` and `next`. */
 export function printRefusal(
   refusal: Refused | RefusalText,
   io: Io,
@@ -177,7 +174,7 @@ export function printRefusal(
   const code = named || refusal.code === 'no_workflow' ? exit.notFound : exit.no;
   const refused = named ? { ...text, next: 'List the runs: stepfast runs --all' } : text;
   const { next } = refused;
-  if (values.json) return printJson(io, { ...refused, ...given({ run }) }, code);
+  if (values.json) return printJson(io, { ...refused, run }, code);
   const label = (word: string, look: 'red' | 'dim', text: string): string =>
     printableLines(text)
       .flatMap((line) => wrap(line, wrapWidth(io.stderr) - 6))
@@ -190,31 +187,30 @@ export function printRefusal(
   return code;
 }
 
-/** A status as `--json` prints it: the data, and the sentences of an agent in a shell. */
+/** A status for `--json`: the data, with sentences for an agent in a shell. */
 export const shellStatus = (reply: AnsweredStatus, run?: string): object =>
   statusText(reply, (action) => asLine(nextForShell(action, run)));
 
-/** What agents, commands and people said is shown without secrets. */
+/** Redacts secrets. */
 export const printJson = (io: Io, document: object, code: number): number =>
   printWholeJson(io, withoutSecrets(document), code);
 
-/** As it is, for a document that is read back. */
+/** Without redaction, for a document that is read back. */
 export function printWholeJson(io: Io, document: object, code: number): number {
   io.stdout.write(`${printableJson(JSON.stringify(document, undefined, 2))}\n`);
   return code;
 }
 
-/** The position waits, so the output of the call was not stored. */
 function notStored(reply: AnsweredStatus, run: string | undefined, io: Io): RefusalText {
   const waits = reply.waiting ? waitingPhrase(reply.waiting) : 'waits';
   return {
     code: 'waiting',
-    message: `${reply.at ?? reply.step} ${waits}. Your output was not stored.`,
+    message: `The output was not stored: ${isPerson(io) ? reply.step : (reply.at ?? reply.step)} ${waits}`,
     next: asLine(nextFor(reply, io, run)),
   };
 }
 
-/** The words of the position before: a repeat for the machine, maybe not for whoever said them. */
+/** The machine took the output for a repeat of the previous position's; the caller may not have meant that. */
 async function takenForRepeat(
   { run, reply, view }: Answer,
   words: Text,
@@ -231,7 +227,7 @@ async function takenForRepeat(
   if (!said || said.at === reply.at) return undefined;
   return {
     code: 'repeated',
-    message: `The same output was reported at ${pathOf(said.at)} within a minute, so this was taken for a repeat.`,
+    message: `The same output was reported at ${pathOf(said.at)} within a minute, so this call was treated as a repeat.`,
     next: `To complete ${pathOf(reply.at)}: ${nextForShell(reply.action).commands[0]}`,
     at: reply.at,
   };
@@ -243,7 +239,7 @@ async function detached(io: Io, { run, at }: RunValues, runtime: LocalRuntime): 
   const found = await runtime.chooseRun({ run, at });
   const name = 'run' in found ? await runToName(runtime, found.run) : undefined;
   const which = name === undefined ? '' : ` --run ${name}`;
-  io.stderr.write(`The gates go on without you. Look at them again: stepfast status --wait${which}\n`);
+  io.stderr.write(`The gates keep running. To watch them again: stepfast status --wait${which}\n`);
   return exit.pending;
 }
 

@@ -15,7 +15,7 @@ import { nearest } from '../suggest.ts';
 import { notFound } from './exit.ts';
 import type { Io } from './io.ts';
 
-/** The nearest directory upwards that has .stepfast or .git, else where we are. */
+/** The nearest parent directory with .stepfast or .git, else the current one. */
 export function projectRoot(cwd: string): string {
   for (let directory = cwd; ; directory = dirname(directory)) {
     if (existsSync(join(directory, '.stepfast')) || existsSync(join(directory, '.git'))) return directory;
@@ -26,14 +26,14 @@ export function projectRoot(cwd: string): string {
 export const searchPath = (io: Io): WorkflowDirectory[] =>
   workflowSearchPath({ projectRoot: projectRoot(io.cwd), home: io.home, env: io.env });
 
-/** The file of a workflow, by name or by path from where the user stands. Throws not_found, with what was meant. */
-export function need(name: string, path: readonly WorkflowDirectory[], io: Io): string {
+/** The file of a workflow, by name or relative path. Throws not_found with a suggestion. */
+export function findWorkflowFile(name: string, path: readonly WorkflowDirectory[], io: Io): string {
   const file = resolve(io.cwd, name);
   const isPath = /[/\\]|\.(ya?ml|json)$/.test(name);
   const found = findWorkflow(isPath ? file : name, path);
   if (found) return found.file;
   if (existsSync(file) && statSync(file).isDirectory()) {
-    throw notFound(`'${printable(name)}' is a directory. Name the files in it: ${printable(name)}/*.yaml`);
+    throw notFound(`'${printable(name)}' is a directory. Pass its files: ${printable(name)}/*.yaml`);
   }
   if (isPath) throw notFound(`There is no file '${printable(name)}'.`);
   const meant = nearest(name, [...new Set(listWorkflows(path).map((listed) => listed.name))]);
@@ -42,7 +42,7 @@ export function need(name: string, path: readonly WorkflowDirectory[], io: Io): 
 }
 
 export interface Loaded extends ParseResult {
-  /** Has no steps: something that others extend. */
+  /** Has no steps; other workflows extend it. */
   base: boolean;
 }
 
@@ -53,10 +53,10 @@ export function load(file: string, path: readonly WorkflowDirectory[]): Loaded {
   return { ...loadWorkflowFile(file, { places: path, base: true }), base: true };
 }
 
-/** A workflow that can be run; otherwise throws, with the command that says what is wrong with it. */
+/** A workflow that can run. Throws an error with the command that explains the problem. */
 export function definitionOf(name: string, io: Io, purpose: 'drawn' | 'simulated'): Definition {
   const path = searchPath(io);
-  const file = need(name, path, io);
+  const file = findWorkflowFile(name, path, io);
   const { definition, diagnostics, base } = load(file, path);
   const see = `See: stepfast validate ${shown(file, io)}`;
   if (!definition) {
@@ -65,13 +65,13 @@ export function definitionOf(name: string, io: Io, purpose: 'drawn' | 'simulated
     throw new StepfastError('invalid_workflow', message);
   }
   if (base) {
-    const message = `'${definition.name}' has no steps: name a workflow that extends it. ${see}`;
+    const message = `'${definition.name}' has no steps: pass a workflow that extends it. ${see}`;
     throw new StepfastError('invalid_workflow', message);
   }
   return definition;
 }
 
-/** As the user would type it: relative within the project, else in full. */
+/** Relative within the project, else absolute. */
 export function shown(file: string, io: Io): string {
   const inside = relative(projectRoot(io.cwd), file);
   const outside = inside === '' || inside.startsWith('..') || isAbsolute(inside);

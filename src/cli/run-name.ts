@@ -3,14 +3,14 @@ import type { LocalRuntime } from '../runtime/index.ts';
 
 export { suffixOf };
 
-/** How the next commands must name the run; undefined where it is meant without a name. */
+/** The run's name for the next commands; undefined where it is the default. */
 export async function runToName({ chooseRun }: LocalRuntime, run: string): Promise<string | undefined> {
   const meant = await chooseRun({ changes: true });
   return 'run' in meant && meant.run === run ? undefined : suffixOf(run);
 }
 
-/** The command that somebody else types, for the run or the position that was given. */
-export function sameOne(
+/** Adds the given --at or --run to a command. */
+export function withTarget(
   command: string,
   { run, at }: { run?: string | undefined; at?: string | undefined },
 ): string {

@@ -2,29 +2,29 @@ import { withoutAgentVariables } from '../hosts/index.ts';
 import { type LocalRuntime, openRuntime as open } from '../runtime/index.ts';
 import type { Io } from './io.ts';
 
-/** What every command about runs takes. */
-export const placeOptions = {
+/** Options of every command that works on a project. */
+export const projectOptions = {
   json: { type: 'boolean' },
   'repo-root': { type: 'string' },
   worktree: { type: 'string' },
 } as const;
 
-/** For a command about one run. */
-export const runOptions = { ...placeOptions, run: { type: 'string' } } as const;
+/** For commands on one run. */
+export const runOptions = { ...projectOptions, run: { type: 'string' } } as const;
 
-/** For a command about one position. */
+/** For commands on one position. */
 export const positionOptions = { ...runOptions, at: { type: 'string' } } as const;
 
-export interface PlaceValues {
+export interface ProjectValues {
   json?: boolean | undefined;
   'repo-root'?: string | undefined;
   worktree?: string | undefined;
 }
 
-/** Throws bad_config and what else keeps a project from being opened. */
+/** Throws bad_config and other errors that prevent opening the project. */
 export function openRuntime(
   io: Io,
-  values: PlaceValues,
+  values: ProjectValues,
   trusted: readonly string[] = [],
   patienceMs?: number,
 ): LocalRuntime {
@@ -41,8 +41,3 @@ export function openRuntime(
     clock: io.now,
   });
 }
-
-/** Only what was given: the runtime's options know no undefined. */
-export const given = <T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  // The filter takes out exactly what the type leaves out.
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { redactQuickly } from '../context/index.ts';
 import { StepfastError } from '../errors.ts';
-import { printable, printableJson, printableLines } from '../messages/index.ts';
+import { printableJson, printableLines } from '../messages/index.ts';
 import { nearest } from '../suggest.ts';
 import { type Command, commands, shownCommands } from './commands.ts';
 import { exit, exitOf, usageError } from './exit.ts';
@@ -10,7 +10,7 @@ import type { Io } from './io.ts';
 import { paint } from './paint.ts';
 import { version } from './version.ts';
 
-/** Runs one command line and answers its exit status; never throws for what a user can cause. */
+/** Runs one command line and returns its exit status. Never throws for what a user can cause. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const [first, ...rest] = argv;
   try {
@@ -18,7 +18,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (first === '--version' || first === '-v') return print(io, `${version()}\n`);
     if (first === 'help')
       return print(io, rest[0] === undefined ? overview(io) : commandHelp(find(rest[0]), io));
-    // What the completions of a shell ask: it needs the table of commands, so it cannot be in it.
+    // Shell completions: it imports the table of commands, so it cannot be part of it.
     if (first === 'complete') return await (await import('./setup/complete.ts')).run(rest, io);
     const command = find(first);
     if (asksForHelp(rest)) return print(io, commandHelp(command, io));
@@ -61,12 +61,11 @@ function fail(error: unknown, argv: readonly string[], io: Io): number {
     );
     return code;
   }
-  // A refusal may quote a workflow; a bug is shown with its stack.
-  const message =
-    error instanceof StepfastError
-      ? printable(redactQuickly(error.message))
-      : printableLines(redactQuickly(inspect(error))).join('\n');
-  io.stderr.write(`${paint(io.stderr, ['red', 'bold'], 'error')} ${message}\n`);
+  // An unexpected error is shown with its stack.
+  const message = error instanceof StepfastError ? error.message : inspect(error);
+  io.stderr.write(
+    `${paint(io.stderr, ['red', 'bold'], 'error')} ${printableLines(redactQuickly(message)).join('\n')}\n`,
+  );
   const usage = commands.find((one) => one.name === name)?.usage;
   if (code === exit.usage && usage !== undefined) io.stderr.write(`Usage: ${usage}\n`);
   return code;

@@ -8,10 +8,10 @@ export interface Frame {
   caret: string;
 }
 
-/** The source line and what to draw below it, cut around the column where the line is longer than the room. */
+/** The source line and its caret, cut around the column if the line is too long. */
 export function frameOf(sourceLine: string, column: number, room: number): Frame | undefined {
   if (sourceLine.trim() === '') return undefined;
-  // Measuring is slow, and far more than the room is never shown.
+  // Measuring is slow, so the line is shortened first.
   const before = printable(sourceLine.slice(Math.max(0, column - 1 - 4 * room), column - 1));
   const rest = printable(sourceLine.slice(column - 1, column - 1 + 4 * room));
   const lead = keepEnd(before, Math.floor(room / 2));

@@ -4,7 +4,7 @@ import { type Format, renderLine, type Span } from './paint.ts';
 
 export type Cell = string | readonly [look: Format, text: string];
 
-/** Columns as wide as their widest cell, the last one cut at the terminal's edge. */
+/** Columns are as wide as their widest cell; the last one is cut at the terminal's edge. */
 export function table(head: readonly string[], rows: readonly (readonly Cell[])[], io: Io): string {
   const lines: (readonly Cell[])[] = [head.map((title): Cell => ['dim', title]), ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => columnsOf(textOf(line[column])))));

@@ -73,7 +73,7 @@ test('a project without workflows is told what to do', async () => {
   const { code, stdout, stderr } = await project.run(['validate']);
   expect(code).toBe(exit.notFound);
   expect(stdout).toBe('');
-  expect(stderr).toContain('There is no workflow in .stepfast/workflows yet.');
+  expect(stderr).toContain('No workflows in .stepfast/workflows.');
 });
 
 test('--json prints one document with stable keys', async () => {

@@ -5,7 +5,7 @@ import { readArgs } from './args.ts';
 import { exit } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint, renderLine, type Span } from './paint.ts';
-import { type Loaded, load, need, projectRoot, searchPath, shown } from './project.ts';
+import { findWorkflowFile, type Loaded, load, projectRoot, searchPath, shown } from './project.ts';
 import { frameLines, frameOf } from './source-frame.ts';
 
 interface Checked extends Loaded {
@@ -19,7 +19,7 @@ export function run(args: readonly string[], io: Io): number {
   const path = searchPath(io);
   const files =
     positionals.length > 0
-      ? positionals.map((name) => need(name, path, io))
+      ? positionals.map((name) => findWorkflowFile(name, path, io))
       : listWorkflows(path.filter(({ kind }) => kind === 'project')).map(({ file }) => file);
   const checked = [...new Set(files.map((file) => resolve(file)))].map((file) =>
     check(load(file, path), file),
@@ -29,7 +29,7 @@ export function run(args: readonly string[], io: Io): number {
   else if (checked.length === 0) io.stderr.write(nothingThere(io));
   else io.stdout.write(report(checked, io));
 
-  // Nothing was checked, so the answer must not look like a yes.
+  // Nothing was checked, so it must not look like success.
   if (checked.length === 0) return exit.notFound;
   return checked.some(({ errors }) => errors > 0) ? exit.no : exit.ok;
 }
@@ -41,7 +41,7 @@ function check(loaded: Loaded, file: string): Checked {
 
 function nothingThere(io: Io): string {
   const directory = shown(join(projectRoot(io.cwd), '.stepfast', 'workflows'), io);
-  return `There is no workflow in ${directory} yet.\nPut a YAML file there, or name one: stepfast validate path/to/workflow.yaml\n`;
+  return `No workflows in ${directory}.\nAdd a YAML file there, or pass one: stepfast validate path/to/workflow.yaml\n`;
 }
 
 function report(checked: readonly Checked[], io: Io): string {
@@ -82,19 +82,19 @@ function headline(one: Checked, io: Io): string {
 function diagnosticLines(diagnostic: Diagnostic, mainFile: string, io: Io): string[] {
   const { severity, line, column } = diagnostic;
   const look = severity === 'error' ? 'red' : 'yellow';
-  const place = `${diagnostic.file === mainFile ? '' : `${printable(shown(diagnostic.file, io))}:`}${line}:${column}`;
+  const location = `${diagnostic.file === mainFile ? '' : `${printable(shown(diagnostic.file, io))}:`}${line}:${column}`;
   const bar = io.unicode ? '│' : '|';
   const message = wrap(
     printable(diagnostic.message),
-    wrapWidth(io.stdout) - severity.length - place.length - 5,
+    wrapWidth(io.stdout) - severity.length - location.length - 5,
   );
-  const indent = ' '.repeat(severity.length + place.length + 5);
+  const indent = ' '.repeat(severity.length + location.length + 5);
   const frame = frameOf(lineOf(diagnostic.file, line), column, (io.stdout.columns ?? 160) - 8);
   const help = wrap(printable(diagnostic.suggestion ?? ''), wrapWidth(io.stdout) - 14);
   return [
     ...message.map((text, index) =>
       index === 0
-        ? `  ${paint(io.stdout, [look, 'bold'], severity)} ${paint(io.stdout, 'cyan', place)}  ${paint(io.stdout, 'bold', text)}`
+        ? `  ${paint(io.stdout, [look, 'bold'], severity)} ${paint(io.stdout, 'cyan', location)}  ${paint(io.stdout, 'bold', text)}`
         : indent + paint(io.stdout, 'bold', text),
     ),
     ...(frame ? frameLines(frame, line, bar, look).map((spans) => renderLine(spans, io.stdout)) : []),
@@ -106,7 +106,7 @@ function diagnosticLines(diagnostic: Diagnostic, mainFile: string, io: Io): stri
 
 let last: { file: string; lines: string[] } | undefined;
 
-/** The file as the loader reads it: a pipe or a device never holds the program. */
+/** Reads the file as the loader does, so a pipe or a device never blocks. */
 function lineOf(file: string, line: number): string {
   if (last?.file !== file) {
     const read = readWorkflowFile(file);

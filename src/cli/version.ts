@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The package's version; its manifest stands above this file, in the sources as in the bundle. */
+/** The package's version, from the nearest manifest above this file. */
 export function version(): string {
   for (let directory = new URL('.', import.meta.url); ; directory = new URL('..', directory)) {
     const manifest = readManifest(new URL('package.json', directory));

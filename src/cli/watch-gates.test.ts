@@ -35,7 +35,7 @@ test('a terminal gets one line that is drawn over itself and cleared at the end'
     watch.onProgress({ run: 'r', id: 'i', logs });
     watch.end();
     expect(fake.stderr()).toBe(
-      '\r\u001b[K⠋ checking 0 s  running tests\r\u001b[K⠙ checking 0 s  running tests\r\u001b[K',
+      '\r\u001b[K⠋ running gates 0 s  running tests\r\u001b[K⠙ running gates 0 s  running tests\r\u001b[K',
     );
     expect(fake.stdout()).toBe('');
   });

@@ -5,23 +5,23 @@ import type { GateProgress } from '../workspace/index.ts';
 import type { Io } from './io.ts';
 import { renderLine } from './paint.ts';
 
-/** Ctrl-C while gates run: they go on, only the watching ends. */
+/** Ctrl-C stops watching; the gates keep running. */
 export class Detached extends Error {}
 
 export interface GateWatch {
-  /** With `detach` it throws Detached when somebody wants to go. */
+  /** With `detach`, throws Detached after Ctrl-C. */
   onProgress(progress: GateProgress): void;
-  /** Clears the line; must be called. */
+  /** Clears the line. Must be called. */
   end(): void;
 }
 
 const frames = { unicode: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'], ascii: ['-', '\\', '|', '/'] };
 const tailBytes = 2048;
 
-/** One line that is drawn over itself on a terminal; nothing elsewhere. */
+/** A progress line on a terminal; nothing elsewhere. */
 export function createGateWatch(io: Io, { detach = false } = {}): GateWatch {
   if (io.stderr.columns === undefined) return { onProgress() {}, end() {} };
-  const signs = io.unicode ? frames.unicode : frames.ascii;
+  const symbols = io.unicode ? frames.unicode : frames.ascii;
   const began = io.now();
   let drawn = 0;
   let left = false;
@@ -33,11 +33,11 @@ export function createGateWatch(io: Io, { detach = false } = {}): GateWatch {
   return {
     onProgress({ logs }) {
       if (left) throw new Detached();
-      const sign = signs[drawn % signs.length] ?? '';
+      const sign = symbols[drawn % symbols.length] ?? '';
       drawn += 1;
       const output = { ...io.stderr, columns: (io.stderr.columns ?? 80) - 1 };
       const spent = lasting(Math.floor((io.now() - began) / 1000) * 1000).replace('.0', '');
-      const line = renderLine([['cyan', sign], ` checking ${spent}  `, ['dim', lastLine(logs)]], output);
+      const line = renderLine([['cyan', sign], ` running gates ${spent}  `, ['dim', lastLine(logs)]], output);
       io.stderr.write(`\r\u001b[K${line}`);
     },
     end() {
@@ -51,10 +51,11 @@ export function createGateWatch(io: Io, { detach = false } = {}): GateWatch {
 export function lastLine(directory: string): string {
   try {
     const logs = readdirSync(directory)
+      .filter((name) => name.endsWith('.log'))
       .map((name) => join(directory, name))
       .sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs);
     const text = logs[0] === undefined ? '' : endOf(logs[0]);
-    // A program that redraws its own line means what it drew last.
+    // Of a line that a program redraws, the last version counts.
     const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
     return printable(withoutEscapes(lines.at(-1) ?? '')).trim();
   } catch {

@@ -4,7 +4,7 @@ import type { Loaded } from '../store/index.ts';
 import { moreWords } from './context.ts';
 import { type StatusAnswer, statusAnswer } from './status-answer.ts';
 
-/** The runtime's answer as the tools give it, with what to call next. */
+/** The runtime's answer for a tool call, with the next action. */
 export async function answered(
   runtime: Runtime,
   answer: Answer,
@@ -13,7 +13,7 @@ export async function answered(
   const { reply, ignored = false, restored, due = [] } = answer;
   if (isRefused(reply)) return { refused: reply };
   const warning = answer.warning ?? keptWarning(answer.kept);
-  // With a context action still to come, what is brought now would be lost with it.
+  // A pending context action would discard artifacts that are loaded now.
   const brings = due.length > 0 && reply.instructions !== undefined;
   const repeats = reply.replayed && !known.named;
   const view = repeats || brings ? (answer.view ?? (await runtime.engine.view(reply.run))) : undefined;
@@ -35,7 +35,7 @@ export async function answered(
   return { structured: statusAnswer(text, around) };
 }
 
-/** The handle of the call that this one was taken for a repeat of. */
+/** The handle of the call that this one repeats. */
 function repeatedAt(view: Loaded | undefined): string {
   const last = view?.state.last;
   const at = last?.kind === 'advance' ? view?.state.outputs[last.key]?.at : undefined;

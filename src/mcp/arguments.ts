@@ -4,11 +4,11 @@ import type { ObjectSchema, Schema, ToolSpec } from './tools.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** What a model sent, checked against the tool's own schema; null counts as absent. */
+/** Checks a model's arguments against the tool's schema; null counts as absent. */
 export function checkArguments(tool: ToolSpec, given: unknown): { given: Arguments } | { refused: Refused } {
   const found = problemIn(tool.inputSchema, given ?? {}, '');
   if (found !== undefined) return { refused: badArgument(tool.name, found) };
-  // That it is an object was checked just now.
+  // Checked above.
   const entries = Object.entries((given ?? {}) as object).filter(([, value]) => value !== null);
   return { given: Object.fromEntries(entries) };
 }
@@ -58,7 +58,7 @@ function objectProblem(schema: ObjectSchema, value: unknown, path: string): Argu
   const known = Object.keys(properties);
   const entries = Object.entries(value).filter(([, each]) => each !== null && each !== undefined);
   const keys = entries.map(([key]) => key);
-  // Hosts add keys of their own; only what looks like a slip is one.
+  // Hosts add their own keys, so only a key close to a known one is refused.
   for (const key of keys) {
     const meant = known.includes(key) ? undefined : nearest(key, known);
     if (meant !== undefined) return { is: 'unknown', path: inside(key), nearest: meant };

@@ -19,11 +19,11 @@ import type { StatusAnswer } from './status-answer.ts';
 import { noteKinds, verdicts } from './tools.ts';
 
 export type ToolAnswer =
-  | { structured: StatusAnswer | { ok: true; id?: string; next?: string; warning?: string } }
+  | { structured: StatusAnswer | { ok: true; id?: string | undefined; next?: string; warning?: string } }
   | { refused: RefusalText }
   | { text: string };
 
-/** As a call produces it, before its refusal is worded. */
+/** The result of a call before its refusal is worded. */
 type Called = Exclude<ToolAnswer, { refused: unknown }> | { refused: Refused };
 
 type Call = (given: Arguments, runtime: Runtime, caller: Caller) => Promise<Called>;
@@ -47,23 +47,18 @@ const calls: Record<string, Call> = {
     const { inputs } = given;
     const bad = badInputs(inputs);
     if (bad) return { refused: bad };
-    const [workflow, summary, run] = [
-      textIn(given, 'workflow'),
-      textIn(given, 'summary'),
-      textIn(given, 'run_id'),
-    ];
     const request: StartRequest = {
-      ...(workflow === undefined ? {} : { workflow }),
-      ...(summary === undefined ? {} : { summary }),
-      // That they are scalars was checked just now.
-      ...(inputs === undefined ? {} : { inputs: inputs as Record<string, string> }),
-      ...(run === undefined ? {} : { run }),
+      workflow: textIn(given, 'workflow'),
+      summary: textIn(given, 'summary'),
+      // Checked above.
+      inputs: inputs as Record<string, string> | undefined,
+      run: textIn(given, 'run_id'),
     };
     return await answered(runtime, await runtime.start(request, who), who);
   },
 
   workflow_status: async (given, runtime, caller) =>
-    await told(runtime, caller, { type: 'status', at: textIn(given, 'at') }, { over: 'any' }),
+    await answerTo(runtime, caller, { type: 'status', at: textIn(given, 'at') }, { over: 'any' }),
 
   workflow_advance: async (given, runtime, caller) => {
     const output = textIn(given, 'output') ?? '';
@@ -74,17 +69,17 @@ const calls: Record<string, Call> = {
       given.failed === true
         ? { type: 'fail', reason: output, at: textIn(given, 'at') }
         : { type: 'advance', output, at: textIn(given, 'at') };
-    return await told(runtime, caller, request, { over: 'repeat' });
+    return await answerTo(runtime, caller, request, { over: 'repeat' });
   },
 
   workflow_set_tasks: async (given, runtime, caller) => {
     const loop = textIn(given, 'loop_id') ?? '';
-    // Their shape was checked against the schema.
+    // Checked against the schema.
     const tasks = (given.tasks as TaskInput[]).map(withoutNulls);
-    // Not listed: who has several runs at once hears of it with the refusal.
+    // `at` is not in the schema; a refusal mentions it to a caller with several runs.
     const named = await runNamedBy(given, runtime);
     if ('code' in named) return { refused: named };
-    return await told(runtime, caller, { type: 'setTasks', loop, tasks }, named);
+    return await answerTo(runtime, caller, { type: 'setTasks', loop, tasks }, named);
   },
 
   workflow_claim: async (given, runtime, { who, options }) => {
@@ -108,10 +103,10 @@ const calls: Record<string, Call> = {
     const answer = await send(runtime, caller, request);
     const { reply, warning } = answer;
     if (isRefused(reply)) return { refused: reply };
-    const id = await keptAs(runtime, answer, kind, text.trim());
+    const id = await savedId(runtime, answer, kind, text.trim());
     const next = kind === undefined ? { next: nextForTools(reply.action) } : {};
-    const told = warning === undefined ? next : { warning };
-    return { structured: { ok: true, ...(id === undefined ? {} : { id }), ...told } };
+    const more = warning === undefined ? next : { warning };
+    return { structured: { ok: true, id, ...more } };
   },
 
   update_todo_list: async (given, runtime, caller) => {
@@ -123,13 +118,13 @@ const calls: Record<string, Call> = {
   },
 };
 
-/** The run of the handle, for what is about a run and not about a position. */
+/** The run of the handle, for calls about a run. */
 async function runNamedBy(given: Arguments, runtime: Runtime): Promise<{ run?: string } | Refused> {
   const at = textIn(given, 'at');
   return at === undefined ? {} : await runtime.chooseRun({ at });
 }
 
-async function told(
+async function answerTo(
   runtime: Runtime,
   caller: Caller,
   request: Request,
@@ -140,7 +135,7 @@ async function told(
   return await answered(runtime, answer, { ...caller.who, named });
 }
 
-/** Whether a call may reach a run that has ended: a look at any, or the repeat of a call that ended it. */
+/** Whether a call can reach an ended run: a status call any, a repeated call the run that it ended. */
 type Over = 'any' | 'repeat';
 
 async function send(
@@ -149,12 +144,11 @@ async function send(
   request: Request,
   { run, over }: { run?: string; over?: Over } = {},
 ): Promise<Answer> {
-  const named = run === undefined ? {} : { run };
   const at = 'at' in request ? request.at : undefined;
   const found = isOfTask(at) ? await runtime.loadRun({ at }) : undefined;
   const view = found && !('code' in found) ? found : undefined;
   const held = view && at !== undefined ? heldByOther(view, at, who.session) : undefined;
-  const answer = await runtime.call(request, who, { ...options, ...named, ...(view ? { view } : {}) });
+  const answer = await runtime.call(request, who, { ...options, run, view });
   if (held) return await asHolder(runtime, { who, options }, answer, held);
   if (at !== undefined) return answer;
   if (run !== undefined || !isRefused(answer.reply)) return answer;
@@ -165,7 +159,7 @@ async function send(
   return isNew ? answer : reached;
 }
 
-/** Without the reviewer's name: whoever calls could give it, and no session may approve its own work. */
+/** Takes no reviewer name: any caller could pass one, and no session may approve its own work. */
 async function review(
   given: Arguments,
   runtime: Runtime,
@@ -183,8 +177,8 @@ async function review(
   return await answered(runtime, await runtime.call(request, who, options), { ...who, named: true });
 }
 
-/** The id under which the words are kept. */
-async function keptAs(
+/** The id of the saved note or question. */
+async function savedId(
   runtime: Runtime,
   { run, view: loaded }: Answer,
   kind: string | undefined,
@@ -195,7 +189,7 @@ async function keptAs(
   const { questions, notes, noteCount } = view.state;
   if (kind === undefined) return questions.findLast((question) => text.startsWith(question.text))?.id;
   const known = notes.findLast((note) => note.kind === kind && note.text === text)?.id;
-  // A file that was read is recorded as such, and is no note.
+  // A `reading` is recorded as read, not as a note.
   return known ?? (kind === 'reading' ? undefined : `n${noteCount}`);
 }
 
@@ -209,5 +203,5 @@ function badInputs(inputs: unknown): Refused | undefined {
 }
 
 const withoutNulls = (task: TaskInput): TaskInput =>
-  // Optional keys that a model filled with null are the only ones that go.
+  // Drops only the optional keys that a model set to null.
   Object.fromEntries(Object.entries(task).filter(([, value]) => value !== null)) as unknown as TaskInput;

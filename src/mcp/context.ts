@@ -23,7 +23,7 @@ interface Asked {
   force?: boolean;
 }
 
-/** What `workflow_context` answers: a context action that was asked for stays as it is. */
+/** The answer of `workflow_context`; a requested context action stays pending. */
 export async function contextFor(
   given: Arguments,
   runtime: Runtime,
@@ -78,7 +78,7 @@ export async function contextOf(
   return told.text;
 }
 
-/** The text, the artifacts that it tells of, and those that are whole in it. */
+/** The text, the artifacts in it, and those included in full. */
 function tell(source: BriefingSource, section: SectionName | undefined) {
   if (section === 'artifacts') {
     const alone = artifactsText(source.artifacts, moreWords, { tokens: mostSection });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tellingLines } from './failure-excerpt.ts';
+import { failureExcerpt } from './failure-excerpt.ts';
 
 const summary = Array.from({ length: 60 }, (_, index) => `  covered src/file-${index}.ts | 100 | 100 |`);
 
@@ -9,11 +9,11 @@ it.each([
   ['not ok 7 - adds', '  ---'],
   ["src/sum.ts(3,5): error TS2322: Type 'string' is not assignable", 'Found 1 error.'],
 ])('an output with %j deep inside is told by the lines around it', (line, after) => {
-  const kept = tellingLines([...summary, line, after, ...summary].join('\n'), 100);
+  const kept = failureExcerpt([...summary, line, after, ...summary].join('\n'), 100);
   expect(kept).toContain(`${line}\n${after}`);
 });
 
 it('an output that fits stays whole, and one that names no failure gives its end', () => {
-  expect(tellingLines('Error: no\n\nend\n', 60)).toBe('Error: no\n\nend');
-  expect(tellingLines(`${summary.join('\n')}\nend`, 30)).toMatch(/file-59.*\nend$/);
+  expect(failureExcerpt('Error: no\n\nend\n', 60)).toBe('Error: no\n\nend');
+  expect(failureExcerpt(`${summary.join('\n')}\nend`, 30)).toMatch(/file-59.*\nend$/);
 });

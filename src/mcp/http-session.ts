@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { slug } from '../machine/index.ts';
 
-/** Whoever a request is from, as the server has proven it. */
+/** The authenticated client of a request. */
 export interface McpCaller {
-  /** Of the token, or of whom a JWT is about; never a secret. */
+  /** The id of the token or the subject of a JWT; never a secret. */
   id: string;
   project: { id: number; name: string };
   kind: 'agent' | 'person';
@@ -12,22 +12,22 @@ export interface McpCaller {
 }
 
 export interface HttpSession {
-  /** How the machine knows the caller. */
+  /** The caller's session id in a run. */
   name: string;
-  /** The agent program, where the id that we gave tells. */
+  /** The agent program, if the session id contains it. */
   host?: string;
 }
 
 export const ownHeader = 'stepfast-session';
 export const protocolHeader = 'mcp-session-id';
 
-/** Keys of `_meta` under which clients name their conversation. */
+/** Keys of `_meta` in which clients send their conversation's id. */
 const metaKeys = ['stepfast/session', 'openai/session'] as const;
 const mostLength = 256;
 
 /**
- * Who calls, among all that use one token: by the conversation that the client names, else by the session id that its
- * handshake was given, else all callers of the token are one. Nothing of it is kept: any server gives the same name.
+ * Tells the callers of one token apart: by the conversation that the client names, else by the session id from its
+ * handshake; otherwise all of them are one session. Stateless: every server computes the same id.
  */
 export function sessionOf(caller: McpCaller, headers: Headers, meta: Record<string, unknown>): HttpSession {
   const named = [headers.get(ownHeader), ...metaKeys.map((key) => meta[key]), headers.get(protocolHeader)];
@@ -40,7 +40,7 @@ export function sessionOf(caller: McpCaller, headers: Headers, meta: Record<stri
 
 const issued = /^([a-z0-9-]{1,32})\.[\w-]{22}$/;
 
-/** For a client of the older era, which sends it back with every request; it names the client and means nothing else. */
+/** For a client of the older era, which sends it with every request; it only identifies the client. */
 export const newSessionId = (client: unknown): string =>
   `${slug(typeof client === 'string' ? client : 'client').slice(0, 32)}.${randomBytes(16).toString('base64url')}`;
 

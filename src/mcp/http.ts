@@ -4,26 +4,26 @@ import { type McpCaller, newSessionId, protocolHeader, sessionOf } from './http-
 import { createMcpServer } from './server.ts';
 
 export interface McpHttpOptions {
-  /** Of the caller's project and no other; asked once for every call that needs it. */
+  /** The runtime of the caller's project; called for every request that needs it. */
   runtimeFor(caller: McpCaller, session: string): Runtime;
   version: string;
-  /** How long a call may wait for gates that run elsewhere; not at all by default. */
+  /** How long a call may wait for gates that run elsewhere; 0 by default. */
   waitMs?: number;
   maxBytes?: number;
-  /** Arrays and objects in each other. */
+  /** Maximum nesting of arrays and objects. */
   maxNesting?: number;
-  /** For what nobody who calls can mend. */
+  /** Receives errors that are not refusals. */
   onError?(error: unknown): void;
 }
 
 export type McpHttp = (request: Request, caller: McpCaller) => Promise<Response>;
 
-/** Messages in one request of the oldest era; every later one takes one. */
+/** Messages in one request of the oldest era; later eras allow one. */
 const mostMessages = 10;
 
 /**
- * MCP over Streamable HTTP in both protocol eras. Each request stands for itself: no server keeps anything of a client,
- * so any of them may answer the next one. Never rejects; who the caller is, Host and Origin were looked at before.
+ * MCP over Streamable HTTP in both protocol eras. Stateless: any server can answer the next
+ * request. Never rejects. The caller, Host and Origin were checked before.
  */
 export function createMcpHttp(options: McpHttpOptions): McpHttp {
   const { version, runtimeFor, onError = () => {}, maxBytes = 2 * 1024 * 1024, maxNesting = 64 } = options;
@@ -53,19 +53,19 @@ export function createMcpHttp(options: McpHttpOptions): McpHttp {
 
   async function answer(request: Request, caller: McpCaller): Promise<Response> {
     if (request.method !== 'POST')
-      return rejection(405, -32000, 'Only POST is served: no stream is kept and no session is held.');
+      return rejection(405, -32000, 'Only POST is supported: this server is stateless.');
     const { headers } = request;
     if (!isJsonContentType(headers.get('content-type')))
       return rejection(415, -32000, 'The body must be application/json.');
     const read = await readRequestBody(request, maxBytes).catch(() => undefined);
-    if (!read) return rejection(400, -32700, 'The body did not arrive whole.');
+    if (!read) return rejection(400, -32700, 'The body is incomplete or not valid JSON.');
     if (read.tooLarge) return rejection(413, -32000, `The body has more than ${maxBytes} bytes.`);
     const body = parsed(read.text);
     if (body === undefined) return rejection(400, -32700, 'The body is no JSON.');
     if (isDeeperThan(body, maxNesting))
       return rejection(400, -32600, `The body is nested more than ${maxNesting} deep.`);
     if (Array.isArray(body) && body.length > mostMessages)
-      return rejection(400, -32600, `More than ${mostMessages} messages came in one request.`);
+      return rejection(400, -32600, `A request can have at most ${mostMessages} messages.`);
     const params = objectIn(objectIn(body).params);
     const session = sessionOf(caller, headers, objectIn(params._meta));
     const details: Details = {
@@ -88,10 +88,10 @@ interface Details {
   host?: string;
 }
 
-/** What `answer` put there, and nobody else can. */
+/** Only `answer` sets it. */
 const detailsIn = (extra: unknown): Details => extra as Details;
 
-/** The same request after its body was read. */
+/** The same request with the body that was read. */
 function bodiless({ url, method, headers, signal }: Request): Request {
   return new Request(url, { method, headers, signal });
 }
@@ -108,7 +108,7 @@ const rejection = (status: number, code: number, message: string): Response =>
     { status, headers: status === 405 ? { Allow: 'POST' } : {} },
   );
 
-/** Level by level: recursion would end where a stranger wants it to. */
+/** Iterative, so that deep input cannot overflow the stack. */
 function isDeeperThan(value: unknown, most: number): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -127,7 +127,7 @@ function parsed(text: string): unknown {
 }
 
 function objectIn(value: unknown): Record<string, unknown> {
-  // Any object but a list may be read by its keys.
+  // An object that is not an array.
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : {};

@@ -1,9 +1,9 @@
-/** What the server says of itself, the same in both protocol eras. */
+/** The server's description of itself, the same in both protocol eras. */
 export const serverInfo = (version: string) => ({ name: 'stepfast', title: 'Stepfast', version });
 
 const all = { tools: {}, prompts: {}, resources: {} };
 
-/** A host may spend hundreds of tokens on tools of its own where a server has resources. */
+/** Where a server has resources, a host may add tools of its own that cost hundreds of tokens. */
 export const capabilitiesFor = ({ toolsOnly }: { toolsOnly: boolean }): object =>
   toolsOnly ? { tools: all.tools } : all;
 

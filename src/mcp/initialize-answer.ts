@@ -11,8 +11,8 @@ const discoverVersion = '2026-07-28';
 const metaKey = 'io.modelcontextprotocol/';
 
 /**
- * What the SDK answers to a client's first message, known before the SDK is loaded: that takes longer than all else at
- * start-up, and hosts wait for it. undefined for whatever is not plainly an opening: the SDK decides then.
+ * The SDK's answer to a client's first message, computed before the SDK is loaded, which is the slowest part of
+ * start-up. undefined for anything but a plain first message, which the SDK then answers.
  */
 export function openingAnswer(
   line: string,
@@ -22,7 +22,7 @@ export function openingAnswer(
   const { jsonrpc, id, method, params } = objectIn(parsed(line));
   if (jsonrpc !== '2.0' || (typeof id !== 'string' && !Number.isInteger(id))) return undefined;
   const result = resultFor(method, objectIn(params), version, capabilitiesFor({ toolsOnly }));
-  // A string or an integer, as was seen above.
+  // A string or an integer, checked above.
   return result && { jsonrpc: '2.0', id: id as string | number, result };
 }
 
@@ -64,7 +64,7 @@ function isClient(info: unknown, offered: unknown): boolean {
 const isPlain = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 function objectIn(value: unknown): Record<string, unknown> {
-  // Any object but a list may be read by its keys.
+  // An object that is not an array.
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : {};

@@ -3,28 +3,28 @@ import { type Answer, isRefused, type Runtime } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import type { Caller } from './caller.ts';
 
-/** A position that another session's lease covers, and that the caller has the exact handle of. */
+/** A position leased by another session, for which the caller has the exact handle. */
 export interface Held {
   run: string;
   key: string;
   holder: string;
 }
 
-/** Whether a handle is of a task, which may be claimed. */
+/** Whether a handle belongs to a task, which can be claimed. */
 export const isOfTask = (at: string | undefined): at is string =>
   at !== undefined && parseHandle(at)?.path.split('/')[2] !== undefined;
 
-/** A caller with the handle of a claimed task may go on with it: a server that was started anew has another session. */
+/** A caller with the handle of a claimed task can continue it, because a restarted server has another session. */
 export function heldByOther({ run, state }: Loaded, at: string, session: string): Held | undefined {
   const key = parseHandle(at)?.path.split('/', 2).join('/') ?? '';
   const cursor = state.cursors[key];
   const holder = cursor?.lease?.holder;
   if (!cursor || holder === undefined || holder === session) return undefined;
-  // A handle of before, or a guess, gives no right to it.
+  // A stale or guessed handle does not count.
   return formatHandle(run, cursor.path, cursor.visit) === at ? { run, key, holder } : undefined;
 }
 
-/** The answer about the position as its holder gets it, once the call itself was taken. */
+/** The answer that the holder would get, after the call was accepted. */
 export async function asHolder(
   runtime: Runtime,
   { who, options }: Caller,
@@ -38,6 +38,6 @@ export async function asHolder(
   if (cursor?.lease?.holder !== holder) return answer;
   const at = formatHandle(run, cursor.path, cursor.visit);
   const own = await runtime.call({ type: 'status', at }, { ...who, session: holder }, { ...options, run });
-  // What is due is the caller's: the holder may have had it.
+  // `due` is the caller's own: the holder may have loaded it before.
   return { ...answer, ...own, due: answer.due ?? [] };
 }

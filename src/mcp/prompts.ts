@@ -8,14 +8,14 @@ export const listedPrompts: readonly Prompt[] = [
   {
     name: 'prime',
     title: 'Restore the run',
-    description: 'All that must be known about the run under way',
+    description: 'The briefing of the current run',
     arguments: [{ name: 'at', description: 'a handle, where several positions are open' }],
   },
-  { name: 'status', title: 'Where the run stands', description: 'Position, waiting, failed gates' },
+  { name: 'status', title: 'Status of the run', description: 'Position, waiting, failed gates' },
   {
     name: 'start',
     title: 'Start a workflow',
-    description: 'Has the agent start a run',
+    description: 'Ask the agent to start a run',
     arguments: [
       { name: 'workflow', description: 'name or file' },
       { name: 'summary', description: 'the work in ten words' },
@@ -23,7 +23,7 @@ export const listedPrompts: readonly Prompt[] = [
   },
 ];
 
-/** undefined where there is no such prompt. What a person asks for here decides nothing. */
+/** undefined if there is no such prompt. A prompt never makes a person's decision. */
 export async function getPrompt(
   name: string,
   given: Readonly<Record<string, string>>,

@@ -9,7 +9,7 @@ import {
 import type { CallerIdentity, Runtime } from '../runtime/index.ts';
 import { namedWorkflows, offeredWorkflows } from './workflows.ts';
 
-/** A refusal for a client: within a token budget, and with the workflows that it can start where it named none. */
+/** A refusal for a client, within a token budget; lists the workflows if the client named none. */
 export async function refusalAnswer(
   refused: Refused,
   runtime: Runtime,

@@ -13,25 +13,25 @@ export const resourceTemplates: readonly ResourceTemplateType[] = [
   {
     uriTemplate: `${all}/{id}`,
     name: 'run',
-    description: 'Where a run stands',
+    description: 'Status of a run',
     mimeType: 'application/json',
   },
   {
     uriTemplate: `${all}/{id}/briefing`,
     name: 'briefing',
-    description: 'All that must be known about a run',
+    description: 'Briefing of a run',
     mimeType: 'text/plain',
   },
 ];
 
-/** The lists of workflows and runs, and each run that is under way. */
+/** The lists of workflows and runs, and each live run. */
 export async function listResources(runtime: Runtime): Promise<Resource[]> {
   const live = (await runtime.runs()).filter(({ state }) => state && !ended(state));
   return [
     {
       uri: workflows,
       name: 'workflows',
-      description: 'What can be started here, with its inputs',
+      description: 'Available workflows with their inputs',
       mimeType: 'application/json',
     },
     {
@@ -49,7 +49,7 @@ export async function listResources(runtime: Runtime): Promise<Resource[]> {
   ];
 }
 
-/** undefined where there is no such resource. */
+/** undefined if there is no such resource. */
 export async function readResource(uri: string, runtime: Runtime): Promise<ReadResourceResult | undefined> {
   if (uri === workflows) return json(uri, { workflows: await offeredWorkflows(runtime) });
   if (uri === all) return json(uri, { runs: await runList(runtime) });
@@ -63,7 +63,7 @@ export async function readResource(uri: string, runtime: Runtime): Promise<ReadR
   const { definition, state } = view;
   const [only, second] = Object.values(state.cursors);
   const cursor = second || only?.lease ? undefined : only;
-  // Nobody in particular reads it: the handle of a held task is its holder's.
+  // Without a caller: the handle of a held task is shown only to its holder.
   const reader = { values: runtime.workspace.values, session: '' };
   return json(uri, statusOf(definition, state, { ...reader, cursor }));
 }

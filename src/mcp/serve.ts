@@ -15,12 +15,12 @@ export interface ServeOptions
   waitMs?: number | undefined;
 }
 
-/** With it come YAML and conditions: loaded with the first call. */
+/** Loaded with the first call, because it imports YAML and CEL. */
 const loadRuntime = once(() => import('../runtime/index.ts'));
 
 /**
- * Speaks MCP over this process's stdin and stdout, in either protocol era, until the client closes stdin. Calls that
- * wait for gates may be pending then: the caller ends the process. What was acknowledged has been saved.
+ * Serves MCP over stdin and stdout, in either protocol era, until the client closes stdin. Calls that wait for gates
+ * may still be pending then, so the caller ends the process. Every acknowledged call is saved.
  */
 export async function serveMcp({
   version,
@@ -58,8 +58,8 @@ export async function serveMcp({
 type CallerOf = NonNullable<McpServerOptions['caller']>;
 
 /**
- * Who calls: the session, or its subagent, that a hook saw begin this very call. A call that no hook saw is taken for
- * the last session that one saw: this process serves one conversation and what comes in its place.
+ * The caller: the session or subagent in which a hook saw this call start. Without a hook it is the last session that
+ * a hook saw, because this process serves one conversation and its successors.
  */
 function createCallerOf({ env, home }: Pick<ServeOptions, 'env' | 'home'>): CallerOf {
   let last: Awaited<ReturnType<CallerOf>>;
@@ -75,7 +75,7 @@ function createCallerOf({ env, home }: Pick<ServeOptions, 'env' | 'home'>): Call
   };
 }
 
-/** The line that a client opens with, put back once it was looked at; empty where it comes in pieces. */
+/** The first line of a client, put back after reading; empty if it is incomplete. */
 async function firstLine(stdin: NodeJS.ReadStream): Promise<string> {
   await new Promise<void>((resolve) => stdin.once('readable', resolve));
   const chunk: Buffer | null = stdin.read();
@@ -85,7 +85,7 @@ async function firstLine(stdin: NodeJS.ReadStream): Promise<string> {
   return more.length === 0 ? '' : line;
 }
 
-/** stdout carries the protocol and nothing else. */
+/** stdout carries only the protocol. */
 function report(error: unknown): void {
   process.stderr.write(`stepfast mcp: ${error instanceof Error ? error.message : String(error)}\n`);
 }

@@ -17,41 +17,41 @@ import { once } from './once.ts';
 import { listedTools, tools } from './tools.ts';
 
 export interface McpServerOptions {
-  /** Asked anew for every call: the server itself keeps nothing. */
+  /** Called for every request: the server keeps no state. */
   runtime(): Runtime | Promise<Runtime>;
   version: string;
-  /** Stands for whoever is at the other end. */
+  /** The session of the client. */
   session: string;
   /** The agent program, where the client does not name itself. */
   host?: string;
-  /** The session that a hook saw begin this call, by the id that the host gave the call. */
+  /** The session in which a hook saw this call start, by the host's id of the call. */
   caller?(call: string | undefined): Promise<Caller['who'] | undefined>;
   /** No prompts and no resources. */
   toolsOnly?: boolean;
   /** How long a call may wait for gates; the runtime's own patience by default. */
   waitMs?: number;
-  /** For what nobody who calls can mend. */
+  /** Receives errors that are not refusals. */
   onError?(error: unknown): void;
-  /** The words of such an error are for `onError` alone. */
+  /** Hides the text of such errors from clients. */
   discreet?: boolean;
 }
 
 const progressMs = 5000;
 
-/** Loaded with the first call, and asked for once: an import costs as much as a read even when it is there. */
+/** Loaded with the first call and cached: even a repeated import has a cost. */
 const loadCalls = once(() => import('./calls.ts'));
 const loadHosts = once(() => import('../hosts/index.ts'));
 
-/** Nothing here asks a client for input, the only thing that the SDK would validate by a schema. */
+/** The SDK validates only the input that a server asks clients for, and this server never asks. */
 const noValidator = {
   getValidator: () => () => ({
     valid: false as const,
     data: undefined,
-    errorMessage: 'no schema is checked',
+    errorMessage: 'validation is disabled',
   }),
 };
 
-/** One connection's server, for either protocol era. */
+/** The server of one connection, for either protocol era. */
 export function createMcpServer(options: McpServerOptions): Server {
   const { toolsOnly = false } = options;
   const server = new Server(serverInfo(options.version), {
@@ -78,7 +78,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   });
   server.setRequestHandler('prompts/get', async ({ params }) => {
     const { getPrompt } = await import('./prompts.ts');
-    const found = await mendable(async () =>
+    const found = await withProtocolErrors(async () =>
       getPrompt(params.name, params.arguments ?? {}, await options.runtime(), options.session),
     );
     if (!found) throw invalid(`There is no prompt '${params.name.slice(0, 80)}'.`);
@@ -86,7 +86,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   });
   server.setRequestHandler('resources/list', async () => {
     const { listResources } = await import('./resources.ts');
-    return { resources: await mendable(async () => listResources(await options.runtime())) };
+    return { resources: await withProtocolErrors(async () => listResources(await options.runtime())) };
   });
   server.setRequestHandler('resources/templates/list', async () => {
     const { resourceTemplates } = await import('./resources.ts');
@@ -94,7 +94,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   });
   server.setRequestHandler('resources/read', async ({ params }) => {
     const { readResource } = await import('./resources.ts');
-    const found = await mendable(async () => readResource(params.uri, await options.runtime()));
+    const found = await withProtocolErrors(async () => readResource(params.uri, await options.runtime()));
     if (!found) throw new ResourceNotFoundError(params.uri);
     return found;
   });
@@ -106,14 +106,11 @@ export function createMcpServer(options: McpServerOptions): Server {
     const seen = await options.caller?.(callIdIn(mcpReq._meta));
     return {
       who: seen ?? { session: options.session, ...(host === undefined ? {} : { host }) },
-      options: {
-        ...(options.waitMs === undefined ? {} : { waitMs: options.waitMs }),
-        ...progressFor(mcpReq),
-      },
+      options: { waitMs: options.waitMs, ...progressFor(mcpReq) },
     };
   }
 
-  /** Nothing that goes wrong in a call ends the connection. */
+  /** An error in a call never ends the connection. */
   async function guarded(call: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
     try {
       return await call();
@@ -122,7 +119,7 @@ export function createMcpServer(options: McpServerOptions): Server {
       const refused = refusedBy(error);
       if (refused) return { refused: refusalText(refused, toolVoice()) };
       options.onError?.(error);
-      const message = wordsOf(error);
+      const message = errorText(error);
       return {
         refused: {
           code: 'internal',
@@ -133,8 +130,8 @@ export function createMcpServer(options: McpServerOptions): Server {
     }
   }
 
-  /** What goes wrong outside a tool is an error of the protocol. */
-  async function mendable<T>(act: () => Promise<T>): Promise<T> {
+  /** An error outside a tool becomes a protocol error. */
+  async function withProtocolErrors<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
     } catch (error) {
@@ -142,24 +139,24 @@ export function createMcpServer(options: McpServerOptions): Server {
       const refused = refusedBy(error);
       if (!refused) options.onError?.(error);
       const text = refused && refusalText(refused, toolVoice());
-      const message = text ? `${text.message} ${text.next}` : wordsOf(error);
+      const message = text ? `${text.message} ${text.next}` : errorText(error);
       throw new ProtocolError(ProtocolErrorCode.InternalError, message);
     }
   }
 
-  function wordsOf(error: unknown): string {
+  function errorText(error: unknown): string {
     if (options.discreet) return 'Internal server error';
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-/** What the newer era sends with every request instead of once. */
+/** The client's name, which the newer era sends with every request. */
 function nameIn(envelope: object | undefined): string | undefined {
   const info = Object.entries(envelope ?? {}).find(([key]) => key === CLIENT_INFO_META_KEY)?.[1];
   return typeof info?.name === 'string' ? info.name : undefined;
 }
 
-/** A client that asked for progress hears that the gates still run. */
+/** Progress notifications while gates run, for clients that ask for them. */
 function progressFor({ _meta, notify }: ServerContext['mcpReq']) {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return {};
@@ -170,13 +167,13 @@ function progressFor({ _meta, notify }: ServerContext['mcpReq']) {
     last = Date.now();
     progress += 1;
     const params = { progressToken, progress, message: 'the gates are running' };
-    // A client that has left hears nothing; the gates go on.
+    // If the client has disconnected, the gates keep running.
     notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   return { onProgress };
 }
 
-/** The same in both forms: some hosts show a model only the text, some only the structure. */
+/** The same content in both forms: some hosts show a model only the text, some only the structure. */
 function resultOf(answer: ToolAnswer): CallToolResult {
   if ('text' in answer) return { content: [{ type: 'text', text: answer.text }] };
   const structure = 'refused' in answer ? answer.refused : answer.structured;

@@ -3,8 +3,8 @@ import type { Refused, Runtime } from '../runtime/index.ts';
 import { portable, sameWorktree } from '../workspace/index.ts';
 
 /**
- * The run that a call without a handle means where the project alone does not tell: the only live one that this
- * session has worked on; with `over`, where nothing is live, the last one that ended here (`repeat`: in this session).
+ * The run of a call without a handle if the project has several: the only live one that this session has worked on.
+ * With `over` and no live run, the last one that ended here (`repeat`: in this session).
  */
 export async function meantRun(
   { workspace, runs }: Runtime,

@@ -2,19 +2,22 @@ import { redactQuickly, withoutSecrets } from '../context/index.ts';
 import { estimateTokens, type Receipt, type Status } from '../machine/index.ts';
 import { bounded, firstWithin, type StatusText } from '../messages/index.ts';
 import type { AnsweredStatus } from '../runtime/index.ts';
-import { tellingLines } from './failure-excerpt.ts';
+import { failureExcerpt } from './failure-excerpt.ts';
 
-/** Estimated tokens that an answer may have beside its instructions: 300 of o200k, which the estimate is well above. */
-const budget = 375;
-/** What the keys, numbers and punctuation of an answer cost, and what each further key does. */
+/** Estimated tokens of an answer without its instructions: the estimate is well above the 300 o200k tokens aimed at. */
+const maxTokens = 375;
+/** The cost of keys, numbers and punctuation, and of each optional key. */
 const skeleton = 88;
 const furtherKey = 7;
 const mostGates = 3;
 const whereMore = 'in full: workflow_context, section status';
 
+/** Optional keys may also be present and undefined. */
+type Loose<T> = { [K in keyof T]: T extends Record<K, T[K]> ? T[K] : T[K] | undefined };
+
 export interface StatusAnswer
   extends Omit<
-    Status,
+    Loose<Status>,
     | 'action'
     | 'answers'
     | 'checking'
@@ -25,33 +28,33 @@ export interface StatusAnswer
     | 'totalSubSteps'
     | 'waiting'
   > {
-  waiting?: { for: string; by: string; what: string };
+  waiting?: { for: string; by: string; what: string } | undefined;
   next: string;
-  replayed?: true;
-  interrupted?: true;
-  checking?: true;
+  replayed?: true | undefined;
+  interrupted?: true | undefined;
+  checking?: true | undefined;
   /** Seconds. */
-  retry_after?: number;
-  failed_gates?: FailedGate[];
-  /** Where the files of the task are. */
-  worktree?: string;
-  warning?: string;
-  /** The start went on with a run. */
-  restored?: true;
+  retry_after?: number | undefined;
+  failed_gates?: FailedGate[] | undefined;
+  /** The directory of the task's files. */
+  worktree?: string | undefined;
+  warning?: string | undefined;
+  /** The start resumed a run. */
+  restored?: true | undefined;
   /** Critical artifacts that are due now. */
-  artifacts?: string;
+  artifacts?: string | undefined;
   /** Where to find what did not fit. */
-  more?: string;
+  more?: string | undefined;
 }
 
 interface FailedGate {
   gate: string;
-  exit?: number;
-  /** What its output says of the failure. */
+  exit?: number | undefined;
+  /** The part of its output that shows the failure. */
   tail?: string;
 }
 
-/** Where the run stands, within the budget: what is long gives way, and the answer says where it is whole. */
+/** The status within the token budget: long texts are shortened, and `more` says where they are in full. */
 export function statusAnswer(
   reply: StatusText<AnsweredStatus>,
   {
@@ -61,96 +64,95 @@ export function statusAnswer(
     artifacts,
   }: Pick<StatusAnswer, 'worktree' | 'warning' | 'restored' | 'artifacts'> = {},
 ): StatusAnswer {
-  // Before anything is cut: half a secret would not be known as one.
-  const told = withoutSecrets(reply);
-  const { run, status, at, step, stepType, phase, task, subStep, ralphIteration, agent, delegate } = told;
-  const { progress, contextAction, message, next } = told;
-  const { reason, waiting, checking, replayed, interrupted, last_failure, unstable_files } = told;
+  // Before anything is shortened: half a secret is not recognized.
+  const shown = withoutSecrets(reply);
+  const { run, status, at, step, stepType, phase, task, subStep, ralphIteration, agent, delegate } = shown;
+  const { progress, contextAction, message, next } = shown;
+  const { reason, waiting, checking, replayed, interrupted, last_failure, unstable_files } = shown;
   const further = [reason, waiting, waiting, checking, checking, replayed, interrupted, last_failure];
   const keys = [...further, unstable_files, worktree, warning, restored].filter(
     (value) => value !== undefined,
   ).length;
-  const purse = createPurse(budget - skeleton - keys * furtherKey);
+  const tokens = createTokenBudget(maxTokens - skeleton - keys * furtherKey);
   const known = [at, run, step, phase.name, task?.id, subStep, agent ?? undefined, message, next, worktree];
-  for (const text of known) purse.spend(text);
-  // Whoever is to wait for a person is not told to work.
-  const instructions = waiting?.by === 'human' ? undefined : instructionsIn(told);
+  for (const text of known) tokens.spend(text);
+  // An agent that must wait for a person gets no instructions.
+  const instructions = waiting?.by === 'human' ? undefined : instructionsIn(shown);
   return {
-    ...(at === undefined ? {} : { at }),
+    at,
     run,
     status,
-    ...(reason === undefined ? {} : { reason: purse.first(reason, 40) }),
+    reason: reason && tokens.first(reason, 40),
     step,
     stepType,
     phase,
-    ...(task ? { task: { ...task, title: purse.short(task.title, 30) } } : {}),
-    ...(subStep === undefined ? {} : { subStep }),
-    ...(ralphIteration === undefined ? {} : { ralphIteration }),
+    task: task && { ...task, title: tokens.short(task.title, 30) },
+    subStep,
+    ralphIteration,
     agent,
-    ...(delegate ? { delegate } : {}),
+    delegate,
     progress,
-    ...(worktree === undefined ? {} : { worktree }),
-    ...(warning === undefined ? {} : { warning: purse.first(redactQuickly(warning), 60) }),
-    ...(restored ? { restored } : {}),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(artifacts === undefined ? {} : { artifacts }),
-    ...(contextAction === undefined ? {} : { contextAction }),
-    ...(message === undefined ? {} : { message }),
-    ...(waiting
-      ? { waiting: { for: waiting.for, by: waiting.by, what: purse.first(waiting.what, 60) } }
-      : {}),
-    ...(checking ? { checking: true as const, retry_after: 5 } : {}),
-    ...(replayed ? { replayed: true as const } : {}),
-    ...(interrupted ? { interrupted: true as const } : {}),
-    ...(told.failed_gates ? { failed_gates: failedGates(told.failed_gates, purse) } : {}),
-    ...(last_failure === undefined ? {} : { last_failure: purse.first(last_failure, 60) }),
-    ...(unstable_files ? { unstable_files: purse.items(unstable_files) } : {}),
-    ...(told.held ? { held: purse.items(told.held) } : {}),
-    ...(told.ready ? { ready: purse.items(told.ready) } : {}),
+    worktree,
+    warning: warning && tokens.first(redactQuickly(warning), 60),
+    restored,
+    instructions,
+    artifacts,
+    contextAction,
+    message,
+    waiting: waiting && { for: waiting.for, by: waiting.by, what: tokens.first(waiting.what, 60) },
+    checking: checking && true,
+    retry_after: checking && 5,
+    replayed,
+    interrupted,
+    failed_gates: shown.failed_gates && failedGates(shown.failed_gates, tokens),
+    last_failure: last_failure && tokens.first(last_failure, 60),
+    unstable_files: unstable_files && tokens.items(unstable_files),
+    held: shown.held && tokens.items(shown.held),
+    ready: shown.ready && tokens.items(shown.ready),
     next,
-    ...(purse.cut() ? { more: told.failed_gates ? `the output ${whereMore}` : whereMore } : {}),
+    more: tokens.cut() ? (shown.failed_gates ? `the output ${whereMore}` : whereMore) : undefined,
   };
 }
 
-/** What the position asks for, with the reviewer's words and the answers that belong to it. */
+/** The instructions with the reviewer's feedback and the answers to questions. */
 function instructionsIn({
   instructions,
   feedback,
   answers = [],
 }: StatusText<AnsweredStatus>): string | undefined {
   if (instructions === undefined) return undefined;
-  const told = answers.map(({ question, answer }) => `Question: ${question}\nAnswer: ${answer}`);
-  return bounded([...(feedback === undefined ? [] : [feedback]), instructions, ...told].join('\n\n'));
+  const answered = answers.map(({ question, answer }) => `Question: ${question}\nAnswer: ${answer}`);
+  return bounded([...(feedback === undefined ? [] : [feedback]), instructions, ...answered].join('\n\n'));
 }
 
-function failedGates(receipts: readonly Receipt[], purse: Purse): FailedGate[] {
+function failedGates(receipts: readonly Receipt[], tokens: TokenBudget): FailedGate[] {
   const shown = receipts.slice(0, mostGates);
-  if (shown.length < receipts.length) purse.leaveOut();
+  if (shown.length < receipts.length) tokens.leaveOut();
   const heads = shown.map(({ what, exit }) => ({
-    gate: purse.first(what, 20),
-    ...(exit === undefined ? {} : { exit }),
+    gate: tokens.first(what, 20),
+    exit,
   }));
-  // What is left goes to the outputs, in equal shares.
+  // The rest of the budget is shared equally by the outputs.
   return heads.map((head, index) => {
-    const tail = purse.telling(shown[index]?.tail ?? '', 1 / (heads.length - index));
+    const tail = tokens.excerpt(shown[index]?.tail ?? '', 1 / (heads.length - index));
     return tail === '' ? head : { ...head, tail };
   });
 }
 
-interface Purse {
+interface TokenBudget {
   spend(text: string | undefined): void;
   first(text: string, most: number): string;
-  /** The same where the rest is no loss. */
+  /** Like `first`, but not reported as cut. */
   short(text: string, most: number): string;
-  /** What an output says of a failure, within a share of what is left. */
-  telling(text: string, share: number): string;
+  /** The part of an output that shows the failure, within a share of the rest. */
+  excerpt(text: string, share: number): string;
   items<T>(items: readonly T[]): T[];
   leaveOut(): void;
   cut(): boolean;
 }
 
-function createPurse(tokens: number): Purse {
-  let left = tokens;
+function createTokenBudget(total: number): TokenBudget {
+  let left = total;
   let cut = false;
   const pay = (text: string): string => {
     left -= estimateTokens(JSON.stringify(text));
@@ -168,9 +170,9 @@ function createPurse(tokens: number): Purse {
       return kept;
     },
     short,
-    telling(text, share) {
-      // The key of the tail and what says where the rest is cost something as well.
-      const kept = tellingLines(text, Math.floor(Math.max(0, (left - 15) * share)));
+    excerpt(text, share) {
+      // Reserves tokens for the key and for `more`.
+      const kept = failureExcerpt(text, Math.floor(Math.max(0, (left - 15) * share)));
       cut ||= kept !== text.trimEnd();
       return pay(kept);
     },

@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import type { SectionName } from '../context/index.ts';
 
-/** Written by hand: what a client receives is what stands here, and nothing is compiled at start-up. */
+/** Written by hand and sent to clients as is, so nothing is compiled at start-up. */
 export interface ToolSpec {
   name: string;
   description: string;

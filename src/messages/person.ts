@@ -74,7 +74,7 @@ export function noticeForPerson(action: Action): string | undefined {
       return inTerminal('waits for your answer: stepfast answer "…"');
     case 'decision':
       return inTerminal(
-        'is stuck and waits for you: stepfast reject "what to do instead", or stepfast rewind',
+        'is blocked and waits for you: stepfast reject "what to do instead", or stepfast rewind',
       );
     case 'gates':
     case 'budget':

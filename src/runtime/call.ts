@@ -29,12 +29,12 @@ export interface RunQuery {
 }
 
 export interface CallOptions {
-  run?: string;
+  run?: string | undefined;
   /** The run, if the caller has loaded it. */
-  view?: Loaded;
-  key?: string;
+  view?: Loaded | undefined;
+  key?: string | undefined;
   /** How long the call may wait for gates; 45 s by default. */
-  waitMs?: number;
+  waitMs?: number | undefined;
   onProgress?(progress: GateProgress): void;
 }
 

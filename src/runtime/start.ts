@@ -10,11 +10,11 @@ import { worksHere } from './choose-run.ts';
 import type { Gates } from './wait-for-gates.ts';
 
 export interface StartRequest {
-  workflow?: string;
-  summary?: string;
-  inputs?: Record<string, Scalar>;
+  workflow?: string | undefined;
+  summary?: string | undefined;
+  inputs?: Record<string, Scalar> | undefined;
   /** Continues this run instead. */
-  run?: string;
+  run?: string | undefined;
 }
 
 interface Options {

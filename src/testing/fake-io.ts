@@ -6,7 +6,7 @@ export type FakeIoOptions = Partial<Omit<Io, 'stdin' | 'stdout' | 'stderr'>> & {
   columns?: number;
   /** The lines of standard input. */
   input?: readonly string[];
-  /** Whether a person sits at a terminal; without it, everything is a pipe. */
+  /** A terminal instead of pipes, as for a person. */
   terminal?: boolean;
 };
 

@@ -1,3 +1,3 @@
 export * from './library.ts';
-// These have the runtime too, and win over the library's.
+// These also have the runtime, and replace the library's.
 export { createTestFolder, createTestProject, runtimeIn, type TestProject } from './project.ts';

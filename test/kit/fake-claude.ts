@@ -31,7 +31,7 @@ export interface Trouble {
 }
 
 export interface FakeClaude {
-  place: SetupContext;
+  context: SetupContext;
   found: FoundHost;
   put(text: string, name?: string): void;
   read(name?: string): string | undefined;
@@ -108,7 +108,7 @@ export function createFakeClaude(): FakeClaude {
   for (const folder of [root, plugin, dirname(binary)]) mkdirSync(folder, { recursive: true });
   writeFileSync(binary, `#!${process.execPath}\n${program}`);
   chmodSync(binary, 0o755);
-  const place: SetupContext = { root, home, state, env: { HOME: home, PATH: dirname(binary) } };
+  const context: SetupContext = { root, home, state, env: { HOME: home, PATH: dirname(binary) } };
   const found = { program: binary, version: '2.1.325' };
   const hostFile = join(home, 'host.json');
   const host = (): { plugins: object[]; commands: string[] } => JSON.parse(readFileSync(hostFile, 'utf8'));
@@ -116,7 +116,7 @@ export function createFakeClaude(): FakeClaude {
   writeFileSync(hostFile, JSON.stringify({ plugins: [], markets: [], commands: [] }));
   const fileOf = (name = 'settings.local.json'): string => join(root, '.claude', name);
   return {
-    place,
+    context,
     found,
     put(text, name) {
       mkdirSync(join(root, '.claude'), { recursive: true });
@@ -145,11 +145,11 @@ export function createFakeClaude(): FakeClaude {
       }),
     commands: () => host().commands,
     async init({ team = false } = {}) {
-      const plan = await planInstall(found, place, { team, plugin, version: '1.0.0' });
+      const plan = await planInstall(found, context, { team, plugin, version: '1.0.0' });
       return isSetupRefusal(plan) ? plan : await plan.perform();
     },
     uninstall: ({ team = false, isGone = false } = {}) =>
-      uninstall(isGone ? undefined : found, place, { team, plugin }),
+      uninstall(isGone ? undefined : found, context, { team, plugin }),
     [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
   };
 }

@@ -27,9 +27,9 @@ test('[002/8] what was found and made of it is shown, and the next look brings t
     'reading  @CLAUDE/PageOrchestration.md\n         @CLAUDE/Sitemap/case-studies.md\n',
   );
   writeFileSync(join(project.root, local), example.replace('4/10 - SEO Generation', '5/10 - Review'));
-  expect((await project.run(['adopt'], { env })).stdout).toContain('brought up to date from');
+  expect((await project.run(['adopt'], { env })).stdout).toContain('updated from');
   expect((await project.run(['status'], { env })).stdout).toContain('Phase 5/10: Review.');
-  expect((await project.run(['adopt'], { env })).stdout).toContain('as before, from');
+  expect((await project.run(['adopt'], { env })).stdout).toContain('unchanged, from');
   expect(JSON.parse((await project.run(['runs', '--json'], { env })).stdout).runs).toHaveLength(1);
 });
 
@@ -59,7 +59,7 @@ test('[002/8] of several the one that is named is adopted', async () => {
     reading: ['@CLAUDE/Plan/001-auth/PLAN.md'],
   });
   const inside = { env, cwd: join(project.root, 'CLAUDE/Plan'), home: project.home };
-  expect((await project.run(['adopt', '001-auth/PLAN.md'], inside)).stdout).toContain('as before');
+  expect((await project.run(['adopt', '001-auth/PLAN.md'], inside)).stdout).toContain('unchanged');
 });
 
 test('[002/8] a file that describes no workflow, or is not of the project, is not found', async () => {
@@ -93,7 +93,7 @@ test('[002/8] beside a live run it takes a person and --force; a source that is 
   writeFileSync(join(project.root, local), 'done with it');
   const { stderr } = await project.run(['adopt'], { env });
   expect(stderr).toMatch(
-    /describes it no more, and page-\S+ is still live\. End it: stepfast advance "done" --run/,
+    /no longer describes it, but page-\S+ is still live\. To end it: stepfast advance "done" --run/,
   );
 });
 

@@ -21,10 +21,10 @@ import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { suffixOf } from '../run-name.ts';
-import { given, openRuntime, placeOptions } from '../run-options.ts';
-import { signsFor } from '../view/symbols.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
+import { symbolsFor } from '../view/symbols.ts';
 
-export const options = { ...placeOptions, force: { type: 'boolean' } } as const;
+export const options = { ...projectOptions, force: { type: 'boolean' } } as const;
 
 const example = `# Current Workflow State
 
@@ -37,13 +37,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
   const refused =
     values.force === true
-      ? personOnly(io, 'a second run in a worktree', 'stepfast adopt --force')
+      ? personOnly(io, 'adopt a second run in a worktree', 'stepfast adopt --force')
       : undefined;
   if (refused) return printRefusal(refused, io, values);
   const { engine, project } = openRuntime(io, values);
-  const place = { engine, project, clock: io.now };
+  const context = { engine, project, clock: io.now };
   const found = findInformal(project);
-  const lost = await lostSources(place, found);
+  const lost = await lostSources(context, found);
   const chosen = choose(positionals[0], found, project, io);
   if ('code' in chosen) {
     const code = values.json ? printJson(io, { ...chosen, lost }, exit.no) : printRefusal(chosen, io, values);
@@ -58,17 +58,17 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
           worktree: portable(project.worktree, project.root),
           environment: sessionEnvironment(project, io.env),
         };
-  const made = await adopt(place, chosen, given({ actor, session, facts, force: values.force }));
+  const made = await adopt(context, chosen, { actor, session, facts, force: values.force });
   if (isRefusedAdoption(made)) {
     const refusal: Refused =
       made.code === 'run_live' && isPerson(io) ? { ...made, params: { ...made.params, force: true } } : made;
     const code = printRefusal(refusal, io, values);
-    if (!values.json) tellLost(lost, io);
+    if (!values.json) printLost(lost, io);
     return code;
   }
   if (values.json) return printJson(io, documentOf(chosen, made, lost), exit.ok);
   for (const line of lines(chosen, made, io)) io.stdout.write(`${line}\n`);
-  tellLost(lost, io);
+  printLost(lost, io);
   return exit.ok;
 }
 
@@ -86,15 +86,15 @@ function choose(
   if (only)
     return {
       code: 'several_found',
-      message: `${count(found.length, 'workflow')} are under way here`,
-      next: 'say which: stepfast adopt <file>',
+      message: `${count(found.length, 'workflow')} are in progress here.`,
+      next: 'Choose one: stepfast adopt <file>',
       found: found.map(({ source, name, phase }) => ({ source, name, phase: phase ?? null })),
       runs: found.map(({ source, name }) => `${source}: ${name}`),
     };
   return {
     code: 'nothing_found',
-    message: 'no workflow is under way here without Stepfast',
-    next: 'describe it in CLAUDE.local.md, or name its file: stepfast adopt <file>',
+    message: 'Found no workflow notes to adopt.',
+    next: 'Describe the workflow in CLAUDE.local.md, or pass its file: stepfast adopt <file>',
     found: [],
   };
 }
@@ -102,7 +102,7 @@ function choose(
 function fileNamed(named: string, project: Project, io: Io): InformalWorkflow {
   const path = relative(project.worktree, resolve(realpathSync(io.cwd), named));
   if (path === '' || isAbsolute(path) || path.split(sep)[0] === '..')
-    throw notFound(`'${printable(named)}' is no file of this project.`);
+    throw notFound(`'${printable(named)}' is not a file of this project.`);
   const read = readInformal(project, path);
   if ('why' in read) throw notFound(`'${printable(named)}' ${read.why}.`);
   return read;
@@ -110,38 +110,36 @@ function fileNamed(named: string, project: Project, io: Io): InformalWorkflow {
 
 function hint({ found }: { found: object[] }, lost: readonly LostSource[], io: Io): void {
   if (found.length === 0) {
-    const signs = markers.map((marker) => `"${marker}"`).join(', ');
-    const looked = `Looked for CLAUDE.local.md with ${signs}, and CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". For example:`;
+    const symbols = markers.map((marker) => `"${marker}"`).join(', ');
+    const looked = `Looked for CLAUDE.local.md with ${symbols}, and CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". For example:`;
     const text = [...wrap(looked, wrapWidth(io.stderr)), '', example.replaceAll(/^(?=.)/gm, '  ')];
     io.stderr.write(`\n${text.join('\n')}\n`);
   }
-  tellLost(lost, io);
+  printLost(lost, io);
 }
 
 function lines({ name, source, phase, reading }: InformalWorkflow, { run, how }: Adoption, io: Io): string[] {
-  const signs = signsFor(io);
-  const say = { adopted: 'adopted from', updated: 'brought up to date from', unchanged: 'as before, from' }[
-    how
-  ];
-  const line = (...spans: Span[]): string => renderLine(spans, io.stdout, signs.more);
+  const symbols = symbolsFor(io);
+  const say = { adopted: 'adopted from', updated: 'updated from', unchanged: 'unchanged, from' }[how];
+  const line = (...spans: Span[]): string => renderLine(spans, io.stdout, symbols.more);
   const field = (label: string, text: string): string => line(['dim', label.padEnd(9)], printable(text));
   const whole = { ...io.stdout, columns: undefined };
   return [
-    renderLine([['green', signs.done], ' ', ['bold', run], `  ${say} ${printable(source)}`], whole),
+    renderLine([['green', symbols.done], ' ', ['bold', run], `  ${say} ${printable(source)}`], whole),
     field('workflow', name),
-    field('phase', phase ? `${phase.current}/${phase.total} ${phase.name}` : 'not told in numbers'),
+    field('phase', phase ? `${phase.current}/${phase.total} ${phase.name}` : 'unknown'),
     ...reading.map((path, index) => field(index === 0 ? 'reading' : '', path)),
     '',
-    line(['bold', 'next'.padEnd(9)], 'Go on with it; every briefing tells where it stands.'),
+    line(['bold', 'next'.padEnd(9)], 'Continue the work; every briefing includes its progress.'),
     renderLine(['         ', ['cyan', `stepfast status ${suffixOf(run)}`]], whole),
   ];
 }
 
-function tellLost(lost: readonly LostSource[], io: Io): void {
+function printLost(lost: readonly LostSource[], io: Io): void {
   for (const { run, source, why } of lost) {
-    const said = why === 'complete' ? 'says that it is complete' : 'describes it no more';
+    const said = why === 'complete' ? 'says it is complete' : 'no longer describes it';
     io.stderr.write(
-      `${printable(source)} ${said}, and ${run} is still live. End it: stepfast advance "done" --run ${suffixOf(run)}\n`,
+      `${printable(source)} ${said}, but ${run} is still live. To end it: stepfast advance "done" --run ${suffixOf(run)}\n`,
     );
   }
 }

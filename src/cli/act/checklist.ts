@@ -1,6 +1,6 @@
 import type { TaskInput } from '../../machine/index.ts';
 
-/** What a Markdown checklist asks for; `done` are the titles of those that are ticked. */
+/** The open tasks of a Markdown checklist, and the titles of the ticked ones. */
 export interface Checklist {
   tasks: TaskInput[];
   done: string[];
@@ -9,9 +9,9 @@ export interface Checklist {
 interface Item {
   indent: number;
   ticked: boolean;
-  id?: string;
+  id?: string | undefined;
   title: string;
-  /** `[P]`: may be worked on beside its neighbours. */
+  /** `[P]`: can run in parallel with its neighbors. */
   parallel: boolean;
   tags: string[];
   heading: string;
@@ -25,9 +25,9 @@ const tagPattern = /^\[([A-Za-z]{1,4}\d{0,4})\]\s*(.*)$/;
 const safeId = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 /**
- * Reads the lists that spec-kit (`- [ ] T001 [P] [US1] Title`) and OpenSpec (`- [ ] 1.1 Title`) write. An item whose
- * children have ids of their own is their heading; other children are details. Where `[P]` is used, a task without it
- * waits for those before it.
+ * Reads the lists that spec-kit (`- [ ] T001 [P] [US1] Title`) and OpenSpec (`- [ ] 1.1 Title`) write. If an
+ * item's children have ids, it is their heading; other children are details. Where `[P]` is used, a task without it
+ * waits for the tasks before it.
  */
 export function readChecklist(markdown: string): Checklist {
   const items = leavesOf(readItems(markdown), []);
@@ -81,7 +81,7 @@ function itemOf(match: RegExpExecArray, heading: string): Item {
   return {
     indent: widthOf(indent),
     ticked: tick !== ' ',
-    ...(id === undefined ? {} : { id }),
+    id,
     title: title.replaceAll('**', '').trim(),
     parallel: tags.includes('P'),
     tags: tags.filter((tag) => tag !== 'P'),
@@ -108,7 +108,7 @@ const detailsOf = ({ ticked, title, lines, children }: Item): string[] => [
   ...children.flatMap(detailsOf),
 ];
 
-/** An id that is taken gets a number; an item without one is counted. */
+/** A repeated id gets a numeric suffix; an item without an id gets its index. */
 function uniqueIds(items: readonly Item[]): string[] {
   const taken = new Set<string>();
   return items.map(({ id }, index) => {
@@ -120,7 +120,7 @@ function uniqueIds(items: readonly Item[]): string[] {
   });
 }
 
-/** A `[P]` block waits for what stands before it, and what stands after it for the whole block; nobody waits for what is ticked. */
+/** A `[P]` block waits for the tasks before it, and the task after it waits for the whole block. Ticked tasks do not count. */
 function dependencies(items: readonly Item[], ids: readonly string[]): string[][] {
   if (!items.some(({ parallel }) => parallel)) return items.map(() => []);
   let before: string[] = [];
@@ -128,7 +128,7 @@ function dependencies(items: readonly Item[], ids: readonly string[]): string[][
   return items.map((item, index) => {
     const id = ids[index] ?? '';
     if (item.ticked) return [];
-    // A section begins when the one before it is done.
+    // A section starts when the previous one is done.
     if (item.heading !== items[index - 1]?.heading && block.length > 0) {
       before = block;
       block = [];

@@ -3,7 +3,7 @@ import { holderOf } from '../caller.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { perform } from '../perform.ts';
-import { given, runOptions } from '../run-options.ts';
+import { runOptions } from '../run-options.ts';
 
 export const options = { ...runOptions, as: { type: 'string' } } as const;
 
@@ -11,6 +11,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
   const holder = holderOf(io, values.as);
   if (holder === undefined)
-    throw usageError('Who claims it? Say it with --as <name>, or set STEPFAST_SESSION for every call.');
-  return await perform(io, values, { type: 'claim', holder, ...given({ task: positionals[0] }) });
+    throw usageError('A claim needs a name: pass --as <name> or set STEPFAST_SESSION.');
+  return await perform(io, values, { type: 'claim', holder, task: positionals[0] });
 }

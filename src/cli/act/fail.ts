@@ -1,7 +1,7 @@
 import { readArgs } from '../args.ts';
 import type { Io } from '../io.ts';
 import { perform } from '../perform.ts';
-import { given, positionOptions } from '../run-options.ts';
+import { positionOptions } from '../run-options.ts';
 import { readText } from './read-text.ts';
 
 export const options = positionOptions;
@@ -9,5 +9,5 @@ export const options = positionOptions;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'reason' });
   const reason = await readText(positionals[0], io);
-  return await perform(io, values, { type: 'fail', reason, ...given({ at: values.at }) });
+  return await perform(io, values, { type: 'fail', reason, at: values.at });
 }

@@ -3,11 +3,11 @@ import { graphemes } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 import { readText } from './read-text.ts';
-import { begin } from './start-run.ts';
+import { startRun } from './start-run.ts';
 
-export const options = placeOptions;
+export const options = projectOptions;
 
 const longestSummary = 100;
 
@@ -15,13 +15,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, what: 'task' });
   const given = positionals.length === 1 ? await readText(positionals[0], io) : positionals.join(' ');
   const task = given.trim();
-  if (task === '') throw usageError('Say what is to be done: stepfast go "fix the login bug"');
+  if (task === '') throw usageError('The task is empty. Describe it: stepfast go "fix the login bug"');
   const runtime = openRuntime(io, values);
   const inputs = { [inputFor(runtime.resolve('go').definition)]: task };
-  return await begin(runtime, { workflow: 'go', summary: summaryOf(task), inputs }, io, values);
+  return await startRun(runtime, { workflow: 'go', summary: summaryOf(task), inputs }, io, values);
 }
 
-/** A project's own `go` may call its input otherwise. */
+/** A project's own `go` may name its input differently. */
 function inputFor({ inputs = {} }: Definition): string {
   const names = Object.keys(inputs);
   return Object.hasOwn(inputs, 'task') ? 'task' : (names.find((name) => inputs[name]?.required) ?? 'task');

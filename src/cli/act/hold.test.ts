@@ -16,20 +16,20 @@ afterEach(() => project[Symbol.dispose]());
 const holding = async (): Promise<unknown> =>
   JSON.parse((await project.run(['hold', '--json'], { env })).stdout).hold;
 
-test('a person sets it with a typed word, sees it and lifts it', async () => {
+test('a person sets it with a typed word, sees it and removes it', async () => {
   const set = await project.run(['hold', 'npm test'], { ...person, input: ['hold'] });
   expect(set.code).toBe(exit.ok);
   expect(set.stderr).toContain('  npm test\n');
-  expect(set.stdout).toContain("may not stop until 'npm test' is green");
-  expect(set.stderr).toContain('No hook of Stepfast has been seen in this project yet');
+  expect(set.stdout).toContain("cannot stop until 'npm test' passes");
+  expect(set.stderr).toContain('A hold needs the hooks');
   expect(await holding()).toMatchObject({ command: 'npm test' });
   const shown = await project.run(['hold'], person);
-  expect(shown.stdout).toContain('holds   npm test');
-  expect(shown.stdout).toContain('no session has wanted to stop yet');
+  expect(shown.stdout).toContain('command npm test');
+  expect(shown.stdout).toContain('no session has tried to stop yet');
   const marks = join(project.root, '.stepfast/sessions/marks');
   expect(readdirSync(marks)).toContain('stop');
   const off = await project.run(['hold', '--off'], person);
-  expect(off.stdout).toBe("'npm test' holds nobody any more.\n");
+  expect(off.stdout).toBe('Hold removed.\n');
   expect(await holding()).toBeNull();
   expect(readdirSync(marks)).toEqual(['because']);
 });
@@ -56,19 +56,19 @@ test('another word sets nothing', async () => {
 test.each([
   ['a pipe', { env }],
   ["an agent's shell", { env: { ...env, CLAUDECODE: '1' }, terminal: true }],
-])('%s can neither set nor lift it', async (_, caller) => {
+])('%s can neither set nor remove it', async (_, caller) => {
   expect((await project.run(['hold', 'true'], { ...caller, input: ['hold'] })).code).toBe(exit.no);
   expect(await holding()).toBeNull();
   await project.run(['hold', 'npm test'], { ...person, input: ['hold'] });
-  const off = await project.run(['hold', '--off'], caller);
+  const off = await project.run(['hold', '--off', '--json'], caller);
   expect(off.code).toBe(exit.no);
-  expect(off.stderr).toContain("is a person's to decide");
+  expect(JSON.parse(off.stdout)).toMatchObject({ code: 'person_only' });
   expect(await holding()).toMatchObject({ command: 'npm test' });
 });
 
 test('nothing is said plainly, with what to type', async () => {
   expect((await project.run(['hold'], person)).stderr).toContain('stepfast hold "npm test"');
-  expect((await project.run(['hold', '--off'], person)).stderr).toBe('Nothing holds sessions here.\n');
+  expect((await project.run(['hold', '--off'], person)).stderr).toBe('No hold is set here.\n');
 });
 
 test('a command without quotes is told how to be written', async () => {

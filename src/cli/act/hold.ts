@@ -6,46 +6,44 @@ import { createHolds, type Hold, type Holds } from '../../runtime/index.ts';
 import { findProject, requireOwnFolders, stateDirectory } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { typed } from '../confirm.ts';
-import { declined } from '../decide/verdict.ts';
+import { confirmByTyping, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { given, placeOptions } from '../run-options.ts';
+import { projectOptions } from '../run-options.ts';
 
-export const options = { ...placeOptions, off: { type: 'boolean' } } as const;
+export const options = { ...projectOptions, off: { type: 'boolean' } } as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options);
   const command = positionals[0]?.trim();
   if (positionals.length > 1)
     throw usageError(`The command is one argument: stepfast hold ${JSON.stringify(positionals.join(' '))}`);
-  if (command !== undefined && values.off)
-    throw usageError('--off takes no command: it lifts what holds here.');
-  if (command === '') throw usageError('The command is empty. Name one, such as: stepfast hold "npm test"');
+  if (command !== undefined && values.off) throw usageError('--off takes no command.');
+  if (command === '') throw usageError('The command is empty. For example: stepfast hold "npm test"');
   const { 'repo-root': repoRoot, worktree } = values;
-  const project = findProject(io.cwd, given({ repoRoot, worktree }));
+  const project = findProject(io.cwd, { repoRoot, worktree });
   const holds = createHolds(project, stateDirectory({ env: io.env, home: io.home }));
   if (command === undefined && !values.off) return show(holds, io, values);
-  const typing = values.off ? 'stepfast hold --off' : `stepfast hold ${JSON.stringify(command)}`;
-  const refused = personOnly(io, 'what holds a session', typing);
+  const shown = values.off ? 'stepfast hold --off' : `stepfast hold ${JSON.stringify(command)}`;
+  const refused = personOnly(io, 'set or remove a hold', shown);
   if (refused) return printRefusal(refused, io, values);
-  if (command === undefined) return lift(holds, io, values);
-  // Its mark is written there.
+  if (command === undefined) return remove(holds, io, values);
+  // The hold writes its mark there.
   requireOwnFolders(project, ['sessions/marks']);
   io.stderr.write(
-    `Whenever an agent's session in ${printable(project.worktree)} wants to stop, Stepfast runs:\n\n  ${paint(io.stderr, 'bold', printable(command))}\n\nWhile it is red, the session goes on with its output: once a turn, three times in all until it is green; then it may stop.\n`,
+    `When an agent's session in ${printable(project.worktree)} is about to stop, Stepfast runs:\n\n  ${paint(io.stderr, 'bold', printable(command))}\n\nWhile it fails, the session continues with its output: once per turn, at most three times. Once it passes, the session can stop.\n`,
   );
-  if (!(await typed(io, 'hold', 'set this for 24 hours'))) return declined(io, values);
+  if (!(await confirmByTyping(io, 'hold', 'set this for 24 hours'))) return printDeclined(io, values);
   const hold = holds.set(command, io.now());
   if (values.json) return printJson(io, { hold: holdJson(hold) }, exit.ok);
   io.stdout.write(
-    `Sessions here may not stop until '${printable(command)}' is green. Lift it: stepfast hold --off\n`,
+    `Sessions here cannot stop until '${printable(command)}' passes. To remove the hold: stepfast hold --off\n`,
   );
   if (!existsSync(hooksFolder(project)))
     io.stderr.write(
-      'No hook of Stepfast has been seen in this project yet, and it needs them. Set them up: stepfast init\n',
+      'A hold needs the hooks, and none has run in this project yet. Set them up: stepfast init\n',
     );
   return exit.ok;
 }
@@ -61,7 +59,7 @@ function show(holds: Holds, io: Io, values: Values): number {
     return printJson(io, { hold: hold ? { ...holdJson(hold), ...more } : null }, exit.ok);
   }
   if (!hold) {
-    io.stderr.write('Nothing holds sessions here. Hold them until tests pass: stepfast hold "npm test"\n');
+    io.stderr.write('No hold is set here. Set one: stepfast hold "npm test"\n');
     return exit.ok;
   }
   const { last } = holds;
@@ -69,28 +67,27 @@ function show(holds: Holds, io: Io, values: Values): number {
   const left = hold.until - now;
   const hours = left < 3_600_000 ? 'less than an hour' : `${Math.floor(left / 3_600_000)} h`;
   io.stdout.write(
-    label('holds', paint(io.stdout, 'bold', printable(hold.command))) +
-      label('set', `${ago(hold.since, now)}, ${hours} left; sooner with: stepfast hold --off`) +
-      label('last', last ? lastWords(last, io) : 'no session has wanted to stop yet') +
+    label('command', paint(io.stdout, 'bold', printable(hold.command))) +
+      label('set', `${ago(hold.since, now)}, ${hours} left; to remove it: stepfast hold --off`) +
+      label('last', last ? lastResult(last, io) : 'no session has tried to stop yet') +
       (last ? label('output', printable(join(holds.folder, 'output.log'))) : ''),
   );
   return exit.ok;
 }
 
-function lastWords({ verdict, now, ms }: NonNullable<Holds['last']>, io: Io): string {
+function lastResult({ verdict, now, ms }: NonNullable<Holds['last']>, io: Io): string {
   const look = { green: 'green', red: 'red', unfinished: 'yellow' } as const;
   const took = ms > 0 ? ` after ${lasting(ms)}` : '';
-  const words =
-    verdict === 'unfinished' ? `not finished${took}, so the stop was allowed` : `${verdict}${took}`;
+  const words = verdict === 'unfinished' ? `timed out${took}, so the stop was allowed` : `${verdict}${took}`;
   return `${paint(io.stdout, look[verdict], words)}, ${ago(now, io.now())}`;
 }
 
-function lift(holds: Holds, io: Io, values: Values): number {
+function remove(holds: Holds, io: Io, values: Values): number {
   const hold = holds.get(io.now());
   holds.drop();
   if (values.json) return printJson(io, { hold: null, lifted: hold ? holdJson(hold) : null }, exit.ok);
-  if (hold) io.stdout.write(`'${printable(hold.command)}' holds nobody any more.\n`);
-  else io.stderr.write('Nothing holds sessions here.\n');
+  if (hold) io.stdout.write('Hold removed.\n');
+  else io.stderr.write('No hold is set here.\n');
   return exit.ok;
 }
 

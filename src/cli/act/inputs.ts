@@ -17,7 +17,7 @@ export function readInputs(definition: Definition, pairs: readonly string[]): Re
 
 function unknownInput(workflow: string, name: string, names: readonly string[]): Error {
   const meant = nearest(name, names);
-  const has = names.length === 0 ? 'It has none.' : `It has ${names.join(', ')}.`;
+  const has = names.length === 0 ? 'It has no inputs.' : `Its inputs: ${names.join(', ')}.`;
   return usageError(
     `'${workflow}' has no input '${name}'. ${meant === undefined ? has : `Did you mean '${meant}'?`}`,
   );

@@ -6,7 +6,7 @@ import { callerOf } from '../caller.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printAnswer, printJson } from '../perform.ts';
-import { given, openRuntime, positionOptions } from '../run-options.ts';
+import { openRuntime, positionOptions } from '../run-options.ts';
 import { readText } from './read-text.ts';
 
 export const options = { ...positionOptions, key: { type: 'string' } } as const;
@@ -26,11 +26,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const kind = kindOf(positionals[0] ?? '');
   const text = await readText(positionals[1], io);
   const runtime = openRuntime(io, values);
-  const request = { type: 'note' as const, kind, text, ...given({ key: values.key, at: values.at }) };
-  const answer = await runtime.call(request, callerOf(io), given({ run: values.run }));
+  const request = { type: 'note' as const, kind, text, key: values.key, at: values.at };
+  const answer = await runtime.call(request, callerOf(io), { run: values.run });
   if (isRefused(answer.reply)) return await printAnswer(answer, io, values, runtime);
-  if (values.json) return printJson(io, { run: answer.run, kind, ...given({ key: values.key }) }, exit.ok);
-  io.stdout.write(`Kept as ${kind}${values.key === undefined ? '' : ` '${values.key}'`}.\n`);
+  if (values.json) return printJson(io, { run: answer.run, kind, key: values.key }, exit.ok);
+  io.stdout.write(`Saved as ${kind}${values.key === undefined ? '' : ` '${values.key}'`}.\n`);
   return exit.ok;
 }
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
 
-/** Words as they were given; `-` is what comes in. */
+/** The argument itself, or stdin for `-`. */
 export const readText = async (text: string | undefined, io: Io): Promise<string> =>
   text === '-' ? await io.stdin.all() : (text ?? '');
 
@@ -12,18 +12,18 @@ export function readTextFile(file: string, io: Io): string {
   try {
     return readFileSync(resolve(io.cwd, file), 'utf8');
   } catch (cause) {
-    throw notFound(`The file '${file}' ${whyNot(cause)}.`, cause);
+    throw notFound(`The file '${file}' ${fileErrorText(cause)}.`, cause);
   }
 }
 
-/** An error of the file system in words. */
-export function whyNot(error: unknown, done = 'read'): string {
+/** Why a file cannot be read or written, after its name. */
+export function fileErrorText(error: unknown, done = 'read'): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const known: Record<string, string> = {
-    ENOENT: done === 'read' ? 'does not exist' : 'has no directory to be in',
+    ENOENT: done === 'read' ? 'does not exist' : 'is in a directory that does not exist',
     EISDIR: 'is a directory',
-    EACCES: `may not be ${done} by you`,
-    EPERM: `may not be ${done} by you`,
+    EACCES: `cannot be ${done}: permission denied`,
+    EPERM: `cannot be ${done}: permission denied`,
   };
   return known[code] ?? `cannot be ${done}${code === '' ? '' : ` (${code})`}`;
 }

@@ -52,12 +52,12 @@ test('a run goes from its start to its end in a shell', async () => {
   expect(end).toMatchObject({ code: exit.ok, reply: { status: 'complete' } });
 });
 
-test('a checklist gives a loop its tasks and tells what it leaves out', async () => {
+test('a checklist sets the tasks of a loop, and skipped items are reported', async () => {
   using project = withFeature();
   writeFileSync(join(project.root, 'tasks.md'), '- [x] 1.1 Old\n- [ ] 1.2 New\n');
   await json(project, 'start', 'feat');
   const { code, stderr } = await project.run(['tasks', 'build', '--from', 'tasks.md'], { env });
-  expect({ code, stderr }).toEqual({ code: exit.ok, stderr: '1 ticked task left out: 1.1 Old\n' });
+  expect({ code, stderr }).toEqual({ code: exit.ok, stderr: 'Skipped 1 ticked task: 1.1 Old\n' });
   const none = await project.run(['tasks', 'build', '--from', '.stepfast/workflows/feat.yaml'], { env });
   expect(none.code).toBe(exit.usage);
 });
@@ -113,12 +113,12 @@ test('several live runs are listed, and a call asks which is meant', async () =>
   expect(reply.next).toBe(shellVoice().chooseRun(ids));
 });
 
-test('the same words again go on with the same run', async () => {
+test('starting again with the same arguments resumes the run', async () => {
   using project = withFeature();
   const first = await json(project, 'start', 'feat', '--summary', 'One');
   const { stderr, stdout } = await project.run(['start', 'feat', '--summary', ' One ', '--json'], { env });
   expect(JSON.parse(stdout).run).toBe(first.reply.run);
-  expect(stderr).toContain('same words');
+  expect(stderr).toContain('Resumed feat-');
   const other = await json(project, 'start', 'feat', '--summary', 'Two');
   expect(other.reply.run).not.toBe(first.reply.run);
 });

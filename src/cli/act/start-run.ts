@@ -3,8 +3,8 @@ import { callerOf } from '../caller.ts';
 import type { Io } from '../io.ts';
 import { printAnswer, type RunValues } from '../perform.ts';
 
-/** Starts a run, or goes on with the live one that was started with the same words. */
-export async function begin(
+/** Starts a run, or resumes the live one that was started with the same arguments. */
+export async function startRun(
   runtime: LocalRuntime,
   request: StartRequest,
   io: Io,
@@ -12,6 +12,6 @@ export async function begin(
 ): Promise<number> {
   const answer = await runtime.start(request, callerOf(io));
   if (answer.restored && request.run === undefined)
-    io.stderr.write(`Goes on with ${answer.run}, which was started with the same words.\n`);
+    io.stderr.write(`Resumed ${answer.run}, which was started with the same arguments.\n`);
   return await printAnswer(answer, io, values, runtime);
 }

@@ -1,8 +1,8 @@
 import { readArgs } from '../args.ts';
 import type { Io } from '../io.ts';
-import { given, openRuntime, runOptions } from '../run-options.ts';
+import { openRuntime, runOptions } from '../run-options.ts';
 import { readInputs } from './inputs.ts';
-import { begin } from './start-run.ts';
+import { startRun } from './start-run.ts';
 
 export const options = {
   ...runOptions,
@@ -23,6 +23,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     workflow === undefined || pairs.length === 0
       ? undefined
       : readInputs(runtime.resolve(workflow).definition, pairs);
-  const request = given({ workflow, summary: values.summary, inputs, run: values.run });
-  return await begin(runtime, request, io, values);
+  const request = { workflow, summary: values.summary, inputs, run: values.run };
+  return await startRun(runtime, request, io, values);
 }

@@ -11,7 +11,7 @@ import { printAnswer } from '../perform.ts';
 import { runToName } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { nextFor } from '../view/next.ts';
-import { signsFor } from '../view/symbols.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { readChecklist } from './checklist.ts';
 import { readText, readTextFile } from './read-text.ts';
 
@@ -27,33 +27,30 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, {});
   const [loop, ...given] = positionals;
   if (values.drop !== undefined) {
-    if (given.length > 0) throw usageError('Either give tasks or remove one with --drop.');
+    if (given.length > 0) throw usageError('Pass either tasks or --drop.');
     return await dropTask(io, values, values.drop, loop);
   }
-  if (loop === undefined) throw usageError('Which loop? stepfast tasks <loop> "first task" "second task"');
+  if (loop === undefined)
+    throw usageError('No loop is given: stepfast tasks <loop> "first task" "second task"');
   if (values.from !== undefined && given.length > 0)
-    throw usageError('Give the tasks once: with --from <file>, or after the loop.');
+    throw usageError('Pass the tasks once: with --from <file> or after the loop.');
   const tasks = values.from === undefined ? await inlineTasks(given, io) : fromChecklist(values.from, io);
   const runtime = openRuntime(io, values);
-  const answer = await runtime.call(
-    { type: 'setTasks', loop, tasks },
-    callerOf(io),
-    values.run === undefined ? {} : { run: values.run },
-  );
+  const answer = await runtime.call({ type: 'setTasks', loop, tasks }, callerOf(io), { run: values.run });
   if (values.json || isRefused(answer.reply) || answer.ignored || tasks.length === 0)
     return await printAnswer(answer, io, values, runtime);
   const { reply, run: id = '' } = answer;
   const line = (...spans: Span[]): void =>
-    io.stdout.write(`${renderLine(spans, io.stdout, signsFor(io).more)}\n`);
+    io.stdout.write(`${renderLine(spans, io.stdout, symbolsFor(io).more)}\n`);
   const { kept = [] } = answer;
   const set = tasks.filter(({ id: task }) => !kept.some((each) => each.id === task));
   const list = set.map(({ title }) => title).join('; ');
   line(
-    ['green', signsFor(io).done],
+    ['green', symbolsFor(io).done],
     ` ${count(set.length, 'task')} for ${loop}${list === '' ? '' : `: ${list}`}`,
   );
   for (const { id: task, title, end = 'started' } of kept)
-    line(['yellow', 'kept'], `  ${task}: ${title}`, ['dim', `  is ${end}, so it stays as it was`]);
+    line(['yellow', 'kept'], `  ${task}: ${title}`, ['dim', `  is ${end}, so it was not changed`]);
   const { say, commands } = nextFor(reply, io, await runToName(runtime, id));
   line(['bold', 'next'], '  ', say);
   for (const command of commands) io.stdout.write(`      ${paint(io.stdout, 'cyan', printable(command))}\n`);
@@ -64,7 +61,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 async function inlineTasks(given: readonly string[], io: Io): Promise<TaskInput[]> {
   const [only = '', second] = given;
   if (only === '')
-    throw usageError('Which tasks? A title each, a JSON list, - for what comes in, or --from tasks.md.');
+    throw usageError('No tasks are given. Pass titles, a JSON list, - for stdin, or --from tasks.md.');
   const text = second === undefined ? await readText(only, io) : '';
   if (text.trimStart().startsWith('[')) return jsonTasks(text);
   if (only === '-')
@@ -83,7 +80,7 @@ function jsonTasks(text: string): TaskInput[] {
   try {
     list = JSON.parse(text);
   } catch (cause) {
-    throw usageError(`The tasks are no valid JSON: ${cause instanceof Error ? cause.message : cause}`);
+    throw usageError(`The tasks are not valid JSON: ${cause instanceof Error ? cause.message : cause}`);
   }
   if (!Array.isArray(list)) throw usageError('The tasks must be a list.');
   return list.map((task, index) => {
@@ -94,7 +91,7 @@ function jsonTasks(text: string): TaskInput[] {
   });
 }
 
-/** Ids and dependencies are the machine's to judge; only their kind is looked at here. */
+/** Checks types only; the machine validates ids and dependencies. */
 function isTask(task: object): task is TaskInput {
   const { id, title, description = '', depends_on = [] } = task as Record<string, unknown>;
   const texts = typeof id === 'string' && typeof title === 'string' && typeof description === 'string';
@@ -108,6 +105,6 @@ function fromChecklist(file: string, io: Io): TaskInput[] {
     throw usageError(`'${file}' ${why}. To leave a loop without tasks: stepfast tasks <loop> '[]'`);
   }
   if (done.length > 0)
-    io.stderr.write(`${count(done.length, 'ticked task')} left out: ${printable(done.join('; '))}\n`);
+    io.stderr.write(`Skipped ${count(done.length, 'ticked task')}: ${printable(done.join('; '))}\n`);
   return tasks;
 }

@@ -5,7 +5,7 @@ import { callerOf } from '../caller.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printAnswer, printJson, printRefusal } from '../perform.ts';
-import { given, openRuntime, runOptions } from '../run-options.ts';
+import { openRuntime, runOptions } from '../run-options.ts';
 import { readText } from './read-text.ts';
 
 export const options = runOptions;
@@ -20,18 +20,18 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const content = todo === undefined ? undefined : await runtime.engine.text(found.run, todo);
     if (values.json) return printJson(io, { run: found.run, content: content ?? null }, exit.ok);
     if (content === undefined)
-      io.stderr.write('There is no to-do list yet. Write one: stepfast todo "- [ ] first point"\n');
+      io.stderr.write('No to-do list yet. Create one: stepfast todo "- [ ] first item"\n');
     else {
-      // A file gets what was written, a terminal what is safe.
+      // A pipe or file gets the exact text, a terminal gets it without control characters.
       const shown = io.stdout.columns === undefined ? content : printableLines(content).join('\n');
       io.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
     }
     return exit.ok;
   }
   const content = await readText(positionals[0], io);
-  const answer = await runtime.call({ type: 'todo', content }, callerOf(io), given({ run: values.run }));
+  const answer = await runtime.call({ type: 'todo', content }, callerOf(io), { run: values.run });
   if (isRefused(answer.reply)) return await printAnswer(answer, io, values, runtime);
   if (values.json) return printJson(io, { run: answer.run, content }, exit.ok);
-  io.stdout.write('The to-do list is kept.\n');
+  io.stdout.write('To-do list saved.\n');
   return exit.ok;
 }

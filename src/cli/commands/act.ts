@@ -1,4 +1,4 @@
-import { atOption, type Command, placeOptions, runOption, yesOption } from './command.ts';
+import { atOption, type Command, projectOptions, runOption, yesOption } from './command.ts';
 
 const group = 'Work';
 
@@ -6,11 +6,11 @@ export const work: readonly Command[] = [
   {
     name: 'go',
     group,
-    summary: 'Do a task, then verify it',
+    summary: 'Run a task and verify it',
     usage: 'stepfast go <task>',
     about:
-      "Starts the workflow 'go' with a task in your own words; - reads it from what comes in. The project's own go comes before the bundled one. The same words again go on with the same run.",
-    options: placeOptions,
+      "Starts the workflow 'go' with a task in your own words; - reads it from stdin. A project's own go takes precedence over the bundled one. Running it again with the same task resumes the run.",
+    options: projectOptions,
     examples: ['stepfast go "fix the login bug"'],
     load: () => import('../act/go.ts'),
   },
@@ -20,12 +20,12 @@ export const work: readonly Command[] = [
     summary: 'Start a run of a workflow',
     usage: 'stepfast start <workflow> [--summary text] [--input name=value]...',
     about:
-      'Starts a run and answers with its first position. The same words again go on with the run that is there; --run goes on with that one.',
+      'Starts a run and prints its first position. Running it again with the same arguments resumes the run; --run resumes a given run.',
     options: [
-      ['-s, --summary <text>', 'What the run is about, in a line'],
-      ['-i, --input <name=value>', 'A value for an input; may be given several times'],
+      ['-s, --summary <text>', 'One-line summary of the run'],
+      ['-i, --input <name=value>', 'Value of an input; repeatable'],
       runOption,
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: [
       'stepfast start feature --summary "Dark mode"',
@@ -36,28 +36,28 @@ export const work: readonly Command[] = [
   {
     name: 'adopt',
     group,
-    summary: 'Make a run of work that is under way without Stepfast',
+    summary: 'Turn work that was started without Stepfast into a run',
     usage: 'stepfast adopt [<file>] [--force]',
     about:
-      'Finds workflows that are kept in notes: CLAUDE.local.md with "WORKFLOW STATE", "workflow:" and "Phase:", or CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". The run takes its name, its phase and the files to read (@path) from there; called again, it is brought up to date.',
-    options: [['--force', 'Also beside a run that is live in this worktree'], ...placeOptions],
+      'Finds workflow notes: CLAUDE.local.md with "WORKFLOW STATE", "workflow:" or "Phase:", or CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". The run gets its name, its phase and the files to read (@path) from the notes. Run it again to update the run.',
+    options: [['--force', 'Adopt even if another run is live in this worktree'], ...projectOptions],
     examples: ['stepfast adopt', 'stepfast adopt CLAUDE/Plan/001-user-auth/PLAN.md'],
     load: () => import('../act/adopt.ts'),
   },
   {
     name: 'advance',
     group,
-    summary: 'Say that a position is done; its gates decide',
+    summary: 'Report a position as done and run its gates',
     usage: 'stepfast advance [<output>] [--at handle] [--output text | --output-file file]',
     about:
-      'Completes the position with what was done. Its gates run first, in a process of their own: at a terminal their output is shown, and Ctrl-C leaves them running; elsewhere the call waits 45 seconds, then the same call again attaches.',
+      'Runs the gates of the position in a separate process and completes it if they pass. At a terminal it shows their progress, and Ctrl-C leaves them running. Elsewhere it waits up to 45 seconds; repeat the same call to keep waiting.',
     options: [
       atOption,
-      ['-o, --output <text>', 'What was done; - for what comes in'],
-      ['--output-file <file>', 'The same, from a file'],
-      ['--wait <seconds>', 'How long to wait for gates'],
+      ['-o, --output <text>', 'What was done; - reads stdin'],
+      ['--output-file <file>', 'Read the output from a file'],
+      ['--wait <seconds>', 'How long to wait for the gates'],
       runOption,
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: [
       'stepfast advance --at k3f9x2ab:plan#1 --output "The plan is in PLAN.md"',
@@ -68,27 +68,27 @@ export const work: readonly Command[] = [
   {
     name: 'fail',
     group,
-    summary: 'Say that a position cannot be done, and why',
+    summary: 'Report that a position cannot be done, and why',
     usage: 'stepfast fail <reason> [--at handle]',
-    about: "What follows is the workflow's to say: another try, the next task, or the end of the run.",
-    options: [atOption, runOption, ...placeOptions],
+    about: 'The workflow defines what happens next: a retry, the next task, or the end of the run.',
+    options: [atOption, runOption, ...projectOptions],
     examples: ['stepfast fail "The API has no such field"'],
     load: () => import('../act/fail.ts'),
   },
   {
     name: 'tasks',
     group,
-    summary: 'Give a loop its tasks',
+    summary: 'Set the tasks of a loop',
     usage: 'stepfast tasks [<loop>] [<title>... | json | -] [--from file] [--drop task --reason why]',
     about:
-      'Titles, a JSON list of { id, title, description?, depends_on? }, or a Markdown checklist as spec-kit and OpenSpec write it: ticked items are left out, and where [P] is used, a task without it waits for those before it. Given again, it replaces what was not started; a list that leaves out an unfinished task is refused, and only a person removes one, with --drop. An empty list asks a person whether the loop may be left.',
+      'Takes titles, a JSON list of { id, title, description?, depends_on? }, or a Markdown checklist in the format of spec-kit or OpenSpec: ticked items are skipped, and where [P] is used, a task without it waits for the tasks before it. A new list replaces the tasks that have not started. A list that omits an unfinished task is refused: only a person can remove it, with --drop. An empty list asks a person to let the loop be skipped.',
     options: [
       ['--from <file>', 'A Markdown checklist: - [ ] T001 [P] Title, - [ ] 1.1 Title'],
-      ['--drop <task>', 'Remove a task for good; a person only'],
-      ['--reason <text>', 'Why it is removed; the status shows it'],
+      ['--drop <task>', 'Remove a task permanently; requires a person'],
+      ['--reason <text>', 'Why it is removed; shown in the status'],
       yesOption,
       runOption,
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: [
       'stepfast tasks build "Parse the file" "Print the result"',
@@ -100,11 +100,11 @@ export const work: readonly Command[] = [
   {
     name: 'claim',
     group,
-    summary: 'Take a task where several agents work',
+    summary: 'Claim a task when several agents work in parallel',
     usage: 'stepfast claim [<task>] [--as name]',
     about:
-      'Takes a ready task, the first by default, and answers with its handle. Whoever claims needs a name: --as, or STEPFAST_SESSION.',
-    options: [['--as <name>', 'Who holds it'], runOption, ...placeOptions],
+      'Claims a ready task, by default the first one, and prints its handle. The claim needs a name: --as or STEPFAST_SESSION. At a terminal, the default is your user name and terminal.',
+    options: [['--as <name>', 'Name of the holder'], runOption, ...projectOptions],
     examples: ['stepfast claim --as worker-2', 'stepfast claim task-3'],
     load: () => import('../act/claim.ts'),
   },
@@ -113,23 +113,23 @@ export const work: readonly Command[] = [
     group,
     summary: 'Ask a person a question; the position waits',
     usage: 'stepfast ask <question> [--at handle]',
-    about: 'The position waits until a person answers with: stepfast answer',
-    options: [atOption, runOption, ...placeOptions],
+    about: 'The position waits until a person runs: stepfast answer',
+    options: [atOption, runOption, ...projectOptions],
     examples: ['stepfast ask "Should old links keep working?"'],
     load: () => import('../act/ask.ts'),
   },
   {
     name: 'note',
     group,
-    summary: 'Keep something word for word',
+    summary: 'Save a note for every briefing',
     usage: 'stepfast note <kind> <text> [--key key]',
     about:
-      'Kinds: decision, rejection, correction, reminder, variable, artefact, reading. It comes back in every briefing; one with the same kind and key is replaced.',
+      'Kinds: decision, rejection, correction, reminder, variable, artefact, reading. The note is repeated word for word in every briefing. It replaces a note with the same kind and key.',
     options: [
-      ['--key <key>', 'Replaces the note of this kind and key'],
+      ['--key <key>', 'Replace the note with this kind and key'],
       atOption,
       runOption,
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: [
       'stepfast note decision "Dates are UTC" --key dates',
@@ -142,19 +142,19 @@ export const work: readonly Command[] = [
     group,
     summary: 'Show or replace the to-do list',
     usage: 'stepfast todo [<text> | -]',
-    about: 'Without an argument it prints the list. With one it replaces the whole list.',
-    options: [runOption, ...placeOptions],
+    about: 'Prints the list, or replaces it with the given text; - reads stdin.',
+    options: [runOption, ...projectOptions],
     examples: ['stepfast todo', 'stepfast todo - < TODO.md'],
     load: () => import('../act/todo.ts'),
   },
   {
     name: 'hold',
     group,
-    summary: 'Let no session stop until a command is green',
+    summary: 'Keep sessions from stopping until a command passes',
     usage: 'stepfast hold [<command>] [--off]',
     about:
-      "For work without a workflow. When an agent's session in this worktree wants to stop, Stepfast runs the command; while it is red the session goes on with its last lines, once a turn and three times in all. What takes over 45 seconds holds nobody. It ends after 24 hours or with --off; without a command it shows what holds. Only a person can set or lift it: it needs a terminal and no agent's variables in the environment.",
-    options: [['--off', 'Lift it'], ...placeOptions],
+      "For work without a workflow. When an agent's session in this worktree is about to stop, Stepfast runs the command. If it fails, the session continues with the end of its output, once per turn and at most three times. A command that takes more than 45 seconds does not block the stop. The hold expires after 24 hours. Without a command, shows the current hold. Only a person can set or remove a hold, at a terminal and not from an agent's shell.",
+    options: [['--off', 'Remove the hold'], ...projectOptions],
     examples: ['stepfast hold "npm test"', 'stepfast hold', 'stepfast hold --off'],
     load: () => import('../act/hold.ts'),
   },

@@ -30,7 +30,7 @@ export type Option = readonly [flag: string, meaning: string];
 export const json: Option = ['--json', 'Print one JSON document'];
 
 /** Options shared by the commands that work on a project. */
-export const placeOptions: readonly Option[] = [
+export const projectOptions: readonly Option[] = [
   json,
   ['--worktree <directory>', 'Worktree to use (default: the current directory)'],
   ['--repo-root <directory>', 'Main worktree, where runs are stored'],

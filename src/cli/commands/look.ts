@@ -1,4 +1,4 @@
-import { atOption, type Command, type Option, placeOptions, runOption } from './command.ts';
+import { atOption, type Command, type Option, projectOptions, runOption } from './command.ts';
 
 const group = 'Look';
 
@@ -17,7 +17,7 @@ const briefingOptions: readonly Option[] = [
   ['-o, --output <file>', 'With --explain: write an SVG chart to this file'],
   atOption,
   runOption,
-  ...placeOptions,
+  ...projectOptions,
 ];
 
 export const look: readonly Command[] = [
@@ -33,7 +33,7 @@ export const look: readonly Command[] = [
       ['--as <name>', 'Show the position of the task held under this name'],
       atOption,
       runOption,
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: ['stepfast status', 'stepfast status k3f9x2ab --json'],
     load: () => import('../look/status.ts'),
@@ -44,7 +44,7 @@ export const look: readonly Command[] = [
     summary: 'List the runs of this project',
     usage: 'stepfast runs [--all]',
     about: 'Lists the live runs, newest first.',
-    options: [['-a, --all', 'Include ended runs'], ...placeOptions],
+    options: [['-a, --all', 'Include ended runs'], ...projectOptions],
     examples: ['stepfast runs', 'stepfast runs --all'],
     load: () => import('../look/runs.ts'),
   },
@@ -55,7 +55,7 @@ export const look: readonly Command[] = [
     usage: 'stepfast log [<run>]',
     about:
       'Prints the journal of a run with times and actors. Agent claims that no gate has checked are marked unverified.',
-    options: [runOption, ...placeOptions],
+    options: [runOption, ...projectOptions],
     examples: ['stepfast log', 'stepfast log k3f9x2ab --json'],
     load: () => import('../look/log.ts'),
   },
@@ -66,7 +66,7 @@ export const look: readonly Command[] = [
     usage: 'stepfast sessions [<run>]',
     about:
       'Shows each session with its host, machine, commit, start and end time, and the phases it completed.',
-    options: [runOption, ...placeOptions],
+    options: [runOption, ...projectOptions],
     examples: ['stepfast sessions', 'stepfast sessions k3f9x2ab --json'],
     load: () => import('../look/sessions.ts'),
   },
@@ -104,7 +104,7 @@ export const look: readonly Command[] = [
     usage: 'stepfast stats',
     about:
       'Counts from the journals and the hook logs: false claims of completion, attempts to skip steps, survived compactions, delivered and repaired briefings, blocked stops, denied tools, and decisions by people.',
-    options: placeOptions,
+    options: projectOptions,
     examples: ['stepfast stats', 'stepfast stats --json'],
     load: () => import('../look/stats.ts'),
   },

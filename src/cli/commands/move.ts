@@ -1,4 +1,4 @@
-import { type Command, placeOptions, runOption, yesOption } from './command.ts';
+import { type Command, projectOptions, runOption, yesOption } from './command.ts';
 
 const group = 'Transfer and repair';
 
@@ -18,7 +18,7 @@ export const move: readonly Command[] = [
       ['--with-secrets', 'Push even if the run seems to contain a secret'],
       yesOption,
       runOption,
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: ['stepfast push', 'stepfast push k3f9x2ab --remote backup --yes'],
     load: () => import('../move/push.ts'),
@@ -35,7 +35,7 @@ export const move: readonly Command[] = [
       ['--all', 'Also pull ended runs that do not exist locally'],
       ['--keep <theirs|mine>', 'History to keep if both sides diverged; the other one is set aside'],
       ['--run <run>', 'Run id or its suffix'],
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: ['stepfast pull', 'stepfast pull k3f9x2ab --keep theirs'],
     load: () => import('../move/pull.ts'),
@@ -47,7 +47,7 @@ export const move: readonly Command[] = [
     usage: 'stepfast export <run> [--output file]',
     about:
       'Writes one JSON document with the workflow, the journal and all long texts, to stdout unless --output is given. It contains what agents and people wrote: review it before you share it.',
-    options: [['-o, --output <file>', 'Output file'], ...placeOptions],
+    options: [['-o, --output <file>', 'Output file'], ...projectOptions],
     examples: ['stepfast export k3f9x2ab --output run.json'],
     load: () => import('../move/export.ts'),
   },
@@ -58,7 +58,7 @@ export const move: readonly Command[] = [
     usage: 'stepfast import <file>',
     about:
       'Imports a file written by export. An existing run is left unchanged, and a file that does not replay is rejected. Commands of its workflow run only after: stepfast trust <run>',
-    options: placeOptions,
+    options: projectOptions,
     examples: ['stepfast import run.json'],
     load: () => import('../move/import.ts'),
   },
@@ -74,7 +74,7 @@ export const move: readonly Command[] = [
       ['--all', 'All ended runs'],
       ['--dry-run', 'List the runs without removing them'],
       yesOption,
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: ['stepfast clean --dry-run', 'stepfast clean --older-than 7d'],
     load: () => import('../move/clean.ts'),
@@ -86,7 +86,7 @@ export const move: readonly Command[] = [
     usage: 'stepfast repair [<run>] [--keep history]',
     about:
       'Verifies a run, or all runs, and reports any damage. If two machines wrote to the same run, choose the history with --keep; otherwise the intact part is kept. The old journal is kept as a backup. Anyone can check; repairing requires a person to confirm at a terminal.',
-    options: [['--keep <history>', 'History to keep'], runOption, ...placeOptions],
+    options: [['--keep <history>', 'History to keep'], runOption, ...projectOptions],
     examples: ['stepfast repair', 'stepfast repair k3f9x2ab --keep 5d0c1e'],
     load: () => import('../move/repair.ts'),
   },

@@ -1,4 +1,4 @@
-import { type Command, placeOptions } from './command.ts';
+import { type Command, projectOptions } from './command.ts';
 
 const group = 'Set up';
 
@@ -10,7 +10,7 @@ export const remote: readonly Command[] = [
     usage: 'stepfast login <url> [--token-stdin]',
     about:
       'Prompts for a token, verifies it, and stores it for you and this project, outside the repository. From then on, new runs start on the server and existing local runs stay local. Commands, hooks and tools use the server; gates still run on this machine. STEPFAST_URL and STEPFAST_TOKEN override the login for one process.',
-    options: [['--token-stdin', 'Read the token from stdin'], ...placeOptions],
+    options: [['--token-stdin', 'Read the token from stdin'], ...projectOptions],
     examples: [
       'stepfast login https://stepfast.example.com',
       'stepfast login https://stepfast.example.com --token-stdin < token.txt',
@@ -24,7 +24,7 @@ export const remote: readonly Command[] = [
     usage: 'stepfast logout',
     about:
       'Removes the token that login stored. New runs are stored locally; runs on the server stay there. The token stays valid until it is revoked.',
-    options: [...placeOptions],
+    options: [...projectOptions],
     examples: ['stepfast logout'],
     load: () => import('../serve/logout.ts'),
   },

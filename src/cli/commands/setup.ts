@@ -1,4 +1,4 @@
-import { type Command, placeOptions, yesOption } from './command.ts';
+import { type Command, projectOptions, yesOption } from './command.ts';
 
 const group = 'Set up';
 
@@ -14,7 +14,7 @@ export const setUp: readonly Command[] = [
       yesOption,
       ['--team', 'Enable the plugin in .claude/settings.json, which is committed'],
       ['--host <host>', 'Host to set up: claude-code or none; repeatable'],
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: ['npx stepfast init', 'stepfast init --yes --team', 'stepfast init --host none'],
     load: () => import('../setup/init.ts'),
@@ -30,7 +30,7 @@ export const setUp: readonly Command[] = [
       yesOption,
       ['--team', 'Also remove it from .claude/settings.json, which is committed'],
       ['--host <host>', 'Host to remove from: claude-code; repeatable'],
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: ['stepfast uninstall', 'stepfast uninstall --yes'],
     load: () => import('../setup/uninstall.ts'),
@@ -42,7 +42,7 @@ export const setUp: readonly Command[] = [
     usage: 'stepfast doctor [--live]',
     about:
       'Checks Node.js, the project, trust, runs and their marks, the agent programs on this machine, the plugin, its hooks and the MCP server. Each line states the problem and the fix. Missing marks are restored. --live also starts every hook and Claude Code itself with a scripted model, in a temporary project with its own configuration.',
-    options: [['--live', 'Also start the hooks and Claude Code; takes up to a minute'], ...placeOptions],
+    options: [['--live', 'Also start the hooks and Claude Code; takes up to a minute'], ...projectOptions],
     examples: ['stepfast doctor', 'stepfast doctor --live', 'stepfast doctor --json'],
     load: () => import('../setup/doctor.ts'),
   },
@@ -57,7 +57,7 @@ export const setUp: readonly Command[] = [
       ['--workflow <workflow>', 'Same as the argument'],
       ['--trust <hash>', 'Trust this workflow hash for this call'],
       ['-i, --input <name=value>', 'Value of an input; repeatable'],
-      ...placeOptions,
+      ...projectOptions,
     ],
     examples: ['stepfast verify go', 'stepfast verify go --trust sha256:4f1a... --json'],
     load: () => import('../setup/verify.ts'),
@@ -71,7 +71,7 @@ export const setUp: readonly Command[] = [
     options: [
       ['--workflow-path <file>', 'Default workflow for workflow_start'],
       ['--tools-only', 'Disable prompts and resources, which cost tokens in some hosts'],
-      ...placeOptions.filter(([flag]) => flag !== '--json'),
+      ...projectOptions.filter(([flag]) => flag !== '--json'),
     ],
     examples: ['claude mcp add stepfast -- npx stepfast mcp'],
     load: () => import('../setup/mcp.ts'),
@@ -97,7 +97,7 @@ export const setUp: readonly Command[] = [
     summary: 'Run the gates of one request',
     usage: 'stepfast gate-runner <run> <id>',
     about: 'Internal process that runs gates; started by advance and by approvals.',
-    options: placeOptions,
+    options: projectOptions,
     examples: ['stepfast gate-runner feature-20261114-k3f9x2ab k3f9x2ab:plan#1!1'],
     load: () => import('../setup/gate-runner.ts'),
   },

@@ -1,21 +1,19 @@
 import type { RefusalText } from '../../messages/index.ts';
 import { printable } from '../../messages/index.ts';
-
 import { readText } from '../act/read-text.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
-import { typed } from '../confirm.ts';
+import { confirmByTyping, printDeclined } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
-import { sameOne, suffixOf } from '../run-name.ts';
-import { given, openRuntime, runOptions } from '../run-options.ts';
-import { declined } from './verdict.ts';
+import { suffixOf, withTarget } from '../run-name.ts';
+import { openRuntime, runOptions } from '../run-options.ts';
 
 export const options = { ...runOptions, question: { type: 'string' } } as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'answer' });
-  const refused = personOnly(io, 'an answer', sameOne('stepfast answer "your words"', values));
+  const refused = personOnly(io, 'answer a question', withTarget('stepfast answer "your answer"', values));
   if (refused) return printRefusal(refused, io, values);
   const text = await readText(positionals[0], io);
   const runtime = openRuntime(io, values);
@@ -28,10 +26,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const [question, second] = meant;
   if (!question || second) return printRefusal(whichQuestion(meant, found.run), io, values);
   io.stderr.write(
-    `${printable(`${question.id} at ${question.at}`)}\n  ${printable(question.text)}\nYour answer\n  ${printable(text)}\n`,
+    `Question ${question.id}\n  ${printable(question.text)}\nYour answer\n  ${printable(text)}\n`,
   );
-  if (!(await typed(io, question.id, 'send it'))) return declined(io, values);
-  const request = { type: 'answer' as const, text, ...given({ question: question.id }) };
+  if (!(await confirmByTyping(io, question.id, 'send it'))) return printDeclined(io, values);
+  const request = { type: 'answer' as const, text, question: question.id };
   return await perform(io, values, request, { runtime, who: person(io), run: found.run });
 }
 
@@ -39,13 +37,13 @@ function whichQuestion(open: readonly { id: string; text: string }[], run: strin
   if (open.length === 0)
     return {
       code: 'no_question',
-      message: 'no such question is open',
-      next: `see: stepfast status ${suffixOf(run)}`,
+      message: 'No such question is open.',
+      next: `See: stepfast status ${suffixOf(run)}`,
     };
   const list = open.map(({ id, text }) => `${id}: ${text}`).join('; ');
   return {
     code: 'no_question',
-    message: `${open.length} questions are open: ${list}`,
-    next: 'say which with --question <id>',
+    message: `${open.length} questions are open: ${list}.`,
+    next: 'Choose one with --question <id>.',
   };
 }

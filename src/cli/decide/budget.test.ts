@@ -44,7 +44,7 @@ test('an amount that was typed for a budget never approves a review that came me
     return 'a';
   };
   expect(await run(more, { ...fake.io, stdin: { ...fake.io.stdin, line } })).toBe(exit.no);
-  expect(fake.stderr()).toContain('has moved on');
+  expect(fake.stderr()).toContain('has changed');
   const { stdout } = await here.run(['status', '--json'], { env });
   expect(JSON.parse(stdout)).toMatchObject({ status: 'waiting', waiting: { for: 'review' } });
 });

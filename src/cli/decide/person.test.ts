@@ -53,7 +53,7 @@ test.each(decisions)('[U1] an agent cannot: %s %s', async (...argv) => {
   expect(pipe.code).toBe(exit.no);
   expect(JSON.parse(pipe.stdout)).toMatchObject({
     code: 'person_only',
-    message: expect.stringContaining('no terminal'),
+    message: expect.stringContaining('not a terminal'),
   });
   const marked = await project.run(command, { env: agents, terminal: true, input: ['plan'] });
   expect(marked.code).toBe(exit.no);
@@ -85,16 +85,16 @@ test('approving where nothing waits is refused without a question', async () => 
   await project.run(['approve'], { env, terminal: true, input: ['plan'] });
   const { code, stderr } = await project.run(['approve'], { env, terminal: true, input: ['build'] });
   expect(code).toBe(exit.no);
-  expect(stderr).toMatch(/^no {4}nothing of feat-\S+ waits for a verdict/);
+  expect(stderr).toMatch(/^no {4}No position of feat-\S+ waits for a verdict/);
 });
 
-test('a stuck position cannot be approved, and nobody is asked to', async () => {
+test('a blocked position cannot be approved, and the person is not asked', async () => {
   using project = await waiting();
   await project.run(['approve'], { env, terminal: true, input: ['plan'] });
   await project.run(['fail', 'The API is gone'], { env });
   const { code, stderr } = await project.run(['approve'], { env, terminal: true, input: ['build'] });
   expect(code).toBe(exit.no);
-  expect(stderr).toContain('is stuck');
+  expect(stderr).toContain('is blocked');
   expect(stderr).not.toContain('Type');
   const on = await project.run(['reject', 'Use the other one'], { env, terminal: true, input: ['build'] });
   expect(on.code).toBe(exit.ok);

@@ -6,8 +6,8 @@ import { isPerson, personOnly, reviewerOf } from '../caller.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printAnswer, printRefusal, type RunValues, watchedCall } from '../perform.ts';
-import { sameOne } from '../run-name.ts';
-import { given, openRuntime, positionOptions } from '../run-options.ts';
+import { withTarget } from '../run-name.ts';
+import { openRuntime, positionOptions } from '../run-options.ts';
 import { handleOf } from './show-review.ts';
 import { giveVerdict } from './verdict.ts';
 
@@ -35,24 +35,30 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   );
   const more = Object.keys(amount).length > 0 ? amount : undefined;
   const command = `stepfast review ${verdict}`;
-  if (isPerson(io))
-    return await giveVerdict(io, values, { verdict, feedback, to, ...given({ amount: more }) }, command);
+  if (isPerson(io)) return await giveVerdict(io, values, { verdict, feedback, to, amount: more }, command);
   const runtime = openRuntime(io, values);
   const request = {
     type: 'review' as const,
     verdict,
-    ...given({ at: values.at, feedback, to, amount: more }),
+    at: values.at,
+    feedback,
+    to,
+    amount: more,
   };
   const who = reviewerOf(io, await workersOf(runtime, values), values.as);
   const answer = await watchedCall(io, values, request, { runtime, who });
   if (answer === 'detached') return exit.pending;
   const { reply } = answer;
   if (isRefused(reply) && reply.code === 'person_only')
-    return printRefusal(personOnly(io, 'this review', sameOne(command, values)) ?? reply, io, values);
+    return printRefusal(
+      personOnly(io, 'give this verdict', withTarget(command, values)) ?? reply,
+      io,
+      values,
+    );
   return await printAnswer(answer, io, values, runtime, true);
 }
 
-/** The sessions whose work waits for a review, at the position that is meant. */
+/** The sessions that did the work waiting for review. */
 async function workersOf(runtime: LocalRuntime, { run, at }: RunValues): Promise<(string | undefined)[]> {
   const found = await runtime.chooseRun({ run, at });
   const state = 'code' in found ? undefined : (await runtime.engine.view(found.run))?.state;

@@ -5,21 +5,21 @@ import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { suffixOf } from '../run-name.ts';
-import { redGate, sayGate } from '../view/evidence.ts';
-import { signsFor } from '../view/symbols.ts';
+import { failedGateLines, gateText } from '../view/evidence.ts';
+import { symbolsFor } from '../view/symbols.ts';
 
 type View = NonNullable<Awaited<ReturnType<LocalRuntime['engine']['view']>>>;
 
-/** What a verdict is about: a position that waits, or the whole run where it has no position (budget, failed loop). */
+/** The subject of a verdict: a waiting position, or the whole run (exhausted budget, failed loop). */
 export interface Decidable {
   view: View;
   cursor?: Cursor;
   at?: string;
-  /** The word that a person types. */
+  /** The word that the person types to confirm. */
   word: string;
 }
 
-/** What waits for a verdict; the machine would refuse everything else. */
+/** Finds what waits for a verdict. */
 export async function decidable(
   runtime: LocalRuntime,
   wanted: { run?: string | undefined; at?: string | undefined },
@@ -37,8 +37,8 @@ export async function decidable(
   if (!only) return nothingWaits(found.run);
   const handles = waiting.map((cursor) => handleOf(state, cursor));
   if (second) {
-    const message = `${waiting.length} positions wait: say which`;
-    return { code: 'at_required', message, next: `add --at with one of ${handles.join(', ')}` };
+    const message = `${waiting.length} positions wait for a verdict.`;
+    return { code: 'at_required', message, next: `Choose one with --at: ${handles.join(', ')}` };
   }
   return { view, cursor: only, word: only.path, at: handles[0] ?? '' };
 }
@@ -51,23 +51,23 @@ export const handleOf = (state: State, { path, visit }: Cursor): string =>
 
 const nothingWaits = (run: string): RefusalText => ({
   code: 'not_waiting',
-  message: `nothing of ${run} waits for a verdict`,
-  next: `see what it waits for: stepfast status ${suffixOf(run)}`,
+  message: `No position of ${run} waits for a verdict.`,
+  next: `See: stepfast status ${suffixOf(run)}`,
 });
 
 const mostLines = 40;
 
-/** What is decided, as it must be seen before: the position, its words, its evidence. */
+/** Shows the position, its output and its evidence before the person decides. */
 export async function showDecision(
-  { view, cursor, at }: Decidable,
+  { view, cursor }: Decidable,
   runtime: LocalRuntime,
   io: Io,
 ): Promise<void> {
   const { state, definition } = view;
-  const signs = signsFor(io);
-  const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);
+  const symbols = symbolsFor(io);
+  const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, symbols.more)}\n`);
   line(['bold', state.run], ...(state.summary === undefined ? [] : ['  ', printable(state.summary)]));
-  line(['dim', 'position  '], ['bold', at ?? state.step]);
+  line(['dim', 'position  '], ['bold', cursor?.path ?? state.step]);
   if (state.budget.exhausted !== undefined) {
     const { turns, tokens, activeMs, exhausted } = state.budget;
     line(
@@ -76,28 +76,29 @@ export async function showDecision(
       `  ${turns} turns, ${tokens} tokens, ${Math.round(activeMs / 60_000)} minutes so far`,
     );
   }
-  if (state.blocked !== undefined) line(['dim', 'stuck     '], ['yellow', printable(state.blocked)]);
+  if (state.blocked !== undefined) line(['dim', 'blocked   '], ['yellow', printable(state.blocked)]);
   if (!cursor) return;
   const { waiting } = cursor;
-  if (waiting?.kind === 'blocked') line(['dim', 'stuck     '], ['yellow', printable(waiting.reason)]);
+  if (waiting?.kind === 'blocked') line(['dim', 'blocked   '], ['yellow', printable(waiting.reason)]);
   if (waiting) line(['dim', 'waits     '], `${waiting.kind}, ${ago(waiting.since, io.now())}`);
   for (const receipt of cursor.receipts ?? []) {
     if (receipt.role === 'until') continue;
-    if (receipt.pass) line(['dim', 'evidence  '], ['green', `${signs.done} ${sayGate(definition, receipt)}`]);
-    else for (const spans of redGate(definition, receipt, signs)) line(...spans);
+    if (receipt.pass)
+      line(['dim', 'evidence  '], ['green', `${symbols.done} ${gateText(definition, receipt)}`]);
+    else for (const spans of failedGateLines(definition, receipt, symbols)) line(...spans);
   }
   if (cursor.output !== undefined && !cursor.receipts?.some(({ pass }) => pass))
-    line(['dim', 'evidence  '], ['yellow', 'none: what follows is unverified']);
+    line(['dim', 'evidence  '], ['yellow', 'none: the output is unverified']);
   showTasks(view, cursor, line);
   if (cursor.output === undefined) return;
   const { output } = cursor;
-  // Only long texts have a file of their own.
+  // Only long texts are stored in files.
   const file =
     typeof output === 'string' ? '' : `: .stepfast/runs/${state.run}/outputs/${output.digest.slice(7)}.txt`;
   showText(await runtime.engine.text(state.run, output), file, line, io);
 }
 
-/** The tasks of the loops that come after the position: whoever approves a plan approves them. */
+/** The tasks of later loops: approving a plan approves its tasks. */
 function showTasks({ definition, state }: View, { step }: Cursor, line: (...spans: Span[]) => void): void {
   const later = definition.steps.slice(definition.steps.findIndex(({ id }) => id === step) + 1);
   for (const each of later) {

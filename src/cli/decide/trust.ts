@@ -6,18 +6,17 @@ import type { LocalRuntime } from '../../runtime/index.ts';
 import type { TrustRecord } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { typed } from '../confirm.ts';
+import { confirmByTyping, printDeclined } from '../confirm.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { shown } from '../project.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 import { table } from '../table.ts';
-import { declined } from './verdict.ts';
 
 export const options = {
-  ...placeOptions,
+  ...projectOptions,
   list: { type: 'boolean' },
   revoke: { type: 'boolean' },
 } as const;
@@ -34,7 +33,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const runtime = openRuntime(io, values);
   if (values.list) return list(runtime, io, values);
   const [name = 'go'] = positionals;
-  const refused = personOnly(io, 'whose commands may run', `stepfast trust ${name}`);
+  const refused = personOnly(io, 'trust a workflow', `stepfast trust ${name}`);
   if (refused) return printRefusal(refused, io, values);
   if (values.revoke) return await revoke(name, runtime, io, values);
   const { definition, hash, from, ...found } = await findTrusted(name, runtime, io);
@@ -46,20 +45,20 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return exit.ok;
   }
   io.stderr.write(
-    `'${printable(found.name)}' of ${printable(from)} would run ${count(commands.length, 'command')} on this machine:\n\n`,
+    `'${printable(found.name)}' (${printable(from)}) runs ${count(commands.length, 'command')} on this machine:\n\n`,
   );
   for (const command of commands) io.stderr.write(`  ${paint(io.stderr, 'bold', printable(command))}\n`);
   io.stderr.write(`\n${paint(io.stderr, 'dim', hash)}\n`);
-  if (!(await typed(io, 'trust', 'let them run'))) return declined(io, values);
+  if (!(await confirmByTyping(io, 'trust', 'allow this'))) return printDeclined(io, values);
   runtime.trust.give({ hash, workflow: definition.name, now: io.now(), by: 'person' });
   if (values.json) return printJson(io, { workflow: found.name, hash, commands, trusted: true }, exit.ok);
   io.stdout.write(
-    `'${printable(found.name)}' is trusted as it is now. When it changes, you are asked again.\n`,
+    `'${printable(found.name)}' is trusted in its current version. If it changes, you are asked again.\n`,
   );
   return exit.ok;
 }
 
-/** A workflow by name or file, else a run by its id. Throws what says that it is neither. */
+/** A workflow by name or file, else the workflow of a run. Throws when the name is neither. */
 async function findTrusted(name: string, runtime: LocalRuntime, io: Io): Promise<Trusted> {
   try {
     const { definition, hash, file } = runtime.resolve(name);
@@ -85,15 +84,10 @@ async function revoke(
 ): Promise<number> {
   const known = runtime.trust.list().filter(({ hash, workflow }) => hash === name || workflow === name);
   if (known.length === 0)
-    throw new StepfastError(
-      'not_found',
-      `Nothing by the name '${printable(name)}' is trusted. See: stepfast trust --list`,
-    );
+    throw new StepfastError('not_found', `'${printable(name)}' is not trusted. See: stepfast trust --list`);
   for (const { hash } of known) runtime.trust.take(hash);
   if (values.json) return printJson(io, { revoked: known.map(recordJson) }, exit.ok);
-  io.stdout.write(
-    `'${printable(name)}' is no longer trusted: ${count(known.length, 'version')} taken back.\n`,
-  );
+  io.stdout.write(`'${printable(name)}' is no longer trusted: ${count(known.length, 'version')} revoked.\n`);
   return exit.ok;
 }
 
@@ -106,7 +100,7 @@ function list(runtime: LocalRuntime, io: Io, values: { json?: boolean | undefine
   const known = runtime.trust.list().sort((one, other) => other.now - one.now);
   if (values.json) return printJson(io, { trusted: known.map(recordJson) }, exit.ok);
   if (known.length === 0)
-    io.stderr.write('No workflow is trusted beside the bundled ones. Trust one: stepfast trust <workflow>\n');
+    io.stderr.write('Only the bundled workflows are trusted. Trust another: stepfast trust <workflow>\n');
   else {
     const rows = known.map(({ workflow, hash, now, by }) => [
       ['bold', printable(workflow)] as const,

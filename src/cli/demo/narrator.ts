@@ -63,13 +63,13 @@ export function createNarrator(io: Io, { fast, signal }: { fast: boolean; signal
     const lines = wrap(quote(printable(words)), width);
     for (const [index, each] of lines.entries()) {
       stdout.write(`  ${paint(stdout, looks[who], (index === 0 ? who : '').padEnd(label))}`);
-      await typed(each);
+      await typeOut(each);
       stdout.write('\n');
     }
     await pause(350);
   }
 
-  async function typed(text: string): Promise<void> {
+  async function typeOut(text: string): Promise<void> {
     if (!paced) return stdout.write(text);
     for (const letter of graphemes(text)) {
       stdout.write(letter);

@@ -5,14 +5,14 @@ import type { Io } from '../io.ts';
 import { collectStats } from '../look/collect-stats.ts';
 import { statsLines } from '../look/stats.ts';
 import { paint, type Span } from '../paint.ts';
-import { signsFor } from '../view/symbols.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { type DemoProject, fixed } from './demo-project.ts';
 import type { Narrator } from './narrator.ts';
 
 /** The agent is scripted; every response comes from the engine. Throws if the engine responds differently than expected. */
 export async function playDemo(demo: DemoProject, narrator: Narrator, io: Io): Promise<void> {
   const { runtime, who } = demo;
-  const signs = signsFor(io);
+  const symbols = symbolsFor(io);
   const quoted = (text: string): Span[][] => wrap(text, 66).map((each) => [each]);
 
   await narrator.title(
@@ -39,7 +39,7 @@ export async function playDemo(demo: DemoProject, narrator: Narrator, io: Io): P
   const [gate] = red.failed_gates ?? [];
   if (!gate) throw new Error('a red gate did not block');
   await narrator.answers([
-    [['red', `${signs.bad} ${gate.what}`], `  exit ${gate.exit}`],
+    [['red', `${symbols.bad} ${gate.what}`], `  exit ${gate.exit}`],
     ...tailOf(gate.tail).map((each): Span[] => [[each.startsWith('ok') ? 'dim' : 'red', each]]),
     [
       ['dim', 'still at '],
@@ -55,7 +55,7 @@ export async function playDemo(demo: DemoProject, narrator: Narrator, io: Io): P
   await narrator.says('agent', 'Then I will just release it.');
   await narrator.does('agent', `advance ${skipped}`);
   const refused = refusal(await advance(demo, 'Released.', skipped));
-  await narrator.answers([[['red', `${signs.bad} ${refused.message}`]], [['dim', 'next: '], refused.next]]);
+  await narrator.answers([[['red', `${symbols.bad} ${refused.message}`]], [['dim', 'next: '], refused.next]]);
   await narrator.remarks('The only way forward is through the gates of the current step.');
 
   await narrator.scene(3, 'The agent forgets');
@@ -83,7 +83,7 @@ export async function playDemo(demo: DemoProject, narrator: Narrator, io: Io): P
   demo.write('CHANGES.md', 'An empty cart costs 0.\n');
   await narrator.answers([
     ...(await passed(demo, run)).map(({ what, exit }): Span[] => [
-      ['green', `${signs.done} ${what}`],
+      ['green', `${symbols.done} ${what}`],
       `  exit ${exit}`,
     ]),
     [
@@ -94,7 +94,7 @@ export async function playDemo(demo: DemoProject, narrator: Narrator, io: Io): P
   await narrator.does('agent', 'writes CHANGES.md');
   const complete = accepted(await advance(demo, 'CHANGES.md says it.', green.at ?? ''));
   if (complete.status !== 'complete') throw new Error(`the run is ${complete.status}`);
-  await narrator.answers([[['green', `${signs.done} ${complete.run}`], `  ${complete.status}`]]);
+  await narrator.answers([[['green', `${symbols.done} ${complete.run}`], `  ${complete.status}`]]);
 
   narrator.plain(['', paint(io.stdout, 'bold', 'What the journal recorded'), '']);
   const stats = await collectStats(runtime);

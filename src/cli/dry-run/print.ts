@@ -12,7 +12,7 @@ interface Counts {
   refusals: number;
 }
 
-interface Signs {
+interface Symbols {
   ok: string;
   bad: string;
   here: string;
@@ -22,7 +22,7 @@ interface Signs {
 /** Prints each move; call `summary` at the end. */
 export function createPrinter(io: Io, options: { instructions: boolean }) {
   const counts: Counts = { positions: 0, boundaries: 0, gates: 0, reviews: 0, refusals: 0 };
-  const signs: Signs = io.unicode
+  const symbols: Symbols = io.unicode
     ? { ok: '✓', bad: '✗', here: '●', note: '·' }
     : { ok: 'ok', bad: 'no', here: '*', note: '-' };
   const line = (...spans: Span[]): void => io.stdout.write(`${renderLine(spans, io.stdout)}\n`);
@@ -34,12 +34,12 @@ export function createPrinter(io: Io, options: { instructions: boolean }) {
     print({ command, response }: Move): void {
       const { reply, events, state } = response;
       for (const event of events) {
-        const spans = describe(event, state, signs, counts);
+        const spans = describe(event, state, symbols, counts);
         for (const one of spans) line(...one);
       }
       if ('code' in reply) {
         counts.refusals += 1;
-        line('    ', ['red', `${signs.bad} refused`], ` ${command.type} ${signs.note} `, [
+        line('    ', ['red', `${symbols.bad} refused`], ` ${command.type} ${symbols.note} `, [
           'yellow',
           reply.code,
         ]);
@@ -47,7 +47,7 @@ export function createPrinter(io: Io, options: { instructions: boolean }) {
         line('      ', ['dim', printable(`${refusal.message} Next: ${refusal.next}`)]);
         return;
       }
-      if (reply.replayed) line('    ', ['cyan', `${signs.note} replayed`], ` ${command.type}, no change`);
+      if (reply.replayed) line('    ', ['cyan', `${symbols.note} replayed`], ` ${command.type}, no change`);
       const opened = events.some(({ type }) => type === 'position.entered' || type === 'boundary.released');
       if (!opened || reply.instructions === undefined) return;
       const lines = reply.instructions.split('\n').filter((text) => text.trim() !== '');
@@ -65,14 +65,17 @@ export function createPrinter(io: Io, options: { instructions: boolean }) {
         count(counts.refusals, 'refusal'),
       ];
       line();
-      line([good ? 'green' : 'yellow', `${good ? signs.ok : signs.note} ${status}`], `  ${parts.join(', ')}`);
+      line(
+        [good ? 'green' : 'yellow', `${good ? symbols.ok : symbols.note} ${status}`],
+        `  ${parts.join(', ')}`,
+      );
       if (state?.reason !== undefined) line('  ', ['dim', printable(state.reason)]);
     },
   };
 }
 
-function describe(event: Event, state: State | null, signs: Signs, counts: Counts): Span[][] {
-  const { ok, bad, here, note } = signs;
+function describe(event: Event, state: State | null, symbols: Symbols, counts: Counts): Span[][] {
+  const { ok, bad, here, note } = symbols;
   switch (event.type) {
     case 'position.entered': {
       counts.positions += 1;
@@ -100,7 +103,7 @@ function describe(event: Event, state: State | null, signs: Signs, counts: Count
     case 'gates.finished':
       counts.gates += event.receipts.length;
       return [
-        ...event.receipts.map((receipt) => gateLine(receipt, signs)),
+        ...event.receipts.map((receipt) => gateLine(receipt, symbols)),
         ...(event.pass ? [] : [['    ', ['yellow', `${note} reopened`]] satisfies Span[]]),
       ];
     case 'gates.interrupted':
@@ -158,7 +161,7 @@ function describe(event: Event, state: State | null, signs: Signs, counts: Count
   }
 }
 
-function gateLine(receipt: Receipt, { ok, bad }: Signs): Span[] {
+function gateLine(receipt: Receipt, { ok, bad }: Symbols): Span[] {
   const role = receipt.role === 'gate' ? 'gate' : receipt.role === 'until' ? 'until' : 'again';
   return [
     '    ',

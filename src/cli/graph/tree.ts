@@ -3,7 +3,7 @@ import type { Output } from '../io.ts';
 import { type Format, renderLine, type Span } from '../paint.ts';
 import type { Card, Check, Graph, Mark, Phase } from './model.ts';
 
-interface Signs {
+interface Symbols {
   action: string;
   loop: string;
   ralph: string;
@@ -22,7 +22,7 @@ interface Signs {
   ellipsis: string;
 }
 
-const unicode: Signs = {
+const unicode: Symbols = {
   action: '●',
   loop: '↻',
   ralph: '◎',
@@ -41,7 +41,7 @@ const unicode: Signs = {
   ellipsis: '…',
 };
 
-const ascii: Signs = {
+const ascii: Symbols = {
   action: '*',
   loop: '@',
   ralph: '%',
@@ -64,61 +64,61 @@ const colours: Record<Phase['type'], Format> = { action: 'blue', loop: 'magenta'
 
 /** The workflow as a spine of steps, in the manner of `git log --graph`; ends with a newline. */
 export function drawTree(graph: Graph, output: Output, hasUnicode: boolean): string {
-  const signs = hasUnicode ? unicode : ascii;
+  const symbols = hasUnicode ? unicode : ascii;
   const lines: Span[][] = [
     [
       ['bold', graph.name],
       '  ',
-      ['dim', [graph.type, count(graph.phases.length, 'phase'), ...graph.facts].join(` ${signs.dot} `)],
+      ['dim', [graph.type, count(graph.phases.length, 'phase'), ...graph.facts].join(` ${symbols.dot} `)],
     ],
     ...wrap(graph.description, Math.min(output.columns ?? 100, 100)).map((line): Span[] => [line]),
     [],
-    ...graph.phases.flatMap((phase, index) => phaseLines(graph, phase, index, signs)),
+    ...graph.phases.flatMap((phase, index) => phaseLines(graph, phase, index, symbols)),
   ];
-  return lines.map((line) => `${renderLine(line, output, signs.ellipsis)}\n`).join('');
+  return lines.map((line) => `${renderLine(line, output, symbols.ellipsis)}\n`).join('');
 }
 
-function phaseLines(graph: Graph, phase: Phase, index: number, signs: Signs): Span[][] {
+function phaseLines(graph: Graph, phase: Phase, index: number, symbols: Symbols): Span[][] {
   const last = index === graph.phases.length - 1;
   const inLoop = phase.subSteps.length > 0;
-  const spine: Span = last && !inLoop ? ' ' : ['dim', signs.line];
-  const details = [...cardDetails(phase, signs), ...phaseDetails(graph, phase, index, signs)];
+  const spine: Span = last && !inLoop ? ' ' : ['dim', symbols.line];
+  const details = [...cardDetails(phase, symbols), ...phaseDetails(graph, phase, index, symbols)];
   const lines: Span[][] = [
-    ...(index > 0 && !phase.before ? [[['dim', signs.line]] satisfies Span[]] : []),
-    ...markLines(phase.before, signs),
+    ...(index > 0 && !phase.before ? [[['dim', symbols.line]] satisfies Span[]] : []),
+    ...markLines(phase.before, symbols),
     [
-      [colours[phase.type], signs[phase.type]],
+      [colours[phase.type], symbols[phase.type]],
       ' ',
       ['bold', phase.id],
-      ...kind(phase, signs),
-      ...agentSpans(phase, signs),
+      ...kind(phase, symbols),
+      ...agentSpans(phase, symbols),
     ],
     ...details.map((line) => [spine, ' ', ...line]),
   ];
   if (!inLoop) return lines;
-  return [...lines, ...loopLines(phase, last, signs)];
+  return [...lines, ...loopLines(phase, last, symbols)];
 }
 
-function loopLines(phase: Phase, last: boolean, signs: Signs): Span[][] {
-  const outer: Span = ['dim', signs.line];
+function loopLines(phase: Phase, last: boolean, symbols: Symbols): Span[][] {
+  const outer: Span = ['dim', symbols.line];
   const inner = phase.subSteps.flatMap((sub) => [
-    ...markLines(sub.before, signs),
-    [['magenta', signs.subStep], ' ', ['bold', sub.id], ...agentSpans(sub, signs)] satisfies Span[],
-    ...cardDetails(sub, signs).map((line): Span[] => [['dim', signs.line], ' ', ...line]),
+    ...markLines(sub.before, symbols),
+    [['magenta', symbols.subStep], ' ', ['bold', sub.id], ...agentSpans(sub, symbols)] satisfies Span[],
+    ...cardDetails(sub, symbols).map((line): Span[] => [['dim', symbols.line], ' ', ...line]),
   ]);
-  const close = last ? signs.close.replace(/^├/, '╰').replace(/^\|/, '`') : signs.close;
+  const close = last ? symbols.close.replace(/^├/, '╰').replace(/^\|/, '`') : symbols.close;
   return [
-    [['dim', signs.open]],
+    [['dim', symbols.open]],
     ...inner.map((line): Span[] => [outer, ' ', ...line]),
     [['dim', close], ' ', ['magenta', 'next task']],
   ];
 }
 
-function kind(phase: Phase, signs: Signs): Span[] {
-  const dot = ` ${signs.dot} `;
+function kind(phase: Phase, symbols: Symbols): Span[] {
+  const dot = ` ${symbols.dot} `;
   if (phase.type === 'action') return [['dim', '  action']];
   if (phase.type === 'loop') {
-    const tasks = phase.parallel > 1 ? `each task${dot}${signs.times}${phase.parallel}` : 'each task';
+    const tasks = phase.parallel > 1 ? `each task${dot}${symbols.times}${phase.parallel}` : 'each task';
     return [
       ['dim', '  loop'],
       ['magenta', `${dot}${tasks}`],
@@ -126,37 +126,37 @@ function kind(phase: Phase, signs: Signs): Span[] {
   }
   const [until, ...more] = phase.until;
   const early: Span[] = until && more.length === 0 ? [' until ', ['green', until.text]] : [];
-  return [['dim', '  ralph'], ['yellow', `${dot}${signs.limit}${phase.rounds}`], ...early];
+  return [['dim', '  ralph'], ['yellow', `${dot}${symbols.limit}${phase.rounds}`], ...early];
 }
 
-const agentSpans = (card: Card, signs: Signs): Span[] =>
+const agentSpans = (card: Card, symbols: Symbols): Span[] =>
   card.agent === undefined
     ? []
     : [
-        ['dim', ` ${signs.dot} `],
+        ['dim', ` ${symbols.dot} `],
         ['cyan', card.agent],
       ];
 
-const markLines = (mark: Mark | undefined, signs: Signs): Span[][] =>
-  mark ? [[['cyan', `${signs.dashed} ${mark.command}${mark.eachRound ? ' before each round' : ''}`]]] : [];
+const markLines = (mark: Mark | undefined, symbols: Symbols): Span[][] =>
+  mark ? [[['cyan', `${symbols.dashed} ${mark.command}${mark.eachRound ? ' before each round' : ''}`]]] : [];
 
-function cardDetails(card: Card, signs: Signs): Span[][] {
+function cardDetails(card: Card, symbols: Symbols): Span[][] {
   const flags = [...(card.readOnly ? ['read only'] : []), ...(card.artefacts ? ['artefacts'] : [])];
   return [
     ...(card.about === '' ? [] : [[['dim', card.about]] satisfies Span[]]),
-    ...(flags.length > 0 ? [[['dim', flags.join(` ${signs.dot} `)]] satisfies Span[]] : []),
-    ...card.gates.map((gate) => gateLine(gate, signs)),
-    ...(card.failure === undefined ? [] : [[['red', signs.failure], ` ${card.failure}`] satisfies Span[]]),
+    ...(flags.length > 0 ? [[['dim', flags.join(` ${symbols.dot} `)]] satisfies Span[]] : []),
+    ...card.gates.map((gate) => gateLine(gate, symbols)),
+    ...(card.failure === undefined ? [] : [[['red', symbols.failure], ` ${card.failure}`] satisfies Span[]]),
   ];
 }
 
-const gateLine = (gate: Check, signs: Signs): Span[] => [['green', signs.gate], ' ', gate.text];
+const gateLine = (gate: Check, symbols: Symbols): Span[] => [['green', symbols.gate], ' ', gate.text];
 
-function phaseDetails(graph: Graph, phase: Phase, index: number, signs: Signs): Span[][] {
+function phaseDetails(graph: Graph, phase: Phase, index: number, symbols: Symbols): Span[][] {
   const pivot = (cause: 'review' | 'budget'): Span[] => {
     const target = graph.pivots.find(({ from, causes }) => from === index && causes.includes(cause))?.to;
     const id = target === undefined ? undefined : graph.phases[target]?.id;
-    return id === undefined ? [] : ['  ', ['red', `${signs.back} ${id}`]];
+    return id === undefined ? [] : ['  ', ['red', `${symbols.back} ${id}`]];
   };
   const lines: Span[][] = [];
   if (phase.until.length > 1) {
@@ -168,10 +168,10 @@ function phaseDetails(graph: Graph, phase: Phase, index: number, signs: Signs): 
     }
   }
   if (phase.review !== undefined) {
-    lines.push([['magenta', signs.review], ` review by ${phase.review}`, ...pivot('review')]);
+    lines.push([['magenta', symbols.review], ` review by ${phase.review}`, ...pivot('review')]);
   }
   if (phase.budget !== undefined) {
-    lines.push([['yellow', signs.limit], ` ${phase.budget.join(` ${signs.dot} `)}`, ...pivot('budget')]);
+    lines.push([['yellow', symbols.limit], ` ${phase.budget.join(` ${symbols.dot} `)}`, ...pivot('budget')]);
   }
   return lines;
 }

@@ -1,11 +1,11 @@
 import type { Event } from '../../machine/index.ts';
 import type { Span } from '../paint.ts';
 import { openingOf } from '../view/evidence.ts';
-import type { Signs } from '../view/symbols.ts';
+import type { Symbols } from '../view/symbols.ts';
 
 /** Describes an event for people; undefined for internal events. */
-export function describeEvent(event: Event, signs: Signs): Span[] | undefined {
-  const { done, bad, here, waits } = signs;
+export function describeEvent(event: Event, symbols: Symbols): Span[] | undefined {
+  const { done, bad, here, waits } = symbols;
   const path = 'at' in event && event.at !== undefined ? pathIn(event.at) : '';
   switch (event.type) {
     case 'run.started':
@@ -54,7 +54,7 @@ export function describeEvent(event: Event, signs: Signs): Span[] | undefined {
       return [['yellow', `${event.task} removed`], ` by ${event.by}`, ...note(event.reason)];
     case 'gates.requested': {
       const claim = openingOf(event.output);
-      const said: Span[] = claim === '' ? [] : ['agent said ', ['dim', `"${claim}"`], '; '];
+      const said: Span[] = claim === '' ? [] : ['said ', ['dim', `"${claim}"`], '; '];
       return [...said, `running gates of ${path}`];
     }
     case 'gates.finished':

@@ -6,8 +6,8 @@ import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { given, openRuntime, runOptions } from '../run-options.ts';
-import { signsFor } from '../view/symbols.ts';
+import { openRuntime, runOptions } from '../run-options.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { damageOf } from './damage.ts';
 import { describeEvent } from './event-text.ts';
 
@@ -33,7 +33,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   });
   const code = damage && entries.length === 0 ? exit.no : exit.ok;
   if (values.json) {
-    const more = given({ damage: damage?.message });
+    const more = { damage: damage?.message };
     return printJson(io, { run: found.run, entries: entries.map(entryJson), ...more }, code);
   }
   // Logs end up in tickets and chats, so secrets are redacted.
@@ -55,9 +55,9 @@ export async function lastRun(
 }
 
 function lines(entries: readonly StoredEntry[], io: Io): string[] {
-  const signs = signsFor(io);
+  const symbols = symbolsFor(io);
   const names = entries.map((entry) =>
-    truncate(printable(actorName(entry)), maxNameWidth, columnsOf, signs.more),
+    truncate(printable(actorName(entry)), maxNameWidth, columnsOf, symbols.more),
   );
   const width = Math.max(...names.map(columnsOf), 0);
   let day = '';
@@ -65,7 +65,7 @@ function lines(entries: readonly StoredEntry[], io: Io): string[] {
     const { date, time } = localTime(entry.now);
     const who = (names[index] ?? '').padEnd(width);
     const described = entry.events.flatMap((event) => {
-      const words = describeEvent(event, signs);
+      const words = describeEvent(event, symbols);
       return words === undefined ? [] : [words];
     });
     if (described.length === 0) return [];
@@ -78,7 +78,7 @@ function lines(entries: readonly StoredEntry[], io: Io): string[] {
         renderLine(
           [['dim', part === 0 ? `${time}  ${who}  ` : ' '.repeat(time.length + width + 4)], ...words],
           io.stdout,
-          signs.more,
+          symbols.more,
         ),
       ),
     ];

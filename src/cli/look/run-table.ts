@@ -4,7 +4,7 @@ import type { LocalRuntime } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
 import { type Cell, table, textOf } from '../table.ts';
-import { standsAt, statusLook } from '../view/run-view.ts';
+import { positionText, statusColor } from '../view/run-view.ts';
 
 type RunInfo = Awaited<ReturnType<LocalRuntime['engine']['runs']>>[number];
 
@@ -18,7 +18,7 @@ export function runTable(runs: readonly RunInfo[], io: Io): string {
       (state) => [
         ['bold', run],
         printable(state.workflow),
-        [statusLook(state.status), printable(standsAt(state))],
+        [statusColor(state.status), printable(positionText(state))],
         ['dim', ago(state.updatedAt, io.now())],
         printable(state.summary ?? ''),
       ],
@@ -62,7 +62,7 @@ function withState<T>(
 const facts = (state: State): object => ({
   workflow: state.workflow,
   status: state.status,
-  stands_at: standsAt(state),
+  stands_at: positionText(state),
   summary: state.summary ?? null,
   created_at: new Date(state.createdAt).toISOString(),
   updated_at: new Date(state.updatedAt).toISOString(),

@@ -3,10 +3,10 @@ import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 import { isLive, runJson, runTable } from './run-table.ts';
 
-export const options = { ...placeOptions, all: { type: 'boolean', short: 'a' } } as const;
+export const options = { ...projectOptions, all: { type: 'boolean', short: 'a' } } as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });

@@ -4,10 +4,10 @@ import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { printJson } from '../perform.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 import { collectStats, type Stats } from './collect-stats.ts';
 
-export const options = placeOptions;
+export const options = projectOptions;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });

@@ -21,9 +21,9 @@ test('status waits for running gates, and its exit status says when they are sti
   const { code, stdout } = await project.run(['status', '--wait'], { env: own });
   expect(code).toBe(exit.ok);
   expect(stdout).toMatch(/✗ .*exit 1/);
-  expect(stdout).toMatch(/all of it: \.stepfast\/runs\/w-\d+-\w+\/gates\/\S+\/gate-1\.log\n/);
+  expect(stdout).toMatch(/full output: \.stepfast\/runs\/w-\d+-\w+\/gates\/\S+\/gate-1\.log\n/);
   const narrow = await project.run(['status'], { env: own, columns: 40 });
-  expect(narrow.stdout).toMatch(/all of it: \.stepfast\/runs\/w-\d+-\w+\/gates\/\S+\/gate-1\.log\n/);
+  expect(narrow.stdout).toMatch(/full output: \.stepfast\/runs\/w-\d+-\w+\/gates\/\S+\/gate-1\.log\n/);
 });
 
 test('status --as shows the task held under the name', async () => {

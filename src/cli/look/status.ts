@@ -18,7 +18,7 @@ import {
   watchedCall,
 } from '../perform.ts';
 import { runToName, suffixOf } from '../run-name.ts';
-import { given, openRuntime, positionOptions } from '../run-options.ts';
+import { openRuntime, positionOptions } from '../run-options.ts';
 import { openingOf, proofLines, proofOf } from '../view/evidence.ts';
 import { createGateLogs } from '../view/gate-log.ts';
 import { runLines } from '../view/run-view.ts';
@@ -47,7 +47,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const callValues: RunValues = { json: values.json, run: found.run, wait: values.wait ? undefined : '0' };
   const request = {
     type: 'status' as const,
-    ...given({ at: values.at ?? (await heldBy(values.as, found.run, runtime)) }),
+    at: values.at ?? (await heldBy(values.as, found.run, runtime)),
   };
   const answer = await watchedCall(io, callValues, request, { runtime, who: callerOf(io, values.as) });
   if (answer === 'detached') {
@@ -77,7 +77,7 @@ async function print(
   const tree = await currentTree(runtime, state, definition);
   if (values.json) {
     const { workflow, summary = null } = state;
-    const more = given({ worktree, warning, damage: damage?.message, due: dueIds(due, reply) });
+    const more = { worktree, warning, damage: damage?.message, due: dueIds(due, reply) };
     return printJson(
       io,
       { ...shellStatus(reply, name), workflow, summary, done: doneJson(state, tree), ...more },
@@ -86,9 +86,9 @@ async function print(
   }
   const proof = state.status === 'complete' ? proofOf(state) : undefined;
   const logOf = createGateLogs(runtime.project, reply);
-  const nextSaid = proof?.length === 0;
+  const noNext = proof?.length === 0;
   const lines = runLines(
-    { definition, state, status: reply, tree, worker: !isPerson(io), name, logOf, nextSaid },
+    { definition, state, status: reply, tree, worker: !isPerson(io), name, logOf, noNext },
     io,
   );
   if (proof) lines.push('', ...proofLines(proof, definition, runtime.project.worktree, io));

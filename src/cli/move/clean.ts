@@ -4,18 +4,17 @@ import { count, duration } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
-import { agreed } from '../confirm.ts';
-import { declined } from '../decide/verdict.ts';
+import { confirmYesNo, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { isLive, runTable } from '../look/run-table.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 import { isLocal } from './on-server.ts';
 import { printTaskTrees, taskTrees } from './task-branches.ts';
 
 export const options = {
-  ...placeOptions,
+  ...projectOptions,
   'older-than': { type: 'string' },
   all: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
@@ -62,8 +61,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       values,
     );
   }
-  if (!values.yes && !(await agreed(io, `Permanently remove ${count(names.length, 'run')}?`)))
-    return declined(io, values);
+  if (!values.yes && !(await confirmYesNo(io, `Permanently remove ${count(names.length, 'run')}?`)))
+    return printDeclined(io, values);
   for (const name of names) await engine.remove(name);
   const left = names.flatMap((name) => taskTrees(runtime.project, name));
   if (values.json)

@@ -2,17 +2,17 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { count } from '../../messages/index.ts';
 import { digestsIn, secretScan, secretsIn } from '../../runtime/index.ts';
-import { whyNot } from '../act/read-text.ts';
+import { fileErrorText } from '../act/read-text.ts';
 import { archiveOf } from '../archive.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson, printRefusal, printWholeJson } from '../perform.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 import { listSecrets } from './list-secrets.ts';
 import { printNotes } from './transfer-notes.ts';
 
-export const options = { ...placeOptions, output: { type: 'string', short: 'o' } } as const;
+export const options = { ...projectOptions, output: { type: 'string', short: 'o' } } as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'run' });
@@ -50,6 +50,6 @@ function save(file: string, text: string, io: Io): void {
   try {
     writeFileSync(resolve(io.cwd, file), text);
   } catch (cause) {
-    throw notFound(`The file '${file}' ${whyNot(cause, 'written')}.`, cause);
+    throw notFound(`The file '${file}' ${fileErrorText(cause, 'written')}.`, cause);
   }
 }

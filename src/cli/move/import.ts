@@ -7,9 +7,9 @@ import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
 import { suffixOf } from '../run-name.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 
-export const options = placeOptions;
+export const options = projectOptions;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'file' });

@@ -56,27 +56,27 @@ test('export warns about secrets by rule and location, and still writes the run'
 });
 
 test.each<[string, (text: string) => string, string]>([
-  ['is no JSON', () => 'x', 'is no JSON'],
-  ['is something else', () => '{}', 'is no exported run'],
+  ['is not JSON', () => 'x', 'is not JSON'],
+  ['is something else', () => '{}', 'is not an exported run'],
   ['has another version', (text) => text.replace('"version":1', '"version":9'), 'update Stepfast'],
   ['has another workflow', (text) => text.replace('"instructions":"y"', '"instructions":"z"'), 'was edited'],
   [
     'has another text',
     (text) => text.replace(/A long text\. A/g, 'A false text. A'),
-    'was changed after it was written',
+    'was edited after the export',
   ],
-  ['has other words', (text) => text.replace('"Moved"', '"Gone"'), 'was changed after it was written'],
-  ['has no digest', (text) => text.replace(/,"digest":"sha256:\w+"\}$/m, '}'), 'was changed after'],
-  ['lacks a text', (text) => text.replace(/"texts":\{.*?\}/, '"texts":{}'), 'lacks the text'],
+  ['has other words', (text) => text.replace('"Moved"', '"Gone"'), 'was edited after the export'],
+  ['has no digest', (text) => text.replace(/,"digest":"sha256:\w+"\}$/m, '}'), 'was edited after'],
+  ['lacks a text', (text) => text.replace(/"texts":\{.*?\}/, '"texts":{}'), 'misses the text'],
   [
     'is another run',
     (text) => text.replace(/"run":"w-\d+-\w+"/, '"run":"w-20261115-other123"'),
-    'was changed after it was written',
+    'was edited after the export',
   ],
   [
     'has an event of its own',
     (text) => text.replace('"position.completed"', '"position.invented"'),
-    'not known here',
+    'unknown event',
   ],
 ])('a file that %s is refused, and nothing of it stays', async (_, edit, words) => {
   const { project, run } = await started();

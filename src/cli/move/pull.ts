@@ -14,16 +14,15 @@ import {
 } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { typed } from '../confirm.ts';
-import { declined } from '../decide/verdict.ts';
+import { confirmByTyping, printDeclined } from '../confirm.ts';
 import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { suffixOf } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { standsAt, statusLook } from '../view/run-view.ts';
-import { signsFor } from '../view/symbols.ts';
+import { positionText, statusColor } from '../view/run-view.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { diverged, forkJson, runArguments, showFork, sideJson } from './show-fork.ts';
 import { printNotes, transferNotes } from './transfer-notes.ts';
 
@@ -82,7 +81,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const outcomes: Outcome[] = [];
   for (const incoming of selected) {
     const outcome = await take(incoming, keep, context);
-    if (outcome === 'declined') return declined(io, values);
+    if (outcome === 'declined') return printDeclined(io, values);
     outcomes.push(outcome);
   }
   await renewMarks(engine, project.directory);
@@ -131,7 +130,7 @@ async function take(
     if (incoming.fork) showFork(id, incoming.fork, remote.name, io);
     const purpose =
       keep === 'theirs' ? 'set the local history aside and use theirs' : 'keep the local history';
-    if (!(await typed(io, keep, purpose))) return 'declined';
+    if (!(await confirmByTyping(io, keep, purpose))) return 'declined';
     if (keep === 'mine') {
       await transfer.keepMine(incoming);
       return { run: id, did: 'kept', found: incoming };
@@ -202,12 +201,12 @@ function show(outcome: Outcome, context: PullContext): void {
     kept: 'kept the local history',
     nothing: here === 0 ? 'up to date' : `nothing to pull; ${count(here, 'batch', 'batches')} to push`,
   };
-  const status: [ReturnType<typeof statusLook>, string][] = pulled
-    ? [[statusLook(theirs.state.status), `  ${theirs.state.status}`]]
+  const status: [ReturnType<typeof statusColor>, string][] = pulled
+    ? [[statusColor(theirs.state.status), `  ${theirs.state.status}`]]
     : [];
   const line = (...spans: Parameters<typeof renderLine>[0]): void =>
-    io.stdout.write(`${renderLine(spans, io.stdout, signsFor(io).more)}\n`);
-  line(['green', signsFor(io).done], ' ', ['bold', id], ...status, `  ${words[outcome.did]}`);
+    io.stdout.write(`${renderLine(spans, io.stdout, symbolsFor(io).more)}\n`);
+  line(['green', symbolsFor(io).done], ' ', ['bold', id], ...status, `  ${words[outcome.did]}`);
   if (outcome.did === 'kept') {
     line(
       '  Push it: ',
@@ -217,7 +216,7 @@ function show(outcome: Outcome, context: PullContext): void {
     return;
   }
   if (!pulled) return;
-  line(`  at ${standsAt(theirs.state)}, ${ago(last.now, io.now())} by ${last.author} on ${last.machine}`);
+  line(`  at ${positionText(theirs.state)}, ${ago(last.now, io.now())} by ${last.author} on ${last.machine}`);
   // Not truncated: the person needs the full path.
   if (outcome.aside !== undefined) io.stdout.write(`  Previous local history: ${printable(outcome.aside)}\n`);
   line('  Continue: ', ['cyan', `stepfast resume ${suffixOf(id)}`]);

@@ -4,8 +4,7 @@ import { ago, count, printable } from '../../messages/index.ts';
 import { createTransfer, type LocalRuntime, type Outgoing, type Remote } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
-import { agreed } from '../confirm.ts';
-import { declined } from '../decide/verdict.ts';
+import { confirmYesNo, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint, renderLine } from '../paint.ts';
@@ -13,8 +12,8 @@ import { printJson, printRefusal } from '../perform.ts';
 import { suffixOf } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { openingOf } from '../view/evidence.ts';
-import { standsAt } from '../view/run-view.ts';
-import { signsFor } from '../view/symbols.ts';
+import { positionText } from '../view/run-view.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { listSecrets } from './list-secrets.ts';
 import { isLocal, onServer } from './on-server.ts';
 import { diverged, forkJson, runArguments, showFork } from './show-fork.ts';
@@ -56,8 +55,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const what = `${count(ready.length, 'run')} would be pushed to ${remote.pushUrl}`;
     const next = 'confirm with --yes; a run contains what agents and people wrote';
     if (!isPerson(io)) return printRefusal({ code: 'not_confirmed', message: what, next }, io, values);
-    if (!(await agreed(io, ready.length === 1 ? 'Push it?' : `Push ${count(ready.length, 'run')}?`)))
-      return declined(io, values);
+    if (!(await confirmYesNo(io, ready.length === 1 ? 'Push it?' : `Push ${count(ready.length, 'run')}?`)))
+      return printDeclined(io, values);
   }
   const done: Outcome[] = [];
   for (const outcome of outcomes) done.push(outcome.is === 'ready' ? await sent(outcome.outgoing) : outcome);
@@ -113,7 +112,9 @@ function refusalFor(
 async function show(outgoing: Outgoing, remote: Remote, { engine }: LocalRuntime, io: Io): Promise<void> {
   const { run: id, is, batches, further, texts, bytes, last } = outgoing;
   const line = (name: string, text: string): void =>
-    io.stderr.write(`${renderLine([['dim', `  ${name.padEnd(8)}`], text], io.stderr, signsFor(io).more)}\n`);
+    io.stderr.write(
+      `${renderLine([['dim', `  ${name.padEnd(8)}`], text], io.stderr, symbolsFor(io).more)}\n`,
+    );
   const part = further < batches ? ` of ${batches}` : '';
   // Not truncated: the person must see the full URL.
   io.stderr.write(`${paint(io.stderr, 'bold', id)} to ${printable(`${remote.name}, ${remote.pushUrl}`)}\n`);
@@ -121,7 +122,7 @@ async function show(outgoing: Outgoing, remote: Remote, { engine }: LocalRuntime
     'pushes',
     `${further}${part} ${batches === 1 ? 'batch' : 'batches'}, ${count(texts, 'long text')}, ${sizeOf(bytes)}`,
   );
-  line('at', `${standsAt(last.state)}, ${ago(last.now, io.now())} by ${last.author} on ${last.machine}`);
+  line('at', `${positionText(last.state)}, ${ago(last.now, io.now())} by ${last.author} on ${last.machine}`);
   const [output] = Object.values(last.state.outputs).sort((one, other) => other.now - one.now);
   if (output) line('output', openingOf(output.text));
   if (is === 'chosen')
@@ -152,7 +153,7 @@ function report(
     }
     const sent = count(outgoing?.further ?? 0, 'batch', 'batches');
     const what = outcome.is === 'sent' ? `${sent} pushed to ${remote.name}` : `${remote.name} is up to date`;
-    io.stdout.write(`${paint(io.stdout, 'green', signsFor(io).done)} ${id}  ${what}\n`);
+    io.stdout.write(`${paint(io.stdout, 'green', symbolsFor(io).done)} ${id}  ${what}\n`);
     if (outcome.is === 'sent')
       io.stdout.write(
         `  On the other machine: ${paint(io.stdout, 'cyan', `stepfast pull ${runArguments(id, remote.name)}`)}\n`,

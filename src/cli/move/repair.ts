@@ -3,16 +3,15 @@ import { ago, count, printable } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { typed } from '../confirm.ts';
-import { declined } from '../decide/verdict.ts';
+import { confirmByTyping, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { describeEvent } from '../look/event-text.ts';
 import { paint, renderLine, type Span } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { standsAt } from '../view/run-view.ts';
-import { signsFor } from '../view/symbols.ts';
+import { positionText } from '../view/run-view.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { isLocal, onServer } from './on-server.ts';
 import { ownBatches } from './own-batches.ts';
 import { findingsOf, formatFinding } from './repair-findings.ts';
@@ -37,7 +36,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (values.json)
       return printJson(io, { runs: checks.map((check) => checkJson(check, runtime)) }, exit.ok);
     io.stdout.write(
-      `${paint(io.stdout, 'green', signsFor(io).done)} ${count(checks.length, 'run')} checked, no damage found.\n`,
+      `${paint(io.stdout, 'green', symbolsFor(io).done)} ${count(checks.length, 'run')} checked, no damage found.\n`,
     );
     return exit.ok;
   }
@@ -81,11 +80,11 @@ async function checksOf(
 
 function show(check: Checked, runtime: LocalRuntime, io: Io): void {
   const { run: id, batches, problems, harmless, branches } = check;
-  const signs = signsFor(io);
-  const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);
+  const symbols = symbolsFor(io);
+  const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, symbols.more)}\n`);
   line(['bold', id], `  ${count(batches, 'batch', 'batches')} intact`);
   for (const finding of findingsOf(problems))
-    line('  ', ['red', signs.bad], ` ${formatFinding(finding, io.unicode ? '–' : '-')}`);
+    line('  ', ['red', symbols.bad], ` ${formatFinding(finding, io.unicode ? '–' : '-')}`);
   if (harmless.length > 0)
     line('  ', ['dim', `and ${count(harmless.length, 'harmless trace')} of crashes or races`]);
   for (const branch of branches) {
@@ -98,7 +97,7 @@ function show(check: Checked, runtime: LocalRuntime, io: Io): void {
     );
     const shown = ownBatches(runtime, id, branch).flatMap(({ seq, events }) =>
       events.flatMap((event): Span[][] => {
-        const words = describeEvent(event, signs);
+        const words = describeEvent(event, symbols);
         return words ? [[['dim', `    ${String(seq).padStart(4)}  `], ...words]] : [];
       }),
     );
@@ -162,13 +161,14 @@ async function repairRun(
       ? 'The intact part is kept, the rest is dropped.'
       : `The history ${printable(keep)} is kept, the others are dropped.`;
   io.stderr.write(`\n${what} The current journal is kept as a backup.\n`);
-  if (!(await typed(io, 'repair', 'continue'))) return declined(io, values);
+  if (!(await confirmByTyping(io, 'repair', 'continue'))) return printDeclined(io, values);
   const repaired = await runtime.store.repair(id, keep === undefined ? {} : { keep });
   const state = (await runtime.engine.view(id))?.state;
-  if (values.json) return printJson(io, { ...repaired, stands_at: state ? standsAt(state) : null }, exit.ok);
+  if (values.json)
+    return printJson(io, { ...repaired, stands_at: state ? positionText(state) : null }, exit.ok);
   const lost = repaired.dropped.filter(({ seq }) => seq !== undefined).length;
   const copy = repaired.backup === undefined ? '' : ` Backup: ${repaired.backup}.`;
-  const stands = state ? ` It is at ${printable(standsAt(state))}.` : '';
+  const stands = state ? ` It is at ${printable(positionText(state))}.` : '';
   io.stdout.write(
     `Repaired ${id} up to batch ${repaired.kept.seq}.${stands} ${lost === 0 ? 'No intact batch was lost' : `${count(lost, 'batch', 'batches')} dropped: ${droppedTypes(repaired.dropped)}`}.${copy}\n`,
   );

@@ -6,8 +6,8 @@ import type { Io } from '../io.ts';
 import { describeEvent } from '../look/event-text.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { suffixOf } from '../run-name.ts';
-import { standsAt } from '../view/run-view.ts';
-import { signsFor } from '../view/symbols.ts';
+import { positionText } from '../view/run-view.ts';
+import { symbolsFor } from '../view/symbols.ts';
 
 /** Events shown per history. */
 const maxShown = 3;
@@ -15,20 +15,20 @@ const maxShown = 3;
 /** Shows where two histories diverged, the position of each and its last events. */
 export function showFork(run: string, fork: Fork, remote: string, io: Io): void {
   const { common, here, there } = fork;
-  const signs = signsFor(io);
+  const symbols = symbolsFor(io);
   const since = common ? `since batch ${common.seq}, ${ago(common.now, io.now())}` : 'from the first batch';
   const width = Math.max('here'.length, remote.length);
-  const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, signs.more)}\n`);
+  const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, symbols.more)}\n`);
   const side = (name: string, { batches, seq, now, author: who, machine, state, events }: Side): void => {
     const indent = ' '.repeat(width + 4);
     line(
       ['bold', `  ${name.padEnd(width)}`],
       `  ${count(batches, 'batch', 'batches')}, up to batch ${seq}, ${ago(now, io.now())}`,
     );
-    line(`${indent}at ${standsAt(state)}`);
+    line(`${indent}at ${positionText(state)}`);
     line(`${indent}by ${who} on ${machine}`);
-    const shown = events.filter((event) => describeEvent(event, signs)).slice(-maxShown);
-    for (const event of shown) line(indent, ...(describeEvent(withoutSecrets(event), signs) ?? []));
+    const shown = events.filter((event) => describeEvent(event, symbols)).slice(-maxShown);
+    for (const event of shown) line(indent, ...(describeEvent(withoutSecrets(event), symbols) ?? []));
   };
   line(['bold', run], `  diverged ${since}`);
   side('here', here);
@@ -60,5 +60,5 @@ export const sideJson = ({ batches, seq, now, author: who, machine, state }: Sid
   now: new Date(now).toISOString(),
   who,
   machine,
-  stands_at: standsAt(state),
+  stands_at: positionText(state),
 });

@@ -10,7 +10,7 @@ const barHeight = 30;
 
 type Name = Briefing['sections'][number]['name'];
 
-/** A section has the same colour in every picture; what is listed last is paler. */
+/** Each section has the same color in every picture. */
 const looks: Record<Name, string> = {
   run: 'fill-action',
   action: 'fill-boundary',
@@ -27,7 +27,7 @@ const looks: Record<Name, string> = {
   kept: 'fill-flow dimmed',
 };
 
-/** A bar of the whole budget, and a row for each section; stands alone, light and dark, the same bytes each time. */
+/** A bar for the whole budget and a row for each section. Self-contained, with light and dark themes; deterministic. */
 export function explainSvg({ id, run, sections, tokens, characters }: Briefing, cap: Cap): string {
   const inner = width - 2 * margin;
   // A cap in characters is drawn in characters.

@@ -5,7 +5,7 @@ import { renderLine, type Span } from '../paint.ts';
 
 const barWidth = 24;
 
-/** Where the tokens of a briefing go, section by section. */
+/** The token usage of a briefing by section. */
 export function explainTable({ id, sections, tokens, characters }: Briefing, cap: Cap, io: Io): string {
   const most = Math.max(1, ...sections.map((section) => section.tokens));
   const width = Math.max(...sections.map(({ title }) => columnsOf(title)));

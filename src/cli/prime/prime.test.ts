@@ -149,6 +149,6 @@ test('[004/8] a large artifact warns and is named where there is no room for it'
     `# The plan\n${'A long line of the plan.\n'.repeat(4000)}`,
   );
   const { stdout } = await project.run(['prime'], agent());
-  expect(stdout).toMatch(/○ plan +@docs\/plan\.md: no room for it \(\d+ KB\), named only/);
+  expect(stdout).toMatch(/○ plan +@docs\/plan\.md: too large \(\d+ KB\), listed only/);
   expect(stdout).toMatch(/- plan: The plan, @docs\/plan\.md/);
 });

@@ -20,7 +20,7 @@ import type { Io } from '../io.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { shown } from '../project.ts';
 import { runToName, suffixOf } from '../run-name.ts';
-import { given, openRuntime, type PlaceValues, positionOptions } from '../run-options.ts';
+import { openRuntime, type ProjectValues, positionOptions } from '../run-options.ts';
 import { explainTable } from './explain.ts';
 import { reloadedJson, reloadedLines } from './reloaded.ts';
 
@@ -37,7 +37,7 @@ export const options = {
   output: { type: 'string', short: 'o' },
 } as const;
 
-type Values = PlaceValues & {
+type Values = ProjectValues & {
   [name in keyof Omit<typeof options, 'json' | 'repo-root' | 'worktree'>]?:
     | ((typeof options)[name] extends { type: 'boolean' } ? boolean : string)
     | undefined;
@@ -49,11 +49,11 @@ const mostSection = 15_000;
 
 type Loaded = NonNullable<Awaited<ReturnType<LocalRuntime['engine']['view']>>>;
 
-/** `restored` also says what is not here as it was. */
+/** `restored` also reports what differs on this machine. */
 export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 'restored'): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
   const names = [positionals[0], values['run-id'], values.run].filter((name) => name !== undefined);
-  if (names.length > 1) throw usageError('Name the run once.');
+  if (names.length > 1) throw usageError('Pass the run only once.');
   const runtime = openRuntime(io, values);
   const found = await runtime.chooseRun({ run: names[0], at: values.at });
   if ('code' in found) return printRefusal(found, io, { ...values, run: names[0] });
@@ -63,7 +63,7 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
   const only = artifactsIn(values.artifacts, view);
   const section = only ? 'artifacts' : sectionIn(values.section);
   const source = await runtime.briefings.gather(view, {
-    ...(await telling(view, runtime, who, { at: values.at, run: names[0] })),
+    ...(await briefingOptions(view, runtime, who, { at: values.at, run: names[0] })),
     artifacts: only,
     force: values.force === true || section !== undefined,
     section,
@@ -74,11 +74,11 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
   }
   const briefing = compileBriefing(source, capOf(values, view));
   if (values.explain) return await explain(briefing, capOf(values, view), io, values);
-  if (values.output !== undefined) throw usageError('--output draws what --explain shows: give both.');
+  if (values.output !== undefined) throw usageError('--output needs --explain.');
   const alone = only ? artifactsText(source.artifacts, source.more, { tokens: mostSection }) : undefined;
   const { inlined } = alone ?? briefing;
   const text = alone?.text ?? (values.markdown ? briefing.markdown : briefing.text);
-  // Whoever names the run, or stands where it is worked on, goes on with it; anybody else only looks.
+  // Only a session that names the run or resumes it is bound to it.
   if (who.session !== undefined && (names.length > 0 || values.at !== undefined || what === 'restored'))
     await runtime.call({ type: 'session', event: { type: 'seen' } }, who, { run: view.run });
   const { artifacts } = source;
@@ -90,7 +90,7 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
     inlined,
     differences: what === 'restored' ? await runtime.briefings.differences(view, who.session) : [],
   };
-  // The session may have been bound just now.
+  // Reload the view if the session was bound above.
   const bound = who.session === undefined || Object.hasOwn(view.state.sessions, who.session);
   const after = bound ? view : ((await runtime.engine.view(view.run)) ?? view);
   if (values.json) {
@@ -105,7 +105,7 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
   return exit.ok;
 }
 
-async function telling(
+async function briefingOptions(
   view: Loaded,
   runtime: LocalRuntime,
   { session }: CallerIdentity,
@@ -117,7 +117,7 @@ async function telling(
     session,
     values: { project_root: runtime.project.root },
   });
-  // What was found without a name needs none.
+  // A run that was found without a name needs none in commands.
   const name = run === undefined && at === undefined ? undefined : await runToName(runtime, view.run);
   const { say, commands } = nextForShell(status.action, name);
   const more = `stepfast prime ${suffixOf(view.run)} --section {section}`;
@@ -132,8 +132,8 @@ function artifactsIn(text: string | undefined, { definition }: Loaded): string[]
   if (unknown === undefined) return ids;
   const hint =
     known.length === 0
-      ? `'${definition.name}' declares none.`
-      : (didYouMean(unknown, known) ?? `It has ${known.join(', ')}.`);
+      ? `'${definition.name}' declares no critical artifacts.`
+      : (didYouMean(unknown, known) ?? `Use one of: ${known.join(', ')}.`);
   throw usageError(`There is no critical artifact '${unknown}'. ${hint}`);
 }
 
@@ -146,12 +146,12 @@ function sectionIn(text: string | undefined) {
   );
 }
 
-/** The budget of the workflow, unless somebody asks for another. */
+/** The options, else the workflow's budget. */
 function capOf({ budget, characters }: Values, { definition }: Loaded): Cap {
-  const cap = given({
+  const cap = {
     tokens: numberIn('budget', budget, leastBriefing.tokens),
     characters: numberIn('characters', characters, leastBriefing.characters),
-  });
+  };
   if (cap.tokens !== undefined || cap.characters !== undefined) return cap;
   return { tokens: definition.briefing?.budget ?? leastBriefing.tokens };
 }
@@ -162,7 +162,7 @@ function numberIn(name: string, text: string | undefined, least: number): number
   throw usageError(`--${name} takes a number of at least ${least}, not '${text}'.`);
 }
 
-/** Where the tokens go: a table, or a picture in a file. */
+/** Prints the token usage as a table, or draws it to a file. */
 async function explain(briefing: Briefing, cap: Cap, io: Io, { output, json }: Values): Promise<number> {
   if (json) return printJson(io, { ...briefingJson(briefing), cap }, exit.ok);
   if (output === undefined) {
@@ -170,16 +170,13 @@ async function explain(briefing: Briefing, cap: Cap, io: Io, { output, json }: V
     return exit.ok;
   }
   if (extname(output).toLowerCase() !== '.svg')
-    throw usageError(`'${output}' is to be a picture: end it in .svg.`);
+    throw usageError(`--output must end in .svg, got '${output}'.`);
   const { explainSvg } = await import('./explain-svg.ts');
   const file = resolve(io.cwd, output);
   try {
     writeFileSync(file, explainSvg(briefing, cap));
   } catch (cause) {
-    throw notFound(
-      `The file ${file} cannot be written: ${cause instanceof Error ? cause.message : ''}`,
-      cause,
-    );
+    throw notFound(`Cannot write ${file}: ${cause instanceof Error ? cause.message : ''}`, cause);
   }
   io.stderr.write(`Wrote ${shown(file, io)}\n`);
   return exit.ok;

@@ -4,31 +4,31 @@ import { ago, count } from '../../messages/index.ts';
 import type { Difference } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { signsFor } from '../view/symbols.ts';
+import { symbolsFor } from '../view/symbols.ts';
 
 export interface Reloaded {
   what: 'reloaded' | 'restored';
   view: { run: string; definition: Definition; state: State };
   artifacts: readonly Artifact[];
-  /** Those whose text is in the briefing. */
+  /** Ids of the artifacts that the briefing includes in full. */
   inlined: readonly string[];
   differences: readonly Difference[];
 }
 
-/** What an agent has now, a line each, and what it has not. */
+/** One line for each part of the context: loaded, listed only or missing. */
 export function reloadedLines({ what, view, artifacts, inlined, differences }: Reloaded, io: Io): string[] {
   const { definition, state } = view;
-  const signs = signsFor(io);
+  const symbols = symbolsFor(io);
   const { phase } = statusOf(definition, state);
   const good = (name: string, about: string): Span[] => [
-    ['green', `  ${signs.done} `],
+    ['green', `  ${symbols.done} `],
     name.padEnd(width),
     ['dim', about],
   ];
   const width = Math.min(24, Math.max(15, ...artifacts.map(({ id }) => id.length))) + 2;
   const lines: Span[][] = [
     [
-      ['green', `${signs.done} Context ${what}: `],
+      ['green', `${symbols.done} Context ${what}: `],
       ['bold', view.run],
     ],
     good('State', `phase ${phase.current}/${phase.total} ${phase.name}, ${state.status}`),
@@ -42,7 +42,7 @@ export function reloadedLines({ what, view, artifacts, inlined, differences }: R
 
 function artifactLine(artifact: Artifact, inlined: boolean, width: number, io: Io): Span[] {
   const { id, required, content } = artifact;
-  const signs = signsFor(io);
+  const symbols = symbolsFor(io);
   const line = (look: 'green' | 'yellow' | 'red' | 'dim', sign: string, about: string): Span[] => [
     [look, `  ${sign} `],
     id.padEnd(width),
@@ -52,29 +52,29 @@ function artifactLine(artifact: Artifact, inlined: boolean, width: number, io: I
     case 'loaded': {
       const warnings = content.warnings.map((each) => `; ${each}`).join('');
       return inlined
-        ? line('green', signs.done, `${content.source}${warnings}`)
+        ? line('green', symbols.done, `${content.source}${warnings}`)
         : line(
             'yellow',
-            signs.open,
-            `${content.source}: no room for it (${sizeOf(content.bytes)}), named only`,
+            symbols.open,
+            `${content.source}: too large (${sizeOf(content.bytes)}), listed only`,
           );
     }
     case 'kept':
       return line(
         'dim',
-        signs.done,
+        symbols.done,
         `${content.source}: loaded ${ago(content.since, io.now())}; --force loads it again`,
       );
     case 'command':
       return content.done
-        ? line('green', signs.done, `brought by ${content.command}`)
-        : line('yellow', signs.waits, `the agent runs ${content.command}, then notes it (reading, ${id})`);
+        ? line('green', symbols.done, `loaded by ${content.command}`)
+        : line('yellow', symbols.waits, `the agent runs ${content.command}, then notes it (reading, ${id})`);
     case 'not_needed':
-      return line('dim', signs.open, 'not needed: its condition does not hold');
+      return line('dim', symbols.open, 'not needed: its condition does not hold');
     default:
       return required
-        ? line('red', signs.bad, `required: ${content.why}`)
-        : // An optional one needs no advice.
+        ? line('red', symbols.bad, `required: ${content.why}`)
+        : // For an optional artifact, the advice after the last colon is dropped.
           line('yellow', '!', `${content.why.replace(/: [^:]*$/, '')}; not required`);
   }
 }
@@ -85,7 +85,7 @@ function historyOf({ sessions }: State): string {
   const history = Object.values(sessions);
   const machines = new Set(history.map(({ environment }) => environment?.hostname ?? 'unknown'));
   return history.length === 0
-    ? 'no session yet'
+    ? 'no sessions yet'
     : `${count(history.length, 'session')} (${[...machines].join(', ')})`;
 }
 

@@ -7,9 +7,9 @@ import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson } from '../perform.ts';
-import { given, openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 
-export const options = { ...placeOptions, 'token-stdin': { type: 'boolean' } } as const;
+export const options = { ...projectOptions, 'token-stdin': { type: 'boolean' } } as const;
 
 const timeoutMs = 15_000;
 
@@ -23,7 +23,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
   const token = plainToken(input.trim(), 'The input');
   const who = await createRemoteEngine({ url, token, patienceMs: timeoutMs, clock: io.now }).whoami();
-  const project = findProject(io.cwd, given({ worktree: values.worktree, repoRoot: values['repo-root'] }));
+  const project = findProject(io.cwd, { worktree: values.worktree, repoRoot: values['repo-root'] });
   keepLogin(project.root, stateDirectory({ env: io.env, home: io.home }), { url, token });
   const notes = warningsFor(url, io);
   if (notes.length === 0) {

@@ -4,13 +4,13 @@ import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
-import { given, placeOptions } from '../run-options.ts';
+import { projectOptions } from '../run-options.ts';
 
-export const options = placeOptions;
+export const options = projectOptions;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const project = findProject(io.cwd, given({ worktree: values.worktree, repoRoot: values['repo-root'] }));
+  const project = findProject(io.cwd, { worktree: values.worktree, repoRoot: values['repo-root'] });
   const url = dropLogin(project.root, stateDirectory({ env: io.env, home: io.home }));
   const marks = createMarks(project.directory);
   // Without the marks, hooks no longer query the server for these runs.

@@ -7,17 +7,17 @@ import { exit } from '../exit.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { type Format, paint } from '../paint.ts';
 import { printJson } from '../perform.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 import { version } from '../version.ts';
-import { signsFor } from '../view/symbols.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { checkMcp } from './check-mcp.ts';
 import { checkServer } from './check-server.ts';
 import { checkNode, checkProject } from './checks-project.ts';
 import { checkHooks, checkRuns } from './checks-runs.ts';
 import { packageRoot, pluginLink } from './copy-plugin.ts';
-import { findHosts, placeOf, setupsNamed } from './hosts.ts';
+import { findHosts, setupContext, setupsNamed } from './hosts.ts';
 
-export const options = { ...placeOptions, live: { type: 'boolean' } } as const;
+export const options = { ...projectOptions, live: { type: 'boolean' } } as const;
 
 const serverTimeoutMs = 5_000;
 
@@ -41,7 +41,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     sections.push({ title: 'Project', checks: [wrong] });
     return print(sections, io, values);
   }
-  const context = placeOf(runtime, io);
+  const context = setupContext(runtime, io);
   const server = await checkServer(runtime, io.env);
   // Without the server, its runs cannot be checked.
   const serverDown = server.some(({ state }) => state === 'wrong');
@@ -109,11 +109,11 @@ function print(sections: readonly Section[], io: Io, values: { json?: boolean | 
   const wrong = all.filter(({ state }) => state === 'wrong').length;
   const code = wrong > 0 ? exit.no : exit.ok;
   if (values.json) return printJson(io, { ok: wrong === 0, sections }, code);
-  const signs = signsFor(io);
+  const symbols = symbolsFor(io);
   const look: Record<Check['state'], [Format, string]> = {
-    ok: ['green', signs.done],
-    note: ['yellow', signs.waits],
-    wrong: ['red', signs.bad],
+    ok: ['green', symbols.done],
+    note: ['yellow', symbols.waits],
+    wrong: ['red', symbols.bad],
   };
   for (const { title, checks } of sections) {
     io.stdout.write(`${paint(io.stdout, 'bold', title)}\n`);

@@ -22,7 +22,7 @@ export interface HostPlan {
   plan: SetupPlan | SetupRefusal;
 }
 
-export const placeOf = ({ project }: LocalRuntime, io: Io): SetupContext => ({
+export const setupContext = ({ project }: LocalRuntime, io: Io): SetupContext => ({
   root: project.worktree,
   env: io.env,
   home: io.home,
@@ -43,19 +43,19 @@ export async function setupsNamed(names: readonly string[] | undefined): Promise
 /** Looks for each host on this machine. */
 export async function findHosts(
   wanted: readonly HostSetup[],
-  place: SetupContext,
+  context: SetupContext,
 ): Promise<{ setup: HostSetup; found: FoundHost | undefined }[]> {
-  return await Promise.all(wanted.map(async (setup) => ({ setup, found: await setup.find(place) })));
+  return await Promise.all(wanted.map(async (setup) => ({ setup, found: await setup.find(context) })));
 }
 
 export async function planHosts(
   wanted: readonly HostSetup[],
-  place: SetupContext,
+  context: SetupContext,
   options: SetupOptions,
 ): Promise<{ plans: HostPlan[]; missing: HostSetup[] }> {
-  const all = await findHosts(wanted, place);
+  const all = await findHosts(wanted, context);
   const plans = all.flatMap(({ setup, found }) =>
-    found ? [setup.plan(found, place, options).then((plan) => ({ setup, found, plan }))] : [],
+    found ? [setup.plan(found, context, options).then((plan) => ({ setup, found, plan }))] : [],
   );
   return {
     plans: await Promise.all(plans),

@@ -5,22 +5,21 @@ import { count, printable } from '../../messages/index.ts';
 import { type HostSetup, isSetupRefusal, type LocalRuntime, type SetupContext } from '../../runtime/index.ts';
 import { requireOwnFolders } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
-import { agreed } from '../confirm.ts';
-import { declined } from '../decide/verdict.ts';
+import { confirmYesNo, printDeclined } from '../confirm.ts';
 import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
 import { version } from '../version.ts';
-import { signsFor } from '../view/symbols.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { inspectStaged, pluginLink, stage } from './copy-plugin.ts';
-import { type HostPlan, isDone, placeOf, planHosts, setupsNamed, showHost } from './hosts.ts';
+import { type HostPlan, isDone, planHosts, setupContext, setupsNamed, showHost } from './hosts.ts';
 import { projectFiles } from './project-files.ts';
 import { findTestCommands } from './test-command.ts';
 
 export const options = {
-  ...placeOptions,
+  ...projectOptions,
   yes: { type: 'boolean', short: 'y' },
   team: { type: 'boolean' },
   host: { type: 'string', multiple: true },
@@ -39,7 +38,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   requireOwnFolders({ ...runtime.project, root, directory: join(root, '.stepfast') }, ['workflows']);
   const tests = findTestCommands(root);
   const plan = planFor(runtime, projectFiles(tests, schemaIn(root)));
-  const context = placeOf(runtime, io);
+  const context = setupContext(runtime, io);
   const setup = { team: values.team ?? false, plugin: pluginLink(context.state), version: version() };
   const hosts = await planHosts(wanted, context, setup);
   const current = hosts.plans.length === 0 || inspectStaged(context.state).current;
@@ -71,7 +70,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       values,
     );
   }
-  if (!values.yes && !(await agreed(io, confirmation.question))) return declined(io, values);
+  if (!values.yes && !(await confirmYesNo(io, confirmation.question))) return printDeclined(io, values);
   const written = plan.write.filter(({ file, text }) => write(file, text));
   const writtenNames = written.map(({ file }) => shown(file));
   const trusted = trustWritten(written, io, values);
@@ -187,7 +186,7 @@ function trustWritten(
 }
 
 function done(names: readonly string[], command: string | undefined, io: Io): void {
-  const { done: sign } = signsFor(io);
+  const { done: sign } = symbolsFor(io);
   const checked =
     command === undefined
       ? 'No test command was found: results are marked unverified until you add one to .stepfast/workflows/go.yaml.'
@@ -200,7 +199,7 @@ function printHosts(
   when: 'now' | 'already',
   io: Io,
 ): void {
-  const { done: sign } = signsFor(io);
+  const { done: sign } = symbolsFor(io);
   for (const { setup } of plans)
     io.stdout.write(
       when === 'now'
@@ -213,7 +212,7 @@ function printHosts(
 
 /** The reasons were printed above. */
 function printFailures(failures: readonly HostPlan[], io: Io): void {
-  const { bad } = signsFor(io);
+  const { bad } = symbolsFor(io);
   for (const { setup } of failures)
     io.stdout.write(
       `${paint(io.stdout, 'red', bad)} ${setup.title} was not set up. See above for the reason and the fix.\n`,

@@ -8,19 +8,18 @@ import {
   type UninstallResult,
 } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
-import { agreed } from '../confirm.ts';
-import { declined } from '../decide/verdict.ts';
+import { confirmYesNo, printDeclined } from '../confirm.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { openRuntime, placeOptions } from '../run-options.ts';
-import { signsFor } from '../view/symbols.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { pluginLink, unstage } from './copy-plugin.ts';
-import { findHosts, placeOf, setupsNamed, tildePath } from './hosts.ts';
+import { findHosts, setupContext, setupsNamed, tildePath } from './hosts.ts';
 
 export const options = {
-  ...placeOptions,
+  ...projectOptions,
   yes: { type: 'boolean', short: 'y' },
   team: { type: 'boolean' },
   host: { type: 'string', multiple: true },
@@ -28,7 +27,7 @@ export const options = {
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const context = placeOf(openRuntime(io, values), io);
+  const context = setupContext(openRuntime(io, values), io);
   const hosts = await findHosts(await setupsNamed(values.host), context);
   const titles = hosts.map(({ setup }) => setup.title).join(' and ');
   if (!values.yes && !io.stdin.terminal) {
@@ -39,8 +38,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       values,
     );
   }
-  if (!values.yes && !(await agreed(io, `Remove Stepfast from ${titles} in this project?`)))
-    return declined(io, values);
+  if (!values.yes && !(await confirmYesNo(io, `Remove Stepfast from ${titles} in this project?`)))
+    return printDeclined(io, values);
   const setupOptions = { team: values.team ?? false, plugin: pluginLink(context.state) };
   const results: { setup: HostSetup; result: UninstallResult | SetupRefusal; found: boolean }[] = [];
   for (const { setup, found } of hosts)
@@ -93,7 +92,7 @@ function printResult(
   found: boolean,
   io: Io,
 ): void {
-  const { done } = signsFor(io);
+  const { done } = symbolsFor(io);
   const changed = commands.length > 0 || files.some(({ how }) => how !== 'left');
   const removedText =
     notes.length > 0

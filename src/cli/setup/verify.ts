@@ -13,13 +13,13 @@ import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { given, openRuntime, placeOptions } from '../run-options.ts';
-import { redGate, sayGate } from '../view/evidence.ts';
-import { signsFor } from '../view/symbols.ts';
+import { openRuntime, projectOptions } from '../run-options.ts';
+import { failedGateLines, gateText } from '../view/evidence.ts';
+import { symbolsFor } from '../view/symbols.ts';
 import { type CheckedGates, checkGates } from './committed-gates.ts';
 
 export const options = {
-  ...placeOptions,
+  ...projectOptions,
   workflow: { type: 'string' },
   trust: { type: 'string', multiple: true },
   input: { type: 'string', short: 'i', multiple: true },
@@ -37,7 +37,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     throw usageError('Give the workflow either as an argument or with --workflow, not both.');
   const workflow = positionals[0] ?? values.workflow;
   if (workflow === undefined) throw usageError('Missing workflow: stepfast verify <name>');
-  const project = findProject(io.cwd, given({ worktree: values.worktree, repoRoot: values['repo-root'] }));
+  const project = findProject(io.cwd, { worktree: values.worktree, repoRoot: values['repo-root'] });
   if (!project.git) throw notFound('Not a git repository: verify checks the current commit.');
   const subdirectory = relative(topOf(project.worktree), project.worktree);
   const stop = new AbortController();
@@ -111,19 +111,19 @@ function print(
     };
     return printJson(io, document, code);
   }
-  const signs = signsFor(io);
-  const line = (...spans: Span[]): void => io.stdout.write(`${renderLine(spans, io.stdout, signs.more)}\n`);
+  const symbols = symbolsFor(io);
+  const line = (...spans: Span[]): void => io.stdout.write(`${renderLine(spans, io.stdout, symbols.more)}\n`);
   line(
     ['bold', printable(definition.name)],
     ['dim', `  commit ${commit.slice(0, 12)}  ${hash.slice(0, 19)}`],
   );
   for (const receipt of receipts) {
     const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
-    if (receipt.pass) line(['green', `${signs.done} ${sayGate(definition, receipt)}`], ['dim', took]);
-    else for (const spans of redGate(definition, receipt, signs)) line(...spans);
+    if (receipt.pass) line(['green', `${symbols.done} ${gateText(definition, receipt)}`], ['dim', took]);
+    else for (const spans of failedGateLines(definition, receipt, symbols)) line(...spans);
   }
-  for (const what of skipped) line(['dim', `${signs.open} ${printable(what)}  skipped: depends on a run`]);
-  if (unstable) line(['red', `${signs.bad} the gates keep changing ${printable(unstable.join(', '))}`]);
+  for (const what of skipped) line(['dim', `${symbols.open} ${printable(what)}  skipped: depends on a run`]);
+  if (unstable) line(['red', `${symbols.bad} the gates keep changing ${printable(unstable.join(', '))}`]);
   if (receipts.length === 0)
     line([
       'yellow',

@@ -17,9 +17,9 @@ import {
   portable,
   sameWorktree,
 } from '../../workspace/index.ts';
-import { type LastGate, lastGate, readRun, type Shown } from './run-files.ts';
+import { type LastGate, lastGate, type RunSummary, readRun } from './run-files.ts';
 
-export interface Around {
+export interface LineContext {
   env: Readonly<Record<string, string | undefined>>;
   now: number;
 }
@@ -31,17 +31,17 @@ const widestGate = 28;
 const full = 80;
 const filling = 60;
 
-/** One line about the session's run, or nothing where there is none. Never throws. */
-export async function statusline(stdin: string, around: Around): Promise<string> {
+/** One line about the session's run; empty without a run. Never throws. */
+export async function statusline(stdin: string, context: LineContext): Promise<string> {
   try {
     const payload: unknown = JSON.parse(stdin);
     for (const host of hosts) {
       const input = host.parseStatusLine?.(payload);
-      if (input) return await lineFor(host, input, around);
+      if (input) return await lineFor(host, input, context);
     }
     return '';
   } catch {
-    // A line at the bottom of the screen is no place for errors.
+    // A status line never shows an error.
     return '';
   }
 }
@@ -49,7 +49,7 @@ export async function statusline(stdin: string, around: Around): Promise<string>
 async function lineFor(
   host: Host,
   { session, cwd, pressure }: StatusLineInput,
-  { env, now }: Around,
+  { env, now }: LineContext,
 ): Promise<string> {
   const { project: variable } = host.variables;
   const opened = variable === undefined ? undefined : env[variable];
@@ -69,7 +69,7 @@ async function lineFor(
   return `${[first, ...rest].join(styled('dim', ' · ', colour))}\n`;
 }
 
-function runParts({ phase, state }: Shown): Part[] {
+function runParts({ phase, state }: RunSummary): Part[] {
   const name = `${state.workflow} ${phase.current}/${phase.total} ${phase.name}`;
   const cursors = Object.values(state.cursors);
   const waiting = cursors.find((cursor) => cursor.waiting)?.waiting;
@@ -81,13 +81,13 @@ function runParts({ phase, state }: Shown): Part[] {
   if (waiting) return [where, ['yellow', waitingWords(waiting)]];
   if (cursors.some(({ checking }) => checking)) return [where, ['cyan', 'gates are running']];
   const action = cursors.find(({ boundary }) => boundary?.state === 'requested')?.boundary?.action;
-  return action === undefined ? [where] : [where, ['yellow', `wants /${action}`]];
+  return action === undefined ? [where] : [where, ['yellow', `waiting for /${action}`]];
 }
 
 type Waiting = NonNullable<State['cursors'][string]['waiting']>;
 
 const waitingWords = (waiting: Waiting): string =>
-  ({ review: 'waits for a review', question: 'waits for an answer', blocked: 'is stuck' })[waiting.kind];
+  ({ review: 'waiting for review', question: 'waiting for an answer', blocked: 'blocked' })[waiting.kind];
 
 function gateParts(gate: LastGate | undefined, now: number): Part[] {
   if (!gate) return [];
@@ -102,7 +102,7 @@ function pressureParts(pressure: number | undefined): Part[] {
   return [[look, `ctx ${Math.round(pressure)} %`]];
 }
 
-/** A session that has not called yet is told of the only run here, so the line is about that. */
+/** A session without a binding gets the briefing of the only run here, so the line shows that run. */
 function onlyRunHere(project: Project): string | undefined {
   const here = portable(project.worktree, project.root);
   const states = markedRuns(createMarks(project.directory)).flatMap((run) => {

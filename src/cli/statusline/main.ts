@@ -1,7 +1,7 @@
 import { readInput } from '../hook/stdin.ts';
 import { statusline } from './line.ts';
 
-/** A program of its own, because it is started often: `statusline.cjs`. Always succeeds. */
+/** Bundled separately as `statusline.cjs`, because hosts start it often. Always succeeds. */
 async function main(): Promise<void> {
   process.stdout.write(await statusline(readInput(), { env: process.env, now: Date.now() }));
 }

@@ -4,35 +4,35 @@ import { lastKnownRun } from '../../hooks/index.ts';
 import type { Event, State } from '../../machine/index.ts';
 import type { Project } from '../../workspace/index.ts';
 
-/** What is shown of a run: as its last writer left it, not checked against the journal. */
-export interface Shown {
+/** A run as its last writer left it, not verified against the journal. */
+export interface RunSummary {
   phase: { current: number; total: number; name: string };
   state: State;
 }
 
 export interface LastGate {
   pass: boolean;
-  /** The red one, else the last. */
+  /** The failed gate, else the last one. */
   what: string;
   at: number;
 }
 
-/** Gates further back than this are not looked for. */
+/** How much of the journal's end is read. */
 const tailBytes = 96 * 1024;
 
-export function readRun(project: Project, run: string): Shown | undefined {
+export function readRun(project: Project, run: string): RunSummary | undefined {
   try {
     const read = JSON.parse(readFileSync(fileOf(project, run, 'state.json'), 'utf8'));
-    // Only the store writes it.
+    // Only the store writes this file.
     return { phase: read.phase, state: read.snapshot.state as State };
   } catch {
-    // A run on a server has no such file: hooks keep what they last saw of it.
+    // A run on a server has no such file; hooks cache its last known state.
     const known = lastKnownRun(project, run);
     return known && { phase: known.phase, state: known.view.state };
   }
 }
 
-/** The last result of gates in the journal's end. */
+/** The last gate result in the journal's end. */
 export function lastGate(project: Project, run: string): LastGate | undefined {
   const lines = tailOf(fileOf(project, run, 'journal.jsonl'))
     .split('\n')
@@ -41,8 +41,8 @@ export function lastGate(project: Project, run: string): LastGate | undefined {
     const finished = eventsIn(line).findLast((event) => event.type === 'gates.finished');
     if (finished?.type !== 'gates.finished') continue;
     const { pass, receipts, now } = finished;
-    const told = receipts.find((receipt) => !receipt.pass) ?? receipts.at(-1);
-    return told && { pass, what: told.what, at: now };
+    const shown = receipts.find((receipt) => !receipt.pass) ?? receipts.at(-1);
+    return shown && { pass, what: shown.what, at: now };
   }
   return undefined;
 }
@@ -65,7 +65,7 @@ function tailOf(file: string): string {
   }
 }
 
-/** None in a line that is torn, or whose beginning was not read. */
+/** Empty for a torn or partially read line. */
 function eventsIn(line: string): Event[] {
   try {
     const { events } = JSON.parse(line);

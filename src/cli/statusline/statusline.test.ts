@@ -47,7 +47,7 @@ test("it shows the phase, the last gate's result and age, and how full the conte
   const next = await kit.call(run, { type: 'advance', output: 'Done.', at });
   expect(await line()).toBe('w 2/2 build · ✓ PLAN.md just now · ctx 42 %\n');
   await kit.call(run, { type: 'advance', output: 'Built.', at: next });
-  expect(await line()).toContain('w 2/2 build · waits for a review · ✓ PLAN.md');
+  expect(await line()).toContain('w 2/2 build · waiting for review · ✓ PLAN.md');
 });
 
 test('the fuller the context, the louder it is', async () => {

@@ -9,7 +9,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   readArgs(args, options, { max: 0 });
   if (io.stdin.terminal) {
     io.stderr.write(
-      'This is for Claude Code, which sends what it knows of a session. See: stepfast status\n',
+      'Claude Code runs this command with its session data on stdin. You probably want: stepfast status\n',
     );
     return exit.ok;
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Definition, Output, Receipt } from '../../machine/index.ts';
 import type { Span } from '../paint.ts';
-import { evidenceOf, redGate, sayGate } from './evidence.ts';
+import { evidenceOf, failedGateLines, gateText } from './evidence.ts';
 
 const definition: Definition = {
   name: 'w',
@@ -51,15 +51,17 @@ test.each([
   ['npm test', {}, 'npm test failed'],
   ['PLAN.md', {}, 'PLAN.md does not exist'],
   ['inputs.x != null', {}, 'inputs.x != null does not hold'],
-  ['a.md, b.md', {}, 'a.md, b.md was not read as it is now'],
+  ['a.md, b.md', {}, 'a.md, b.md was not read in its current version'],
 ])('a red %s with %o is: %s', (what, more, words) => {
-  expect(sayGate(definition, { gate: 0, role: 'gate', what, pass: false, ...more })).toBe(words);
+  expect(gateText(definition, { gate: 0, role: 'gate', what, pass: false, ...more })).toBe(words);
 });
 
 test('a red gate shows the last lines of its output, and no escape reaches the terminal', () => {
   const tail = `${Array.from({ length: 20 }, (_, line) => `line ${line}`).join('\n')}\n\u001b[2Jx\n\n`;
-  const signs = { done: '', here: '', open: '', bad: '✗', waits: '', dot: '', more: '' };
-  const lines = redGate(definition, { ...passed, pass: false, exit: 1, tail, ms: 1200 }, signs).map(text);
+  const symbols = { done: '', here: '', open: '', bad: '✗', waits: '', dot: '', more: '' };
+  const lines = failedGateLines(definition, { ...passed, pass: false, exit: 1, tail, ms: 1200 }, symbols).map(
+    text,
+  );
   expect(lines[0]).toBe('✗ npm test: exit 1  1.2 s');
   expect(lines.at(-1)).toBe('    \ufffd[2Jx');
   expect(lines).toHaveLength(9);

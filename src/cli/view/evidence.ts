@@ -5,23 +5,23 @@ import type { Definition, Output, Receipt, State, Text } from '../../machine/ind
 import { ago, lasting, printable } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { type Signs, signsFor } from './symbols.ts';
+import { type Symbols, symbolsFor } from './symbols.ts';
 
-interface Surroundings {
+interface EvidenceContext {
   definition: Definition;
-  /** The tree as it is now; undefined where it is unknown. */
+  /** The hash of the current tree; undefined where it is unknown. */
   tree: string | undefined;
   now: number;
 }
 
 /** `npm test passed 4 min ago on this tree`, or `unverified`. */
-export function evidenceOf(output: Output, { definition, tree, now }: Surroundings): Span[] {
+export function evidenceOf(output: Output, { definition, tree, now }: EvidenceContext): Span[] {
   const passed = output.receipts.filter(({ pass, role }) => pass && role !== 'until');
   const age = ago(output.now, now);
   const approved: Span[] =
     output.reviewed === undefined ? [] : [', ', ['magenta', `approved by ${printable(output.reviewed)}`]];
   if (passed.length === 0) return [['yellow', 'unverified'], ['dim', `, ${age}`], ...approved];
-  const what = [...new Set(passed.map((receipt) => sayGate(definition, receipt)))].join(', ');
+  const what = [...new Set(passed.map((receipt) => gateText(definition, receipt)))].join(', ');
   const where =
     tree === undefined || output.tree === undefined
       ? ''
@@ -32,7 +32,7 @@ export function evidenceOf(output: Output, { definition, tree, now }: Surroundin
   return [[look, what], ['dim', ` ${age}`], [look, where], ...approved];
 }
 
-/** The gates that stand behind a run, each once, as it passed last. */
+/** The gates that passed in a run, each with its last receipt. */
 export function proofOf({ outputs }: State): Receipt[] {
   const passed = Object.values(outputs)
     .sort((one, other) => one.now - other.now)
@@ -40,35 +40,35 @@ export function proofOf({ outputs }: State): Receipt[] {
   return [...new Map(passed.map((receipt) => [receipt.what, receipt])).values()];
 }
 
-/** How a complete run is proven, or that it is not and what would help. */
+/** The evidence for a complete run; without any, how to get some. */
 export function proofLines(
   proof: readonly Receipt[],
   definition: Definition,
   worktree: string,
   io: Io,
 ): string[] {
-  const signs = signsFor(io);
-  const line = (...spans: Span[]): string => renderLine(spans, io.stdout, signs.more);
+  const symbols = symbolsFor(io);
+  const line = (...spans: Span[]): string => renderLine(spans, io.stdout, symbols.more);
   if (proof.length > 0)
     return proof.map((receipt) => {
       const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
-      return line(['green', `${signs.done} ${sayGate(definition, receipt)}`], ['dim', took]);
+      return line(['green', `${symbols.done} ${gateText(definition, receipt)}`], ['dim', took]);
     });
   const own = existsSync(join(worktree, '.stepfast/workflows/go.yaml'));
   const help =
     definition.name === 'go' && !own
-      ? 'stepfast init finds your test command'
-      : `give '${definition.name}' a gate: it has none that passed here`;
-  return [line(['yellow', 'complete, unverified: no gate stood behind it']), line(['dim', 'next  '], help)];
+      ? 'stepfast init detects your test command'
+      : `add a gate to '${definition.name}': none has passed in this run`;
+  return [line(['yellow', 'complete, but unverified: no gate has passed']), line(['dim', 'next  '], help)];
 }
 
-/** One gate in words: `npm test passed`, `PLAN.md exists`. */
-export function sayGate(definition: Definition, receipt: Receipt): string {
+/** `npm test passed`, `PLAN.md exists`. */
+export function gateText(definition: Definition, receipt: Receipt): string {
   const what = printable(receipt.what);
   if (receipt.exit !== undefined) return receipt.pass ? `${what} passed` : `${what}: exit ${receipt.exit}`;
   const kind = kindOf(definition, receipt.what);
   if (kind === 'run') return `${what} ${receipt.pass ? 'passed' : 'failed'}`;
-  if (kind === 'read') return `${what} ${receipt.pass ? 'was read' : 'was not read as it is now'}`;
+  if (kind === 'read') return `${what} ${receipt.pass ? 'was read' : 'was not read in its current version'}`;
   if (kind === 'condition') return `${what} ${receipt.pass ? 'holds' : 'does not hold'}`;
   return `${what} ${receipt.pass ? 'exists' : 'does not exist'}`;
 }
@@ -81,31 +81,36 @@ function kindOf({ steps, loops = {} }: Definition, what: string): 'run' | 'exist
   ]);
   if (gates.some(({ run }) => run === what)) return 'run';
   if (gates.some(({ condition }) => condition === what)) return 'condition';
-  // A file's name may have been a placeholder, so what is nothing else is one.
+  // A file name may contain a placeholder, so anything else is taken for a file.
   return gates.some(({ read }) => read?.join(', ') === what) ? 'read' : 'exists';
 }
 
 const tailLines = 8;
 
-/** A red gate with the end of its output, and where all of it is. */
-export function redGate(definition: Definition, receipt: Receipt, signs: Signs, log?: string): Span[][] {
+/** A failed gate with the end of its output and the file with all of it. */
+export function failedGateLines(
+  definition: Definition,
+  receipt: Receipt,
+  symbols: Symbols,
+  log?: string,
+): Span[][] {
   const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
   const lines = redactQuickly(receipt.tail ?? '')
     .trimEnd()
     .split('\n')
     .filter((line, index, all) => line.trim() !== '' || index < all.length - 1);
-  const said = sayGate(definition, receipt);
-  // What says the same again, such as `PLAN.md does not exist: write it`, stands for it.
+  const said = gateText(definition, receipt);
+  // An output such as `PLAN.md does not exist: write it` replaces the headline that it repeats.
   const [only = '', second] = lines;
   const same = second === undefined && only.startsWith(`${receipt.what} `) && receipt.exit === undefined;
   const shown = same ? [] : lines.slice(-tailLines).filter((line) => line !== '');
   return [
     [
-      ['red', `${signs.bad} ${same ? only : said}`],
+      ['red', `${symbols.bad} ${same ? only : said}`],
       ['dim', took],
     ],
     ...shown.map((line): Span[] => ['    ', ['dim', printable(line)]]),
-    ...(log === undefined ? [] : [['    ', ['dim', 'all of it: '], ['bold', log]] satisfies Span[]]),
+    ...(log === undefined ? [] : [['    ', ['dim', 'full output: '], ['bold', log]] satisfies Span[]]),
   ];
 }
 

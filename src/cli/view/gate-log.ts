@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import type { Receipt, Status } from '../../machine/index.ts';
 import { logsDirectory, logsName, type Project } from '../../workspace/index.ts';
 
-/** Where the whole output of a gate of this position's last check is, as the user would type it. */
+/** Finds the log of a gate in this position's last check, relative to the project's root. */
 export function createGateLogs(
   project: Project,
   { run, at }: Status,
@@ -17,7 +17,7 @@ export function createGateLogs(
   };
 }
 
-/** Checks are counted: `k3f9x2ab:plan#1!2` has the directory `k3f9x2ab-plan-1-2`. */
+/** Checks are numbered: the logs of `k3f9x2ab:plan#1!2` are in `k3f9x2ab-plan-1-2`. */
 function lastCheck(gates: string, at: string): string | undefined {
   const prefix = logsName(`${at}!`);
   const number = (name: string): number => Number(name.slice(prefix.length));

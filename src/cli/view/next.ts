@@ -3,6 +3,6 @@ import { type NextCommands, nextForPerson, nextForShell } from '../../messages/i
 import { isPerson } from '../caller.ts';
 import type { Io } from '../io.ts';
 
-/** What comes next, for the person or the agent at this terminal. */
+/** The next action, worded for the person or the agent that runs the command. */
 export const nextFor = ({ action }: Status, io: Io, run?: string): NextCommands =>
   isPerson(io) ? nextForPerson(action, run) : nextForShell(action, run);

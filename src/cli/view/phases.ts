@@ -1,18 +1,18 @@
 import { type Definition, type State, undroppedTasks } from '../../machine/index.ts';
 import { columnsOf, printable } from '../../messages/index.ts';
 import type { Format, Span } from '../paint.ts';
-import type { Signs } from './symbols.ts';
+import type { Symbols } from './symbols.ts';
 
-/** `✓ plan  ● build 2/7  ○ review`, on as many lines as it needs: where a run stands is never cut. */
+/** `✓ plan  ● build 2/7  ○ review`, on as many lines as needed. */
 export function phaseLines(
   definition: Definition,
   state: State,
-  signs: Signs,
+  symbols: Symbols,
   columns = Number.POSITIVE_INFINITY,
 ): Span[][] {
   const lines: Span[][] = [];
   let used = Number.POSITIVE_INFINITY;
-  for (const [look, text] of phasesOf(definition, state, signs)) {
+  for (const [look, text] of phasesOf(definition, state, symbols)) {
     const width = columnsOf(text);
     if (used + 2 + width > columns || lines.length === 0) {
       lines.push([[look, text]]);
@@ -25,25 +25,25 @@ export function phaseLines(
   return lines;
 }
 
-function phasesOf(definition: Definition, state: State, signs: Signs): [Format, string][] {
+function phasesOf(definition: Definition, state: State, symbols: Symbols): [Format, string][] {
   const current = definition.steps.findIndex(({ id }) => id === state.step);
   return definition.steps.map((step, index) => {
     const where =
       state.status === 'complete' || index < current ? 'done' : index === current ? 'here' : 'open';
-    const [look, sign] = lookOf(where, state, signs);
+    const [look, sign] = lookOf(where, state, symbols);
     const far = where === 'here' ? progressIn(definition, state) : '';
     return [look, `${sign} ${printable(step.id)}${far}`];
   });
 }
 
-function lookOf(where: 'done' | 'here' | 'open', { status }: State, signs: Signs): [Format, string] {
-  if (where === 'done') return ['green', signs.done];
-  if (where === 'open') return ['dim', signs.open];
-  if (status === 'failed' || status === 'cancelled') return ['red', signs.bad];
-  return status === 'waiting' ? [['bold', 'yellow'], signs.waits] : [['bold', 'cyan'], signs.here];
+function lookOf(where: 'done' | 'here' | 'open', { status }: State, symbols: Symbols): [Format, string] {
+  if (where === 'done') return ['green', symbols.done];
+  if (where === 'open') return ['dim', symbols.open];
+  if (status === 'failed' || status === 'cancelled') return ['red', symbols.bad];
+  return status === 'waiting' ? [['bold', 'yellow'], symbols.waits] : [['bold', 'cyan'], symbols.here];
 }
 
-/** How far a loop or a ralph step has come: ` 2/7`. */
+/** The progress of a loop or a ralph step: ` 2/7`. */
 function progressIn(definition: Definition, state: State): string {
   const step = definition.steps.find(({ id }) => id === state.step);
   if (step?.type === 'ralph') {

@@ -8,65 +8,66 @@ import {
   waitingText,
   wrap,
 } from '../../messages/index.ts';
-
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import { redGate } from './evidence.ts';
-import { signsFor } from './symbols.ts';
+import { failedGateLines } from './evidence.ts';
+import { symbolsFor } from './symbols.ts';
 
 interface ViewOptions {
   definition: Definition;
-  /** An agent, who needs every word; a person gets the first lines. */
+  /** An agent, who also needs the handle and the instructions. */
   worker: boolean;
-  /** The instructions were told before. */
+  /** Without the instructions. */
   brief?: boolean;
-  /** Names the run in what to type, where several are live. */
+  /** The run's name in commands, where several runs are live. */
   run?: string | undefined;
-  /** What comes next is said already. */
-  nextSaid?: boolean;
-  /** Where a gate's whole output is. */
-  logOf?(receipt: Receipt): string | undefined;
+  /** Without the next action. */
+  noNext?: boolean;
+  /** The file with a gate's full output. */
+  logOf?: ((receipt: Receipt) => string | undefined) | undefined;
 }
 
-const openingLines = 3;
-
-/** Where a run stands and what comes next: the answer to every call. */
+/** The position of a run and its next action: the answer to every call. */
 export function positionLines(
   status: Status & { interrupted?: true },
   io: Io,
   options: ViewOptions,
 ): string[] {
-  const signs = signsFor(io);
+  const symbols = symbolsFor(io);
   const lines: Span[][] = [];
   const labelled = (label: string, text: string, look?: 'yellow' | 'magenta' | 'red'): void => {
     for (const [index, part] of wrap(printable(text), wrapWidth(io.stdout) - 9).entries())
       lines.push([['dim', (index === 0 ? label : '').padEnd(9)], look === undefined ? part : [look, part]]);
   };
-  if (status.at !== undefined)
+  if (status.at !== undefined && options.worker)
     lines.push([
       ['dim', 'at'.padEnd(9)],
       ['bold', status.at],
     ]);
   const over = ['complete', 'failed', 'cancelled'].includes(status.status);
-  if (!over) labelled('where', whereOf(status));
+  if (!over) labelled('where', progressText(status));
   if (status.agent !== null) labelled('agent', status.agent);
   if (status.reason !== undefined && status.reason !== status.status) labelled('why', status.reason, 'red');
   if (status.interrupted) labelled('gates', 'were interrupted: advance again', 'yellow');
   if (status.last_failure !== undefined) labelled('failed', status.last_failure, 'yellow');
   if (status.feedback !== undefined) labelled('feedback', status.feedback.replaceAll('**', ''), 'magenta');
-  for (const { question, answer } of status.answers ?? [])
-    labelled('answer', `${question} ${signs.more} ${answer}`);
+  for (const { question, answer } of status.answers ?? []) labelled('answer', `${answer} (${question})`);
   for (const held of status.held ?? [])
     labelled(
       'held',
-      [held.task, held.holder && `by ${held.holder}`, held.waiting && `waits: ${held.waiting}`, held.at]
+      [
+        held.task,
+        held.holder && `by ${held.holder}`,
+        held.waiting && `waits: ${held.waiting}`,
+        options.worker && held.at,
+      ]
         .filter(Boolean)
         .join('  '),
     );
   for (const { task, title, reason } of status.dropped ?? [])
     labelled('removed', `${task} (${title}): ${reason}`, 'yellow');
   for (const receipt of status.failed_gates ?? [])
-    lines.push(...redGate(options.definition, receipt, signs, options.logOf?.(receipt)));
+    lines.push(...failedGateLines(options.definition, receipt, symbols, options.logOf?.(receipt)));
   if (status.unstable_files)
     labelled(
       'changed',
@@ -74,11 +75,11 @@ export function positionLines(
       'yellow',
     );
   if (status.waiting) labelled('waits', waitingFor(status.waiting), 'yellow');
-  const rendered = lines.map((line) => renderLine(line, whole(io, line), signs.more));
+  const rendered = lines.map((line) => renderLine(line, whole(io, line), symbols.more));
   return [
     ...rendered,
-    ...(options.brief ? [] : instructionLines(status, options.worker, io)),
-    ...(options.nextSaid ? [] : nextLines(status, options, io)),
+    ...(options.brief || !options.worker ? [] : instructionLines(status)),
+    ...(options.noNext ? [] : nextLines(status, options, io)),
   ];
 }
 
@@ -98,13 +99,13 @@ function waitingFor(waiting: WaitingFor): string {
   return `for ${by === 'human' ? "a person's" : `${by}'s`} review${leaving}${more}`;
 }
 
-/** A handle or a path that someone should copy is never cut. */
+/** A line with a handle or a path to copy is never cut. */
 const whole = (io: Io, line: readonly Span[]): Io['stdout'] =>
   line.some((span) => typeof span !== 'string' && span[0] === 'bold')
     ? { ...io.stdout, columns: undefined }
     : io.stdout;
 
-function whereOf({ phase, task, subStep, ralphIteration, ralphTotal }: Status): string {
+function progressText({ phase, task, subStep, ralphIteration, ralphTotal }: Status): string {
   const parts = [`phase ${phase.current}/${phase.total} ${phase.name}`];
   if (task) parts.push(`task ${task.index + 1}/${task.total} ${task.id}: ${task.title}`);
   if (subStep !== undefined) parts.push(subStep);
@@ -112,24 +113,16 @@ function whereOf({ phase, task, subStep, ralphIteration, ralphTotal }: Status): 
   return parts.join(', ');
 }
 
-function instructionLines(status: Status, all: boolean, io: Io): string[] {
+function instructionLines(status: Status): string[] {
   const text = status.contextAction
     ? status.message
     : status.waiting || status.checking
       ? undefined
       : status.instructions;
   if (text === undefined || text.trim() === '') return [];
-  const lines = printableLines(redactQuickly(text.trimEnd()));
-  const shown = all ? lines : lines.slice(0, openingLines);
-  const more =
-    lines.length > shown.length ? [renderLine([['dim', `  ${signsFor(io).more}`]], io.stdout)] : [];
-  return [
-    '',
-    ...shown.map((line) => (all ? `  ${line}`.trimEnd() : renderLine(['  ', ['dim', line]], io.stdout))),
-    ...more,
-    // Instructions may name MCP tools; an agent in a shell uses these instead.
-    ...(all ? ['', '  Here: stepfast ask, stepfast note, stepfast tasks.'] : []),
-  ];
+  const lines = printableLines(redactQuickly(text.trimEnd())).map((line) => `  ${line}`.trimEnd());
+  // Instructions may name MCP tools; an agent in a shell uses these instead.
+  return ['', ...lines, '', '  Here: stepfast ask, stepfast note, stepfast tasks.'];
 }
 
 function nextLines(status: Status, { run, worker }: ViewOptions, io: Io): string[] {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Command, type Definition, respond, type State, statusOf } from '../../machine/index.ts';
 import { nextForPerson } from '../../messages/index.ts';
 import { createFakeIo } from '../../testing/fake-io.ts';
-import { runLines, standsAt } from './run-view.ts';
+import { positionText, runLines } from './run-view.ts';
 
 const now = Date.UTC(2026, 10, 15);
 const definition: Definition = {
@@ -71,16 +71,17 @@ Dark mode
 ✓ build/a/implement  unverified, 1 min ago
     built
 
-at       k3f9x2ab:build/b/implement#1
 where    phase 2/3 build, task 2/2 b: B, implement
-
-  Do B
 
 next     ${say}
          ${commands[0]}`);
+  // Only an agent gets the handle and the instructions.
+  expect(look(state)).not.toContain(at);
+  expect(look(state, { worker: true })).toContain(`at       ${at}`);
+  expect(look(state, { worker: true })).toContain('\n  Do B\n');
 });
 
-test('without signs beyond ASCII it shows none', () => {
+test('without symbols beyond ASCII it shows none', () => {
   const text = look(after(planned), { unicode: false });
   expect(text).toContain('[?] plan  [ ] build  [ ] check');
   expect(text).not.toMatch(/[^\x20-\x7e\n]/);
@@ -90,7 +91,7 @@ test('a budget names what is used up and how to raise it', () => {
   const state = after(planned, approved, { ...tasks, tasks: [], ...person }, { type: 'spend', turns: 3 });
   const status = statusOf(definition, state, { cursor: Object.values(state.cursors)[0] });
   expect(status.action).toMatchObject({ do: 'wait', for: 'budget', unit: 'turns' });
-  expect(standsAt(state)).toBe('check waits: budget');
+  expect(positionText(state)).toBe('check waits: budget');
 });
 
 test('a terminal steered by a title or an output is not', () => {

@@ -13,7 +13,7 @@ import { renderLine, type Span } from '../paint.ts';
 import { evidenceOf, openingOf } from './evidence.ts';
 import { phaseLines } from './phases.ts';
 import { positionLines } from './position.ts';
-import { signsFor } from './symbols.ts';
+import { symbolsFor } from './symbols.ts';
 
 interface RunView {
   definition: Definition;
@@ -22,20 +22,20 @@ interface RunView {
   /** The tree as it is now; undefined where it is unknown. */
   tree: string | undefined;
   worker: boolean;
-  /** Names the run in what to type, where several are live. */
+  /** The run's name in commands, where several runs are live. */
   name?: string | undefined;
-  logOf?(receipt: Receipt): string | undefined;
-  nextSaid?: boolean;
+  logOf?: (receipt: Receipt) => string | undefined;
+  noNext?: boolean;
 }
 
 const mostDone = 12;
 
-/** A run for whoever looks at it: how far, what is done on what evidence, what is next. */
+/** The progress of a run, the evidence for completed work and the next action. */
 export function runLines(view: RunView, io: Io): string[] {
   const { definition, state, status, tree } = view;
-  const signs = signsFor(io);
+  const symbols = symbolsFor(io);
   const now = io.now();
-  const line = (spans: Span[]): string => renderLine(spans, io.stdout, signs.more);
+  const line = (spans: Span[]): string => renderLine(spans, io.stdout, symbols.more);
   const done = doneIn(definition, state);
   const shown = done.slice(-mostDone);
   const width = Math.max(0, ...shown.map(({ path }) => path.length));
@@ -43,19 +43,19 @@ export function runLines(view: RunView, io: Io): string[] {
     line([
       ['bold', state.run],
       '  ',
-      [statusLook(state.status), state.status],
+      [statusColor(state.status), state.status],
       ['dim', `  ${ago(state.updatedAt, now)}`],
     ]),
     ...(state.summary === undefined ? [] : [line([printable(state.summary)])]),
     '',
-    ...phaseLines(definition, state, signs, io.stdout.columns).map(line),
+    ...phaseLines(definition, state, symbols, io.stdout.columns).map(line),
     ...(shown.length > 0 ? [''] : []),
     ...(done.length > shown.length
-      ? [line([['dim', `${signs.more} ${done.length - shown.length} more before, see: stepfast log`]])]
+      ? [line([['dim', `${symbols.more} ${done.length - shown.length} earlier, see: stepfast log`]])]
       : []),
     ...shown.flatMap(({ path, output, folded }) => [
       line([
-        ['green', `${signs.done} `],
+        ['green', `${symbols.done} `],
         printable(path).padEnd(width),
         '  ',
         ...(folded ? foldedWords(folded, now) : evidenceOf(output, { definition, tree, now })),
@@ -67,8 +67,8 @@ export function runLines(view: RunView, io: Io): string[] {
       definition,
       worker: view.worker,
       run: view.name,
-      ...(view.logOf ? { logOf: view.logOf } : {}),
-      nextSaid: view.nextSaid ?? false,
+      logOf: view.logOf,
+      noNext: view.noNext ?? false,
     }),
   ];
   return lines.filter((text, index) => text !== '' || lines[index - 1] !== '');
@@ -76,12 +76,12 @@ export function runLines(view: RunView, io: Io): string[] {
 
 interface Done {
   path: string;
-  /** The last one, where it stands for a whole loop. */
+  /** The last one of a loop. */
   output: Output;
   folded?: Output[];
 }
 
-/** What was completed, oldest first, a finished loop as one; ids may hold dots, so paths are read from the handles. */
+/** Completed positions, oldest first, with a finished loop as one. Paths come from the handles, because ids may contain dots. */
 function doneIn({ steps }: Definition, state: State): Done[] {
   const current = state.status === 'complete' ? steps.length : steps.findIndex(({ id }) => id === state.step);
   const over = new Set(
@@ -114,22 +114,22 @@ function foldedWords(outputs: readonly Output[], now: number): Span[] {
   return [`${count(outputs.length, 'position')}, `, proven, ['dim', `, ${age}`]];
 }
 
-export const statusLook = (status: State['status']): 'green' | 'yellow' | 'red' | 'cyan' =>
+export const statusColor = (status: State['status']): 'green' | 'yellow' | 'red' | 'cyan' =>
   status === 'complete' ? 'green' : status === 'waiting' ? 'yellow' : status === 'running' ? 'cyan' : 'red';
 
 /** In a table: `build/task-2/verify`, `plan waits: review`, `3 positions`. */
-export function standsAt(state: State): string {
+export function positionText(state: State): string {
   if (state.status === 'complete' || state.status === 'failed' || state.status === 'cancelled')
     return state.status;
   const cursors = Object.values(state.cursors);
   const [only, second] = cursors;
   if (state.budget.exhausted !== undefined) return `${state.step} waits: budget`;
-  if (!only) return state.blocked === undefined ? state.step : `${state.step} is stuck`;
+  if (!only) return state.blocked === undefined ? state.step : `${state.step} is blocked`;
   if (second) return `${state.step}, ${cursors.length} positions`;
-  if (only.checking) return `${only.path} is checked`;
+  if (only.checking) return `${only.path}, gates running`;
   return only.waiting ? `${only.path} waits: ${only.waiting.kind}` : only.path;
 }
 
-/** The handles that are open, for completion and lists. */
+/** The handles of the open positions. */
 export const handlesOf = (state: State): string[] =>
   Object.values(state.cursors).map(({ path, visit }) => formatHandle(state.run, path, visit));

@@ -1,7 +1,7 @@
 import type { Io } from '../io.ts';
 
-/** One sign for one meaning, in every view of a run. */
-export interface Signs {
+/** The same symbols in every view of a run. */
+export interface Symbols {
   done: string;
   here: string;
   open: string;
@@ -11,7 +11,7 @@ export interface Signs {
   more: string;
 }
 
-export const signsFor = ({ unicode }: Io): Signs =>
+export const symbolsFor = ({ unicode }: Io): Symbols =>
   unicode
     ? { done: '✓', here: '●', open: '○', bad: '✗', waits: '◆', dot: ' · ', more: '…' }
     : { done: '[x]', here: '[>]', open: '[ ]', bad: '[!]', waits: '[?]', dot: ', ', more: '...' };

@@ -26,8 +26,8 @@ import { costOf, subtract, sum, type TextSize } from './text-size.ts';
 /** The size limit of a host or workflow; absent means unlimited. */
 export interface Cap {
   /** Estimated. */
-  tokens?: number;
-  characters?: number;
+  tokens?: number | undefined;
+  characters?: number | undefined;
 }
 
 /** A compiled briefing. `text` and `markdown` are within the cap. */

@@ -8,20 +8,20 @@ export const capabilities: readonly Capability[] = [
     kind: 'before_tool',
     event: 'PreToolUse',
     tells: 'context and deny',
-    note: 'denies what an agent cannot use',
+    note: 'denies tools that an agent cannot use',
   },
-  { kind: 'after_tool', event: 'PostToolUse', tells: 'context', note: 'plain output does not arrive' },
+  { kind: 'after_tool', event: 'PostToolUse', tells: 'context', note: 'plain output is dropped' },
   {
     kind: 'before_compact',
     event: 'PreCompact',
     tells: 'summariser',
-    note: 'plain output is added to the instructions of the summariser; never blocks',
+    note: 'plain output is added to the instructions of the summarizer; never blocks',
   },
   { kind: 'after_compact', event: 'PostCompact', tells: 'nothing', note: 'carries the summary' },
-  { kind: 'stop', event: 'Stop', tells: 'block', note: 'the host goes on after about eight in a row' },
+  { kind: 'stop', event: 'Stop', tells: 'block', note: 'the host stops anyway after about eight in a row' },
   { kind: 'subagent_start', event: 'SubagentStart', tells: 'context', note: 'reaches the subagent' },
-  { kind: 'subagent_stop', event: 'SubagentStop', tells: 'block', note: 'also fires for the summariser' },
-  { kind: 'session_end', event: 'SessionEnd', tells: 'nothing', note: 'ended after about 1.5 s' },
+  { kind: 'subagent_stop', event: 'SubagentStop', tells: 'block', note: 'also fires for the summarizer' },
+  { kind: 'session_end', event: 'SessionEnd', tells: 'nothing', note: 'killed after about 1.5 s' },
 ];
 
 /** One hook to register. `mark` is the file that must exist for the hook to start anything. */

@@ -3,18 +3,22 @@ import { join } from 'node:path';
 import type { Check, FoundHost, SetupContext } from '../../runtime/index.ts';
 import { isRefusal, readDocument, readSettingsFile } from '../settings/index.ts';
 import { type InstalledPlugin, lookInstalled, pluginId } from './installed.ts';
-import { dialect, sayWhere, settingIn, settingsFiles, shownFile } from './settings-files.ts';
+import { describeError, dialect, settingIn, settingsFiles, shownFile } from './settings-files.ts';
 
-/** The version that every test of this adapter runs. */
+/** The version that the tests of this adapter run. */
 export const testedVersion = '2.1.325';
 
-/** `version` is the plugin's that this program would install. */
-export async function checkClaude(found: FoundHost, place: SetupContext, version: string): Promise<Check[]> {
+/** `version`: the plugin version that this program would install. */
+export async function checkClaude(
+  found: FoundHost,
+  context: SetupContext,
+  version: string,
+): Promise<Check[]> {
   return [
     checkVersion(found),
-    ...checkSettings(place),
-    ...(await checkPlugin(found, place, version)),
-    ...checkSwitches(place),
+    ...checkSettings(context),
+    ...(await checkPlugin(found, context, version)),
+    ...checkSwitches(context),
   ];
 }
 
@@ -29,14 +33,14 @@ function checkVersion({ program, version }: FoundHost): Check {
   return { what, state: 'note', says, next: 'claude update' };
 }
 
-/** A file that is broken turns off whatever is in it, the plugin too. */
-function checkSettings(place: SetupContext): Check[] {
-  return Object.values(settingsFiles(place)).flatMap((file): Check[] => {
-    const name = shownFile(file, place);
+/** The host ignores a broken file, and with it the plugin. */
+function checkSettings(context: SetupContext): Check[] {
+  return Object.values(settingsFiles(context)).flatMap((file): Check[] => {
+    const name = shownFile(file, context);
     try {
       const document = readDocument(readSettingsFile(file) ?? '', dialect);
       if (!isRefusal(document)) return [];
-      const says = `${sayWhere(name, document)}. Claude Code takes nothing from this file.`;
+      const says = `${describeError(name, document)}. Claude Code ignores this file.`;
       return [{ what: 'settings', state: 'wrong', says, next: `mend ${name}` }];
     } catch (error) {
       const says = error instanceof Error ? error.message : String(error);
@@ -45,12 +49,12 @@ function checkSettings(place: SetupContext): Check[] {
   });
 }
 
-async function checkPlugin(found: FoundHost, place: SetupContext, version: string): Promise<Check[]> {
+async function checkPlugin(found: FoundHost, context: SetupContext, version: string): Promise<Check[]> {
   const what = 'plugin';
-  const known = await lookInstalled(found, place);
+  const known = await lookInstalled(found, context);
   if (!known)
     return [
-      { what, state: 'wrong', says: "'claude plugin list --json' gives no list", next: 'claude update' },
+      { what, state: 'wrong', says: "'claude plugin list --json' printed no list", next: 'claude update' },
     ];
   const plugin = known.here.find(({ enabled }) => enabled) ?? known.here[0];
   if (!plugin)
@@ -60,7 +64,7 @@ async function checkPlugin(found: FoundHost, place: SetupContext, version: strin
   return [checkFiles(plugin) ?? checkAge(plugin, version)];
 }
 
-/** The host loads it in place, so its folder must be there. */
+/** The host loads it in place, so its folder must exist. */
 function checkFiles({ folder }: InstalledPlugin): Check | undefined {
   if (folder === undefined) return undefined;
   const missing = ['hooks/hooks.json', 'hooks/stepfast-hook.sh', 'dist/hook.cjs', 'dist/cli.js'].find(
@@ -82,8 +86,8 @@ function checkAge({ version: installed, scope }: InstalledPlugin, version: strin
   return { what, state: 'wrong', says, next: 'stepfast init' };
 }
 
-function checkSwitches(place: SetupContext): Check[] {
-  const { user, project, local } = settingsFiles(place);
+function checkSwitches(context: SetupContext): Check[] {
+  const { user, project, local } = settingsFiles(context);
   const off = [local, project, user].find((file) => settingIn(file, 'disableAllHooks') !== undefined);
   const isOff = off !== undefined && settingIn(off, 'disableAllHooks') === true;
   const checks: Check[] = [];
@@ -91,14 +95,14 @@ function checkSwitches(place: SetupContext): Check[] {
     checks.push({
       what: 'hooks',
       state: 'wrong',
-      says: `"disableAllHooks" in ${shownFile(off, place)} turns all hooks off`,
+      says: `"disableAllHooks" in ${shownFile(off, context)} turns all hooks off`,
       next: 'take it out',
     });
-  if (place.env.CLAUDE_CODE_SIMPLE)
+  if (context.env.CLAUDE_CODE_SIMPLE)
     checks.push({
       what: 'hooks',
       state: 'wrong',
-      says: 'CLAUDE_CODE_SIMPLE is set (as by --bare): sessions load no plugin and fire no hook',
+      says: 'CLAUDE_CODE_SIMPLE is set (as by --bare): sessions load no plugins and run no hooks',
       next: 'start Claude Code without it',
     });
   return checks;

@@ -110,7 +110,7 @@ describe('[pain 20] a permission that a session is given meanwhile', () => {
     expect(await claude.init()).toMatchObject({ code: 'host_failed' });
     expect(granted()).toContain('GRANTED');
     expect(claude.read()).not.toContain('stepfast');
-    expect(readdirSync(join(claude.place.state, 'installs'))).toEqual([]);
+    expect(readdirSync(join(claude.context.state, 'installs'))).toEqual([]);
   });
 });
 
@@ -119,20 +119,20 @@ test('[pain 20] an init that fails leaves every byte and no record', async () =>
   claude.trouble({ fails: 'plugin install' });
   expect(await claude.init()).toMatchObject({ code: 'host_failed' });
   expect(claude.read()).toBe(odd);
-  expect(readdirSync(join(claude.place.state, 'installs'))).toEqual([]);
+  expect(readdirSync(join(claude.context.state, 'installs'))).toEqual([]);
 });
 
 test('[pain 20] without a record, what has our name goes, and the status line where it is ours to the letter', async () => {
   claude.put('{ "model": "x" }\n');
   await claude.init();
-  const records = join(claude.place.state, 'installs');
+  const records = join(claude.context.state, 'installs');
   rmSync(records, { recursive: true });
   // A second init makes a record of what is there, and of no more.
   await claude.init();
   const [name = ''] = readdirSync(records);
   writeFileSync(
     join(records, name),
-    JSON.stringify({ version: 1, root: claude.place.root, files: [], folders: [] }),
+    JSON.stringify({ version: 1, root: claude.context.root, files: [], folders: [] }),
   );
   await claude.uninstall({ isGone: true });
   expect(claude.read()).toBe('{ "model": "x" }\n');
@@ -141,7 +141,7 @@ test('[pain 20] without a record, what has our name goes, and the status line wh
 test('[pain 20] a record that init makes of what was there already does not bring it back', async () => {
   claude.put('{ "model": "x" }\n');
   await claude.init();
-  rmSync(join(claude.place.state, 'installs'), { recursive: true });
+  rmSync(join(claude.context.state, 'installs'), { recursive: true });
   await claude.init();
   await claude.uninstall({ isGone: true });
   expect(claude.read()).toBe('{ "model": "x" }\n');
@@ -153,7 +153,7 @@ test('[pain 20] a status line of their own stays', async () => {
   claude.put(
     (claude.read() ?? '').replace(/"command":\s*"node [^"]*"/, '"command": "stepfast statusline | mine"'),
   );
-  rmSync(join(claude.place.state, 'installs'), { recursive: true });
+  rmSync(join(claude.context.state, 'installs'), { recursive: true });
   await claude.uninstall();
   expect(claude.read()).toContain('mine');
 });
@@ -193,6 +193,6 @@ test('what init --team wrote goes with a plain uninstall, and what others commit
 test('[pain 20] where there was nothing, nothing is left', async () => {
   await claude.init();
   await claude.uninstall();
-  expect(existsSync(join(claude.place.root, '.claude'))).toBe(false);
-  expect(readdirSync(join(claude.place.state, 'installs'))).toEqual([]);
+  expect(existsSync(join(claude.context.root, '.claude'))).toBe(false);
+  expect(readdirSync(join(claude.context.state, 'installs'))).toEqual([]);
 });

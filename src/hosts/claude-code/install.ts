@@ -20,34 +20,34 @@ interface Intent extends Writing {
 
 export async function planInstall(
   found: FoundHost,
-  place: SetupContext,
+  context: SetupContext,
   options: SetupOptions,
 ): Promise<SetupPlan | SetupRefusal> {
-  const intent = await intend(found, place, options);
+  const intent = await intend(found, context, options);
   if (isSetupRefusal(intent)) return intent;
   const { commands, wanted, notes } = intent;
-  const line = 'a status line: the run, its step, the last check, how full the context is';
+  const line = 'a status line: the run, its step, the last gate, context usage';
   return {
     commands: commands.map((args) => ['claude', ...args.map(quoted)].join(' ')),
-    edits: wanted.length > 0 ? [{ file: shownFile(settingsFiles(place).local, place), what: line }] : [],
+    edits: wanted.length > 0 ? [{ file: shownFile(settingsFiles(context).local, context), what: line }] : [],
     notes,
-    perform: () => install(found, place, intent),
+    perform: () => install(found, context, intent),
   };
 }
 
 async function install(
   found: FoundHost,
-  place: SetupContext,
+  context: SetupContext,
   intent: Intent,
 ): Promise<SetupRefusal | undefined> {
-  const records = openRecords(place, intent);
+  const records = openRecords(context, intent);
   records.begin();
   for (const args of intent.commands) {
-    const ran = await ask(found.program, args, place);
+    const ran = await ask(found.program, args, context);
     if (ran.code === 0) continue;
-    // A marketplace stays known even where adding it failed.
+    // A marketplace stays registered even if adding it failed.
     if (intent.known.marketplace === undefined)
-      await ask(found.program, ['plugin', 'marketplace', 'remove', marketplace], place);
+      await ask(found.program, ['plugin', 'marketplace', 'remove', marketplace], context);
     records.undo();
     return failed(args, ran);
   }
@@ -57,16 +57,16 @@ async function install(
 
 async function intend(
   found: FoundHost,
-  place: SetupContext,
+  context: SetupContext,
   { team, plugin, version }: SetupOptions,
 ): Promise<Intent | SetupRefusal> {
-  const { user, project, local } = settingsFiles(place);
+  const { user, project, local } = settingsFiles(context);
   const files = team ? [local, project] : [local];
   for (const file of files) {
-    const refusal = notWritable(file, place);
+    const refusal = notWritable(file, context);
     if (refusal) return refusal;
   }
-  const known = await lookInstalled(found, place);
+  const known = await lookInstalled(found, context);
   if (!known) return noList(found, 'init');
   if (known.marketplace !== undefined && real(known.marketplace) !== real(plugin))
     return {
@@ -84,11 +84,11 @@ async function intend(
   if (!mine) commands.push(['plugin', 'install', pluginId, '--scope', scope]);
   else if (mine.version !== version) commands.push(['plugin', 'update', pluginId, '--scope', scope]);
   const notes =
-    mine?.enabled === false ? [`The plugin is switched off: claude plugin enable ${pluginId}`] : [];
+    mine?.enabled === false ? [`The plugin is disabled. Enable it: claude plugin enable ${pluginId}`] : [];
   const taken = [user, project, local].find((file) => settingIn(file, 'statusLine') !== undefined);
   const isOurs = taken === local && isStatusline(settingIn(local, 'statusLine'));
   if (taken !== undefined && !isOurs)
-    notes.push(`Your status line stays as it is (${shownFile(taken, place)}).`);
+    notes.push(`Your status line is unchanged (${shownFile(taken, context)}).`);
   const wanted = taken === undefined ? [statuslineOf(plugin)] : [];
   return { commands, wanted, plugin, files, known, notes };
 }
@@ -103,6 +103,6 @@ function failed(args: readonly string[], { stdout, stderr, code }: Ran): SetupRe
   return {
     code: 'host_failed',
     message: `'${command}' failed (exit ${code})${said === '' ? '.' : `:\n  ${said}`}\nWhat it had begun was taken back.`,
-    next: 'mend what it says, then: stepfast init',
+    next: 'fix the problem it reports, then: stepfast init',
   };
 }

@@ -12,34 +12,34 @@ export interface InstalledPlugin {
   scope: Scope;
   version: string | undefined;
   enabled: boolean;
-  /** Where it is loaded from. */
+  /** The directory that it is loaded from. */
   folder: string | undefined;
 }
 
-/** What the host says of Stepfast's plugin. */
+/** What the host reports about Stepfast's plugin. */
 export interface Installed {
-  /** Where its marketplace is; '' for one that is not a folder. */
+  /** The folder of its marketplace; '' if it is not a folder. */
   marketplace: string | undefined;
   here: InstalledPlugin[];
   /** In other projects. */
   elsewhere: number;
 }
 
-/** By the host's own commands; undefined where they fail. */
+/** From the host's own commands; undefined if they fail. */
 export async function lookInstalled(
   { program }: FoundHost,
-  place: SetupContext,
+  context: SetupContext,
 ): Promise<Installed | undefined> {
   const [plugins, markets] = await Promise.all([
-    list(program, ['plugin', 'list', '--json'], place),
-    list(program, ['plugin', 'marketplace', 'list', '--json'], place),
+    list(program, ['plugin', 'list', '--json'], context),
+    list(program, ['plugin', 'marketplace', 'list', '--json'], context),
   ]);
   if (!plugins || !markets) return undefined;
   const ours = plugins.filter((each) => isPayload(each) && each.id === pluginId).filter(isPayload);
   const market = markets.filter(isPayload).find(({ name }) => name === marketplace);
   const here = ours.filter((each) => {
     const project = textIn(each, 'projectPath');
-    return project === undefined || real(project) === real(place.root);
+    return project === undefined || real(project) === real(context.root);
   });
   return {
     marketplace: market && (textIn(market, 'path') ?? ''),
@@ -53,7 +53,7 @@ export async function lookInstalled(
   };
 }
 
-/** Nothing is concluded from that: not that no other project has the plugin, either. */
+/** Draws no conclusion: other projects may have the plugin. */
 export const noList = ({ version }: FoundHost, command: 'init' | 'uninstall'): SetupRefusal => ({
   code: 'host_failed',
   message: `'claude plugin list --json' gave no list${version === undefined ? '' : `, in version ${version}`}.`,
@@ -65,9 +65,9 @@ const scopeOf = (scope: unknown): Scope => (scope === 'local' || scope === 'proj
 async function list(
   program: string,
   args: readonly string[],
-  place: SetupContext,
+  context: SetupContext,
 ): Promise<unknown[] | undefined> {
-  const { code, stdout } = await ask(program, args, place);
+  const { code, stdout } = await ask(program, args, context);
   if (code !== 0) return undefined;
   try {
     const value: unknown = JSON.parse(stdout);

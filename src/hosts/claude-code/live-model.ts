@@ -5,10 +5,10 @@ export interface ToolCall {
   input: Record<string, unknown>;
 }
 
-/** The least that the host needs of a model: it calls these tools one after the other, then says OK. */
+/** A minimal model for the host: calls these tools one after the other, then replies OK. */
 export interface LiveModel {
   url: string;
-  /** Bodies of the requests, as they came. */
+  /** The raw bodies of the requests. */
   requests(): readonly string[];
   close(): void;
 }
@@ -37,7 +37,7 @@ export async function startModel(calls: readonly ToolCall[]): Promise<LiveModel>
   };
 }
 
-/** Not a subagent's, not the summariser's, not a question of the host on the side. */
+/** Not from a subagent, the summarizer or a side question of the host. */
 function isMain({ headers }: IncomingMessage, body: string): boolean {
   if (headers['x-claude-code-agent-id'] !== undefined) return false;
   return /"tools":\[\{/.test(body) && !body.includes('CRITICAL: Respond with TEXT ONLY');

@@ -24,7 +24,7 @@ export interface Fired {
   stdout: string;
 }
 
-/** Runs a hook as it would be, and keeps what it printed. */
+/** Runs the real hook and records its output. */
 const probe = `#!/bin/sh
 mark=$1
 out=$(mktemp "\${0%/*}/fired/$mark.XXXXXX")
@@ -36,7 +36,7 @@ cat "$out.err" >&2
 exit "$code"
 `;
 
-/** The plugin's files with each hook behind the probe; `folder` is empty. */
+/** Copies the plugin to the empty `folder`, with each hook behind the probe. */
 export function probed(plugin: string, folder: string): LiveHook[] {
   mkdirSync(join(folder, 'hooks', 'fired'), { recursive: true });
   for (const name of readdirSync(plugin)) {
@@ -66,7 +66,7 @@ export function firedIn(folder: string): Fired[] {
       const code = join(fired, `${name}.code`);
       return {
         mark: name.replace(/\.\w+$/, ''),
-        // Without one it was ended by the host.
+        // Without an exit code, the host killed it.
         code: existsSync(code) ? Number(readFileSync(code, 'utf8')) : -1,
         stdout: readFileSync(join(fired, name), 'utf8'),
       };

@@ -6,7 +6,7 @@ import type { Environment } from '../../runtime/index.ts';
 
 export interface LiveSession {
   program: string;
-  /** Holds its configuration and temporary files. */
+  /** The folder of its configuration and temporary files. */
   home: string;
   cwd: string;
   plugin: string;
@@ -16,7 +16,7 @@ export interface LiveSession {
   limitMs: number;
 }
 
-/** Nothing of the person's own configuration, and no address but the model's. */
+/** Without the user's own configuration, and with no address but the model's. */
 export function environmentFor({ home, path }: Pick<LiveSession, 'home' | 'path'>): Record<string, string> {
   return {
     PATH: path,
@@ -30,7 +30,7 @@ export function environmentFor({ home, path }: Pick<LiveSession, 'home' | 'path'
 
 const tools = ['Bash', 'Read', 'Write', 'Agent', 'ToolSearch', 'mcp__plugin_stepfast_stepfast'];
 
-/** The real host with these prompts, one after the other. Why it failed, or nothing. */
+/** Runs the real host with these prompts, one after the other. Returns the reason of a failure. */
 export async function runSession(session: LiveSession): Promise<string | undefined> {
   const { program, home, cwd, plugin, url, prompts, limitMs } = session;
   const config = join(home, 'config');
@@ -83,10 +83,10 @@ export async function runSession(session: LiveSession): Promise<string | undefin
     );
   });
   try {
-    // What it started goes with it.
+    // Ends its child processes too.
     if (host.pid !== undefined) process.kill(-host.pid, 'SIGKILL');
   } catch {
-    // Nobody is left.
+    // Already gone.
   }
   return ended;
 }

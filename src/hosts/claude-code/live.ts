@@ -8,7 +8,7 @@ import { startModel, type ToolCall } from './live-model.ts';
 import { type Fired, firedIn, type LiveHook, probed } from './live-probe.ts';
 import { environmentFor, runSession } from './live-session.ts';
 
-/** Stands in the briefing of the temporary run, so whoever was told has it. */
+/** Part of the temporary run's briefing: a request that contains it got the briefing. */
 const canary = 'STEPFAST-CANARY-7f3d';
 
 const workflow = `name: canary
@@ -24,7 +24,7 @@ steps:
 const aloneMs = 15_000;
 const sessionMs = 40_000;
 
-/** Every hook as it is registered: by itself, then by the host. */
+/** Checks every registered hook: started directly, then by the host. */
 export async function tryLive(
   found: FoundHost | undefined,
   plugin: string,
@@ -80,7 +80,7 @@ export async function tryLive(
   }
 }
 
-/** One for each tool that a hook is registered for. */
+/** One call for each tool that a hook is registered for. */
 const callsFor = (root: string, at: string | undefined): ToolCall[] => [
   { name: 'Read', input: { file_path: join(root, 'note.md') } },
   { name: 'Write', input: { file_path: join(root, 'made.md'), content: 'Made.\n' } },
@@ -97,7 +97,7 @@ const callsFor = (root: string, at: string | undefined): ToolCall[] => [
   },
 ];
 
-/** Why it does not run, or nothing. */
+/** Why it does not run; undefined if it does. */
 function runAlone(
   { event, mark, command }: LiveHook,
   { plugin, cwd, env, deadline }: { plugin: string; cwd: string; env: Environment; deadline: number },
@@ -130,7 +130,7 @@ function runAlone(
   return status === 0 && said === '' ? undefined : `${event} (${mark}): ${said || `exit ${status}`}`;
 }
 
-/** Proven, silent or cut: by what stood in the model's requests, where the hook tells the model anything. */
+/** Proven, silent or cut, by the text in the model's requests if the hook adds any. */
 function judged({ event, mark }: LiveHook, fired: readonly Fired[], requests: readonly string[]): Check {
   const what = mark === '' ? event : `${event} ${mark.includes('-') ? `(${mark.split('-')[1]})` : ''}`.trim();
   const mine = fired.filter((each) => each.mark === mark);
@@ -146,14 +146,14 @@ function judged({ event, mark }: LiveHook, fired: readonly Fired[], requests: re
     return {
       what,
       state: 'wrong',
-      says: bad.code === -1 ? 'cut: the host ended it before it was done' : `it failed with exit ${bad.code}`,
+      says: bad.code === -1 ? 'cut: the host killed it before it finished' : `failed with exit ${bad.code}`,
       next: 'stepfast init',
     };
   const told = mine.map(({ stdout }) => textIn(stdout)).filter((text) => text !== '');
   const missing = told.filter((text) => !requests.some((body) => body.includes(inJson(text))));
   if (told.length === 0) return { what, state: 'ok', says: 'proven: the host started it' };
   if (missing.length === 0)
-    return { what, state: 'ok', says: 'proven: its words stood in the request to the model' };
+    return { what, state: 'ok', says: 'proven: its text was in the request to the model' };
   const opening = missing.some((text) => requests.some((body) => body.includes(inJson(text.slice(0, 500)))));
   const tells = capabilities.find((each) => each.event === event)?.tells;
   if (tells === 'nothing' || tells === 'block')
@@ -161,12 +161,12 @@ function judged({ event, mark }: LiveHook, fired: readonly Fired[], requests: re
   return {
     what,
     state: 'wrong',
-    says: opening ? 'cut: the model got only the beginning' : 'silent: it spoke, and the model was not told',
-    next: 'the next prompt or tool tells it again; report it with the version of Claude Code',
+    says: opening ? 'cut: the model got only the beginning' : 'silent: its text did not reach the model',
+    next: 'the next prompt or tool call repeats it; report this with the version of Claude Code',
   };
 }
 
-/** What a hook says to the model, plain or in its JSON. */
+/** The text that a hook sends to the model, plain or as JSON. */
 function textIn(stdout: string): string {
   try {
     const { hookSpecificOutput } = JSON.parse(stdout);
@@ -176,5 +176,5 @@ function textIn(stdout: string): string {
   }
 }
 
-/** As it stands in a request's body. */
+/** As it appears in the body of a request. */
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);

@@ -9,7 +9,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** A command that needs the network waits for it, so without one it takes its time. */
+/** Generous: without a network, a command that needs it waits for its own timeout. */
 const limitMs = 90_000;
 
 export async function findClaude({
@@ -23,7 +23,7 @@ export async function findClaude({
   return code === 0 && version !== undefined ? { program, version } : { program };
 }
 
-/** Never throws: what cannot be started has the status 127. */
+/** Never throws: a program that cannot be started has the status 127. */
 export async function ask(
   program: string,
   args: readonly string[],
@@ -33,7 +33,7 @@ export async function ask(
     const options = { cwd: root, env: { ...env }, timeout: limitMs, maxBuffer: 16 * 1024 * 1024 };
     const child = execFile(program, [...args], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 127;
-      const late = error?.killed ? `It was ended after ${limitMs / 1000} s.` : '';
+      const late = error?.killed ? `It timed out after ${limitMs / 1000} s.` : '';
       resolve({ code, stdout, stderr: [stderr, late].filter(Boolean).join('\n') });
     });
     child.stdin?.end();
@@ -58,6 +58,6 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** For a shell, where it needs that. */
+/** Quoted for a shell where needed. */
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

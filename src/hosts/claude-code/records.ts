@@ -20,39 +20,39 @@ import { hostName } from './parse-payload.ts';
 import { dialect, ourEntries, settingsFiles } from './settings-files.ts';
 
 export interface Writing {
-  /** Files that the host or we write into. */
+  /** Settings files that the host or Stepfast edits. */
   files: readonly string[];
-  /** What we add ourselves, in the local settings. */
+  /** Entries that Stepfast adds to the local settings. */
   wanted: readonly Entry[];
-  /** Where the plugin is. */
+  /** The plugin's folder. */
   plugin: string;
 }
 
-/** What an installation does to settings files, and what is kept of them. */
+/** The changes of an installation to settings files, and the originals. */
 export interface Records {
-  /** Before the host starts: an installation that is killed after that can still be undone. */
+  /** Called before the host starts, so that a killed installation can be undone. */
   begin(): void;
-  /** Each file as its owner typed it, with the host's entries and ours. */
+  /** Each file in its owner's formatting, with the host's entries and ours. */
   settle(): void;
-  /** Each file as it was at the start, with what others wrote into it meanwhile. */
+  /** Each file as at the start, plus what others wrote meanwhile. */
   undo(): void;
 }
 
 interface Start {
-  /** At the start, with what an earlier installation left. */
+  /** The originals, including those kept by an earlier installation. */
   text: string | null;
   kept: KeptFile;
 }
 
-export function openRecords(place: SetupContext, { files, wanted, plugin }: Writing): Records {
-  const root = real(place.root);
-  const folder = join(place.root, '.claude');
+export function openRecords(context: SetupContext, { files, wanted, plugin }: Writing): Records {
+  const root = real(context.root);
+  const folder = join(context.root, '.claude');
   const hadFolder = existsSync(folder);
   const entries = ourEntries(plugin);
-  const { local } = settingsFiles(place);
+  const { local } = settingsFiles(context);
   // The files before the ledger: where another installation has changed a file, the ledger has its original.
   const texts = files.map((path) => ({ path, text: readSettingsFile(path) }));
-  const ledger = readLedger(place.state, hostName, root);
+  const ledger = readLedger(context.state, hostName, root);
   const starts = texts.map(({ path, text }): Start => {
     const known = ledger?.files.find((each) => each.path === path);
     const before = ownersText(text, known, entries, dialect);
@@ -68,8 +68,8 @@ export function openRecords(place: SetupContext, { files, wanted, plugin }: Writ
         if (!isRefusal(left) && left !== now) writeSettingsFile(kept.path, left);
       }
       if (!hadFolder) removeIfEmpty(folder);
-      if (ledger) writeLedger(place.state, ledger);
-      else removeLedger(place.state, hostName, root);
+      if (ledger) writeLedger(context.state, ledger);
+      else removeLedger(context.state, hostName, root);
     },
   };
 
@@ -84,11 +84,11 @@ export function openRecords(place: SetupContext, { files, wanted, plugin }: Writ
   function record(kept: readonly KeptFile[]): void {
     const others = ledger?.files.filter(({ path }) => !files.includes(path)) ?? [];
     const folders = ledger?.folders ?? (hadFolder ? [] : [folder]);
-    writeLedger(place.state, { version: 2, host: hostName, root, files: [...others, ...kept], folders });
+    writeLedger(context.state, { version: 2, host: hostName, root, files: [...others, ...kept], folders });
   }
 }
 
-/** What an earlier version installed is ours as well. */
+/** Entries of an earlier version are ours as well. */
 const both = (known: KeptFile | undefined, entries: readonly Entry[]): Entry[] => [
   ...entries,
   ...(known?.entries ?? []).filter((old) => !entries.some((entry) => isDeepStrictEqual(old, entry))),
@@ -98,6 +98,6 @@ export function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // It is in use, or gone.
+    // In use, or already removed.
   }
 }

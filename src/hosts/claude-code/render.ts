@@ -48,7 +48,7 @@ function text(kind: HookKind, { context, deny, block, survive, say }: HookOutput
   return Object.keys(json).length === 0 ? '' : JSON.stringify(json);
 }
 
-/** Cuts text that the host would replace by a preview, and says where the rest is. */
+/** Cuts text that the host would replace by a preview, and names the source of the rest. */
 function within(whole: string): string {
   if (whole.length <= contextCharacters) return whole;
   const last = '\n(cut here: workflow_context has all of it)';

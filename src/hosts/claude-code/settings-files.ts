@@ -13,7 +13,7 @@ import {
 import { marketplace, pluginId } from './installed.ts';
 import { quoted } from './program.ts';
 
-/** Seen in 2.1.325: a file with a comment in it is not loaded at all. */
+/** As of 2.1.325, a file with a comment is not loaded at all. */
 export const dialect = 'json';
 
 export interface SettingsFiles {
@@ -22,41 +22,41 @@ export interface SettingsFiles {
   local: string;
 }
 
-/** The later ones win. */
+/** Later ones take precedence. */
 export const settingsFiles = ({ root, home, env }: SetupContext): SettingsFiles => ({
   user: join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
   project: join(root, '.claude', 'settings.json'),
   local: join(root, '.claude', 'settings.local.json'),
 });
 
-/** Why the host could not write this file, said before it tries. */
-export function notWritable(file: string, place: SetupContext): SetupRefusal | undefined {
-  const name = shownFile(file, place);
+/** Why the host could not write this file, checked before it tries. */
+export function notWritable(file: string, context: SetupContext): SetupRefusal | undefined {
+  const name = shownFile(file, context);
   if (isLink(file))
     return {
       code: 'settings_link',
       message: `${name} is a symbolic link, and Claude Code writes through none.`,
-      next: 'put a file in its place, then: stepfast init',
+      next: 'replace it with a file, then: stepfast init',
     };
   const document = readDocument(readSettingsFile(file) ?? '', dialect);
   if (!isRefusal(document)) return undefined;
   return {
     code: 'settings_broken',
-    message: `Claude Code takes nothing from ${sayWhere(name, document)}. So the plugin cannot be switched on there.`,
-    next: 'mend that file, then: stepfast init',
+    message: `Claude Code ignores ${describeError(name, document)}, so the plugin cannot be enabled there.`,
+    next: 'fix that file, then: stepfast init',
   };
 }
 
-export const sayWhere = (name: string, { line, column, problem }: SettingsRefusal): string =>
+export const describeError = (name: string, { line, column, problem }: SettingsRefusal): string =>
   `${name}, line ${line}, column ${column}: ${problem}`;
 
-/** Within the project as seen from there, else in full. */
+/** Relative within the project, else absolute. */
 export function shownFile(file: string, { root }: Pick<SetupContext, 'root'>): string {
   const inside = relative(root, file);
   return inside.startsWith('..') ? file : inside.replaceAll('\\', '/');
 }
 
-/** A setting's value, and undefined also where the file cannot be read. */
+/** The value of a setting; undefined if the file cannot be read. */
 export function settingIn(file: string, key: string): Json | undefined {
   try {
     const document = readDocument(readSettingsFile(file) ?? '', dialect);
@@ -68,7 +68,7 @@ export function settingIn(file: string, key: string): Json | undefined {
   }
 }
 
-/** All that may be ours in a settings file; the status line only as we write it. */
+/** Every entry that may be ours; the status line only as we write it. */
 export const ourEntries = (plugin: string): Entry[] => [
   { kind: 'value', path: ['extraKnownMarketplaces', marketplace], value: true, named: true },
   { kind: 'value', path: ['enabledPlugins', pluginId], value: true, named: true },

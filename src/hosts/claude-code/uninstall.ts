@@ -21,21 +21,21 @@ import { lookInstalled, marketplace, noList, pluginId, real } from './installed.
 import { hostName } from './parse-payload.ts';
 import { ask, quoted, type Ran } from './program.ts';
 import { removeIfEmpty } from './records.ts';
-import { dialect, ourEntries, sayWhere, settingsFiles, shownFile } from './settings-files.ts';
+import { describeError, dialect, ourEntries, settingsFiles, shownFile } from './settings-files.ts';
 
 type FileResult = UninstallResult['files'][number];
 
-/** First the host's own commands, then each settings file as its owner had it, whatever the host said. */
+/** Runs the host's own commands, then restores each settings file whatever the host reported. */
 export async function uninstall(
   found: FoundHost | undefined,
-  place: SetupContext,
+  context: SetupContext,
   { team, plugin }: Pick<SetupOptions, 'team' | 'plugin'>,
 ): Promise<UninstallResult | SetupRefusal> {
-  const root = real(place.root);
-  const ledger = readLedger(place.state, hostName, root);
-  const known = found && (await lookInstalled(found, place));
+  const root = real(context.root);
+  const ledger = readLedger(context.state, hostName, root);
+  const known = found && (await lookInstalled(found, context));
   if (found && !known) return noList(found, 'uninstall');
-  const { local, project } = settingsFiles(place);
+  const { local, project } = settingsFiles(context);
   const entries = ourEntries(plugin);
   const isOurs = team || ledger?.files.some(({ path }) => path === project) === true;
   const targets = [local, ...(isOurs ? [project] : [])].flatMap(
@@ -47,43 +47,43 @@ export async function uninstall(
   const others = known && known.elsewhere + here.length - mine.length;
   const commands: string[][] = [
     ...mine.map(({ scope }) => ['plugin', 'uninstall', pluginId, '--scope', scope]),
-    // To remove it takes the plugin from every project.
+    // Removing it would remove the plugin from every project.
     ...(known?.marketplace !== undefined && others === 0
       ? [['plugin', 'marketplace', 'remove', marketplace]]
       : []),
   ];
-  const failed = await firstFailed(commands, found, place);
-  const files = targets.map((target) => putBack(target, place));
+  const failed = await firstFailed(commands, found, context);
+  const files = targets.map((target) => putBack(target, context));
   for (const folder of ledger?.folders ?? []) removeIfEmpty(folder);
-  // The host may have written it anew.
+  // The host may have rewritten it.
   if (theirs !== null) keepTeams(project, theirs, entries);
-  // Kept for the next time, when the host writes these files once more.
+  // Kept for the next run, if the host writes these files again.
   if (failed) return failed;
-  if (files.every(({ how }) => how !== 'left')) removeLedger(place.state, hostName, root);
+  if (files.every(({ how }) => how !== 'left')) removeLedger(context.state, hostName, root);
   const isTeams = entriesIn(theirs, entries, dialect).length > 0;
   const forAll = here.some(({ scope }) => scope === 'user');
   return {
     commands: commands.map((args) => ['claude', ...args.map(quoted)].join(' ')),
-    files: isTeams ? [...files, { file: shownFile(project, place), how: 'left', why: teams }] : files,
+    files: isTeams ? [...files, { file: shownFile(project, context), how: 'left', why: teams }] : files,
     used: others === undefined || others > 0,
     notes: forAll
       ? [
-          `You have it for all your projects, and that stays: claude plugin uninstall ${pluginId} --scope user`,
+          `It is still installed for all your projects. To remove it: claude plugin uninstall ${pluginId} --scope user`,
         ]
       : [],
   };
 }
 
 const teams =
-  "it is committed, so it is the team's. To take the plugin out for everybody: stepfast uninstall --team";
+  'it is committed and shared by the team. To remove the plugin for everyone: stepfast uninstall --team';
 
 async function firstFailed(
   commands: readonly string[][],
   found: FoundHost | undefined,
-  place: SetupContext,
+  context: SetupContext,
 ): Promise<SetupRefusal | undefined> {
   for (const args of commands) {
-    const ran = await ask(found?.program ?? '', args, place);
+    const ran = await ask(found?.program ?? '', args, context);
     if (ran.code !== 0) return refusalOf(args, ran);
   }
   return undefined;
@@ -94,7 +94,7 @@ function refusalOf(args: readonly string[], { code, stdout, stderr }: Ran): Setu
   return {
     code: 'host_failed',
     message: `'claude ${args.map(quoted).join(' ')}' failed (exit ${code}):\n  ${said}\nOur entries in this project's settings were taken out all the same.`,
-    next: 'mend what it says, then: stepfast uninstall',
+    next: 'fix the problem it reports, then: stepfast uninstall',
   };
 }
 
@@ -102,11 +102,11 @@ interface Target {
   file: string;
   known: KeptFile | undefined;
   entries: readonly Entry[];
-  /** The owner's text. */
+  /** The text without our entries. */
   text: ReturnType<typeof restored>;
 }
 
-/** Looked at before the host writes the file anew. undefined where nothing of ours is in it. */
+/** Read before the host rewrites the file. undefined if it has no entry of ours. */
 function targetFor(
   file: string,
   files: readonly KeptFile[] | undefined,
@@ -118,12 +118,13 @@ function targetFor(
   return { file, known, entries: known?.entries ?? entries, text: ownersText(now, known, entries, dialect) };
 }
 
-function putBack({ file, known, entries, text }: Target, place: SetupContext): FileResult {
-  const name = shownFile(file, place);
+function putBack({ file, known, entries, text }: Target, context: SetupContext): FileResult {
+  const name = shownFile(file, context);
   const now = readSettingsFile(file);
-  // What was written into it while the host was at work stays.
+  // Keeps what others wrote meanwhile.
   const left = isRefusal(text) ? text : restored(now, { before: text, entries }, dialect);
-  if (isRefusal(left)) return { file: name, how: 'left', why: `it cannot be read: ${sayWhere(name, left)}` };
+  if (isRefusal(left))
+    return { file: name, how: 'left', why: `it cannot be read: ${describeError(name, left)}` };
   if (left !== now) writeSettingsFile(file, left);
   if (left === null) return { file: name, how: 'removed' };
   return { file: name, how: left === known?.before ? 'as_before' : 'ours_removed' };

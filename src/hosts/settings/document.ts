@@ -4,10 +4,10 @@ import { type Node, type ParseError, parseTree, printParseErrorCode } from 'json
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [key: string]: Json };
 
-/** Which JSON a host reads: with comments and commas at the end, or without. */
+/** The JSON dialect of a host: with comments and trailing commas, or without. */
 export type Dialect = 'json' | 'jsonc';
 
-/** A settings file that nothing can be written into, and where it goes wrong. Lines and columns count from 1. */
+/** Why a settings file cannot be edited, and where. Lines and columns count from 1. */
 export interface SettingsRefusal {
   code: 'broken' | 'shape';
   problem: string;
@@ -15,11 +15,11 @@ export interface SettingsRefusal {
   column: number;
 }
 
-/** A settings file as a text and as a tree; offsets are those of `body`. */
+/** A settings file as text and as a tree; offsets are relative to `body`. */
 export interface SettingsDocument {
   bom: string;
   body: string;
-  /** undefined for a file with nothing in it. */
+  /** undefined for an empty file. */
   root: Node | undefined;
   value: Json;
 }
@@ -37,7 +37,7 @@ export function readDocument(text: string, dialect: Dialect): SettingsDocument |
   const root = parseTree(body, errors, { allowTrailingComma: jsonc, disallowComments: !jsonc });
   const [first] = errors;
   if (first) return refusal('broken', sayError(first, body), body, first.offset);
-  if (root?.type !== 'object') return refusal('shape', 'the file holds no JSON object', body, 0);
+  if (root?.type !== 'object') return refusal('shape', 'the file is not a JSON object', body, 0);
   return { bom, body, root, value: jsonOf(root) };
 }
 
@@ -51,7 +51,7 @@ export function refusal(
   return { code, problem, line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }
 
-/** Of keys that stand twice the last one counts, as for every reader of JSON. `__proto__` is an ordinary key. */
+/** The last of duplicate keys counts, as in JSON.parse. `__proto__` is an ordinary key. */
 function jsonOf(node: Node): Json {
   if (node.type === 'array') return (node.children ?? []).map(jsonOf);
   // A leaf's value is a string, a number, a boolean or null.
@@ -69,12 +69,12 @@ export const sameJson = (one: Json | undefined, other: Json | undefined): boolea
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** undefined where the value is no object, or has no such key of its own. */
+/** undefined if the value is not an object or does not have the key. */
 export const valueAt = (value: Json | undefined, key: string): Json | undefined =>
   isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
 const said: Record<string, string> = {
-  InvalidCommentToken: 'a comment, which this file may not have',
+  InvalidCommentToken: 'a comment, which is not allowed in this file',
   PropertyNameExpected: 'the name of a setting is missing',
   ValueExpected: 'a value is missing',
   ColonExpected: 'a colon is missing',
@@ -82,12 +82,12 @@ const said: Record<string, string> = {
   CloseBraceExpected: 'a } is missing',
   CloseBracketExpected: 'a ] is missing',
   EndOfFileExpected: 'text after the end of the settings',
-  UnexpectedEndOfString: 'a text has no end',
-  UnexpectedEndOfComment: 'a comment has no end',
+  UnexpectedEndOfString: 'an unterminated string',
+  UnexpectedEndOfComment: 'an unterminated comment',
 };
 
 function sayError({ error, offset }: ParseError, body: string): string {
   const name = printParseErrorCode(error);
-  if (name === 'PropertyNameExpected' && /^[}\],]/.test(body.slice(offset))) return 'a comma too many';
-  return said[name] ?? 'this is no JSON';
+  if (name === 'PropertyNameExpected' && /^[}\],]/.test(body.slice(offset))) return 'an extra comma';
+  return said[name] ?? 'invalid JSON';
 }

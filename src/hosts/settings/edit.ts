@@ -23,7 +23,7 @@ export function edited(document: SettingsDocument, value: Json, dialect: Dialect
   return `${bom}${JSON.stringify(value, null, indentOf(body))}\n`.replaceAll('\n', eol);
 }
 
-/** Unchanged where there is nothing to edit, or `modify` throws, as it may on a key that is there twice. */
+/** Unchanged if there is nothing to edit or `modify` throws, as it may for a duplicate key. */
 function changed({ body, root, value: from }: SettingsDocument, to: Json): string {
   try {
     return root ? change(body, [], from, to) : body;
@@ -47,7 +47,7 @@ function change(text: string, path: JSONPath, from: Json | undefined, to: Json |
   return set(text, path, to);
 }
 
-/** Which items of `from` are not in `to`; undefined where more than that differs. */
+/** The items of `from` that are not in `to`; undefined if anything else differs. */
 function removedFrom(from: readonly Json[], to: readonly Json[]): number[] | undefined {
   const removed: number[] = [];
   for (const [index, item] of from.entries())
@@ -55,7 +55,7 @@ function removedFrom(from: readonly Json[], to: readonly Json[]): number[] | und
   return from.length - removed.length === to.length ? removed : undefined;
 }
 
-/** No value removes. What is added is formatted like the file; what is around a removal is left as it is. */
+/** Without a value it removes the key. Additions use the file's formatting. */
 function set(text: string, path: JSONPath, value: Json | undefined): string {
   const indent = indentOf(text);
   const formattingOptions = { insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol: '\n' };

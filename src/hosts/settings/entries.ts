@@ -13,11 +13,11 @@ import {
 } from './document.ts';
 import { edited } from './edit.ts';
 
-/** What Stepfast or its host puts into a settings file. */
+/** An entry that Stepfast or its host adds to a settings file. */
 export type Entry =
-  /** A value of the person is never replaced; one under a name of ours is. */
+  /** Never replaces the user's value; replaces one under our own name. */
   | { kind: 'value'; path: readonly string[]; value: Json; named?: true }
-  /** One more in a list, such as a hook. */
+  /** An added item of a list, such as a hook. */
   | { kind: 'item'; path: readonly string[]; value: Json };
 
 /** The owner's text of a settings file, and the entries that are ours in it since. */
@@ -28,8 +28,8 @@ export interface Original {
 }
 
 /**
- * Pure. All entries or none: a file that cannot be read, or has something else where a list or an object must be, is
- * refused. Twice is the same as once. null is an absent file.
+ * Pure and idempotent. Adds all entries or none: refuses a file that cannot be parsed or has another type where a list
+ * or an object is needed. null: no file.
  */
 export function withEntries(
   text: string | null,
@@ -47,8 +47,8 @@ export function withEntries(
 }
 
 /**
- * Pure. Every place of ours becomes what it was before, and every other value stays. Where no other value changed
- * since, however the file is written now, these are the bytes of before. null: there is to be no file.
+ * Pure. Restores every entry of ours and keeps every other value. If no other value changed, the result is the original
+ * byte for byte, whatever the formatting now. null: remove the file.
  */
 export function restored(
   now: string | null,
@@ -68,9 +68,9 @@ export function restored(
 }
 
 /**
- * Pure. A host changes a settings file its own way, and may rewrite all of it: other order, other formatting. This is
- * what to write after that: the owner's text with the entries that the host put there and those that are `wanted`. `before`
- * is the owner's text now, which differs from the original where the owner changed the file meanwhile.
+ * Pure. A host may rewrite a settings file in another order and formatting. Returns what to write after that: the owner's
+ * text with the host's entries and the `wanted` ones. `before` is the owner's current text, which differs from the
+ * original if the owner has edited the file since.
  */
 export function settled(
   written: string | null,

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { StepfastError } from '../../errors.ts';
 
-/** null for a file that is not there. Throws where it cannot be read, or is no text. */
+/** null for a missing file. Throws if it cannot be read or is not text. */
 export function readSettingsFile(path: string): string | null {
   if (!existsSync(path)) return null;
   const bytes = readFileSync(path);
@@ -24,8 +24,7 @@ export function readSettingsFile(path: string): string | null {
 }
 
 /**
- * Whole or not at all, by a rename beside its target. A link stays a link, and the mode stays. null removes the
- * file.
+ * Atomic, by a rename next to the target. Keeps links and the file mode. null removes the file.
  */
 export function writeSettingsFile(path: string, text: string | null): void {
   if (text === null) return rmSync(path, { force: true });

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import type { Original } from './entries.ts';
 
-/** What is kept of a settings file, so that it can be restored. */
+/** The record of a settings file, for restoring it. */
 export interface KeptFile extends Original {
   path: string;
 }
@@ -21,7 +21,7 @@ export interface Ledger {
 const fileOf = (state: string, host: string, root: string): string =>
   join(state, 'installs', `${host}-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.json`);
 
-/** `state` is Stepfast's folder of this user. One that cannot be read, or is of another version, counts as none. */
+/** `state`: Stepfast's folder of this user. An unreadable ledger or one of another version counts as missing. */
 export function readLedger(state: string, host: string, root: string): Ledger | undefined {
   try {
     const ledger: Ledger = JSON.parse(readFileSync(fileOf(state, host, root), 'utf8'));
@@ -32,7 +32,7 @@ export function readLedger(state: string, host: string, root: string): Ledger | 
   }
 }
 
-/** Whole or not at all, by a rename. Settings may hold secrets: nobody else reads it. */
+/** Atomic, by a rename. Readable only by the user, because settings may contain secrets. */
 export function writeLedger(state: string, ledger: Ledger): void {
   const file = fileOf(state, ledger.host, ledger.root);
   mkdirSync(join(state, 'installs'), { recursive: true, mode: 0o700 });

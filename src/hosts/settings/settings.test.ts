@@ -44,12 +44,12 @@ function added(text: string | null, entries: readonly Entry[]): string {
 
 describe('[pain 20] adding entries', () => {
   test.each([
-    ['{ "a": 1,, }', 'json', 'a comma too many', 1, 10],
-    ['{\n  // mine\n  "a": 1\n}', 'json', 'a comment, which this file may not have', 2, 3],
-    ['{ "a": 1, }', 'json', 'a comma too many', 1, 11],
+    ['{ "a": 1,, }', 'json', 'an extra comma', 1, 10],
+    ['{\n  // mine\n  "a": 1\n}', 'json', 'a comment, which is not allowed in this file', 2, 3],
+    ['{ "a": 1, }', 'json', 'an extra comma', 1, 11],
     ['{\r\n"a": [1\r\n', 'jsonc', 'a ] is missing', 3, 1],
-    ['{ "a": "x }', 'jsonc', 'a text has no end', 1, 8],
-    ['[]', 'jsonc', 'the file holds no JSON object', 1, 1],
+    ['{ "a": "x }', 'jsonc', 'an unterminated string', 1, 8],
+    ['[]', 'jsonc', 'the file is not a JSON object', 1, 1],
     ['{"hooks": []}', 'jsonc', "'hooks' is not an object", 1, 11],
     ['{"hooks": {"Stop": "x"}}', 'jsonc', "'hooks.Stop' is not a list", 1, 20],
   ] as const)('to %j (%s) is refused with line and column', (text, dialect, problem, line, column) => {

@@ -20,10 +20,10 @@ const adoptingMs = 3000;
 
 /** `force`: adopt even if another run is active in this worktree. */
 export interface AdoptOptions {
-  actor?: NonNullable<Caller['actor']>;
-  session?: string;
-  facts?: SessionFacts;
-  force?: boolean;
+  actor?: Caller['actor'];
+  session?: string | undefined;
+  facts?: SessionFacts | undefined;
+  force?: boolean | undefined;
 }
 
 export interface Adoption {

@@ -7,7 +7,7 @@ import { type SessionOptions, startClaude, type Turn } from './session.ts';
 import type { StreamEvent } from './stream-event.ts';
 
 export interface RunOptions extends Omit<SessionOptions, 'home'> {
-  /** A home that outlives the run; a temporary one where not given, removed with the run. */
+  /** A home that is kept; by default a temporary one, removed with the run. */
   home?: string;
   prompts: readonly string[];
 }
@@ -15,12 +15,12 @@ export interface RunOptions extends Omit<SessionOptions, 'home'> {
 export interface ClaudeRun {
   network: Network;
   turns: Turn[];
-  /** In their order; `/clear` begins another. */
+  /** In order; `/clear` starts another. */
   sessions: string[];
   events: readonly StreamEvent[];
-  /** What the model was asked from the start of this run on. */
+  /** The model's requests since the start of this run. */
   requests: RequestLog;
-  /** Of the last session. */
+  /** The transcript of the last session. */
   transcript: string | undefined;
   exitCode: number | null;
   stderr: string;
@@ -29,7 +29,7 @@ export interface ClaudeRun {
   [Symbol.dispose](): void;
 }
 
-/** Starts the real host, sends the prompts one after the other, ends it. Throws where a prompt has no result. */
+/** Starts the real host, sends the prompts one after the other, ends it. Throws if a prompt has no result. */
 export async function runClaude({ prompts, ...options }: RunOptions): Promise<ClaudeRun> {
   const home = options.home ?? createHome();
   const remove = () => {

@@ -10,17 +10,17 @@ import type { Network } from './network.ts';
 import { answers, type StreamEvent } from './stream-event.ts';
 
 export interface SessionOptions extends ClaudeOptions {
-  /** A session of the same home to go on with. */
+  /** A session of the same home to resume. */
   resume?: string;
-  /** For each prompt; 90 s where not given. */
+  /** Per prompt; 90 s by default. */
   timeoutMs?: number;
-  /** Prompts are over when their result came, though subagents still work in the background. */
+  /** A prompt ends with its result, even if subagents still run in the background. */
   leaveBackground?: boolean;
 }
 
 export interface Turn {
   prompt: string;
-  /** The session after it: `/clear` begins another. */
+  /** The session after the prompt: `/clear` starts another. */
   session: string;
   result: string;
   isError: boolean;
@@ -33,13 +33,13 @@ export interface ClaudeSession {
   pid: number;
   events(): readonly StreamEvent[];
   stderr(): string;
-  /** One at a time. Throws, and the host is dead, when no result comes in time or it ends. */
+  /** One at a time. Throws and ends the host if no result arrives in time. */
   send(prompt: string): Promise<Turn>;
-  /** The newest session's, or of the one that is named; nothing where there is no such file yet. */
+  /** The transcript of the newest session, or of the given one; empty if there is none yet. */
   transcript(session?: string): string | undefined;
-  /** Ends it as a person would, by the end of input; gives its exit status. Idempotent. */
+  /** Closes stdin and returns the exit status. Idempotent. */
   close(): Promise<number | null>;
-  /** Ends it at once. */
+  /** Kills it. */
   kill(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -54,7 +54,7 @@ export async function startClaude(options: SessionOptions): Promise<ClaudeSessio
     cwd: options.cwd,
     env: command.env,
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own, so that hooks and servers which outlive it can be ended with it.
+    // In its own process group, so that its hooks and servers can be ended with it.
     detached: true,
   });
 
@@ -95,7 +95,7 @@ export async function startClaude(options: SessionOptions): Promise<ClaudeSessio
     try {
       if (host.pid !== undefined) process.kill(-host.pid, signal);
     } catch {
-      // Nobody is left.
+      // Already gone.
     }
   };
 

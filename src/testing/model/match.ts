@@ -32,7 +32,7 @@ export function withTool(name: string | RegExp): Match {
   return (request) => toolsOf(request).some(fits);
 }
 
-/** By the system prompt, whosever request it is. */
+/** Any request, by its system prompt. */
 export function systemPrompt(pattern: RegExp): Match {
   return ({ body: { system } }) =>
     pattern.test(

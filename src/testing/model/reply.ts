@@ -8,10 +8,10 @@ export interface Usage {
 }
 
 export interface ReplyOptions {
-  /** What the host believes its context to hold; from the request's size where not given. */
+  /** The reported context usage; by default from the request's size. */
   usage?: Partial<Usage>;
   delayMs?: number;
-  /** Text comes word by word, with this pause. */
+  /** Streams the text word by word with this pause. */
   wordMs?: number;
 }
 
@@ -28,7 +28,7 @@ export interface ErrorReply {
 }
 
 export type Reply = MessageReply | ErrorReply;
-/** A reply, or how to make it from the request. */
+/** A reply, or a function that creates it from the request. */
 export type Answer = Reply | ((request: ModelRequest) => Reply | Promise<Reply>);
 
 /** A tool that the scripted model calls. */
@@ -59,7 +59,7 @@ export const reply = {
   }),
 };
 
-/** Fills the window of the host's default model, so that it compacts by itself before its next request. */
+/** Reports a full context, so that the host compacts before its next request. */
 export const nearlyFull: Partial<Usage> = { input_tokens: 985_000 };
 
 export function callsTool(given: Reply): boolean {

@@ -3,23 +3,23 @@ import type { Reply } from './reply.ts';
 import { contextOf, type ModelRequest, type RequestKind } from './request.ts';
 
 export interface LoggedRequest extends ModelRequest {
-  /** What it was answered. */
+  /** The reply. */
   reply: Reply;
-  /** Whether a rule of the script had the answer. */
+  /** Whether a rule of the script matched. */
   matched: boolean;
 }
 
-/** What stood in the model's requests, in their order. */
+/** The model's requests, in order. */
 export interface RequestLog {
   all(): readonly LoggedRequest[];
   requestsOf(kind: RequestKind): LoggedRequest[];
-  /** Those in which it stood, tool results and all. */
+  /** The requests that contain the text, including tool results. */
   containing(marker: string | RegExp): LoggedRequest[];
   unmatched(): LoggedRequest[];
   ofSession(session: string): RequestLog;
   /** From this number on. */
   since(n: number): RequestLog;
-  /** Of the main conversation; the last compaction, or the one with this index. Throws where there is none. */
+  /** The first request of the main conversation after the last compaction, or after the one with this index. Throws if there is none. */
   firstRequestAfterCompaction(index?: number): LoggedRequest;
 }
 

@@ -1,4 +1,4 @@
-/** A request of the host as data: whose it is, and which text stood in it. */
+/** A request of the host as data: its kind and its text. */
 
 export interface Block {
   type: string;
@@ -39,9 +39,9 @@ export interface ModelRequest {
   at: number;
   kind: RequestKind;
   session: string;
-  /** The subagent that asks. A summariser has it too where a subagent is compacted. */
+  /** The subagent that asks; also set for the summarizer of a subagent's context. */
   agent?: string;
-  /** What a person, or whoever started the subagent, wrote last: no tool results, reminders or summaries. */
+  /** The last text of the user, or of the agent that started the subagent, without tool results, reminders and summaries. */
   lastUser: string;
   body: MessagesBody;
 }
@@ -76,7 +76,7 @@ export function readRequest(
   };
 }
 
-/** All text that stood in a request: system, messages, reminders, calls and results; not the list of tools. */
+/** All text of a request: system, messages, reminders, calls and results; without the list of tools. */
 export function contextOf(
   { body }: Pick<ModelRequest, 'body'>,
   options: { toolResults?: boolean } = {},

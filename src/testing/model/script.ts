@@ -10,14 +10,14 @@ export interface Choice {
 
 export interface Script {
   /**
-   * Answers in turn. While its answers call tools a rule keeps the conversation, also through a compaction in the
-   * middle; when they are used up it matches no more. Earlier rules win.
+   * Replies in order. While its replies call tools, a rule keeps the conversation, also through a compaction. Without
+   * replies left it no longer matches. Earlier rules win.
    */
   on(match: Match, ...answers: readonly Answer[]): void;
-  /** One answer, as often as it is asked for, where no rule of `on` has one. */
+  /** A reply for every request that no rule of `on` matches. */
   always(match: Match, answer: Answer): void;
   choose(request: ModelRequest): Promise<Choice>;
-  /** Answers of `on` that nobody asked for yet. */
+  /** Replies of `on` that were not used yet. */
   left(): number;
 }
 
@@ -59,7 +59,7 @@ export function createScript(): Script {
   };
 }
 
-/** Summarisers and side questions come in between and are part of none. */
+/** Summarizer requests and side questions are part of no conversation. */
 function conversationOf({ kind, session, agent = '' }: ModelRequest): string | undefined {
   return kind === 'main' || kind === 'subagent' ? `${session}/${agent}` : undefined;
 }

@@ -53,7 +53,7 @@ export async function createScriptedModel(): Promise<ScriptedModel> {
   ): Promise<void> => {
     const body: MessagesBody = JSON.parse(raw);
     const request = readRequest(requests.length + 1, body, incoming.headers);
-    // In the log before it is answered: whoever sees the answer finds the request.
+    // Logged before the reply, so that a client that has the reply finds the request.
     const logged: LoggedRequest = { ...request, reply: pending, matched: false };
     requests.push(logged);
     const { reply, matched } = await script.choose(request);

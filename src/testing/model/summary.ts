@@ -1,8 +1,8 @@
-/** Summarisers that lose things, as real ones do. Each keeps only what stood in the request it got. */
+/** Summarizers that lose facts, as real ones do. Each keeps only what its request contains. */
 import { type MessageReply, reply } from './reply.ts';
 import { contextOf, type ModelRequest } from './request.ts';
 
-/** Something that ought to survive. It is kept word for word or not at all. */
+/** A fact that should survive; kept word for word or not at all. */
 export interface Fact {
   kind: string;
   text: string;
@@ -10,7 +10,7 @@ export interface Fact {
 
 export type Summarise = (request: ModelRequest) => MessageReply;
 
-/** Facts as they are now; as a function where they change while a session runs. */
+/** The current facts; a function if they change during a session. */
 export type Facts = readonly Fact[] | (() => readonly Fact[]);
 
 export function forgetsAll(): Summarise {
