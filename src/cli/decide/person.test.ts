@@ -53,7 +53,7 @@ test.each(decisions)('[U1] an agent cannot: %s %s', async (...argv) => {
   expect(pipe.code).toBe(exit.no);
   expect(JSON.parse(pipe.stdout)).toMatchObject({
     code: 'person_only',
-    message: expect.stringContaining('no terminal'),
+    message: expect.stringContaining('not a terminal'),
   });
   const marked = await project.run(command, { env: agents, terminal: true, input: ['plan'] });
   expect(marked.code).toBe(exit.no);
