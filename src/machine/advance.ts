@@ -1,6 +1,6 @@
 import type { CommandOf, Text } from '../schema/index.ts';
 import { unfinishedSource } from './adopt.ts';
-import { type Batch, omitUndefined } from './batch.ts';
+import { type Batch, defined } from './batch.ts';
 import { passBoundary } from './boundary.ts';
 import { failPosition } from './flow.ts';
 import { accept, gatesAt, interrupt, requestGates } from './gates.ts';
@@ -28,8 +28,7 @@ export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | 
   if (refusal) return refusal;
   const gates = gatesAt(batch, found);
   if (gates.length > 0) requestGates(batch, found, gates, output);
-  else
-    accept(batch, found, output, { receipts: [], ...omitUndefined({ tree: command.tree }) }, command.session);
+  else accept(batch, found, output, { receipts: [], ...defined({ tree: command.tree }) }, command.session);
   return undefined;
 }
 

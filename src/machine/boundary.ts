@@ -1,5 +1,5 @@
 import type { CommandOf, Saw } from '../schema/index.ts';
-import { type Batch, omitUndefined } from './batch.ts';
+import { type Batch, defined } from './batch.ts';
 import { isFenced } from './fence.ts';
 import { belongsToCaller, byAgent, locate } from './locate.ts';
 import { own } from './own-property.ts';
@@ -37,7 +37,7 @@ function request(batch: Batch, cursor: Cursor): void {
   batch.emit('boundary.requested', {
     at,
     policy: downgraded ? 'prefer' : boundaries,
-    ...omitUndefined({ session }),
+    ...defined({ session }),
     ...(downgraded ? { downgraded: true as const } : {}),
   });
 }
@@ -60,7 +60,7 @@ function isFresh({ state, caller }: Batch, cursor: Cursor): boolean {
 
 function releaseReset(batch: Batch, at: string, by: NonNullable<Boundary['by']>, saw: Saw): void {
   const session = by === 'new_session' || by === 'subagent' ? batch.caller.session : undefined;
-  batch.emit('boundary.reset', { at, by, saw, ...omitUndefined({ session }) });
+  batch.emit('boundary.reset', { at, by, saw, ...defined({ session }) });
   batch.emit('boundary.released', { at, how: 'reset' });
 }
 

@@ -1,7 +1,7 @@
 import type { Command, CommandOf, Definition, Event } from '../schema/index.ts';
 import { adopt } from './adopt.ts';
 import { advance, fail } from './advance.ts';
-import { Batch, omitUndefined } from './batch.ts';
+import { Batch, defined } from './batch.ts';
 import { offerBoundary, proceed, recordReset } from './boundary.ts';
 import { spend } from './budget.ts';
 import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
@@ -53,7 +53,7 @@ export function settle(definition: Definition, state: State | null, command: Com
     events,
     state: events.length > 0 ? batch.settled() : state,
     replayed,
-    ...omitUndefined({ refusal }),
+    ...defined({ refusal }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { EventOf, Lease, Receipt, Text } from '../schema/index.ts';
-import { type Batch, omitUndefined } from './batch.ts';
+import { type Batch, defined } from './batch.ts';
 import { type Position, pathOf } from './handle.ts';
 import { own } from './own-property.ts';
 import type { Cursor } from './state.ts';
@@ -48,7 +48,7 @@ export function enterStep(
   const context = options.pivot ? 'clear' : transition?.context;
   batch.emit('step.entered', {
     step,
-    ...omitUndefined({ context }),
+    ...defined({ context }),
     ...(options.pivot ? { forced: true as const } : {}),
   });
   const { type } = stepOf(batch.definition, step);
@@ -69,8 +69,8 @@ export function enterPosition(batch: Batch, position: Position, entry: Entry): v
     ...position,
     visit,
     failures,
-    ...omitUndefined({ context, tree }),
-    ...omitUndefined(rest),
+    ...defined({ context, tree }),
+    ...defined(rest),
   });
 }
 
@@ -95,7 +95,7 @@ export function openLoop(batch: Batch): void {
 
 export function leaveStep(batch: Batch): void {
   const from = batch.state.step;
-  batch.emit('step.completed', { step: from, ...omitUndefined({ session: batch.worker }) });
+  batch.emit('step.completed', { step: from, ...defined({ session: batch.worker }) });
   const next = batch.definition.steps[stepIndex(batch.definition, from) + 1];
   if (next) enterStep(batch, next.id, { from });
   else batch.emit('run.completed', {});
@@ -113,7 +113,7 @@ export function complete(
   const { step: id, task, subStep, iteration } = cursor;
   const step = stepOf(batch.definition, id);
   const session = batch.worker;
-  batch.emit('position.completed', { at, output, ...evidence, ...omitUndefined({ reviewed, session }) });
+  batch.emit('position.completed', { at, output, ...evidence, ...defined({ reviewed, session }) });
   if (step.type === 'action') return leaveStep(batch);
   if (step.type === 'ralph') {
     if (endsRalph(batch, cursor, evidence.receipts)) return leaveStep(batch);
@@ -146,7 +146,7 @@ export function failPosition(batch: Batch, cursor: Cursor, reason: string): void
   const at = batch.at(cursor);
   const work = workAt(batch.definition, cursor);
   const session = batch.worker;
-  batch.emit('position.failed', { at, reason, ...omitUndefined({ session }) });
+  batch.emit('position.failed', { at, reason, ...defined({ session }) });
   const failures = cursor.failures + 1;
   if (work.on_fail === 'abort') return batch.emit('run.failed', { reason });
   if (work.on_fail === 'skip') return skipTask(batch, cursor, at);
@@ -167,8 +167,8 @@ export function failPosition(batch: Batch, cursor: Cursor, reason: string): void
 /** Starts the next visit of the same position, with the tree of the first entry. */
 export function reenterPosition(batch: Batch, cursor: Cursor, entry: Entry): void {
   const { step, task, subStep, iteration, lease, tree } = cursor;
-  const position = omitUndefined({ step, task, subStep, iteration });
-  enterPosition(batch, position, { ...omitUndefined({ lease, tree }), ...entry });
+  const position = defined({ step, task, subStep, iteration });
+  enterPosition(batch, position, { ...defined({ lease, tree }), ...entry });
 }
 
 function skipTask(batch: Batch, cursor: Cursor, at: string): void {

@@ -1,5 +1,5 @@
 import type { CommandOf, Gate, GateResult, Receipt, RequestedGate, Text } from '../schema/index.ts';
-import { type Batch, omitUndefined } from './batch.ts';
+import { type Batch, defined } from './batch.ts';
 import { complete, endsRalph, failPosition } from './flow.ts';
 import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
@@ -34,7 +34,7 @@ function filled(batch: Batch, position: Position, gate: Gate): Gate {
   const fill = (text: string): string => expandAt(batch.definition, batch.state, position, text);
   const read = gate.read?.map(fill);
   const exists = gate.exists === undefined ? undefined : fill(gate.exists);
-  return { ...gate, ...omitUndefined({ exists, read }) };
+  return { ...gate, ...defined({ exists, read }) };
 }
 
 export function requestGates(
@@ -49,14 +49,7 @@ export function requestGates(
   const seconds = gates.reduce((sum, { gate }) => sum + (gate.timeout ?? gateSeconds), 0);
   const deadline = batch.now + seconds * 1000 + graceMs;
   const id = `${at}!${cursor.checks + 1}`;
-  batch.emit('gates.requested', {
-    at,
-    id,
-    output,
-    gates,
-    deadline,
-    ...omitUndefined({ tree, session, approval }),
-  });
+  batch.emit('gates.requested', { at, id, output, gates, deadline, ...defined({ tree, session, approval }) });
 }
 
 /** Discards gates if their runner died or the deadline passed. Returns whether the position is open again. */
@@ -78,7 +71,7 @@ export function gatesStarted(batch: Batch, command: CommandOf<'gatesStarted'>): 
   const { id, runner, tree, deadline = checking?.deadline ?? 0 } = command;
   if (!checking || !mayRun(checking, runner)) return staleGates(id);
   const known = Number.isFinite(deadline) ? deadline : checking.deadline;
-  batch.emit('gates.started', { id, deadline: known, ...omitUndefined({ runner, tree }) });
+  batch.emit('gates.started', { id, deadline: known, ...defined({ runner, tree }) });
   return undefined;
 }
 
@@ -98,17 +91,12 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
     stepOf(batch.definition, cursor.step).type !== 'ralph' || endsRalph(batch, cursor, receipts);
   const counts = ({ role }: Receipt): boolean => role === 'gate' || (role === 'rerun' && leaving);
   const pass = (unstable ?? []).length === 0 && receipts.every((receipt) => receipt.pass || !counts(receipt));
-  batch.emit('gates.finished', { id, pass, receipts, ...omitUndefined({ tree, unstable }) });
+  batch.emit('gates.finished', { id, pass, receipts, ...defined({ tree, unstable }) });
   const after = own(batch.state.cursors, cursorKey(cursor)) ?? cursor;
-  const evidence = { receipts, ...omitUndefined({ tree }) };
+  const evidence = { receipts, ...defined({ tree }) };
   if (pass && checking.approval) {
     const { by, feedback } = checking.approval;
-    batch.emit('review.decided', {
-      at: batch.at(after),
-      verdict: 'approve',
-      by,
-      ...omitUndefined({ feedback }),
-    });
+    batch.emit('review.decided', { at: batch.at(after), verdict: 'approve', by, ...defined({ feedback }) });
     complete(batch, after, checking.output, evidence, by);
   } else if (pass) accept(batch, after, checking.output, evidence, checking.session);
   else if (after.reds >= attemptsOf(workAt(batch.definition, cursor))) {
@@ -138,13 +126,7 @@ export function accept(
     step.type === 'action' || (step.type === 'ralph' && endsRalph(batch, cursor, evidence.receipts));
   if (!step.review || !last) return complete(batch, cursor, output, evidence);
   const { by } = step.review;
-  batch.emit('review.requested', {
-    at: batch.at(cursor),
-    by,
-    output,
-    ...evidence,
-    ...omitUndefined({ session }),
-  });
+  batch.emit('review.requested', { at: batch.at(cursor), by, output, ...evidence, ...defined({ session }) });
 }
 
 const checkingBy = (batch: Batch, id: string): Cursor | undefined =>

@@ -1,5 +1,5 @@
 import type { Command, Lease } from '../schema/index.ts';
-import { type Batch, omitUndefined } from './batch.ts';
+import { type Batch, defined } from './batch.ts';
 import { reenterPosition } from './flow.ts';
 import { byAgent } from './locate.ts';
 import type { Cursor } from './state.ts';
@@ -46,6 +46,6 @@ export function takeOver(batch: Batch, cursor: Cursor, holder: string): undefine
     why: 'reclaim',
     failures,
     lease: createLease(batch, holder, (cursor.lease?.epoch ?? 0) + 1),
-    ...omitUndefined({ context, feedback, failure, receipts }),
+    ...defined({ context, feedback, failure, receipts }),
   });
 }

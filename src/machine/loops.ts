@@ -1,6 +1,6 @@
 import type { CommandOf, Step, Task, TaskInput } from '../schema/index.ts';
 import type { Action } from './action.ts';
-import { type Batch, omitUndefined } from './batch.ts';
+import { type Batch, defined } from './batch.ts';
 import { enterPosition, openLoop } from './flow.ts';
 import { loopNamed } from './import.ts';
 import { createLease, isExpired, renewLease, takeOver } from './lease.ts';
@@ -84,13 +84,7 @@ function leaveWithoutTasks(batch: Batch, step: Step, awaiting: Cursor | undefine
   if (!awaiting) return badList(step, { is: 'nothing_left' });
   const { session } = batch.caller;
   const at = batch.at(awaiting);
-  batch.emit('review.requested', {
-    at,
-    by: 'human',
-    output: '',
-    receipts: [],
-    ...omitUndefined({ session }),
-  });
+  batch.emit('review.requested', { at, by: 'human', output: '', receipts: [], ...defined({ session }) });
   return undefined;
 }
 
@@ -123,7 +117,7 @@ function mergeTasks(kept: Task[], wanted: TaskInput[], before: TaskList | undefi
     .filter((task) => !keptIds.has(task.id))
     .map(({ id, title, description, depends_on }): Task => {
       const epoch = own(before?.byId, id)?.epoch;
-      return { id, title, ...omitUndefined({ description, depends_on, epoch }) };
+      return { id, title, ...defined({ description, depends_on, epoch }) };
     });
   return [...kept, ...fresh];
 }

@@ -1,6 +1,6 @@
 import type { CommandOf } from '../schema/index.ts';
 import { criticalArtifacts } from './artifacts.ts';
-import { type Batch, omitUndefined } from './batch.ts';
+import { type Batch, defined } from './batch.ts';
 import { foreignHandle, locate } from './locate.ts';
 import { noteLine, pool, supersedes } from './notes.ts';
 import { own } from './own-property.ts';
@@ -68,12 +68,7 @@ export function note(batch: Batch, command: CommandOf<'note'>): Refusal | undefi
   }
   const full = noRoom(batch, command, text);
   if (full) return full;
-  batch.emit('note.added', {
-    id: `n${batch.state.noteCount + 1}`,
-    kind,
-    text,
-    ...omitUndefined({ key, at }),
-  });
+  batch.emit('note.added', { id: `n${batch.state.noteCount + 1}`, kind, text, ...defined({ key, at }) });
   return undefined;
 }
 
@@ -125,7 +120,7 @@ export function read(batch: Batch, { path, hash, session: id }: CommandOf<'read'
   if (path.length > maxPath || (!known && Object.keys(batch.state.reading).length >= maxKept)) {
     return refuse('notes_full', { why: 'count', what: 'files_read', limit: maxKept });
   }
-  batch.emit('file.read', { path, hash, ...omitUndefined({ session: id }) });
+  batch.emit('file.read', { path, hash, ...defined({ session: id }) });
   return undefined;
 }
 
@@ -146,7 +141,7 @@ export function session(batch: Batch, command: CommandOf<'session'>): Refusal | 
   }
   if (event.type === 'started') {
     const { type: _, ...facts } = event;
-    batch.emit('session.started', { session: id, ...omitUndefined(facts) });
+    batch.emit('session.started', { session: id, ...defined(facts) });
     return undefined;
   }
   if (!own(batch.state.sessions, id)) {

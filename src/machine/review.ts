@@ -1,5 +1,5 @@
 import type { Caller, CommandOf, Text } from '../schema/index.ts';
-import { type Batch, omitUndefined } from './batch.ts';
+import { type Batch, defined } from './batch.ts';
 import { complete, enterStep, reenterPosition } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
 import { outputKey, parseHandle } from './handle.ts';
@@ -92,22 +92,16 @@ function approve(
     const gates = gatesAt(batch, cursor);
     const feedback = trimmed(command.feedback);
     if (gates.length > 0) {
-      requestGates(batch, cursor, gates, output, { by, ...omitUndefined({ feedback }) });
+      requestGates(batch, cursor, gates, output, { by, ...defined({ feedback }) });
       return undefined;
     }
     const { session } = waiting;
-    batch.emit('review.requested', {
-      at,
-      by: waiting.by,
-      output,
-      receipts,
-      ...omitUndefined({ tree, session }),
-    });
+    batch.emit('review.requested', { at, by: waiting.by, output, receipts, ...defined({ tree, session }) });
     return refuse('tree_changed', { at, why: 'review' }, { at });
   }
   emitDecision(batch, at, command);
   batch.worker = waiting.session;
-  complete(batch, cursor, output, { receipts, ...omitUndefined({ tree }) }, by);
+  complete(batch, cursor, output, { receipts, ...defined({ tree }) }, by);
   return undefined;
 }
 
@@ -177,7 +171,7 @@ function pivot(
     const steps = batch.definition.steps
       .slice(0, stepIndex(batch.definition, from) + 1)
       .map((step) => step.id);
-    return refuse('no_pivot', { from, ...omitUndefined({ to }), steps });
+    return refuse('no_pivot', { from, ...defined({ to }), steps });
   }
   emitDecision(batch, at, command);
   const plan = planOf(batch, to);
@@ -186,7 +180,7 @@ function pivot(
     to,
     tag,
     feedback: trimmed(command.feedback) ?? '',
-    ...omitUndefined({ plan }),
+    ...defined({ plan }),
   });
   enterStep(batch, to, { pivot: true });
   return undefined;
@@ -213,7 +207,7 @@ function emitDecision(batch: Batch, at: string | undefined, command: CommandOf<'
   batch.emit('review.decided', {
     verdict: command.verdict,
     by: nameOf(command),
-    ...omitUndefined({ at, feedback }),
+    ...defined({ at, feedback }),
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Command, CommandOf, Definition, Input, Scalar } from '../schema/index.ts';
-import { type Batch, omitUndefined } from './batch.ts';
+import { type Batch, defined } from './batch.ts';
 import { enterStep, openLoop } from './flow.ts';
 import { own } from './own-property.ts';
 import { type Refusal, type RefusalParams, refuse } from './refusal.ts';
@@ -45,8 +45,8 @@ function emitStarted(
   const policy = 'boundaries' in command ? command.boundaries : undefined;
   const boundaries = policy ?? batch.definition.boundaries ?? 'prefer';
   const workflow = batch.definition.name;
-  batch.emit('run.started', { run, workflow, inputs, boundaries, ...omitUndefined({ hash, summary }) });
-  if (session !== undefined) batch.emit('session.started', { session, ...omitUndefined(facts ?? {}) });
+  batch.emit('run.started', { run, workflow, inputs, boundaries, ...defined({ hash, summary }) });
+  if (session !== undefined) batch.emit('session.started', { session, ...defined(facts ?? {}) });
 }
 
 /** Trims the summary, and cuts it to 97 characters and an ellipsis if it is longer than 100. */

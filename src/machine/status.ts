@@ -2,7 +2,7 @@ import type { Amount, Definition, Receipt, Step } from '../schema/index.ts';
 import type { Action } from './action.ts';
 import { actions } from './actions.ts';
 import { adoptedInstructions } from './adopt.ts';
-import { omitUndefined } from './batch.ts';
+import { defined } from './batch.ts';
 import { instructionsOpen } from './boundary.ts';
 import { isFenced } from './fence.ts';
 import { formatHandle, parseHandle } from './handle.ts';
@@ -255,12 +255,12 @@ function addWaiting(definition: Definition, state: State, cursor: Cursor | undef
       by: 'human',
       unit: exhausted,
       step: state.step,
-      ...omitUndefined({ escalated }),
+      ...defined({ escalated }),
     };
   } else if (cursor && waiting?.kind === 'review') {
     const { by, escalated } = waiting;
     const leaves = awaitsTasks(definition, cursor) ? cursor.step : undefined;
-    status.waiting = { for: 'review', by, ...omitUndefined({ leaves, escalated }) };
+    status.waiting = { for: 'review', by, ...defined({ leaves, escalated }) };
   } else if (waiting?.kind === 'question') {
     const question = state.questions.find(({ id }) => id === waiting.id)?.text ?? '';
     status.waiting = { for: 'question', by: 'human', question };
