@@ -1,5 +1,6 @@
 import { suffixOf } from '../machine/index.ts';
 import type { LocalRuntime } from '../runtime/index.ts';
+import { usageError } from './exit.ts';
 
 export { suffixOf };
 
@@ -16,4 +17,14 @@ export function withTarget(
 ): string {
   if (at !== undefined) return `${command} --at ${at}`;
   return run === undefined ? command : `${command} --run ${run}`;
+}
+
+/** The run of a command that takes it as an argument or with `--run`. */
+export function runNamed(
+  [name]: readonly string[],
+  { run }: { run?: string | undefined },
+): string | undefined {
+  if (name !== undefined && run !== undefined)
+    throw usageError('Give the run either as an argument or with --run, not both.');
+  return name ?? run;
 }

@@ -11,6 +11,5 @@ export {
   compileBriefing,
   failureLines,
   type SectionName,
-  sectionNames,
 } from './briefing/index.ts';
 export { redactQuickly, redactSecrets, withoutSecrets } from './secrets/redact.ts';

@@ -1,16 +1,8 @@
-export { conditionContext } from './condition-context.ts';
-export {
-  answerFrom,
-  type Circumstances,
-  checkingIn,
-  createEngine,
-  type Engine,
-  type Executed,
-  noRun,
-} from './engine.ts';
-export { withHomes } from './homes.ts';
-export { createKnownRuns, knownRunsPath } from './known-runs.ts';
-export { newRun } from './new-run-id.ts';
-export { createRemoteEngine, type RemoteEngine } from './remote/remote-engine.ts';
-export type { RunAnswer, RunsAnswer, ViewAnswer, WatchAnswer } from './remote/wire.ts';
-export { type MachineOptions, WorkflowStateMachine } from './workflow-state-machine.ts';
+export * from './condition-context.ts';
+export * from './engine.ts';
+export * from './homes.ts';
+export * from './known-runs.ts';
+export * from './new-run-id.ts';
+export * from './remote/remote-engine.ts';
+export type * from './remote/wire.ts';
+export * from './workflow-state-machine.ts';

@@ -21,7 +21,8 @@ export interface RefusalParams {
   bad_tasks: { step: string; problem: TaskProblem };
   task_left_out: { tasks: { id: string; title: string }[]; more: number };
   no_task: { step: string } & (
-    | { why: 'not_claimable' | 'none_ready' }
+    | { why: 'not_claimable' }
+    | { why: 'none_ready' }
     | { why: 'unknown'; task: string }
     | { why: 'ended'; task: string; end: TaskEnd }
     | { why: 'depends'; task: string; on: string[] }

@@ -8,6 +8,7 @@ import {
   type Runtime,
   type StartRequest,
 } from '../runtime/index.ts';
+import { noteKinds, verdicts } from '../schema/index.ts';
 import { answered } from './answer.ts';
 import { type Arguments, badArgument, textIn } from './arguments.ts';
 import type { Caller } from './caller.ts';
@@ -16,7 +17,6 @@ import { asHolder, heldByOther, isOfTask } from './lease-handover.ts';
 import { refusalAnswer } from './refusal-answer.ts';
 import { meantRun } from './session-run.ts';
 import type { StatusAnswer } from './status-answer.ts';
-import { noteKinds, verdicts } from './tools.ts';
 
 export type ToolAnswer =
   | { structured: StatusAnswer | { ok: true; id?: string | undefined; next?: string; warning?: string } }

@@ -8,10 +8,10 @@ import {
 import { criticalArtifacts, type Definition, leastBriefing, statusOf } from '../machine/index.ts';
 import { nextForTools } from '../messages/index.ts';
 import { type CallerIdentity, cursorFor, type Refused, type Runtime } from '../runtime/index.ts';
+import { sectionNames } from '../schema/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { type Arguments, badArgument, textIn } from './arguments.ts';
 import { meantRun } from './session-run.ts';
-import { sectionNames } from './tools.ts';
 
 /** How a section is asked for. */
 export const moreWords = 'workflow_context, section {section}';

@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import type { SectionName } from '../context/index.ts';
+import { noteKinds, sectionNames, verdicts } from '../schema/index.ts';
 
 /** Written by hand and sent to clients as is, so nothing is compiled at start-up. */
 export interface ToolSpec {
@@ -22,28 +22,6 @@ export type Schema =
   | { type: 'boolean'; description?: string }
   | { type: 'array'; items: Schema; description?: string }
   | (ObjectSchema & { description?: string });
-
-export const noteKinds = [
-  'decision',
-  'rejection',
-  'correction',
-  'reminder',
-  'variable',
-  'artefact',
-  'reading',
-] as const;
-export const verdicts = ['approve', 'revise', 'pivot', 'escalate', 'abandon'] as const;
-export const sectionNames = [
-  'status',
-  'instructions',
-  'notes',
-  'done',
-  'reading',
-  'artifacts',
-  'tasks',
-  'todo',
-  'outputs',
-] as const satisfies readonly SectionName[];
 
 const string = { type: 'string' } as const;
 const said = (description: string) => ({ type: 'string', description }) as const;

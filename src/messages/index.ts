@@ -1,11 +1,13 @@
+export * from './agent-shell.ts';
+export * from './agent-tools.ts';
 export * from './fit-tokens.ts';
 export * from './lists.ts';
 export * from './person.ts';
 export * from './refusals.ts';
 export * from './refused.ts';
+export { isCorrectable } from './runtime-refusals.ts';
 export * from './session.ts';
-export * from './shell.ts';
 export * from './status.ts';
 export * from './text.ts';
 export * from './time-ago.ts';
-export * from './tools.ts';
+export type * from './voice.ts';

@@ -7,7 +7,7 @@ import {
   decisionNoun,
   type NextCommands,
   tasksCommand,
-} from './shell.ts';
+} from './agent-shell.ts';
 
 /** Without a handle: people are not shown handles. */
 const advance = 'advance --output "what was done"';
@@ -64,22 +64,13 @@ export function noticeForPerson(action: Action): string | undefined {
       : 'Any other message continues in this context.';
     return `starts with ${context}. Type /${action.context}, then: continue. ${otherwise}`;
   }
-  if (action.do !== 'wait') return undefined;
-  switch (action.for) {
-    case 'review':
-      return action.by === 'person'
-        ? inTerminal('waits for your review: stepfast approve, or stepfast reject "why"')
-        : undefined;
-    case 'answer':
-      return inTerminal('waits for your answer: stepfast answer "…"');
-    case 'decision':
-      return inTerminal(
-        'is blocked and waits for you: stepfast reject "what to do instead", or stepfast rewind',
-      );
-    case 'gates':
-    case 'budget':
-      return undefined;
-  }
+  if (action.do !== 'wait' || (action.for === 'review' && action.by !== 'person')) return undefined;
+  const text = {
+    review: 'waits for your review: stepfast approve, or stepfast reject "why"',
+    answer: 'waits for your answer: stepfast answer "…"',
+    decision: 'is blocked and waits for you: stepfast reject "what to do instead", or stepfast rewind',
+    gates: undefined,
+    budget: undefined,
+  }[action.for];
+  return text && `${text}, in your own terminal; then: continue.`;
 }
-
-const inTerminal = (text: string): string => `${text}, in your own terminal; then: continue.`;

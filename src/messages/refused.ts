@@ -1,4 +1,6 @@
 import type { Action, Refusal } from '../machine/index.ts';
+import type { CorrectableError } from './error-corrections.ts';
+import type { Voice } from './voice.ts';
 
 /** A `StepfastError` that a caller can cause and fix; `message` is the error's own. */
 interface ErrorParams {
@@ -8,7 +10,7 @@ interface ErrorParams {
 }
 
 /** Refusals that the machine does not know: code and parameters. */
-export interface RuntimeRefusalParams {
+export interface RuntimeRefusalParams extends Record<CorrectableError, ErrorParams> {
   no_run:
     | { why: 'none_live' | 'none_in_session' }
     | { why: 'unknown'; name: string }
@@ -21,22 +23,8 @@ export interface RuntimeRefusalParams {
   /** `force`: the reader may adopt beside the live run. */
   run_live: { run: string; source: string; force?: true };
   bad_argument: { tool: string; problem: ArgumentProblem };
-  no_workflow: ErrorParams;
-  invalid_workflow: ErrorParams;
   bad_config: ErrorParams | { todoPath: string };
-  not_writable: ErrorParams;
-  no_worktree: ErrorParams;
-  busy: ErrorParams;
-  key_reused: ErrorParams;
-  store_failed: ErrorParams;
-  store_forked: ErrorParams;
   store_corrupt: ErrorParams & { run?: string };
-  store_newer: ErrorParams;
-  server_unreachable: ErrorParams;
-  state_too_large: ErrorParams;
-  server_failed: ErrorParams;
-  server_refused: ErrorParams;
-  other_server: ErrorParams;
 }
 
 /** What is wrong with the arguments of a tool. */
@@ -75,17 +63,6 @@ export interface RefusalText {
   runs?: string[];
 }
 
-/** How one kind of reader performs what a refusal asks for. Each answers a whole sentence. */
-export interface Voice {
-  next(action: Action): string;
-  start(input?: { workflow: string; name: string }): string;
-  /** In a session that works on no run, while others may. */
-  startOrContinue(): string;
-  workflows(): string;
-  chooseRun(runs: readonly string[]): string;
-  setTasks(step: string): string;
-  advance(at: string): string;
-  handOver(at: string, agent: string): string;
-  resetContext(at: string, context: string): string;
-  askPerson(command: string): string;
-}
+/** What is wrong, and how to correct it. */
+export type Words = readonly [message: string, next?: string | undefined];
+export type Renderers<P, C extends keyof P> = { [K in C]: (params: P[K], voice: Voice) => Words };

@@ -1,6 +1,6 @@
 import { StepfastError } from '../errors.ts';
 import type { DueArtifact, Status, TaskEnd } from '../machine/index.ts';
-import type { Refused, RuntimeRefusalParams } from '../messages/index.ts';
+import { isCorrectable, type Refused } from '../messages/index.ts';
 import type { Loaded } from '../store/index.ts';
 
 export type { Refused };
@@ -28,32 +28,11 @@ export interface Answer {
 
 export const isRefused = (reply: Answer['reply']): reply is Refused => 'code' in reply;
 
-/** Errors that a caller can cause and fix become refusals; all others stay errors. */
-const correctable: readonly string[] = [
-  'no_run',
-  'no_workflow',
-  'invalid_workflow',
-  'bad_config',
-  'not_writable',
-  'no_worktree',
-  'busy',
-  'key_reused',
-  'store_failed',
-  'store_forked',
-  'store_corrupt',
-  'store_newer',
-  'server_unreachable',
-  'state_too_large',
-  'server_failed',
-  'server_refused',
-  'other_server',
-] satisfies (keyof RuntimeRefusalParams)[];
-
 export function refusedBy(error: unknown): Refused | undefined {
-  if (!(error instanceof StepfastError) || !correctable.includes(error.code)) return undefined;
+  if (!(error instanceof StepfastError) || !isCorrectable(error.code)) return undefined;
   const { code, message } = error;
   const params = { message, ...(isOnServer(error) ? { onServer: true } : {}) };
-  // `correctable` holds the code.
+  // Only such codes are correctable.
   return { code, params } as Refused;
 }
 

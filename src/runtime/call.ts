@@ -38,12 +38,16 @@ export interface CallOptions {
   onProgress?(progress: GateProgress): void;
 }
 
-interface Options {
+/** The parts of a runtime that start and call share. */
+export interface CallParts {
   engine: Engine;
   workspace: Workspace;
   gates: Gates;
   context: CallContext;
   briefings: Briefings;
+}
+
+interface Options extends CallParts {
   chooseRun(query: RunQuery): Promise<{ run: string } | Refused>;
   loadRun(query: RunQuery): Promise<Loaded | Refused>;
 }

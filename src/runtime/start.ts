@@ -1,13 +1,10 @@
-import type { Engine } from '../engine/index.ts';
 import { type Command, type Definition, ended, type Scalar, shortSummary } from '../machine/index.ts';
 import type { OpeningCommand } from '../schema/index.ts';
 import type { Loaded, RunInfo } from '../store/index.ts';
-import type { Workspace } from '../workspace/index.ts';
 import { type Answer, isRefused, type Refused } from './answer.ts';
-import type { Briefings } from './briefing/briefings.ts';
-import type { CallContext, CallerIdentity } from './call-context.ts';
+import type { CallParts } from './call.ts';
+import type { CallerIdentity } from './call-context.ts';
 import { worksHere } from './choose-run.ts';
-import type { Gates } from './wait-for-gates.ts';
 
 export interface StartRequest {
   workflow?: string | undefined;
@@ -17,12 +14,7 @@ export interface StartRequest {
   run?: string | undefined;
 }
 
-interface Options {
-  engine: Engine;
-  workspace: Workspace;
-  gates: Gates;
-  context: CallContext;
-  briefings: Briefings;
+interface Options extends CallParts {
   loadRun(query: { run: string }): Promise<Loaded | Refused>;
   runs(): Promise<readonly RunInfo[]>;
 }

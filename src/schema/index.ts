@@ -2,5 +2,6 @@ export * from './api.ts';
 export * from './command.ts';
 export * from './definition.ts';
 export * from './event.ts';
+export * from './names.ts';
 export type * from './parts.ts';
 export * from './wire.ts';

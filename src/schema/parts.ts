@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { noteKinds, verdicts } from './names.ts';
 
 /** Above what the machine accepts, where the machine itself reports that something is too long. */
 export const words = z.string().max(300_000);
@@ -9,16 +10,8 @@ export const count = z.int().min(0).max(1_000_000_000);
 /** Until the year 2126: every date of one can be shown. */
 export const latest = Date.UTC(2126, 0);
 
-export const verdicts = z.enum(['approve', 'revise', 'pivot', 'escalate', 'abandon']);
-export const noteKinds = z.enum([
-  'decision',
-  'rejection',
-  'correction',
-  'reminder',
-  'variable',
-  'artefact',
-  'reading',
-]);
+export const verdictSchema = z.enum(verdicts);
+export const noteKindSchema = z.enum(noteKinds);
 export const resetBy = z.enum(['hook', 'wrapper', 'driver', 'subagent', 'new_session']);
 export const saw = z.enum(['compact', 'clear', 'new']);
 export const proofs = z.enum(['transcript', 'handle', 'none']);
@@ -102,8 +95,8 @@ export const workflowStateOf = (
 
 export type WorkflowState = z.infer<ReturnType<typeof workflowStateOf>>;
 export type WorkflowTask = z.infer<ReturnType<typeof workflowTaskOf>>;
-export type Verdict = z.infer<typeof verdicts>;
-export type NoteKind = z.infer<typeof noteKinds>;
+export type Verdict = z.infer<typeof verdictSchema>;
+export type NoteKind = z.infer<typeof noteKindSchema>;
 export type ResetBy = z.infer<typeof resetBy>;
 export type Saw = z.infer<typeof saw>;
 export type Proof = z.infer<typeof proofs>;

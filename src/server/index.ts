@@ -1,6 +1,6 @@
 export { hostRules } from './allowed-hosts.ts';
 export { type AppOptions, createApp, type McpHandler } from './app.ts';
-export type { Backend, TailRow, TokenRecord, Wake, WakeListener } from './backend.ts';
+export type { Backend, TokenRecord } from './backend.ts';
 export type { Issuer } from './jwt.ts';
 export { defaultLimits, type Limits } from './limits.ts';
 export { type Listening, listen } from './listen.ts';

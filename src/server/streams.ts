@@ -1,4 +1,5 @@
-import type { Backend, TailRow } from './backend.ts';
+import type { TailRow } from '../store/postgres/index.ts';
+import type { Backend } from './backend.ts';
 import type { Limits } from './limits.ts';
 import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';

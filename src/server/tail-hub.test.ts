@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TailRow, WakeListener } from './backend.ts';
+import type { TailRow, WakeListener } from '../store/postgres/index.ts';
 import { createTailHub } from './tail-hub.ts';
 
 const tick = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,4 +1,5 @@
-import type { Backend, Tail, TailRow } from './backend.ts';
+import type { TailPage, TailRow } from '../store/postgres/index.ts';
+import type { Backend } from './backend.ts';
 
 /** Receives the batches of one project. */
 export interface Listener {
@@ -123,7 +124,7 @@ export function createTailHub(backend: Pick<Backend, 'tail' | 'onWake'>): TailHu
     }
   }
 
-  function publish(channel: Channel, tail: Tail): void {
+  function publish(channel: Channel, tail: TailPage): void {
     const cursor = BigInt(tail.cursor);
     channel.cursor = cursor;
     for (const [listener, seen] of [...channel.listeners]) {

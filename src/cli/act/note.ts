@@ -1,5 +1,5 @@
-import type { NoteKind } from '../../machine/index.ts';
 import { isRefused } from '../../runtime/index.ts';
+import { type NoteKind, noteKinds } from '../../schema/index.ts';
 import { nearest } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
 import { callerOf } from '../caller.ts';
@@ -10,16 +10,6 @@ import { openRuntime, positionOptions } from '../run-options.ts';
 import { readText } from './read-text.ts';
 
 export const options = { ...positionOptions, key: { type: 'string' } } as const;
-
-const kinds: readonly NoteKind[] = [
-  'decision',
-  'rejection',
-  'correction',
-  'reminder',
-  'variable',
-  'artefact',
-  'reading',
-];
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 2, max: 2, what: 'kind and text' });
@@ -35,10 +25,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 function kindOf(word: string): NoteKind {
-  const kind = kinds.find((one) => one === word);
+  const kind = noteKinds.find((one) => one === word);
   if (kind) return kind;
-  const meant = nearest(word, kinds);
+  const meant = nearest(word, noteKinds);
   throw usageError(
-    `There is no kind of note '${word}'. ${meant === undefined ? `Use one of: ${kinds.join(', ')}.` : `Did you mean '${meant}'?`}`,
+    `There is no kind of note '${word}'. ${meant === undefined ? `Use one of: ${noteKinds.join(', ')}.` : `Did you mean '${meant}'?`}`,
   );
 }

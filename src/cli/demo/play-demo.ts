@@ -161,5 +161,5 @@ function excerpt(briefing: string, wanted: readonly string[]): string[] {
   }
   const lost = wanted.find((each) => !found.some((line) => line.includes(each)));
   if (lost !== undefined) throw new Error(`the briefing lost: ${lost}`);
-  return found;
+  return found.map((line) => (line.length > 64 ? `${line.slice(0, 63)}…` : line));
 }

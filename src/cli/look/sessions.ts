@@ -1,9 +1,10 @@
 import { ended, type State } from '../../machine/index.ts';
 import { ago, printable } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
-import { exit, usageError } from '../exit.ts';
+import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson, printRefusal } from '../perform.ts';
+import { runNamed } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { type Cell, table } from '../table.ts';
 import { lastRun } from './log.ts';
@@ -14,9 +15,7 @@ type Session = State['sessions'][string];
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
-  if (positionals.length > 0 && values.run !== undefined)
-    throw usageError('Give the run either as an argument or with --run, not both.');
-  const named = positionals[0] ?? values.run;
+  const named = runNamed(positionals, values);
   const runtime = openRuntime(io, values);
   const found = await lastRun(runtime, named);
   if ('code' in found) return printRefusal(found, io, { ...values, run: named });

@@ -5,7 +5,7 @@ import { ago, printable, refusalText, shellVoice } from '../../messages/index.ts
 import { type Answer, isRefused, type LocalRuntime, type Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf, isPerson } from '../caller.ts';
-import { exit, usageError } from '../exit.ts';
+import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import {
@@ -17,7 +17,7 @@ import {
   shellStatus,
   watchedCall,
 } from '../perform.ts';
-import { runToName, suffixOf } from '../run-name.ts';
+import { runNamed, runToName, suffixOf } from '../run-name.ts';
 import { openRuntime, positionOptions } from '../run-options.ts';
 import { openingOf, proofLines, proofOf } from '../view/evidence.ts';
 import { createGateLogs } from '../view/gate-log.ts';
@@ -33,9 +33,7 @@ export const options = {
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
-  if (positionals.length > 0 && values.run !== undefined)
-    throw usageError('Give the run either as an argument or with --run, not both.');
-  const named = positionals[0] ?? values.run;
+  const named = runNamed(positionals, values);
   const runtime = openRuntime(io, values);
   const found = await runtime.chooseRun({ run: named, at: values.at });
   if ('code' in found) {

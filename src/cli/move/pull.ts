@@ -19,7 +19,7 @@ import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { suffixOf } from '../run-name.ts';
+import { runNamed, suffixOf } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { positionText, statusColor } from '../view/run-view.ts';
 import { symbolsFor } from '../view/symbols.ts';
@@ -49,10 +49,8 @@ interface PullContext {
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
-  const named = positionals[0] ?? values.run;
+  const named = runNamed(positionals, values);
   const { keep } = values;
-  if (positionals.length > 0 && values.run !== undefined)
-    throw usageError('Give the run either as an argument or with --run, not both.');
   if (named !== undefined && values.all) throw usageError('Give a run or --all, not both.');
   if (keep !== undefined && keep !== 'theirs' && keep !== 'mine')
     throw usageError(`--keep must be 'theirs' or 'mine', not '${keep}'.`);

@@ -9,7 +9,7 @@ import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint, renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { suffixOf } from '../run-name.ts';
+import { runNamed, suffixOf } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { openingOf } from '../view/evidence.ts';
 import { positionText } from '../view/run-view.ts';
@@ -34,9 +34,7 @@ type Outcome = { run: string } & (
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
-  const named = positionals[0] ?? values.run;
-  if (positionals.length > 0 && values.run !== undefined)
-    throw usageError('Give the run either as an argument or with --run, not both.');
+  const named = runNamed(positionals, values);
   if (named !== undefined && values.all) throw usageError('Give a run or --all, not both.');
   const runtime = openRuntime(io, values);
   const { project, engine } = runtime;

@@ -4,11 +4,12 @@ import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
 import { confirmByTyping, printDeclined } from '../confirm.ts';
-import { exit, usageError } from '../exit.ts';
+import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { describeEvent } from '../look/event-text.ts';
 import { paint, renderLine, type Span } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
+import { runNamed } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { positionText } from '../view/run-view.ts';
 import { symbolsFor } from '../view/symbols.ts';
@@ -25,9 +26,7 @@ type Checked = NonNullable<Awaited<ReturnType<LocalRuntime['store']['check']>>>;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
-  if (positionals.length > 0 && values.run !== undefined)
-    throw usageError('Give the run either as an argument or with --run, not both.');
-  const named = positionals[0] ?? values.run;
+  const named = runNamed(positionals, values);
   const runtime = openRuntime(io, values);
   const checks = await checksOf(runtime, named);
   if ('code' in checks) return printRefusal(checks, io, { ...values, run: named });

@@ -7,11 +7,11 @@ import {
   briefingSection,
   type Cap,
   compileBriefing,
-  sectionNames,
 } from '../../context/index.ts';
 import { criticalArtifacts, leastBriefing, statusOf } from '../../machine/index.ts';
 import { nextForShell, printableLines } from '../../messages/index.ts';
 import { type CallerIdentity, cursorFor, type LocalRuntime } from '../../runtime/index.ts';
+import { sectionNames } from '../../schema/index.ts';
 import { didYouMean } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
 import { callerOf } from '../caller.ts';

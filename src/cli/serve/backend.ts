@@ -29,19 +29,13 @@ export async function openBackend({ url, connections, onError }: BackendOptions)
   }
 
   return {
+    ...postgres,
     engine: engineOf,
-    page: postgres.page,
-    sessions: postgres.sessions,
-    tail: postgres.tail,
-    onWake: postgres.onWake,
     async findToken(hash) {
       const record = await postgres.findToken(hash);
       // Ignores scopes that only a newer version knows.
       return record && { ...record, scopes: allScopes.filter((scope) => record.scopes.includes(scope)) };
     },
-    projectNamed: postgres.projectNamed,
-    ready: postgres.ready,
     pool: postgres.counts,
-    close: postgres.close,
   };
 }

@@ -15,6 +15,14 @@ import { stateDirectory } from '../../workspace/index.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
+import { projectOptions } from '../run-options.ts';
+
+export const setupOptions = {
+  ...projectOptions,
+  yes: { type: 'boolean', short: 'y' },
+  team: { type: 'boolean' },
+  host: { type: 'string', multiple: true },
+} as const;
 
 export interface HostPlan {
   setup: HostSetup;

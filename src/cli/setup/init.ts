@@ -10,20 +10,23 @@ import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { openRuntime, projectOptions } from '../run-options.ts';
+import { openRuntime } from '../run-options.ts';
 import { version } from '../version.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { inspectStaged, pluginLink, stage } from './copy-plugin.ts';
-import { type HostPlan, isDone, planHosts, setupContext, setupsNamed, showHost } from './hosts.ts';
+import {
+  type HostPlan,
+  isDone,
+  planHosts,
+  setupContext,
+  setupOptions,
+  setupsNamed,
+  showHost,
+} from './hosts.ts';
 import { projectFiles } from './project-files.ts';
 import { findTestCommands } from './test-command.ts';
 
-export const options = {
-  ...projectOptions,
-  yes: { type: 'boolean', short: 'y' },
-  team: { type: 'boolean' },
-  host: { type: 'string', multiple: true },
-} as const;
+export const options = setupOptions;
 
 interface Plan {
   write: { file: string; text: string }[];

@@ -13,17 +13,12 @@ import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
-import { openRuntime, projectOptions } from '../run-options.ts';
+import { openRuntime } from '../run-options.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { pluginLink, unstage } from './copy-plugin.ts';
-import { findHosts, setupContext, setupsNamed, tildePath } from './hosts.ts';
+import { findHosts, setupContext, setupOptions, setupsNamed, tildePath } from './hosts.ts';
 
-export const options = {
-  ...projectOptions,
-  yes: { type: 'boolean', short: 'y' },
-  team: { type: 'boolean' },
-  host: { type: 'string', multiple: true },
-} as const;
+export const options = setupOptions;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });

@@ -1,4 +1,5 @@
 import type { Cursor, Definition, State } from '../../machine/index.ts';
+import type { sectionNames } from '../../schema/index.ts';
 import type { Artifact } from '../artifacts/artifact.ts';
 
 /** The input of the briefing compiler, as plain data. */
@@ -36,17 +37,5 @@ export interface ReadingFile {
   /** `before`: read by a context that has been cleared since. */
   state: 'read' | 'before' | 'unread' | 'changed' | 'missing';
 }
-
-export const sectionNames = [
-  'status',
-  'instructions',
-  'notes',
-  'done',
-  'reading',
-  'artifacts',
-  'tasks',
-  'todo',
-  'outputs',
-] as const;
 
 export type SectionName = (typeof sectionNames)[number];

@@ -13,9 +13,9 @@ import {
 import { coded } from '../../../test/kit/coded.ts';
 import { Run } from '../../../test/kit/run.ts';
 import { adoptedDefinition, type Definition, estimateTokens } from '../../machine/index.ts';
+import { sectionNames } from '../../schema/index.ts';
 import { briefingJson } from './briefing-json.ts';
 import { briefingSection } from './briefing-section.ts';
-import { sectionNames } from './briefing-source.ts';
 import { type Briefing, compileBriefing } from './compile-briefing.ts';
 
 describe.skipIf(coded)('golden briefings', () => {

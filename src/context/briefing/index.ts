@@ -2,6 +2,5 @@ export { artifactsText } from './artifacts-text.ts';
 export { briefingJson } from './briefing-json.ts';
 export { briefingSection } from './briefing-section.ts';
 export type { BriefingSource, SectionName } from './briefing-source.ts';
-export { sectionNames } from './briefing-source.ts';
 export { type Briefing, type BriefingSection, type Cap, compileBriefing } from './compile-briefing.ts';
 export { failureLines } from './failure-excerpt.ts';

@@ -1,7 +1,8 @@
 import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
-import type { Backend, TailRow, TokenRecord, Wake, WakeListener } from '../../../src/server/index.ts';
+import type { Backend, TokenRecord } from '../../../src/server/index.ts';
 import { createMemoryStore, type Entry, type Store } from '../../../src/store/index.ts';
+import type { TailRow, Wake, WakeListener } from '../../../src/store/postgres/index.ts';
 
 export interface MemoryBackend extends Backend {
   addToken(hash: string, record: TokenRecord): void;

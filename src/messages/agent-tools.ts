@@ -1,8 +1,8 @@
 import type { Action, Claim, Delegate, TaskState } from '../machine/index.ts';
+import { decisionCommands } from './agent-shell.ts';
 import { firstWithin } from './fit-tokens.ts';
 import { listed } from './lists.ts';
-import type { Voice } from './refused.ts';
-import { decisionCommands } from './shell.ts';
+import type { Voice } from './voice.ts';
 
 /** What the sentence about the next action depends on besides the action. */
 export interface ToolCall {
@@ -144,24 +144,15 @@ function claim({ run, ready, own, held, limit, open, decisions }: Claim): string
 }
 
 function taskStateText(state: TaskState): string {
-  switch (state.is) {
-    case 'ended':
-      return `is ${state.end}`;
-    case 'ready':
-      return 'is ready';
-    case 'started':
-      return 'is in progress';
-    case 'held':
-      return `is held by ${state.by}`;
-    case 'depends':
-      return `depends on ${state.on.join(', ')}`;
-    case 'review':
-      return `waits for a review by ${state.by === 'human' ? 'the user' : `'${state.by}'`}`;
-    case 'question':
-      return "waits for the user's answer";
-    case 'blocked':
-      return 'is stuck and waits for the user';
-  }
+  if (state.is === 'ended') return `is ${state.end}`;
+  if (state.is === 'ready') return 'is ready';
+  if (state.is === 'started') return 'is in progress';
+  if (state.is === 'held') return `is held by ${state.by}`;
+  if (state.is === 'depends') return `depends on ${state.on.join(', ')}`;
+  if (state.is === 'review')
+    return `waits for a review by ${state.by === 'human' ? 'the user' : `'${state.by}'`}`;
+  if (state.is === 'question') return "waits for the user's answer";
+  return 'is stuck and waits for the user';
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Action, Claim } from '../machine/index.ts';
 import { listed } from './lists.ts';
-import type { Voice } from './refused.ts';
+import type { Voice } from './voice.ts';
 
 /** The next action as a sentence and the commands that perform it, the likely one first. */
 export interface NextCommands {
@@ -85,18 +85,14 @@ export function agentReview({ at }: { at?: string }, agent: string, run: string 
 
 /** The commands that decide what an action waits for. */
 export function decisionFor(action: Extract<Action, { do: 'wait' }>, run: string | undefined): string[] {
-  switch (action.for) {
-    case 'gates':
-      return [commandFor('status --wait', run)];
-    case 'review':
-      return [commandFor('approve', run), commandFor('reject "what is missing"', run)];
-    case 'answer':
-      return [commandFor('answer "your words"', run)];
-    case 'budget':
-      return [commandFor(`review approve --${action.unit} 20`, run), commandFor('review abandon', run)];
-    case 'decision':
-      return [commandFor('reject "what to do differently"', run), commandFor('rewind <step>', run)];
-  }
+  const commands = {
+    gates: ['status --wait'],
+    review: ['approve', 'reject "what is missing"'],
+    answer: ['answer "your words"'],
+    budget: [`review approve --${'unit' in action ? action.unit : ''} 20`, 'review abandon'],
+    decision: ['reject "what to do differently"', 'rewind <step>'],
+  }[action.for];
+  return commands.map((command) => commandFor(command, run));
 }
 
 export function claimCommands(

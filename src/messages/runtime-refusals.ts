@@ -1,0 +1,102 @@
+import { type CorrectableError, corrections } from './error-corrections.ts';
+import { listed } from './lists.ts';
+import type { ArgumentProblem, Renderers, RuntimeRefusalParams, Words } from './refused.ts';
+import type { Voice } from './voice.ts';
+
+/** Errors that become refusals; all others stay errors. */
+export const isCorrectable = (code: string): boolean =>
+  Object.hasOwn(corrections, code) || ['no_run', 'bad_config', 'store_corrupt'].includes(code);
+
+export function errorWords(code: CorrectableError, message: string, voice: Voice): Words {
+  const correction = corrections[code];
+  return [message, typeof correction === 'string' ? correction : correction(voice)];
+}
+
+export const runtimeRefusals: Renderers<
+  RuntimeRefusalParams,
+  Exclude<keyof RuntimeRefusalParams, CorrectableError>
+> = {
+  no_run: (params, voice) => {
+    if ('message' in params) return [params.message];
+    if ('name' in params) return [`No run of this project is named '${params.name}'.`];
+    if ('at' in params) return [`No run of this project has the handle ${params.at}.`];
+    return params.why === 'none_live'
+      ? ['No run is active here.', voice.start()]
+      : ['This session is not working on a run.', voice.startOrContinue()];
+  },
+  several_runs: ({ runs, total }, voice) => [
+    total === 1 ? 'The only active run belongs to another worktree.' : `${total} runs are active.`,
+    voice.chooseRun(runs.map(({ run }) => run)),
+  ],
+  untrusted: ({ workflow, name, commands }, voice) => [
+    `'${workflow}' runs commands that are not trusted on this machine: ${listed(commands, ', ', 1)}.`,
+    voice.askPerson(`stepfast trust ${name}`),
+  ],
+  no_file: ({ path }) => [
+    `There is no file '${path}' in this project.`,
+    'Name a file of the project, or add a key for anything else.',
+  ],
+  source_complete: ({ source }) => [
+    `${source} says that its workflow is complete.`,
+    'Change the status in that file, or start a run.',
+  ],
+  run_live: ({ run, source, force }) => [
+    `${run} is active in this worktree, so ${source} was not adopted.`,
+    force ? 'Finish that run, or adopt anyway with: stepfast adopt --force' : 'Finish that run first.',
+  ],
+  bad_argument: ({ tool, problem }) => {
+    const [message, next] = argumentWords(problem);
+    return [`${tool}: ${message}`, next];
+  },
+  bad_config: (params) =>
+    'todoPath' in params
+      ? [
+          `todo_path '${params.todoPath}' points outside the project, or into .git or .stepfast.`,
+          'Name a file of the project.',
+        ]
+      : [params.message, 'Fix the file.'],
+  store_corrupt: ({ message, onServer, run }, voice) => [
+    message,
+    onServer
+      ? 'The operator of the server restores it from a backup.'
+      : voice.askPerson(`stepfast repair${run === undefined ? '' : ` ${run}`}`),
+  ],
+};
+
+function argumentWords(problem: ArgumentProblem): Words {
+  switch (problem.is) {
+    case 'type': {
+      const { path, expected, got } = problem;
+      return [`${path} must be ${expected}, not ${got}.`, `Send ${path} as ${expected}.`];
+    }
+    case 'value': {
+      const { path, given, allowed, nearest } = problem;
+      const use = nearest === undefined ? `one of ${allowed.join(', ')}` : `'${nearest}'`;
+      return [`${path} cannot be '${given}'.`, `Use ${use}.`];
+    }
+    case 'unknown':
+      return [`There is no '${problem.path}'.`, `Use '${problem.nearest}'.`];
+    case 'missing': {
+      const { path, description } = problem;
+      return [`${path} is missing.`, `Add ${path}${description === undefined ? '' : ` (${description})`}.`];
+    }
+    case 'blank_output':
+      return ['output is blank.', problem.failed ? 'Describe why it failed.' : 'Describe what was done.'];
+    case 'verdict_and_failed':
+      return ['verdict and failed cannot be combined.', 'Send either verdict or failed.'];
+    case 'verdict_without_at':
+      return ['A verdict needs at.', 'Add the handle of the position under review.'];
+    case 'input_not_scalar':
+      return [
+        `inputs.${problem.name} must be a string, a number or true/false.`,
+        'Send each input as a single value.',
+      ];
+    case 'unknown_artifact': {
+      const { workflow, given, known } = problem;
+      return [
+        `'${workflow}' has no critical artifact '${given}'.`,
+        known.length === 0 ? 'It declares none.' : `Name one of ${known.join(', ')}.`,
+      ];
+    }
+  }
+}
