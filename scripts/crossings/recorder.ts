@@ -77,7 +77,7 @@ process.once('exit', () => {
     parent: (parent && indexes.get(parent)) ?? -1,
   }));
   const file = join(folder, `${process.pid}.json`);
-  // Whoever waits for the file reads it whole.
+  // Written in one piece: another process waits for the file.
   writeFileSync(`${file}.part`, JSON.stringify({ pid: process.pid, calls } satisfies ProcessRecord));
   renameSync(`${file}.part`, file);
 });

@@ -4,7 +4,7 @@ import { nextForTools } from '../messages/index.ts';
 import { type ArtifactVersion, cursorFor } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { readState, taskWorktree } from '../workspace/index.ts';
-import type { HookContext } from './place.ts';
+import type { HookContext } from './hook-context.ts';
 
 /** Who reads a briefing. */
 export interface Reader {

@@ -1,5 +1,5 @@
 import type { HookInput, Host, SessionKey } from '../runtime/index.ts';
-import type { HookContext } from './place.ts';
+import type { HookContext } from './hook-context.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** One event of one session, with everything that a handler needs. */

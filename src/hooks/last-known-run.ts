@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { ended, type Status, statusOf } from '../machine/index.ts';
 import { type Loaded, writeNoFollow } from '../store/index.ts';
 import { markedRuns, type Project } from '../workspace/index.ts';
-import type { HookContext } from './place.ts';
+import type { HookContext } from './hook-context.ts';
 
 /**
  * A copy of a run that is on a server: for hooks while the server does not answer, for frequent hooks that can do

@@ -9,7 +9,7 @@ import {
 } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { openWorkspace } from '../workspace/index.ts';
-import type { HookContext } from './place.ts';
+import type { HookContext } from './hook-context.ts';
 
 /** Runs a command and hashes the tree: more code of the kind that only few hooks need. */
 export { checkHold } from '../runtime/index.ts';

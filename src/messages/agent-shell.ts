@@ -63,8 +63,7 @@ export function nextForShell(action: Action, run?: string): NextCommands {
 }
 
 function waitForShell(action: Extract<Action, { do: 'wait' }>, run: string | undefined): NextCommands {
-  if (action.for === 'gates')
-    return { say: 'The gates are running.', commands: [commandFor('status --wait', run)] };
+  if (action.for === 'gates') return { say: 'The gates are running.', commands: decisionFor(action, run) };
   if (action.for === 'review' && action.by !== 'person') return agentReview(action, action.by.agent, run);
   return {
     say: `End your turn: the run waits for a person's ${decisionNoun(action)}. The person types:`,
@@ -72,8 +71,12 @@ function waitForShell(action: Extract<Action, { do: 'wait' }>, run: string | und
   };
 }
 
-export const decisionNoun = (action: Extract<Action, { do: 'wait' }>): string =>
-  action.for === 'review' ? 'review' : action.for === 'answer' ? 'answer' : 'decision';
+/** What the action waits for, after `your` or `a person's`. */
+export function decisionNoun(action: Extract<Action, { do: 'wait' }>): string {
+  if (action.for === 'answer') return 'answer';
+  if (action.for !== 'review') return 'decision';
+  return action.leaves === undefined ? 'review' : `decision to leave '${action.leaves}' without tasks`;
+}
 
 export function agentReview({ at }: { at?: string }, agent: string, run: string | undefined): NextCommands {
   const which = at === undefined ? (run === undefined ? '' : ` --run ${run}`) : ` --at ${at}`;
@@ -83,15 +86,19 @@ export function agentReview({ at }: { at?: string }, agent: string, run: string 
   };
 }
 
+const waitCommands = {
+  gates: ['status --wait'],
+  review: ['approve', 'reject "what is missing"'],
+  answer: ['answer "your words"'],
+  decision: ['reject "what to do differently"', 'rewind <step>'],
+};
+
 /** The commands that decide what an action waits for. */
 export function decisionFor(action: Extract<Action, { do: 'wait' }>, run: string | undefined): string[] {
-  const commands = {
-    gates: ['status --wait'],
-    review: ['approve', 'reject "what is missing"'],
-    answer: ['answer "your words"'],
-    budget: [`review approve --${'unit' in action ? action.unit : ''} 20`, 'review abandon'],
-    decision: ['reject "what to do differently"', 'rewind <step>'],
-  }[action.for];
+  const commands =
+    action.for === 'budget'
+      ? [`review approve --${action.unit} 20`, 'review abandon']
+      : waitCommands[action.for];
   return commands.map((command) => commandFor(command, run));
 }
 

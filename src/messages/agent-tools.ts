@@ -68,7 +68,8 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
     case 'gates':
       return `${gatesElsewhere ? 'The gates are waiting for a checkout that can run them' : 'The gates are running'}: call workflow_status with at ${at} in a moment.`;
     case 'review': {
-      if (action.by === 'person') return `End your turn. The user decides with: ${decisionCommands.review}`;
+      if (action.by === 'person')
+        return `End your turn. The user ${action.leaves === undefined ? 'decides' : `decides whether '${action.leaves}' is left without tasks`} with: ${decisionCommands.review}`;
       const { agent } = action.by;
       if (action.ownWork) {
         const reviewer = action.witnessed

@@ -1,4 +1,4 @@
-import type { Action } from '../machine/index.ts';
+import { type Action, suffixOf } from '../machine/index.ts';
 import {
   agentReview,
   claimCommands,
@@ -47,7 +47,7 @@ export function nextForPerson(action: Action, run?: string): NextCommands {
         ? { say: 'The run was cancelled.', commands: [] }
         : {
             say: 'The run has ended. To go back to a step:',
-            commands: [`stepfast rewind <step> --run ${action.run.slice(action.run.lastIndexOf('-') + 1)}`],
+            commands: [commandFor('rewind <step>', suffixOf(action.run))],
           };
     case 'ask_status':
     case 'continue':
@@ -66,7 +66,7 @@ export function noticeForPerson(action: Action): string | undefined {
   }
   if (action.do !== 'wait' || (action.for === 'review' && action.by !== 'person')) return undefined;
   const text = {
-    review: 'waits for your review: stepfast approve, or stepfast reject "why"',
+    review: `waits for your ${decisionNoun(action)}: stepfast approve, or stepfast reject "why"`,
     answer: 'waits for your answer: stepfast answer "…"',
     decision: 'is blocked and waits for you: stepfast reject "what to do instead", or stepfast rewind',
     gates: undefined,

@@ -23,11 +23,12 @@ export function refusalText(refused: Refused, voice: Voice): RefusalText {
   };
 }
 
+const table: Partial<Record<string, (params: never, voice: Voice) => Words>> = {
+  ...machineRefusals,
+  ...runtimeRefusals,
+};
+
 function words({ code, params }: Refused, voice: Voice): Words {
-  const table: Partial<Record<string, (params: never, voice: Voice) => Words>> = {
-    ...machineRefusals,
-    ...runtimeRefusals,
-  };
   // The tables have a renderer for the parameters of every code; what is left are errors with a message.
   const render = table[code];
   return render

@@ -1,15 +1,14 @@
 import type { Action, Status, WaitingFor } from '../machine/index.ts';
 
+/** Follows `review`: what it is about, where that is not the work, and why it was escalated. */
+export const reviewDetails = ({ leaves, escalated }: Extract<WaitingFor, { for: 'review' }>): string =>
+  `${leaves === undefined ? '' : ` of leaving '${leaves}' without tasks`}${escalated === undefined ? '' : `, escalated: ${escalated}`}`;
+
 /** What a run or a position waits for, as a phrase. */
 export function waitingText(waiting: WaitingFor): string {
   switch (waiting.for) {
-    case 'review': {
-      const subject =
-        waiting.leaves === undefined
-          ? 'the review'
-          : `the review of leaving '${waiting.leaves}' without tasks`;
-      return waiting.escalated === undefined ? subject : `${subject}, escalated: ${waiting.escalated}`;
-    }
+    case 'review':
+      return `the review${reviewDetails(waiting)}`;
     case 'question':
       return waiting.question;
     case 'blocked':

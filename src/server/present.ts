@@ -1,7 +1,7 @@
 import type { Executed } from '../engine/index.ts';
 import { asLine, nextForShell, refusalText, shellVoice, statusText } from '../messages/index.ts';
 
-/** What the HTTP API answers to a call: the data, and the sentences for whoever calls it by hand. */
+/** The answer of the HTTP API to a call: the data, and sentences for people who call it by hand. */
 export const presented = (executed: Omit<Executed, 'view'>): object => {
   const { reply } = executed;
   return {

@@ -5,6 +5,7 @@ import {
   nextForShell,
   printable,
   printableLines,
+  reviewDetails,
   waitingText,
   wrap,
 } from '../../messages/index.ts';
@@ -93,10 +94,7 @@ export function waitingPhrase(waiting: WaitingFor): string {
 
 function waitingFor(waiting: WaitingFor): string {
   if (waiting.for !== 'review') return `${waiting.for}: ${waitingText(waiting)}`;
-  const { by, leaves, escalated } = waiting;
-  const leaving = leaves === undefined ? '' : ` of leaving '${leaves}' without tasks`;
-  const more = escalated === undefined ? '' : `, escalated: ${escalated}`;
-  return `for ${by === 'human' ? "a person's" : `${by}'s`} review${leaving}${more}`;
+  return `for ${waiting.by === 'human' ? "a person's" : `${waiting.by}'s`} review${reviewDetails(waiting)}`;
 }
 
 /** A line with a handle or a path to copy is never cut. */

@@ -127,7 +127,7 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     return where === undefined ? why === 'waited' : where === checkout;
   }
 
-  /** Calls that attach ask for a runner that nobody has seen yet: one at a time is enough. */
+  /** Several calls may wait for a runner that has not reported yet; only one of them starts it again. */
   function isFirst(logs: string): boolean {
     const mark = join(logs, 'asked');
     const asked = statSync(mark, { throwIfNoEntry: false })?.mtimeMs;

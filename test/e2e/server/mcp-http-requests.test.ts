@@ -153,7 +153,10 @@ it('several agents who write are told to keep apart', async () => {
   const tasks = [{ id: 'one', title: 'One' }];
   await call('workflow_set_tasks', { loop_id: 'write', tasks });
   const claimed = await call('workflow_claim', { run_id: S.run });
-  expect(claimed.S).toMatchObject({ task: { id: 'one' }, warning: expect.any(String) });
+  expect(claimed.S).toMatchObject({
+    task: { id: 'one' },
+    warning: expect.stringContaining('your own checkout and branch'),
+  });
 });
 
 it.each(eras)('workflows are the bundled ones and what the project has used (%s era)', async (era) => {
