@@ -62,12 +62,11 @@ const { metafile } = await build({
 
 // CommonJS packages of the team server load Node's built-in modules with `require`.
 for (const file of Object.keys(metafile.outputs).filter((each) => each.endsWith('.js'))) {
-  const text = readFileSync(file, 'utf8');
-  if (text.includes('Dynamic require of'))
-    writeFileSync(
-      file,
-      `import{createRequire as requireHere}from'node:module';const require=requireHere(import.meta.url);${text}`,
-    );
+  const text = toAscii(readFileSync(file, 'utf8'));
+  const head = text.includes('Dynamic require of')
+    ? "import{createRequire as requireHere}from'node:module';const require=requireHere(import.meta.url);"
+    : '';
+  writeFileSync(file, head + text);
 }
 
 // Checks the Node version in a file that an older Node can still parse.
@@ -138,10 +137,20 @@ async function buildHook(entry: string, file: string, banner = ''): Promise<Meta
     // In a file that is looked at and left out.
     logOverride: { 'empty-import-meta': 'silent' },
   });
+  const path = join('dist', file);
+  writeFileSync(path, toAscii(readFileSync(path, 'utf8')));
   const { inputs } = built.metafile.outputs[`dist/${file}`] ?? { inputs: {} };
   if (Object.keys(inputs).some((path) => path.includes('node_modules/zod/')))
     throw new Error(`${file} bundles zod: import only types of schema/, or what its api.ts has`);
   return built.metafile;
+}
+
+/**
+ * Node loads a file of plain ASCII faster: a tenth of a hook's time. esbuild leaves other characters only in regular
+ * expressions, where an escape means the same.
+ */
+function toAscii(text: string): string {
+  return text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Shows the message to the person once per session, without failing the hook. */
