@@ -11,7 +11,7 @@ import { hashDefinition } from '../src/definition/index.ts';
 import { createEngine, newRun } from '../src/engine/index.ts';
 import { createMcpHttp } from '../src/mcp/http.ts';
 import { openRuntime } from '../src/runtime/index.ts';
-import { createMemoryStore } from '../src/store/index.ts';
+import { createMemoryStore } from '../test/kit/memory-store.ts';
 import { runtimeWithoutFiles } from '../test/kit/runtime-without-files.ts';
 import { type Served, serveOverHttp, serveRequests } from '../test/mcp/http-bridge.ts';
 import { ensureBuilt } from './ensure-built.ts';

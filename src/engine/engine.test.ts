@@ -5,8 +5,9 @@ import {
   engineContract,
   startSmall,
 } from '../../test/kit/engine-contract.ts';
+import { createMemoryStore } from '../../test/kit/memory-store.ts';
 import { hashDefinition } from '../definition/index.ts';
-import { createMemoryStore, type Store } from '../store/index.ts';
+import type { Store } from '../store/index.ts';
 import { createEngine, type Engine } from './engine.ts';
 
 const engineOf = (store: Store): Engine => createEngine({ store, newRun: counted(), hashOf: hashDefinition });

@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeServer, startFakeServer } from '../../test/kit/fake-server.ts';
 import { createHookKit, filesIn, type HookKit } from '../../test/kit/hooks.ts';
 import { type HostDialect, hostDialects } from '../../test/kit/host-dialects.ts';
+import { createMemoryStore } from '../../test/kit/memory-store.ts';
 import { hashDefinition } from '../definition/index.ts';
 import { createEngine, newRun } from '../engine/index.ts';
 import { createPendingCalls, type HookInput, type HookKind, type HookOutput } from '../runtime/index.ts';
-import { createMemoryStore } from '../store/index.ts';
 import { stateDirectory } from '../workspace/index.ts';
 
 const editing = hostDialects.map(({ names }) => names.edit);

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeServer, startFakeServer } from '../../test/kit/fake-server.ts';
 import { createHookKit, type HookKit, patientMs } from '../../test/kit/hooks.ts';
+import { createMemoryStore } from '../../test/kit/memory-store.ts';
 import { hashDefinition } from '../definition/index.ts';
 import { createEngine, type Engine, newRun } from '../engine/index.ts';
 import { StepfastError } from '../errors.ts';
 import { lastKnownText } from '../messages/index.ts';
 import { isRefused } from '../runtime/index.ts';
-import { createMemoryStore } from '../store/index.ts';
 import { lastKnownRun } from './last-known-run.ts';
 import { noteOutage, patienceFor } from './server-outage.ts';
 import { openSessionRecord } from './session-record.ts';

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { createMemoryStore } from '../../test/kit/memory-store.ts';
 import { runtimeWithoutFiles } from '../../test/kit/runtime-without-files.ts';
 import { hashDefinition } from '../definition/index.ts';
 import { createEngine } from '../engine/engine.ts';
 import { newRun } from '../engine/new-run-id.ts';
 import type { Definition } from '../machine/index.ts';
-import { createMemoryStore } from '../store/index.ts';
 import type { Runtime } from './runtime.ts';
 
 const gated: Definition = {

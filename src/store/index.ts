@@ -10,7 +10,6 @@ export type * from './file/repair.ts';
 export * from './file/run-history.ts';
 export * from './file/transfer.ts';
 export * from './long-text.ts';
-export * from './memory-store.ts';
 export * from './run-id.ts';
 export * from './state-projection.ts';
 export type * from './state-schema.ts';

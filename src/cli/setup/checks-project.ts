@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { commandsOf, listWorkflows } from '../../definition/index.ts';
 import { count } from '../../messages/index.ts';
 import type { Check, LocalRuntime } from '../../runtime/index.ts';
+import { isNetworkFileSystem } from '../../store/index.ts';
 import { load } from '../project.ts';
 
 /** The minimum version in package.json. */
@@ -19,6 +20,19 @@ export function checkNode(version: string = process.versions.node): Check {
     says: `${version} is too old`,
     next: `install Node ${minVersion.join('.')} or newer`,
   };
+}
+
+/** Concurrent appends to a journal are not atomic on a network file system. */
+export function checkFileSystem(directory: string, isNetwork = isNetworkFileSystem): Check[] {
+  if (!existsSync(directory) || !isNetwork(directory)) return [];
+  return [
+    {
+      what: 'file system',
+      state: 'wrong',
+      says: '.stepfast is on a network file system, where concurrent writes can damage a run',
+      next: 'move the project to a local disk, or keep its runs on a server (stepfast login)',
+    },
+  ];
 }
 
 /** Checks that the project's workflows are valid and trusted. */

@@ -5,7 +5,7 @@ import { createFakeIo } from '../../testing/fake-io.ts';
 import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 import { openRuntime } from '../run-options.ts';
-import { checkNode, checkProject } from './checks-project.ts';
+import { checkFileSystem, checkNode, checkProject } from './checks-project.ts';
 import { checkHooks, checkRuns } from './checks-runs.ts';
 
 const workflow = `name: w
@@ -40,6 +40,14 @@ test('a project without .stepfast gets the next command', async () => {
   const { wrong, says } = await looked(project);
   expect(wrong).toBe(true);
   expect(says).toContain(' > stepfast init');
+});
+
+test('[P6/10] a project on a network file system is a problem', () => {
+  using project = createTestFolder(files);
+  const directory = join(project.root, '.stepfast');
+  expect(checkFileSystem(directory)).toEqual([]);
+  expect(checkFileSystem(directory, () => true)).toMatchObject([{ what: 'file system', state: 'wrong' }]);
+  expect(checkFileSystem(join(project.root, 'none'), () => true)).toEqual([]);
 });
 
 test('a healthy project has no problems, and a missing Claude Code is a note', async () => {

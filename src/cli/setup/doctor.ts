@@ -12,7 +12,7 @@ import { version } from '../version.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { checkMcp } from './check-mcp.ts';
 import { checkServer } from './check-server.ts';
-import { checkNode, checkProject } from './checks-project.ts';
+import { checkFileSystem, checkNode, checkProject } from './checks-project.ts';
 import { checkHooks, checkRuns } from './checks-runs.ts';
 import { packageRoot, pluginLink } from './copy-plugin.ts';
 import { findHosts, setupContext, setupsNamed } from './hosts.ts';
@@ -52,7 +52,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     checkMcp(serverProgram(context, io), { cwd: context.root, env: io.env }),
   ]);
   sections.push(
-    { title: 'Project', checks: checkProject(runtime) },
+    { title: 'Project', checks: [...checkProject(runtime), ...checkFileSystem(runtime.project.directory)] },
     ...(server.length > 0 ? [{ title: 'Server', checks: server }] : []),
     ...(serverDown ? [] : [{ title: 'Runs', checks: runs }]),
     ...hosts,

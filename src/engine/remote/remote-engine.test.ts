@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { advance, engineContract, smallDefinition, startSmall } from '../../../test/kit/engine-contract.ts';
 import { type FakeServer, startFakeServer } from '../../../test/kit/fake-server.ts';
+import { createMemoryStore } from '../../../test/kit/memory-store.ts';
 import { hashDefinition } from '../../definition/index.ts';
 import { StepfastError } from '../../errors.ts';
 import type { Command } from '../../machine/index.ts';
 import { refusedBy } from '../../runtime/answer.ts';
-import { createMemoryStore } from '../../store/index.ts';
 import { createEngine, type Engine } from '../engine.ts';
 import { newRun } from '../new-run-id.ts';
 import { createRemoteEngine, type RemoteEngine } from './remote-engine.ts';

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openStore, temporaryDirectory } from '../../../test/kit/file-store.ts';
+import { createMemoryStore } from '../../../test/kit/memory-store.ts';
 import { storeAnswers, storeCalls } from '../../../test/kit/store-model.ts';
-import { createMemoryStore } from '../memory-store.ts';
 
 test('the file store and the memory store return the same results for the same calls', async () => {
   const root = temporaryDirectory();

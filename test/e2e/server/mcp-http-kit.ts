@@ -6,7 +6,7 @@ import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts'
 import type { Definition } from '../../../src/machine/index.ts';
 import { createMcpHttp, type McpHttpOptions } from '../../../src/mcp/http.ts';
 import type { McpCaller } from '../../../src/mcp/http-session.ts';
-import { createMemoryStore } from '../../../src/store/index.ts';
+import { createMemoryStore } from '../../kit/memory-store.ts';
 import { runtimeWithoutFiles } from '../../kit/runtime-without-files.ts';
 import type { Called, Connection, Era } from '../../mcp/kit.ts';
 

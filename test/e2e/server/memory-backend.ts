@@ -1,8 +1,9 @@
 import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import type { Backend, TokenRecord } from '../../../src/server/index.ts';
-import { createMemoryStore, type Entry, type Store } from '../../../src/store/index.ts';
+import type { Entry, Store } from '../../../src/store/index.ts';
 import type { TailRow, Wake, WakeListener } from '../../../src/store/postgres/index.ts';
+import { createMemoryStore } from '../../kit/memory-store.ts';
 
 export interface MemoryBackend extends Backend {
   addToken(hash: string, record: TokenRecord): void;

@@ -4,10 +4,10 @@ import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, type Executed, newRun } from '../../../src/engine/index.ts';
 import { StepfastError } from '../../../src/errors.ts';
 import type { Command, Definition } from '../../../src/machine/index.ts';
-import { createMemoryStore } from '../../../src/store/index.ts';
 import { createPostgres, type Postgres } from '../../../src/store/postgres/index.ts';
 import type { Loaded, Store } from '../../../src/store/store.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { createMemoryStore } from '../../kit/memory-store.ts';
 import { begin, mustLoad, noteCommand, sampleDefinition, send } from '../../kit/sample-run.ts';
 
 let database: TestDatabase;

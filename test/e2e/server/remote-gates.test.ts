@@ -10,9 +10,9 @@ import {
   isRefused,
   type LocalRuntime,
 } from '../../../src/runtime/index.ts';
-import { createMemoryStore } from '../../../src/store/index.ts';
 import { createTestProject, type TestProject } from '../../../src/testing/index.ts';
 import { type FakeServer, startFakeServer } from '../../kit/fake-server.ts';
+import { createMemoryStore } from '../../kit/memory-store.ts';
 
 const gated = `name: gated
 description: One gate

@@ -1,4 +1,4 @@
-import { storeContract } from '../../test/kit/store-contract.ts';
 import { createMemoryStore } from './memory-store.ts';
+import { storeContract } from './store-contract.ts';
 
 storeContract('memory', async () => ({ store: createMemoryStore() }));

@@ -1,6 +1,6 @@
-import { describeText } from './long-text.ts';
-import { matchesRunName, requireRunId } from './run-id.ts';
-import { infoOf, newestFirst } from './run-list.ts';
+import { describeText } from '../../src/store/long-text.ts';
+import { matchesRunName, requireRunId } from '../../src/store/run-id.ts';
+import { infoOf, newestFirst } from '../../src/store/run-list.ts';
 import {
   type Entry,
   type Loaded,
@@ -9,7 +9,7 @@ import {
   type Store,
   type StoredEntry,
   type Version,
-} from './store.ts';
+} from '../../src/store/store.ts';
 
 interface MemoryRun {
   pinned: string;
