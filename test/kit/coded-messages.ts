@@ -45,20 +45,23 @@ export function nextForTools(action: Action, call: ToolCall = {}): string {
   return `${actionCode(action)}${special.length === 0 ? '' : coded('call', Object.fromEntries(special))}`;
 }
 
+/** A person never sees a handle. */
+const personCode = ({ at: _, ...action }: Action & { at?: unknown }): string => actionCode(action as Action);
+
 /** The commands stay, since they must work as printed; the words that they suggest do not. */
-const codedNext = (action: Action, { commands }: NextCommands): NextCommands => ({
-  say: actionCode(action),
+const codedNext = (say: string, { commands }: NextCommands): NextCommands => ({
+  say,
   commands: commands.map((command) => command.replaceAll(/"[^"]*"/g, '"words"')),
 });
 
 export const nextForShell = (action: Action, run?: string): NextCommands =>
-  codedNext(action, real.nextForShell(action, run));
+  codedNext(actionCode(action), real.nextForShell(action, run));
 
 export const nextForPerson = (action: Action, run?: string): NextCommands =>
-  codedNext(action, real.nextForPerson(action, run));
+  codedNext(personCode(action), real.nextForPerson(action, run));
 
 export const noticeForPerson = (action: Action): string | undefined =>
-  real.noticeForPerson(action) && actionCode(action);
+  real.noticeForPerson(action) && personCode(action);
 
 /** A question and a reason are an agent's own words. */
 export function waitingText(waiting: WaitingFor): string {
@@ -127,8 +130,9 @@ export function refusalText(refused: Refused, voice: Voice): RefusalText {
 
 type LiveRun = Parameters<typeof real.liveRunText>[0];
 
+/** Two lines, as the sentences are. */
 export const otherSessionText: typeof real.otherSessionText = ({ run }, holder) =>
-  coded('other_session', { run, holder });
+  [coded('other_session', { run }), coded('holder', { holder })].join('\n');
 export const lastKnownText: typeof real.lastKnownText = (then) => coded('last_known', { then });
 export const liveRunText: typeof real.liveRunText = ({ run }) => coded('live_run', { run });
 /** One line a run, as the sentences have it. */
