@@ -96,7 +96,7 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
     return isRunId(run) && ['journal.jsonl', 'state.json'].some((name) => existsSync(join(folder, name)));
   }
 
-  /** A session of this project works on it; whoever only looks makes nothing known. */
+  /** A run becomes known when a session of this project works on it, not when one views it. */
   async function learn({ run, reply, changed, view }: Executed, works: boolean): Promise<void> {
     if ('code' in reply) return;
     // The call itself was done, whatever becomes of this.

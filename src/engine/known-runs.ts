@@ -8,7 +8,7 @@ export interface KnownRuns {
   homeOf(run: string): string | undefined;
   /** Also one that had ended, and goes on. */
   add(run: string, url: string): void;
-  /** It stays known, for whoever asks what became of it. */
+  /** An ended run stays known, so that its outcome can be shown. */
   end(run: string): void;
   drop(run: string): void;
   /** Those of one server: all that may be live, and the last that ended. */

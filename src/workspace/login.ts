@@ -12,8 +12,8 @@ export interface Login {
 const version = 1;
 
 /**
- * The server that new runs of a project begin on: what the environment says, else what `stepfast login` kept. Throws
- * `bad_config` for half of it: nobody's runs begin elsewhere than they think.
+ * The server on which new runs of a project begin: from the environment, else from `stepfast login`. Throws
+ * `bad_config` for an incomplete setting, so that runs do not silently begin elsewhere.
  */
 export function serverFor(
   root: string,

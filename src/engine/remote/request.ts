@@ -141,7 +141,7 @@ const unreachable = (url: string, problem: string): StepfastError =>
   );
 
 const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'its name is unknown',
   EAI_AGAIN: 'its name cannot be looked up now',
   EHOSTUNREACH: 'there is no way to it',
@@ -161,7 +161,7 @@ function wordsOf(error: unknown, ms: number): string {
 function certificateOf(error: unknown, url: string): Outcome | undefined {
   const code = codeOf(error);
   if (!/CERT|SIGNATURE|_TLS_/.test(code)) return undefined;
-  const message = `The certificate of ${url} is not accepted (${code}): mend it, or name the authority in NODE_EXTRA_CA_CERTS.`;
+  const message = `The certificate of ${url} is not accepted (${code}): fix it, or add its authority to NODE_EXTRA_CA_CERTS.`;
   return { refused: new StepfastError('server_refused', message, { cause: error }) };
 }
 

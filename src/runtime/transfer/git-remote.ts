@@ -127,7 +127,7 @@ export async function openRemote(git: Git, project: Project, name: string): Prom
       ],
       { timeoutMs: transferMs },
     );
-    // A hook there may say no to one that has not moved: only these words mean that somebody was first.
+    // A server-side hook may also reject a push: only these messages mean that another push came first.
     if (
       done.code !== 0 &&
       /\[(?:rejected|remote rejected)\] \((?:stale info|fetch first|non-fast-forward|.*(?:cannot lock ref|already exists).*)\)/.test(

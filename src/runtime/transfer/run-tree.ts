@@ -9,7 +9,7 @@ import type { Git } from './git.ts';
 /** A run as git carries it. */
 export interface RunTree {
   journal: Uint8Array;
-  /** The pinned definition, for whoever looks at the commit: never read as the truth. */
+  /** The pinned definition, for people who inspect the commit; never read back. */
   workflow: Uint8Array;
   texts: TextsByDigest;
 }
@@ -46,7 +46,7 @@ export async function writeCommit(
   ]);
   const parents = commit.parent === undefined ? [] : ['-p', commit.parent];
   const date = `@${Math.max(0, Math.floor(commit.now / 1000))} +0000`;
-  // Nobody's name and address: who did what is in the journal.
+  // No person's name or address: the journal records who did what.
   const by = { NAME: 'Stepfast', EMAIL: 'stepfast@localhost', DATE: date };
   const env = Object.fromEntries(
     Object.entries(by).flatMap(([part, value]) => [
@@ -86,7 +86,7 @@ async function mustWrite(
   throw new StepfastError('git_failed', `git ${args[0]} did not write the run: ${why}`);
 }
 
-/** A run from a commit of somebody else: only known names, plain files and sizes that a run can have. Throws `bad_history`. */
+/** Reads an untrusted commit: only known names, plain files and sizes that a run can have. Throws `bad_history`. */
 export async function readCommit(git: Git, commit: string): Promise<RunTree> {
   const kind = await git(['cat-file', '-t', commit]);
   if (kind.stdout.toString('latin1').trim() !== 'commit') throw bad('it is no commit');

@@ -105,7 +105,7 @@ test('[P6/10] runs go there and back as far as one history is the beginning of t
   ]);
 });
 
-test('[P6/10] a push that somebody was quicker than sends nothing', async () => {
+test('[P6/10] a push that lost the race sends nothing', async () => {
   await push(a);
   await pull(b);
   await say(a, 'on a');
@@ -145,7 +145,7 @@ test('[P6/10] a choice holds for exactly the history that it was made against', 
   for (const words of ['on a', 'on b', 'on b again']) expect(sent).toContain(`"${words}"`);
 });
 
-test('whoever gave the last words is told with their machine, though the engine wrote after them', async () => {
+test('the last author is shown with their machine, even if the engine wrote later', async () => {
   const gated = `name: gated\ndescription: A gate\nsteps:\n  - { id: one, type: action, instructions: x, gate: [{ run: 'true' }] }\n  - { id: two, type: action, instructions: y }\n`;
   a.write({ '.stepfast/workflows/gated.yaml': gated });
   a.trust('gated');

@@ -67,7 +67,7 @@ export interface Transfer {
   remote(name: string): Promise<Remote>;
   /** Compares the run with what the remote has of it; sends nothing. */
   prepare(run: string, remote: Remote): Promise<Outgoing>;
-  /** `moved`: somebody else was first, nothing was sent. */
+  /** `moved`: another push came first, nothing was sent. */
   send(outgoing: Outgoing, remote: Remote): Promise<'sent' | 'moved'>;
   /** Fetches and verifies runs; changes none here. */
   inspect(runs: readonly string[], remote: Remote): Promise<Incoming[]>;

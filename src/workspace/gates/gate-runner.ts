@@ -52,7 +52,7 @@ export async function runRequested(
   if (!cursor || !checking) return;
   // Gates that change files run twice.
   const deadline = clock() + 2 * (checking.deadline - clock());
-  // Before the run tells of it: whoever looks then finds it.
+  // Before the run records it, so that every reader of the run finds the file.
   const unmark = markRunner(logs, host);
   const started = await engine.execute(run, {
     ...engineCaller(),
@@ -109,7 +109,7 @@ export async function runRequested(
     if (result) await report(result);
   } catch (error) {
     if (isAway(error)) return;
-    // Somebody waits for an answer: that it could not be checked is one.
+    // The caller waits for a result: report that the gates could not run.
     const tail = `could not be run: ${error instanceof Error ? error.message : String(error)}`;
     await report({ receipts: [{ gate: 0, pass: false, tail: tail.slice(0, 4000) }] });
   }

@@ -68,7 +68,7 @@ function isRunning({ pid, started }: Mark): boolean {
   return started === undefined ? isAlive(pid) : factsOf(pid)?.started === started;
 }
 
-/** When a process began and with which words; undefined where there is none, or nobody tells. */
+/** Start time and command line of a process; undefined if it is gone or the system does not say. */
 function factsOf(pid: number): { started: string; command: string } | undefined {
   if (process.platform === 'win32') return undefined;
   if (process.platform !== 'linux') return factsByPs(pid);
