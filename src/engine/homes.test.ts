@@ -45,7 +45,7 @@ const withServer = (project: TestProject): Record<string, string> => ({
   STEPFAST_URL: `${server.url}/`,
   STEPFAST_TOKEN: server.token,
 });
-/** As the environment says it, so that the runner of gates finds it too. */
+/** Set in the environment, so that the gate runner finds it too. */
 const shared = (project: TestProject): LocalRuntime => project.runtime({ env: withServer(project) });
 const impatient = (project: TestProject): LocalRuntime =>
   project.runtime({ server: createRemoteEngine({ ...server, patienceMs: 200 }) });

@@ -6,7 +6,7 @@ import type { GitResult } from '../../evidence/index.ts';
 import type { TextsByDigest } from '../../store/index.ts';
 import type { Git } from './git.ts';
 
-/** A run as git carries it. */
+/** A run as stored in git. */
 export interface RunTree {
   journal: Uint8Array;
   /** The pinned definition, for people who inspect the commit; never read back. */
@@ -14,7 +14,7 @@ export interface RunTree {
   texts: TextsByDigest;
 }
 
-/** What a run of ours stays far below; a stranger's repository must not fill this machine. */
+/** Far above any real run; an untrusted repository must not fill this machine. */
 export const limits = {
   journal: 64 * 1024 * 1024,
   workflow: 8 * 1024 * 1024,
@@ -26,7 +26,7 @@ export const limits = {
 const entryPattern = /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.*)$/s;
 const textPattern = /^outputs\/([0-9a-f]{64})\.txt$/;
 
-/** Writes the run as a commit that nothing points to yet; the same run after the same parent is the same commit. */
+/** Writes the run as an unreferenced commit; the same run with the same parent gives the same commit. */
 export async function writeCommit(
   git: Git,
   { journal, workflow, texts }: RunTree,
@@ -57,7 +57,7 @@ export async function writeCommit(
   return await mustWrite(git, ['commit-tree', tree, ...parents], commit.message, env);
 }
 
-/** Without filters: line ends and attributes of the project are none of its business. */
+/** Without filters: line endings and attributes of the project must not apply. */
 async function writeBlobs(git: Git, blobs: readonly Uint8Array[]): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'stepfast-push-'));
   try {
