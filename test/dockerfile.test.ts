@@ -11,7 +11,7 @@ test('the Dockerfile has nothing that a linter would say', () => {
   expect(validate(`${dockerfile}\nEXPOSE nothing\n`)).not.toEqual([]);
 });
 
-test('the Dockerfile has a Node that the package takes, and is nobody in particular', () => {
+test('the Dockerfile has a Node that the package supports, and an unprivileged user', () => {
   const wanted = Number(/(\d+)/.exec(JSON.parse(read('package.json')).engines.node)?.[1]);
   const versions = [...dockerfile.matchAll(/^FROM node:(\d+)/gm)].map(([, major]) => Number(major));
   expect(versions).toHaveLength(2);

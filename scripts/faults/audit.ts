@@ -51,5 +51,5 @@ export async function strayRuns(
 ): Promise<Finding[]> {
   const known = new Set(driven.map(({ run }) => run));
   const found = (await engine.ids()).filter((run) => run.startsWith(`faults-${suite}-`) && !known.has(run));
-  return found.map((run) => ({ kind: 'twice', what: `${run} is nobody's` }));
+  return found.map((run) => ({ kind: 'twice', what: `${run} was started by no agent` }));
 }

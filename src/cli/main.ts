@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createIo } from './io.ts';
 import { run } from './run.ts';
 
-// Whoever reads the other end of a pipe may leave early, as `head` does: that is no failure.
+// The reader of a pipe may close it early, as `head` does: not a failure.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

@@ -31,7 +31,7 @@ test('a valid file is one line with its steps and its short hash', async () => {
   expect(stderr).toBe('');
 });
 
-test('a mistake is shown with its place, its line, a caret and the way to mend it', async () => {
+test('a mistake is shown with its position, its line, a caret and a fix', async () => {
   using project = createTestFolder({ '.stepfast/workflows/bad.yaml': bad });
   const { code, stdout } = await project.run(['validate']);
   expect(code).toBe(exit.no);

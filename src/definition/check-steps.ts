@@ -110,7 +110,7 @@ function checkReviewer(node: Node | undefined, agents: ReadonlySet<string>, repo
   const name = textOf(node);
   if (node === undefined || name === undefined || name === 'human') return;
   if (!agents.has(name) && nearest(name, ['human'])) {
-    report('error', 'unknown_reviewer', node, `Nobody is called '${name}'`, "Did you mean 'human'?");
+    report('error', 'unknown_reviewer', node, `Unknown reviewer '${name}'`, "Did you mean 'human'?");
   } else checkAgent(node, agents, report);
 }
 

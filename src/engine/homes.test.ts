@@ -45,7 +45,7 @@ const withServer = (project: TestProject): Record<string, string> => ({
   STEPFAST_URL: `${server.url}/`,
   STEPFAST_TOKEN: server.token,
 });
-/** As the environment says it, so that the runner of gates finds it too. */
+/** Set in the environment, so that the gate runner finds it too. */
 const shared = (project: TestProject): LocalRuntime => project.runtime({ env: withServer(project) });
 const impatient = (project: TestProject): LocalRuntime =>
   project.runtime({ server: createRemoteEngine({ ...server, patienceMs: 200 }) });
@@ -155,7 +155,7 @@ describe('where a run lives', () => {
 });
 
 describe('nearby', () => {
-  test("a call without a name never means a run of somebody else's directory", async () => {
+  test('a call without a run name never means a run of another directory', async () => {
     const mine = told(await shared(here).start({ workflow: 'plain', summary: 'Same words' }, one));
     const runtime = shared(there);
     expect((await runtime.call({ type: 'status' }, two)).reply).toMatchObject({ code: 'no_run' });
@@ -164,7 +164,7 @@ describe('nearby', () => {
     expect(told(await runtime.call({ type: 'status' }, two)).run).toBe(other.run);
   });
 
-  test('whoever looks at a run by its name does not work on it; whoever goes on with it does', async () => {
+  test('a session that views a run by name does not work on it; a session that resumes it does', async () => {
     const { run, at = '' } = told(await shared(here).start({ workflow: 'plain' }, one));
     const runtime = shared(there);
     expect(told(await runtime.call({ type: 'status' }, two, { run })).run).toBe(run);
@@ -182,7 +182,7 @@ describe('nearby', () => {
     expect(view?.state.sessions.one?.worktree).toMatch(/^\{project_root\}@.+:[0-9a-f]{8}$/);
     const runtime = shared(there);
     await runtime.start({ run }, { actor: { kind: 'person', name: 'ann' } });
-    // Known there, but nobody works on it there: what would change it is not guessed.
+    // Known there, but no session there works on it: a change needs the run's name.
     const { reply } = await runtime.call({ type: 'advance', output: 'Planned.' }, two);
     expect(reply).toMatchObject({ code: 'several_runs' });
   });

@@ -13,31 +13,31 @@ interface HomeOptions {
   server: Engine & { readonly url: string };
   /** The project's `.stepfast`. */
   directory: string;
-  /** Looks where is written before anything is. */
+  /** Checks the target folder before a write. */
   guard(): void;
-  /** A live run of the server is worked on here from now on. Must not throw. */
+  /** Called when work on a live server run begins here. Must not throw. */
   onKnown(run: Loaded): void;
 }
 
 const mostAtOnce = 8;
 
-/** Both homes of a project's runs, as one engine. */
+/** Local files and the server, as one engine. */
 export interface HomedEngine extends Engine {
   serverOf(run: string): string | undefined;
   know(run: Loaded): void;
 }
 
 /**
- * Where a run lives, decided here alone:
+ * The only place that decides where a run lives:
  *
- * - A run begins on the server, once one is configured, and stays there. One that has files here lives in them, also
- *   when a server is configured later. Every call goes to the one home of its run, never to both, and never from one
- *   to the other when the first does not answer.
- * - A name or handle is looked for in the files first, then on the server.
- * - A call without a name means only what this project directory knows: its files, and runs of the server that began
- *   here or that a session or a person here works on. Never the whole server: everybody's worktrees are called the same.
- * - A run that began on another server than the one that is configured is not looked for on this one, unless this one
- *   has it: then the server moved.
+ * - A run begins on the server if one is configured, and stays there. A run that has files here stays in them, even
+ *   if a server is configured later. Every call goes to the one home of its run, never to both, and there is no
+ *   fallback from one to the other.
+ * - A name or handle is looked up in the files first, then on the server.
+ * - A call without a name only means runs that this project directory knows: its files, and server runs that began
+ *   here or that a session or person here works on. Never all server runs: every main worktree has the same name.
+ * - A run that began on a different server is not looked up on the configured server, unless this server has it:
+ *   then the server has moved.
  */
 export function withHomes({ local, server, directory, guard, onKnown }: HomeOptions): HomedEngine {
   const known = createKnownRuns(directory);
@@ -46,7 +46,7 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
     know,
     async begin(definition, command, circumstances, once = onceFor(definition.name, command.now)) {
       guard();
-      // Before it is asked: where the answer is lost, the same words find the run again.
+      // Before the request: if the reply is lost, the same call finds the run again.
       known.add(once.run, server.url);
       const executed = await server.begin(definition, command, circumstances, once);
       if ('code' in executed.reply) known.drop(once.run);
@@ -64,7 +64,7 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
       if (name === undefined) return [...new Set([...(await local.ids()), ...known.list(server.url)])];
       const here = await local.ids(name);
       if (here.length > 0) return here;
-      // The end of an id is that of one run, so a run that is known here needs no look.
+      // A suffix belongs to one run, so a run that is known here needs no request.
       const [meant] = known.list(server.url).filter((run) => run === name || suffixOf(run) === name);
       return meant === undefined ? await server.ids(name) : [meant];
     },
@@ -90,16 +90,16 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
     return server;
   }
 
-  /** Removed or cut off, a run of files may have only one of these. */
+  /** A damaged run may have only one of the two files. */
   function hasFiles(run: string): boolean {
     const folder = join(directory, 'runs', run);
     return isRunId(run) && ['journal.jsonl', 'state.json'].some((name) => existsSync(join(folder, name)));
   }
 
-  /** A session of this project works on it; whoever only looks makes nothing known. */
+  /** A run becomes known when a session here works on it, not when it is viewed. */
   async function learn({ run, reply, changed, view }: Executed, works: boolean): Promise<void> {
     if ('code' in reply) return;
-    // The call itself was done, whatever becomes of this.
+    // The call has succeeded; a failure here is ignored.
     const isNew = works && known.homeOf(run) === undefined;
     const loaded = isNew ? (view ?? (await server.view(run).catch(() => undefined))) : undefined;
     if (loaded) know(loaded);
@@ -116,7 +116,7 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
     onKnown(view);
   }
 
-  /** The server is asked only for what may be meant: where it has no live run, one of files is found without it. */
+  /** Asks the server only for known runs: without a live one there, local runs are found while it is down. */
   async function runs({ ended: all = false }: { ended?: boolean } = {}): Promise<RunInfo[]> {
     const there: RunInfo[] = [];
     const names = (all ? known.list(server.url) : known.live(server.url)).filter((each) => !hasFiles(each));

@@ -2,29 +2,29 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { join } from 'node:path';
 import { isRunId, writeNoFollow } from '../store/index.ts';
 
-/** The runs on servers that this project directory has to do with, a file each. What cannot be written is forgotten. */
+/** The server runs that this project directory knows, one file each. A run that cannot be written is forgotten. */
 export interface KnownRuns {
-  /** The server that it lives on. */
+  /** The URL of its server. */
   homeOf(run: string): string | undefined;
-  /** Also one that had ended, and goes on. */
+  /** Also reopens a run that had ended. */
   add(run: string, url: string): void;
-  /** It stays known, for whoever asks what became of it. */
+  /** The run stays known, to show its outcome. */
   end(run: string): void;
   drop(run: string): void;
-  /** Those of one server: all that may be live, and the last that ended. */
+  /** Runs of one server: possibly live ones, and the last that ended. */
   list(url: string): string[];
-  /** Of these, all that may be live. */
+  /** Only those that may be live. */
   live(url: string): string[];
 }
 
-/** Below `sessions`: no tree covers it, and git ignores it. */
+/** In `sessions`, which tree hashes and git ignore. */
 export const knownRunsPath = 'sessions/homes';
 
 const mostLive = 64;
 const mostEnded = 16;
 const over = 'ended';
 
-/** `directory` is the project's `.stepfast`. Nothing is made before the first run. */
+/** `directory` is the project's `.stepfast`. Creates nothing before the first run. */
 export function createKnownRuns(directory: string): KnownRuns {
   const folder = join(directory, knownRunsPath);
   const fileOf = (run: string): string => join(folder, run);
@@ -51,7 +51,7 @@ export function createKnownRuns(directory: string): KnownRuns {
     },
   };
 
-  /** The last that were written first. */
+  /** Most recently written first. */
   function allKnown(): KnownRun[] {
     return names(folder)
       .filter(isRunId)
@@ -76,7 +76,7 @@ export function createKnownRuns(directory: string): KnownRuns {
       if (!existsSync(ignore)) writeNoFollow(ignore, '*\n');
       writeNoFollow(fileOf(run), text);
     } catch {
-      // It is then known by its name alone.
+      // Callers can still name the run.
     }
   }
 }

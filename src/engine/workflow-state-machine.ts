@@ -86,7 +86,7 @@ export class WorkflowStateMachine {
     return boundary?.state === 'pending' ? boundary.action : null;
   }
 
-  /** Whoever owns the loop performed the action: the position is open for work. */
+  /** The caller performed the context action: the position is open for work. */
   markContextActionExecuted(): void {
     const action = this.getContextActionIfNeeded();
     if (action !== null) {

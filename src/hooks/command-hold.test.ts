@@ -149,7 +149,7 @@ test('a session under another home neither runs it nor takes its mark away', asy
   expect((await stop()).json.decision).toBe('block');
 });
 
-test('whoever waits for a person is not held', async () => {
+test('a session that waits for a person is not held', async () => {
   const { run, at } = await kit.start();
   await kit.called('a', { run, at });
   hold();
@@ -176,7 +176,7 @@ test('secrets in its output are taken out', async () => {
   expect(json.reason).not.toContain(key);
 });
 
-test('what is not done in time holds nobody, and that is said', () => {
+test('a check that does not finish in time does not hold the session, and says so', () => {
   const set = holdsOf().set('npm test', Date.now());
   const fresh = { times: 0, active: false };
   const { output } = verdictOn(set, { verdict: 'unfinished', ms: 45_000, busy: false }, fresh);

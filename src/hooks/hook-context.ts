@@ -76,7 +76,7 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
     const found: RunInfo[] = [];
     for (const run of markedRuns(marks)) {
       const info = await infoOf(run);
-      // Ended or removed where nobody took its marks away.
+      // Ended or removed without its marks being removed.
       if (!info || (info.state && ended(info.state))) unmarkRun(marks, run);
       else found.push(info);
     }

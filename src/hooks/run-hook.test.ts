@@ -293,7 +293,7 @@ loops:
     parallel[Symbol.dispose]();
   });
 
-  test("the summariser's stop is nobody's", async () => {
+  test("the summarizer's stop ends no session", async () => {
     await kit.called('a', { run, at });
     expect((await kit.fire('SubagentStop', { agent_id: 'x', agent_type: '' })).stdout).toBe('');
     expect((await state()).sessions.a?.endedAt).toBeUndefined();

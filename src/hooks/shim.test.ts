@@ -97,7 +97,7 @@ describe('the shim', () => {
     },
   );
 
-  test('says what is missing, where something is under way, and fails nobody', () => {
+  test('reports what is missing while a run is active, and exits 0', () => {
     const env = { PATH: '/nowhere' };
     expect(fire(project.root, 'session_start', env)).toEqual(silent);
     mark(project.root, 'session_start');

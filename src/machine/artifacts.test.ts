@@ -70,7 +70,7 @@ test('a session that takes the place of another begins with nothing in its conte
   expect(run.state.loads?.bySession).toEqual({});
 });
 
-test('what the workflow does not declare, and what nobody known was given, is not recorded', () => {
+test('undeclared artifacts, and artifacts given to an unknown session, are not recorded', () => {
   const run = new Run(definition, { session: 'A' });
   const hand = { trigger: 'm'.repeat(500), artifacts: [{ id: 'hand', hash: 'h' }] };
   run.send({

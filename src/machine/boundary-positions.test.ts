@@ -103,7 +103,7 @@ describe('boundaries and positions', () => {
   });
 
   test.each(['prefer', 'require', 'off'] as const)(
-    'work on a position that nobody was told of is refused (%s)',
+    'work on a position that was never delivered is refused (%s)',
     (policy) => {
       const definition = workflow(
         [action('a', { gate: [{ run: 'make' }] }), action('b', { context: 'clear' }), action('c')],

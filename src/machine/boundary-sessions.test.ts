@@ -32,7 +32,7 @@ describe('boundaries and sessions', () => {
     expect(boundary(alone)).toMatchObject({ policy: 'prefer' });
   });
 
-  test('a session that nobody sees is no new one where a reset is required', () => {
+  test('a session without hooks does not count as new where a reset is required', () => {
     const at = 'k3f9x2ab:plan#1';
     const run = required();
     run.now += 1;

@@ -211,7 +211,7 @@ describe('P1: boundaries', () => {
     expect(passed.advance('planned', { session: 'A', at })).toMatchObject({ step: 'build' });
   });
 
-  test('[P1/8] under prefer whoever handed a position to a subagent may go on with it', () => {
+  test('[P1/8] under prefer a session that handed a position to a subagent may continue it', () => {
     const run = start('prefer');
     run.witness('A/s1');
     run.send({ type: 'boundary', by: 'subagent', saw: 'new', at: 'abc:plan#1', session: 'A/s1' });
@@ -242,7 +242,7 @@ describe('P1: boundaries', () => {
     expect(boundary(run)).toMatchObject({ state: 'released', how: 'reset', by: 'new_session' });
   });
 
-  test('[P1/9] without the handle, or unknown to the run, another session is nobody', () => {
+  test('[P1/9] another session without the handle, or unknown to the run, does not count as new', () => {
     const run = required();
     expect(run.status({ session: 'Z', at: 'k3f9x2ab:plan#1' })).toMatchObject({ contextAction: '/clear' });
     expect(run.advance('x', { session: 'Z', at: 'k3f9x2ab:plan#1' })).toMatchObject({

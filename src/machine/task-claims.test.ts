@@ -48,7 +48,7 @@ describe('P2: claims and leases', () => {
     expect(run.types()).toEqual(['lease.renewed']);
   });
 
-  test('[P2/10] a task that waits for somebody is not taken away', () => {
+  test('[P2/10] a task that waits for a person is not taken away', () => {
     const run = several();
     const at = run.claim('A', 'a').at ?? '';
     run.send({ type: 'ask', text: 'Which way?', at });

@@ -34,7 +34,7 @@ it('a conversation that the client names is told apart by whatever names it firs
   expect(new Set(names).size).toBe(names.length);
 });
 
-it('the same name with another token or in another project is somebody else', () => {
+it('the same name with another token or in another project is another session', () => {
   const headers = { 'stepfast-session': 'x' };
   const others: McpCaller[] = [bot, { ...bot, id: 'other' }, { ...bot, project: { id: 2, name: 'shop' } }];
   expect(new Set(others.map((caller) => named(headers, {}, caller))).size).toBe(3);

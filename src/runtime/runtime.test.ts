@@ -63,7 +63,7 @@ describe('starting', () => {
     expect((await runtime.start({ workflow: 'bad' }, one)).reply).toMatchObject({ code: 'invalid_workflow' });
   });
 
-  test('runs are ignored by git, also where nobody called init', async () => {
+  test('git ignores runs even without `stepfast init`', async () => {
     await project.runtime().start({ workflow: 'plain' }, one);
     expect(project.git('status', '--porcelain')).not.toContain('runs');
   });

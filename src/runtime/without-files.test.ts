@@ -40,7 +40,7 @@ it('a gate is asked for and stays open; when its time is over it counts for noth
   expect(late.reply).not.toHaveProperty('checking');
 });
 
-it('whoever calls is an agent, also where somebody says otherwise', async () => {
+it('every caller is an agent, even one that claims to be a person', async () => {
   const { engine, runtime } = opened();
   const person = { ...who, actor: { kind: 'person' as const, name: 'boss' } };
   const { run = '' } = await runtime().start({ workflow: 'gated' }, person);

@@ -1,20 +1,20 @@
 // The HTTP API as data. Hooks bundle this file, so it imports nothing: wire.ts has the bodies.
 
-/** What the server serves and the remote engine calls. */
+/** Of the server and the remote engine. */
 export const apiVersion = 1;
-/** In every answer of a server, and in every request of ours: the version of the API that it speaks. */
+/** The API version, in every request of the client and every response of the server. */
 export const apiHeader = 'stepfast-api';
-/** In every answer of a server: the version of its package, for messages. */
+/** The server's package version, in every response; for messages. */
 export const versionHeader = 'stepfast-version';
 
-/** Of keys that the client makes for itself: what they repeat is not shown as `replayed`. */
+/** For keys that the client generates: their replays are not shown as `replayed`. */
 export const ownKeyPrefix = 'auto:';
 
-/** Most runs of one page. */
+/** Runs per page. */
 export const maxPage = 200;
-/** Longest a server holds a `watch`. */
+/** Longest `watch` request. */
 export const maxWatchMs = 25_000;
-/** Largest body of a request: an output of 256 KiB, escaped, and what is around it. */
+/** Largest request body: an output of 256 KiB, escaped, and the rest. */
 export const maxBodyBytes = 4 * 1024 * 1024;
 
 export const paths = {
@@ -32,14 +32,14 @@ export const paths = {
 export const scopes = ['read', 'write', 'gates', 'decide', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Of every status from 400; `Retry-After` (seconds) with 429 and 503. */
+/** The body for status 400 and up; 429 and 503 have `Retry-After`. */
 export interface ErrorAnswer {
   code: string;
   message: string;
   next?: string;
 }
 
-/** Codes that the API itself gives; those of an engine (`no_run`, `busy`, `store_failed`, …) go through unchanged. */
+/** Codes of the API itself; those of an engine (`no_run`, `busy`, `store_failed`, …) pass through unchanged. */
 export const errorStatus = {
   bad_request: 400,
   unauthorized: 401,
@@ -54,7 +54,7 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
-/** Of an engine's errors; what is not named here is a 500. */
+/** Status of an engine's errors; any other is a 500. */
 export const engineStatus: Readonly<Record<string, number>> = {
   no_run: 404,
   busy: 409,
@@ -74,7 +74,7 @@ export const etagOf = ({ hash }: { hash: string }): string => `"${hash}"`;
 export const preferHeader = 'prefer';
 const wantsView = 'return=representation';
 
-/** In a header, because older servers refuse a query or a body that they do not know. */
+/** A header, because older servers refuse unknown query parameters and body fields. */
 export const preferenceOf = (check?: string): string =>
   check === undefined ? wantsView : `${wantsView}, check=${encodeURIComponent(check)}`;
 

@@ -6,7 +6,7 @@ import {
 } from './command.ts';
 import { commandBodySchema } from './wire.ts';
 
-/** One of each, with every field. */
+/** One of each type, all fields. */
 const full: Command[] = [
   { type: 'status', at: 'a:b#1', runnerAlive: true, now: 1 },
   { type: 'advance', output: 'x', at: 'a:b#1', runnerAlive: false, missing: ['m'], now: 1, tree: 't' },

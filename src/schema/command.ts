@@ -24,7 +24,7 @@ import {
 
 export const runId = z.string().regex(/^[a-z0-9-]{1,128}$/);
 
-/** What callers send is short text; an engine keeps long text aside before the machine sees it. */
+/** Callers send plain strings; an engine stores long text before the machine sees it. */
 const text: z.ZodType<Text, string> = z.string().max(2_000_000);
 const at = word.optional();
 const runnerAlive = z.boolean().optional();
@@ -38,7 +38,7 @@ const inputs = named(z.union([words, z.number(), z.boolean()]), 1000);
 export const facts = z.strictObject({
   host: word.exactOptional(),
   witness: witnesses.exactOptional(),
-  // Each session of a run keeps its own.
+  // Stored once per session.
   environment: named(z.string().max(500), 30).exactOptional(),
   worktree: path.exactOptional(),
   from: word.exactOptional(),
@@ -57,13 +57,13 @@ const sessionEvent = z.discriminatedUnion('type', [
 
 const actor = z.strictObject({ kind: z.enum(['agent', 'person', 'engine']), name: word.optional() });
 
-/** What a command knows of its caller and its time: the machine has no clock. */
+/** The caller and the time of a command: the machine has no clock. */
 const caller = z.strictObject({
   now: z.number(),
   /** Absent means an agent. */
   actor: actor.optional(),
   session: word.optional(),
-  /** The hash of the tree at this time, if it is known. */
+  /** The hash of the tree at this time, if known. */
   tree: word.optional(),
 });
 
@@ -145,7 +145,7 @@ type Sent<C> = C extends { now: number } ? Omit<C, 'now'> & { now?: number } : n
 const openings: readonly CommandType[] = ['start', 'adopt', 'import'];
 const timeless = { now: z.number().exactOptional() };
 
-/** To a run that exists. A run that was adopted follows its source by the command that adopted it. */
+/** For an existing run. `adopt` is included: an adopted run follows its source with it. */
 export const sentCommandSchema = unionOf<Sent<Command>>(
   commandSchema.options
     .filter(({ shape }) => shape.type.value === 'adopt' || !openings.includes(shape.type.value))
@@ -160,7 +160,7 @@ export const sentOpeningSchema = unionOf<Sent<OpeningCommand>>(
     ),
 );
 
-/** A list of many members loses their types. */
+/** A mapped list loses its types. */
 function unionOf<T>(shapes: z.ZodRawShape[]): z.ZodType<T> {
   const members = shapes.map((shape) => z.strictObject(shape)) as unknown as [z.ZodDiscriminatedUnion];
   return z.discriminatedUnion('type', members) as unknown as z.ZodType<T>;

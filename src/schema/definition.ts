@@ -9,7 +9,7 @@ const namePattern = /^[^\u0000-\u001f\u007f/\\]+$/;
 const removalPattern = /^[A-Za-z0-9][\w-]{0,63}(?:\/[A-Za-z0-9][\w-]{0,63})?$/;
 
 export const maxSteps = 200;
-/** What a briefing needs at most for the run, the next action, the instructions and the notes. */
+/** Room for the run, the next action, the instructions and all notes. */
 const minBriefingTokens = 2500;
 
 const id = z.string().regex(idPattern);

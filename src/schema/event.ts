@@ -39,7 +39,7 @@ const longText = z.strictObject({
   digest: matching(/^sha256:[0-9a-f]{64}$/),
   bytes: count,
 });
-/** Short text as it is; long text by digest, with its opening. The store keeps the whole. */
+/** Short text inline; long text by digest, with its opening. The store has all of it. */
 const text = z.union([words, longText]);
 const scalar = z.union([words, z.number().min(-1e300).max(1e300), z.boolean()]);
 
@@ -67,12 +67,12 @@ const requestedGate = z.strictObject({
   from: word,
 });
 
-/** `dropped`: removed by a person; the tasks that depend on it go on without it. */
+/** `dropped`: removed by a person; tasks that depend on it continue. */
 const taskEnd = z.enum(['done', 'failed', 'skipped', 'dropped']);
 const task = z.strictObject({
   ...taskFields(taskId),
   end: taskEnd.exactOptional(),
-  /** The handle that ended it, so that repeating it replays. */
+  /** The handle that ended it, for replays. */
   endedAt: handle.exactOptional(),
   /** Why a person removed it. */
   reason: words.exactOptional(),
@@ -84,11 +84,11 @@ const lease = z.strictObject({ holder: word, epoch: count, expires: time });
 /** What is known of a session when it begins. */
 const facts = z.strictObject({
   host: word.exactOptional(),
-  /** Something can see this session's context being reset. */
+  /** What reports resets of this session's context. */
   witness: witnesses.exactOptional(),
   environment: checkedRecord(path, 100).exactOptional(),
   worktree: path.exactOptional(),
-  /** The session that it replaces, where a host gives a new id after a clear. */
+  /** The session it replaces, if the host assigns a new id after a clear. */
   from: word.exactOptional(),
 });
 
@@ -96,7 +96,7 @@ const event = <T extends string, F extends z.ZodRawShape>(type: T, fields: F) =>
   z.strictObject({ type: z.literal(type), now: time, ...fields });
 
 /**
- * Everything that can happen to a run. `at` is the handle of the position that it happened to.
+ * Everything that can happen to a run. `at` is the handle of the position concerned.
  * Created on first use: few programs that load this file validate events.
  */
 const createEventSchema = () =>
@@ -221,7 +221,7 @@ export type EventOf<T extends EventType> = Extract<Event, { type: T }>;
 export type Text = z.infer<typeof text>;
 export type LongText = z.infer<typeof longText>;
 export type RequestedGate = z.infer<typeof requestedGate>;
-/** The evidence that a gate left. */
+/** The evidence of a gate. */
 export type Receipt = z.infer<typeof receipt>;
 export type Task = z.infer<typeof task>;
 export type TaskEnd = z.infer<typeof taskEnd>;
@@ -237,7 +237,7 @@ const schemaOf = (type: unknown): z.ZodType | undefined => {
 
 export const isKnownEvent = (type: unknown): type is EventType => schemaOf(type) !== undefined;
 
-/** What is wrong with an event of a known type; undefined if nothing is. */
+/** The problem with an event of a known type; undefined if it is valid. */
 export function eventProblem(event: Event): string | undefined {
   const schema = schemaOf(event.type);
   const problem = schema && problemIn(schema, event);

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { noteKinds, verdicts } from './names.ts';
 
-/** Above what the machine accepts, where the machine itself reports that something is too long. */
+/** Larger than the machine's limits, so that the machine itself reports what is too long. */
 export const words = z.string().max(300_000);
 export const word = z.string().max(1000);
 export const path = z.string().max(5000);
 export const amount = z.number().min(0).max(1e15);
 export const count = z.int().min(0).max(1_000_000_000);
-/** Until the year 2126: every date of one can be shown. */
+/** The year 2126: every time can be shown as a date. */
 export const latest = Date.UTC(2126, 0);
 
 export const verdictSchema = z.enum(verdicts);
@@ -38,7 +38,7 @@ export const adopted = z.strictObject({
   text: words.exactOptional(),
 });
 
-/** What a runner reports of a gate; `gate` is its index in the request. */
+/** The result of a gate; `gate` is its index in the request. */
 export const gateResult = z.strictObject({
   gate: count,
   pass: z.boolean(),
@@ -50,13 +50,13 @@ export const gateResult = z.strictObject({
   reused: z.boolean().exactOptional(),
 });
 
-/** How much of what a session was asked to keep is in the summary of its context. */
+/** How much of the context to keep is in a session's summary. */
 export const compaction = z.strictObject({
   trigger: z.enum(['manual', 'auto']),
   /** Facts: the position, notes, variables, paths, commands. */
   asked: count,
   found: count,
-  /** Ids of the notes that it has word for word, and of those that it lost. */
+  /** Ids of the notes in it verbatim, and of the missing ones. */
   kept: z.array(word).max(10_000),
   lost: z.array(word).max(10_000),
 });

@@ -5,7 +5,7 @@ import { path, word } from './parts.ts';
 
 export const keySchema = z.string().min(1).max(512);
 
-/** What a caller reports beside a command. */
+/** What a caller sends with a command. */
 const circumstances = z.strictObject({
   /** Binds the command's session to the run with its first call. */
   facts: facts.optional(),
@@ -15,7 +15,7 @@ const circumstances = z.strictObject({
   check: word.optional(),
 });
 
-/** How a caller that may have to repeat itself begins a run: with an id that it chose, and a key. */
+/** For a caller that may retry a start: a run id that it chose, and a key. */
 const once = z.strictObject({ run: runId, key: keySchema });
 
 /**

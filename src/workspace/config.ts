@@ -5,7 +5,7 @@ import { StepfastError } from '../errors.ts';
 import { type Definition, leastBriefing } from '../machine/index.ts';
 import { nearest } from '../suggest.ts';
 
-/** What `.stepfast/config.yaml` may set for every workflow of a project; a workflow's own words win. */
+/** Project defaults for every workflow, from `.stepfast/config.yaml`; a workflow's own keys win. */
 export type Config = Pick<Definition, 'boundaries' | 'stop' | 'keep' | 'todo_path' | 'briefing'> & {
   server?: string;
 };
@@ -19,7 +19,7 @@ const checks: Record<keyof Config, { is: (value: unknown) => boolean; say: strin
   server: { is: (value) => typeof value === 'string' && URL.canParse(value), say: 'an address' },
 };
 
-/** Throws `bad_config`, with what to write instead. */
+/** Throws `bad_config`, with the allowed values. */
 export function readConfig(directory: string): Config {
   const file = join(directory, 'config.yaml');
   if (!existsSync(file)) return {};
@@ -36,7 +36,7 @@ export function readConfig(directory: string): Config {
     }
     if (!checks[key].is(value)) throw bad(`'${key}' must be ${checks[key].say}.`);
   }
-  // Every key and value was checked just now.
+  // Every key and value was checked above.
   return read as Config;
 }
 
@@ -45,7 +45,7 @@ export function withConfig(definition: Definition, { server: _, ...defaults }: C
   return { ...defaults, ...definition };
 }
 
-/** The definition without what a project may set: none of it runs anything. */
+/** The definition without project settings, none of which runs a command. */
 export function withoutConfig({
   boundaries: _boundaries,
   stop: _stop,

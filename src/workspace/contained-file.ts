@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 
-/** The file of a path that stays inside the directory, through no link out of it and not into git's or our own; else undefined. */
+/** The file at a path inside the directory; undefined if it leaves it, by link too, or is in `.git` or `.stepfast`. */
 export function containedFile(directory: string, path: string): string | undefined {
   const base = realpathSync(directory);
   const inner = relative(base, resolve(base, path));
@@ -9,22 +9,22 @@ export function containedFile(directory: string, path: string): string | undefin
   const file = join(base, inner);
   try {
     if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return undefined;
-    // A link inside may lead to what is not open.
+    // A link may lead to a closed folder.
     return isOpen(relative(base, nearestParent(file))) ? file : undefined;
   } catch {
-    // A name that no file can have.
+    // Not a valid file name.
     return undefined;
   }
 }
 
-/** Inside, and nowhere in a folder that programs take orders from: a repository in a folder below has one too. */
+/** Inside, and not in a folder that programs take orders from, which nested repositories have too. */
 const isOpen = (inner: string): boolean =>
   !isAbsolute(inner) &&
   inner.split(/[/\\]/).every((segment) => segment !== '..' && !closed.test(plain(segment)));
 
 const closed = /^(?:\.git|git~\d+|\.stepfast|stepfa~\d+)$/;
 
-/** As file systems that fold case and leave out what is not seen look it up. */
+/** The name for file systems that ignore case and invisible characters. */
 const plain = (segment: string): string =>
   segment
     .normalize('NFKC')
@@ -32,7 +32,7 @@ const plain = (segment: string): string =>
     .toLowerCase()
     .replace(/[. ]+$|::?\$.*$/g, '');
 
-/** The nearest directory above that is there, without links. */
+/** The nearest existing parent, with links resolved. */
 function nearestParent(file: string): string {
   for (let up = dirname(file); ; up = dirname(up)) {
     if (statSync(up, { throwIfNoEntry: false })) return realpathSync(up);

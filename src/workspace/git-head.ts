@@ -3,16 +3,16 @@ import { dirname, join, resolve } from 'node:path';
 
 export interface GitHead {
   commit?: string;
-  /** Absent where no branch is checked out. */
+  /** Absent for a detached HEAD. */
   branch?: string;
 }
 
 const maxBytes = 32 * 1024 * 1024;
-/** A reference may name another; git itself follows five. */
+/** Of symbolic refs; git itself follows five. */
 const maxLinks = 5;
 const commitId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
-/** Reads git's files instead of asking the program; empty where there is no repository, or it keeps references otherwise. */
+/** Reads git's files instead of running git; empty without a repository or with another ref format. */
 export function readGitHead(directory: string): GitHead {
   const own = gitDirectory(directory);
   if (own === undefined) return {};
@@ -24,12 +24,12 @@ export function readGitHead(directory: string): GitHead {
   const branch = name?.startsWith('refs/heads/') ? name.slice('refs/heads/'.length) : undefined;
   return {
     ...(commitId.test(value) ? { commit: value } : {}),
-    // What repositories with another format for references have there.
+    // Repositories with another ref format have `.invalid`.
     ...(branch === undefined || branch === '.invalid' ? {} : { branch }),
   };
 }
 
-/** The nearest one upwards: a worktree's own, or a bare repository itself. */
+/** The nearest one upwards: that of a worktree, or a bare repository. */
 function gitDirectory(from: string): string | undefined {
   for (let top = resolve(from); ; top = dirname(top)) {
     const dot = join(top, '.git');
@@ -42,7 +42,7 @@ function gitDirectory(from: string): string | undefined {
   }
 }
 
-/** What a reference holds: a worktree's own before the shared, a file before the packed ones. */
+/** The value of a ref: the worktree's before the shared one, loose before packed. */
 function referenceIn(name: string, own: string, common: string): string {
   if (!name.startsWith('refs/') || name.split('/').includes('..')) return '';
   const loose = [own, common].map((each) => read(join(each, name)).trim()).find((value) => value !== '');

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { StepfastError } from '../errors.ts';
 
-/** A server and what opens it. */
+/** A server and its token. */
 export interface Login {
   url: string;
   token: string;
@@ -12,8 +12,8 @@ export interface Login {
 const version = 1;
 
 /**
- * The server that new runs of a project begin on: what the environment says, else what `stepfast login` kept. Throws
- * `bad_config` for half of it: nobody's runs begin elsewhere than they think.
+ * The server on which new runs of a project begin: from the environment, else from `stepfast login`. Throws
+ * `bad_config` for an incomplete setting, so that runs do not silently begin elsewhere.
  */
 export function serverFor(
   root: string,
@@ -31,7 +31,7 @@ export function serverFor(
   throw new StepfastError('bad_config', message);
 }
 
-/** Without what changes nothing, so that two of them can be compared. Throws `bad_config`. */
+/** The normalized URL, so that two can be compared. Throws `bad_config`. */
 export function serverUrl(text: string, what: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const bad = (why: string) => new StepfastError('bad_config', `${what} '${text.slice(0, 120)}' ${why}`);
@@ -43,7 +43,7 @@ export function serverUrl(text: string, what: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** What goes into a header goes in whole. Throws `bad_config`. */
+/** A token that is valid in a header. Throws `bad_config`. */
 export function plainToken(text: string, what: string): string {
   if (/^[\x21-\x7e]{8,4096}$/.test(text)) return text;
   throw new StepfastError('bad_config', `${what} is no token: give it as \`stepfast token\` printed it`);
@@ -56,7 +56,7 @@ export function keepLogin(root: string, stateDirectory: string, { url, token }: 
   const file = fileOf(root, stateDirectory);
   mkdirSync(join(stateDirectory, 'servers'), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${process.pid}.tmp`;
-  // Exclusive, so that its mode is the one that it was made with.
+  // With `wx`, so that the file is new and gets this mode.
   rmSync(temporary, { force: true });
   writeFileSync(temporary, `${JSON.stringify({ v: version, root, url, token })}\n`, {
     flag: 'wx',
@@ -65,7 +65,7 @@ export function keepLogin(root: string, stateDirectory: string, { url, token }: 
   renameSync(temporary, file);
 }
 
-/** The address that it was for. */
+/** Returns the server's URL. */
 export function dropLogin(root: string, stateDirectory: string): string | undefined {
   const url = readLogin(root, stateDirectory)?.url;
   rmSync(fileOf(root, stateDirectory), { force: true });
@@ -76,7 +76,7 @@ export function readLogin(root: string, stateDirectory: string): Login | undefin
   try {
     const read: unknown = JSON.parse(readFileSync(fileOf(root, stateDirectory), 'utf8'));
     if (typeof read !== 'object' || read === null) return undefined;
-    // Every part is looked at below.
+    // Each field is checked below.
     const { v, root: of, url, token } = read as Record<string, unknown>;
     if (v !== version || of !== root || typeof url !== 'string' || typeof token !== 'string')
       return undefined;

@@ -7,9 +7,9 @@ import type { Workspace } from './workspace.ts';
 
 /** The definitions that runs of a project have pinned. */
 export interface UsedDefinitions {
-  /** The one that was pinned last under this name. */
+  /** The last one pinned under this name. */
   named(name: string): Promise<Definition | undefined>;
-  /** The same for each name, at most so many names. */
+  /** The last one of each name, up to a limit. */
   all(most: number): Promise<readonly Definition[]>;
 }
 

@@ -6,7 +6,7 @@ import { type Project, portable } from './project.ts';
 
 export type ReadState = 'read' | 'unread' | 'changed' | 'missing';
 
-/** Whether a file of this worktree was read as it is now. `@` and `{project_root}/` may stand before its path. */
+/** Whether the current version of a file was read. The path may begin with `@` or `{project_root}/`. */
 export function readState({ reading }: State, path: string, project: Project): ReadState {
   const inner = innerPath(path, project);
   const hash = fileHash(inner, project);
@@ -25,7 +25,7 @@ function entryOf(reading: State['reading'], inner: string, { root }: Project) {
   return Object.hasOwn(reading, key) ? reading[key] : undefined;
 }
 
-/** The command that records a file as read now; undefined where there is no such file. */
+/** The command that records a file as read now; undefined without such a file. */
 export function readCommand(
   path: string,
   project: Project,
@@ -35,7 +35,7 @@ export function readCommand(
   return hash === undefined ? undefined : { type: 'read', path: portable(inner, project.root), hash };
 }
 
-/** From the top of the worktree; an absolute path below the project's root means the same path in here. */
+/** Relative to the worktree; an absolute path in the project's root means the same path here. */
 function innerPath(path: string, { root, worktree }: Project): string {
   const bare = path.replace(/^@/, '').replace(/^\{project_root\}\/?/, '');
   const base = [worktree, root].find((each) => bare.startsWith(`${each}/`));
@@ -44,7 +44,7 @@ function innerPath(path: string, { root, worktree }: Project): string {
 
 const maxBytes = 16 * 1024 * 1024;
 
-/** Of a plain file inside the worktree: a pipe would hold us, a device would never end. */
+/** Only plain files inside the worktree: a pipe would block, a device never ends. */
 function fileHash(inner: string, { worktree }: Project): string | undefined {
   try {
     const file = containedFile(worktree, inner);

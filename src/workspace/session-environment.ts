@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { readGitHead } from './git-head.ts';
 import { type Project, portable } from './project.ts';
 
-/** Where a session works, for its run's history. Texts only, no path of this machine, and no process is started. */
+/** Where a session works, for its run's history. Strings only, no absolute path, and starts no process. */
 export function sessionEnvironment(
   project: Project,
   env: Readonly<Record<string, string | undefined>>,
@@ -15,7 +15,7 @@ export function sessionEnvironment(
     hostname: env.STEPFAST_MACHINE?.trim() || hostname(),
     platform: platform(),
     user: userName(env),
-    // Another drive has no path from the root.
+    // Another drive has no relative path.
     cwd: isAbsolute(place) ? 'elsewhere' : place,
     ...(commit === undefined ? {} : { git_commit: commit }),
     ...(branch === undefined ? {} : { git_branch: branch }),

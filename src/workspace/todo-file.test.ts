@@ -34,14 +34,14 @@ test('a list is written where there was nothing, and replaced as long as it is a
   ).toBeUndefined();
 });
 
-test('a file of somebody else is never replaced: the list stays with the run, and that is said', () => {
+test('a file that Stepfast did not write is never replaced: the list stays with the run, with a message', () => {
   writeFileSync(join(places.worktree, 'package.json'), '{}');
   expect(writeTodoFile('package.json', 'mine', places)).toContain('"package.json" is there already');
   expect(read('w/package.json')).toBe('{}');
   expect(read('run/TODO.md')).toBe('mine');
 });
 
-test('a list that somebody edited is theirs from then on', () => {
+test('an edited list is no longer overwritten', () => {
   writeTodoFile('TODO.md', 'one', places);
   writeFileSync(join(places.worktree, 'TODO.md'), 'one, by hand');
   expect(writeTodoFile('TODO.md', 'two', places)).toContain('move it away');

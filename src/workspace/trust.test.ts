@@ -27,7 +27,7 @@ steps:
   - { id: b, type: ralph, n: 2, instructions: x, until: [{ run: npm run lint }] }
 `);
 
-test('a workflow with commands is trusted only after somebody said so, and only as it was', () => {
+test('a workflow with commands is trusted only after a person trusted it, and only unchanged', () => {
   const trust = createTrust(directory);
   const known = workflow('npm test');
   const changed = workflow('curl evil.example');

@@ -3,14 +3,14 @@ import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { homedir, hostname, uptime } from 'node:os';
 import { join } from 'node:path';
 
-/** The user of this machine, as a process sees one. */
+/** The user of this machine, from the process. */
 export interface UserEnvironment {
   home?: string | undefined;
   env?: Readonly<Record<string, string | undefined>>;
   platform?: NodeJS.Platform;
 }
 
-/** Where Stepfast keeps what it knows of this user on this machine: trust and the machine's id. Never in a repository. */
+/** The directory of per-user state on this machine, such as trust and the machine id. Never in a repository. */
 export function stateDirectory({
   home = homedir(),
   env = process.env,
@@ -22,7 +22,7 @@ export function stateDirectory({
   return join(env.XDG_STATE_HOME || join(home, '.local', 'state'), 'stepfast');
 }
 
-/** A name for this machine that does not change: a journal tells lost races from forks by it. */
+/** A stable name for this machine, by which a journal tells lost races from forks. */
 export function machineId(directory: string): string {
   const file = join(directory, 'machine');
   const known = readOrEmpty(file).trim();
@@ -33,19 +33,19 @@ export function machineId(directory: string): string {
     writeFileSync(file, `${fresh}\n`, { flag: 'wx' });
     return fresh;
   } catch {
-    // Another process was first, or nothing can be written here.
+    // Another process was first, or it is not writable.
     return readOrEmpty(file).trim() || `${hostname()}-unknown`;
   }
 }
 
-/** The machine, its boot and its space of process ids: elsewhere a process id means nothing. */
+/** The machine, boot and pid namespace: a process id means nothing outside them. */
 export function bootId(machine: string): string {
   const id = readOrEmpty('/proc/sys/kernel/random/boot_id').trim().slice(0, 8);
-  // Elsewhere the time of the boot, to the minute: clocks drift.
+  // Without one, the boot time to the minute: clocks drift.
   return `${machine}@${id || Math.round((Date.now() / 1000 - uptime()) / 60)}${pidSpace()}`;
 }
 
-/** A sandbox has process ids of its own. */
+/** A sandbox has its own process ids. */
 function pidSpace(): string {
   try {
     return `/${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''}`;

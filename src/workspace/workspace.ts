@@ -24,12 +24,12 @@ import { withCheckout } from './worktree-id.ts';
 
 type ArtifactRequest = Parameters<typeof loadArtifacts>[0];
 
-/** What is on this disk, as far as calls need it. `none()` is that of a server without files. */
+/** The files and processes that calls need. `none()` is for a server without files. */
 export interface Workspace {
-  /** False: nothing is readable here, and nothing is run. */
+  /** False: no files to read and no processes. */
   readonly hasFiles: boolean;
   readonly project: Project;
-  /** This project directory of this machine, where runs live on a server too. */
+  /** The id of this project directory, if a server is configured. */
   readonly checkout?: string | undefined;
   /** This worktree, as sessions store it. */
   readonly here: string;
@@ -44,23 +44,23 @@ export interface Workspace {
   /** Whether a path stays inside the worktree, and out of `.git` and `.stepfast`. */
   contains(path: string): boolean;
   ignoreRuns(): void;
-  /** Costs a walk over the files. */
+  /** Walks over all files. */
   tree(definition: Definition, worktree: string): Promise<Tree | undefined>;
   git(args: readonly string[], worktree: string): Promise<string | undefined>;
-  /** The command that records a file as read now; undefined where there is no such file. */
+  /** The command that records a file as read now; undefined without such a file. */
   readCommand(path: string): ReturnType<typeof readCommand>;
   readState(state: State, path: string, worktree: string): ReadState;
-  /** Where the files of a claimed task are, if it has a worktree of its own. */
+  /** The worktree of a claimed task, if it has one. */
   taskWorktree(run: string, task: string | undefined): string | undefined;
   createTaskWorktree(view: Loaded, task: string): string | undefined;
   unmergedBranches(run: string): string[];
-  /** The workflow that a start means. Throws `no_workflow` and WorkflowValidationError. */
+  /** The workflow to start. Throws `no_workflow` and WorkflowValidationError. */
   workflow(name: string | undefined): Promise<Definition>;
-  /** What can be started here. */
+  /** All that can be started. */
   workflows(): Promise<Definition[]>;
 }
 
-/** A workspace with files, and what only commands of a person ask of it. */
+/** A workspace with files, and what only a person's commands need. */
 export interface LocalWorkspace extends Workspace {
   readonly trust: Trust;
   readonly searchPath: readonly WorkflowDirectory[];
@@ -71,17 +71,17 @@ export interface LocalWorkspace extends Workspace {
 export interface WorkspaceOptions {
   project: Project;
   env: Readonly<Record<string, string | undefined>>;
-  /** Where Stepfast keeps what it knows of this user. */
+  /** The directory of per-user state. */
   state: string;
   machine: string;
-  /** Where names of workflow files begin. */
+  /** For relative workflow paths. */
   cwd?: string;
   home?: string | undefined;
   config?: Config;
   checkout?: string | undefined;
-  /** The workflow that a start without a name means. */
+  /** For a start without a name. */
   workflowPath?: string | undefined;
-  /** Hashes that are trusted by this process. */
+  /** Hashes that this process trusts. */
   trusted?: readonly string[] | undefined;
   runner?: RunnerCommand;
 }

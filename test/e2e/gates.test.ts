@@ -193,7 +193,7 @@ steps:
 });
 
 describe('trust', () => {
-  test('nothing starts from a workflow with commands that nobody trusts, and the refusal names the way', async () => {
+  test('a workflow with untrusted commands does not start, and the refusal says how to trust it', async () => {
     project.write({ '.stepfast/workflows/checked.yaml': workflow('[{ run: "touch pwned" }]') });
     const { reply } = await project.runtime().start({ workflow: 'checked' }, agent);
     expect(reply).toMatchObject({

@@ -54,12 +54,12 @@ function hold(command: string): Holds {
 
 const run = (prompts: string[]) => runClaude({ cwd: project.root, home, model, settings, prompts });
 
-it('[pain 13] a session that stops red goes on with the reason, mends it and may stop', async () => {
+it('[pain 13] a session that stops red continues with the reason, fixes it and may stop', async () => {
   const holds = hold('echo "the total is $(cat total.txt)"; grep -q 42 total.txt');
   model.on(lastUser(/make it 42/), reply.text('Done, all tests pass.'));
   model.on(
     lastUser(/exit.1/),
-    reply.tool('Bash', { command: 'echo 42 > total.txt', description: 'Mend it' }),
+    reply.tool('Bash', { command: 'echo 42 > total.txt', description: 'Fix it' }),
     reply.text('Now it is done.'),
   );
   const { requests } = await run(['make it 42']);

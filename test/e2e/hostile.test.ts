@@ -12,7 +12,7 @@ import {
 } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 
-/** A repository that somebody cloned from a stranger, and what can go wrong around a runner. */
+/** A repository cloned from a stranger, and what can go wrong around a runner. */
 const agent: CallerIdentity = { session: 'one' };
 const other: CallerIdentity = { session: 'two' };
 const person: CallerIdentity = { actor: { kind: 'person' } };
@@ -128,7 +128,7 @@ describe('gates', () => {
     await runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } });
   });
 
-  test('an approval from another worktree is about the tree of whoever did the work', async () => {
+  test('an approval from another worktree applies to the tree in which the work was done', async () => {
     const yaml = gated('test -e feature.txt', 'review: { by: human }');
     project.write({ '.stepfast/workflows/checked.yaml': yaml });
     project.git('add', '-A');
@@ -203,7 +203,7 @@ steps:
   });
 });
 
-describe('whoever does not say which run', () => {
+describe('a caller that does not name a run', () => {
   test('changes nothing in the run of another worktree, but may look at it', async () => {
     const linked = join(project.root, '../linked');
     project.git('worktree', 'add', '-q', linked);

@@ -35,7 +35,7 @@ export function startChild(script: string, job: Job, told: (line: Line) => void)
   });
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new Error('a piped child has its pipes');
-  // Whoever was killed no longer reads.
+  // A killed child no longer reads.
   stdin.on('error', () => {});
   const lines = createInterface({ input: stdout });
   lines.on('line', (line) => {

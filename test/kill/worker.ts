@@ -22,7 +22,7 @@ export interface Job {
   life: number;
 }
 
-/** A run to race for, with the lock or as if nobody ever got it. */
+/** A run to race for, with the lock or as if it were never granted. */
 export interface Race {
   run: string;
   locks: boolean;

@@ -125,7 +125,7 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       await expect(begin('other')).rejects.toMatchObject({ code: 'busy' });
     });
 
-    test('nobody begins a run that ends as another does: handles would mean both', async () => {
+    test('a run id with the suffix of another run is refused: handles would match both', async () => {
       const engine = await create();
       const run = own();
       const begin = (id: string) =>
@@ -192,7 +192,7 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       expect(await engine.entries(run, 2)).toEqual([]);
     });
 
-    test('whoever watches is told when the run moves, and is let go when it does not', async () => {
+    test('watch resolves when the run changes, and after its timeout when it does not', async () => {
       const { engine, run, at } = await started();
       await engine.watch(run, 1, 50);
       const watched = engine.watch(run, 1, 60_000);
@@ -212,7 +212,7 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       expect(moved).toStrictEqual(changed.view);
     });
 
-    test('whoever watches a gate run is told of its end and of nothing before', async () => {
+    test('watching a gate run resolves at its end and not before', async () => {
       const engine = await create();
       const { run, reply } = await engine.begin(gatedDefinition, { type: 'start', now: 1 });
       const asked = await engine.execute(run, advance((reply as Status).at ?? '', 'made'));

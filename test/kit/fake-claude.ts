@@ -47,8 +47,8 @@ export interface FakeClaude {
 }
 
 /**
- * For tests of what the real program does not do when asked: fail, be slow, meet somebody. It lists and writes as that
- * does: each settings file anew, in another order, empty groups left behind.
+ * For cases that the real program cannot be made to show: failures, delays, concurrent edits. Like the real program, it
+ * rewrites each settings file in another order and leaves empty groups behind.
  */
 const program = `
 const fs = require('fs'), path = require('path');

@@ -3,7 +3,7 @@ import { accessSync, constants, statfsSync } from 'node:fs';
 const memory = '/dev/shm';
 const enough = 2e9;
 
-/** Temporary files of tests lie in memory where that is possible: a slow disk is nobody's fault. */
+/** Tests keep temporary files in memory where possible, so that a slow disk does not fail them. */
 export function temporary(): { TMPDIR?: string } {
   try {
     accessSync(memory, constants.W_OK);

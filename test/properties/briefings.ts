@@ -12,7 +12,7 @@ import { nextForTools } from '../../src/messages/index.ts';
 import { Dice, memory, randomCommand } from './commands.ts';
 import { dense, line, text } from './texts.ts';
 
-/** Everything that somebody could have to be told, with texts of every kind and length. */
+/** Everything that a briefing can contain, with texts of every kind and length. */
 export function randomSource(plain: Definition, seed: number): BriefingSource {
   const dice = new Dice(seed);
   const definition = adorned(plain, dice);

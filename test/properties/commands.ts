@@ -39,7 +39,7 @@ export class Dice {
 const sessions = ['A', 'B', 'C'];
 const trees = ['t1', 't1', 't1', 't2'];
 
-/** A command that somebody could send: mostly sensible, often late, repeated or wrong. */
+/** A command that a caller could send: mostly sensible, often late, repeated or wrong. */
 export function randomCommand(definition: Definition, state: State, dice: Dice, memory: Memory): Command {
   memory.now += dice.pick([0, 1_000, 61_000, 400_000, 2_000_000]) ?? 0;
   memory.count += 1;

@@ -53,7 +53,7 @@ export function checkRun(definition: Definition, seed: number, length: number): 
   return watch.events;
 }
 
-/** Whoever follows what the status says gets to the end. */
+/** A caller that follows the status reaches the end. */
 function finish(definition: Definition, watch: Watch, from: State, now: number): void {
   let state = from;
   for (let moves = 0; moves < 600; moves += 1) {
@@ -134,7 +134,7 @@ class Watch {
     this.#offered.add(reply.at);
   }
 
-  /** An agent whose session is known is never told the handle of somebody else's task, unless it had it. */
+  /** An agent with a known session never gets the handle of another session's task, unless it sent it. */
   #keepsSecrets(command: Command, reply: object, after: State): void {
     if (command.session === undefined || (command.actor?.kind ?? 'agent') !== 'agent') return;
     const text = JSON.stringify(reply);

@@ -103,7 +103,7 @@ const work = (caller: Caller, at: string, id: number, dice: Dice): Command =>
 /** Told apart by their number; some so long that a batch only names them. */
 const words = (dice: Dice, id: number): string => `words ${id} ${dice.one(12) ? '…'.repeat(400) : ''}`;
 
-/** There is nothing to do for now: it is somebody else's turn. */
+/** Nothing to do for now: another agent, a person or a gate is next. */
 export const isIdle = ({ reply }: Agent): boolean =>
   reply !== undefined &&
   !('code' in reply) &&

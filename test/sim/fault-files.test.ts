@@ -129,7 +129,7 @@ test('a removed name may come back after a power loss', async () => {
   expect([...seen].sort()).toEqual(['lock', 'no file']);
 });
 
-test('a killed process leaves what it wrote, whoever syncs it', async () => {
+test('what a killed process wrote stays, and another process can sync it', async () => {
   const { machine, files, process, play } = bench(1);
   await play(files.append('/f', bytes('written')));
   machine.kill(process);

@@ -24,7 +24,7 @@ export const noFaults: Faults = { kill: 0, powerLoss: 0, ioError: 0, shortWrite:
 export interface Machine {
   readonly disk: Disk;
   faults: Faults;
-  /** A process of its own for whoever asks. */
+  /** A new process for each caller. */
   spawn(): { process: Process; files: Files };
   /** kill -9: what was written stays. */
   kill(process: Process): void;

@@ -8,11 +8,11 @@ export interface Wish {
   key?: string;
 }
 
-/** What somebody was told, and the version of the run that the answer was made from. */
+/** A reply to an agent, and the version of the run that it was based on. */
 interface Answer {
   wish: Wish;
   seen: Version;
-  /** Absent where somebody only looked. */
+  /** Absent where the agent only looked. */
   reply: Reply | undefined;
 }
 
@@ -103,7 +103,7 @@ export function createLedger(): Ledger {
 
 /**
  * What answers and journal alone can tell: everything that was answered has happened, and nothing happened twice.
- * `exchanged`: a handle may name what somebody else did at the same place of another history.
+ * `exchanged`: a handle may name what another agent did at the same position of another history.
  */
 export function auditAnswers(
   answers: readonly { wish: Wish; reply: Reply | undefined }[],
@@ -141,7 +141,7 @@ const beginning: Version = { seq: -1, hash: '' };
 
 type Say = (kind: Finding['kind'], what: string) => void;
 
-/** Every batch is one that somebody tried to put in exactly this place; a wish has at most one. */
+/** Every batch was attempted at exactly this place; a wish has at most one batch. */
 function checkChain(found: StoredEntry[], attempts: Map<string, Attempt[]>, say: Say): void {
   let before = beginning;
   const granted = new Map<number, number>();
@@ -152,7 +152,7 @@ function checkChain(found: StoredEntry[], attempts: Map<string, Attempt[]>, say:
     const origin = attempts
       .get(before.hash)
       ?.find((attempt) => attempt.entry.now === entry.now && JSON.stringify(attempt.entry.events) === events);
-    if (!origin) say('wrong', `nobody tried to put batch ${entry.seq} after ${before.seq}: ${events}`);
+    if (!origin) say('wrong', `no agent tried to put batch ${entry.seq} after ${before.seq}: ${events}`);
     else if (isOnce(origin.wish.command)) {
       const earlier = granted.get(origin.wish.id);
       if (earlier !== undefined)

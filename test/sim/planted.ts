@@ -113,7 +113,7 @@ const takingTornLines = (files: Files): Files => ({
   },
 });
 
-/** After an append the writer sees its own line where it expected it, whoever was first. */
+/** After an append the writer sees its own line where it expected it, even if another writer was first. */
 function believing(files: Files): Files {
   const seen = new Map<string, number>();
   const written = new Map<string, Uint8Array>();

@@ -23,7 +23,7 @@ export interface Scheduler {
   kill(process: Process): void;
   call(call: Call): void;
   after(ms: number, process: Process | undefined, wake: () => void): void;
-  /** Until nobody waits for anything, `done` holds, or `most` calls were performed. Answers how many were. */
+  /** Runs until no call is pending, `done` holds, or `most` calls were performed. Returns how many were. */
   run(done: () => boolean, most: number): Promise<number>;
 }
 
@@ -52,7 +52,7 @@ export function createScheduler(dice: Dice, sticky: number): Scheduler {
     return call;
   };
 
-  /** The first that is due; `jump` where nobody else can go on. */
+  /** Wakes the first sleeper that is due; `jump` moves the clock when no call is pending. */
   const wakeOne = (jump: boolean): boolean => {
     let first: Sleeper | undefined;
     for (const sleeper of sleepers) if (!first || sleeper.due < first.due) first = sleeper;

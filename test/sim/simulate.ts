@@ -295,7 +295,7 @@ export async function simulate(seed: number, { plant, log, ...options }: Options
     trace.answer(agent, what, told(error));
     if (error instanceof StepfastError) {
       if (error.code === 'busy') return;
-      // Somebody else has chosen.
+      // Another agent has chosen.
       if (error.code === 'unknown_branch' && movers.length > 0) return;
       if (error.code === 'store_failed' && isInjected(error, faults)) return;
       if (error.code === 'store_forked' && movers.length > 0 && run !== undefined) {
@@ -339,7 +339,7 @@ function randomFaults(dice: Dice): Faults {
   return { ...noFaults, ...crashes, ...broken };
 }
 
-/** Nobody ever gets the lock: it saves races, and nothing depends on it. */
+/** The lock is never granted: it only avoids races, and nothing depends on it. */
 const withoutLock = (files: Files): Files => ({
   ...files,
   create: async (path, bytes) => {

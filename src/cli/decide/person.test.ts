@@ -152,7 +152,7 @@ test('a session does not approve its own work from its shell, whatever it calls 
   for (const refused of [
     await review(own),
     await review(own, '--as', 'critic', '--at', at),
-    await review({ ...own, STEPFAST_SESSION: 'somebody' }, '--as', 'critic'),
+    await review({ ...own, STEPFAST_SESSION: 'another' }, '--as', 'critic'),
   ])
     expect(JSON.parse(refused.stdout)).toMatchObject({ code: 'own_work' });
   // Who has no name at all may be anybody.

@@ -31,7 +31,7 @@ function write(file: number, text: string): void {
     try {
       at += writeSync(file, bytes, at);
     } catch (error) {
-      // Whoever does not read is told nothing.
+      // The host stopped reading: drop the output.
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
     }
   }

@@ -39,7 +39,7 @@ test('evidence says what passed, how long ago and on which tree', () => {
   expect(say(output())).toBe('npm test passed 4 min ago');
 });
 
-test('what no gate has checked is unverified, whoever approved it', () => {
+test('output that no gate has checked is unverified, even when approved', () => {
   expect(say(output({ receipts: [] }), 'git:1')).toBe('unverified, 4 min ago');
   expect(say(output({ receipts: [], reviewed: 'ann' }))).toBe('unverified, 4 min ago, approved by ann');
   expect(say(output({ receipts: [{ ...passed, pass: false, exit: 1 }] }))).toBe('unverified, 4 min ago');

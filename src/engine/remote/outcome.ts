@@ -2,15 +2,15 @@ import { StepfastError } from '../../errors.ts';
 import { apiHeader, apiVersion, engineStatus, versionHeader } from '../../schema/index.ts';
 
 export interface Answer {
-  /** 304: what is known still holds. */
+  /** 304: not modified. */
   status: number;
   body: unknown;
   etag?: string;
-  /** It was sent more than once, so an earlier one may have been heard. */
+  /** Sent more than once: an earlier request may have arrived. */
   again?: true;
 }
 
-/** What one request led to: an answer, a no, or something that may be gone a moment later. */
+/** The result of one request: an answer, a refusal, or a problem that may be temporary. */
 export type Outcome = { answer: Answer } | { refused: StepfastError } | { problem: string; afterMs?: number };
 
 const passing: readonly number[] = [429, 502, 503, 504];
@@ -55,7 +55,7 @@ export function answerOf(
   }
 }
 
-/** Two that do not understand each other are often of two ages. */
+/** A mismatch is often caused by different versions. */
 function ageOf(headers: Pick<Headers, 'get'>): string {
   const theirs = Number(headers.get(apiHeader) ?? Number.NaN);
   if (Number.isNaN(theirs) || theirs === apiVersion) return '';
@@ -76,7 +76,7 @@ function parse(text: string): unknown {
 
 function errorIn(body: unknown): { code?: string; message?: string; next?: string } {
   if (typeof body !== 'object' || body === null) return {};
-  // Every part is looked at below.
+  // Each field is checked below.
   const { code, message, next } = body as Record<string, unknown>;
   return {
     ...(typeof code === 'string' ? { code } : {}),

@@ -86,7 +86,7 @@ describe('a server that is away', () => {
     await expect(remote(400).execute(run, note('x'))).rejects.toMatchObject({
       code: 'server_unreachable',
       message: expect.stringMatching(
-        new RegExp(`^The server ${url} cannot be reached: nobody listens there\\..*send the same call again`),
+        new RegExp(`^The server ${url} cannot be reached: connection refused\\..*send the same call again`),
       ),
     });
     server = await startFakeServer(engine);

@@ -30,12 +30,12 @@ export interface RemoteEngine extends Engine {
 }
 
 const mostKnown = 32;
-/** More than ten thousand runs are for a query, not for a list. */
+/** Ten thousand runs; more need a query, not a list. */
 const mostPages = 50;
 
 /**
- * The engine over HTTP: the server decides, and whatever may have been decided is asked again with the same key.
- * Throws what an engine throws, and `server_unreachable`, `server_failed`, `server_refused`.
+ * The engine over HTTP. The server decides; a call whose reply was lost is retried with the same key.
+ * Throws the errors of an engine, and `server_unreachable`, `server_failed`, `server_refused`.
  */
 export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   const { ask, now, url } = createAsking(options);
@@ -68,12 +68,12 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     const answer = await act({ method: 'POST', path: paths.commands(run), body, prefer });
     const executed = withView(bodyOf<ExecutedAnswer>(answer), definition);
     const { reply, changed } = executed;
-    // A call that was sent once and is a repetition repeats one that the caller made before.
+    // If it was sent only once, a replay means that the caller repeated an earlier call.
     const repeated = answer.again && isOwn(key) && !changed && !('code' in reply) && reply.replayed;
     return repeated ? await asFirst(executed, command) : executed;
   }
 
-  /** What was seen before something was done, or waited for, is asked for again. */
+  /** Views from before an action or a wait are stale, so they are dropped. */
   async function act(question: Question): Promise<Answer> {
     try {
       return await ask(question);
@@ -82,7 +82,7 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     }
   }
 
-  /** The call's first answer was lost: with what belonged to it, as far as the run tells it again. */
+  /** Rebuilds the lost first reply, with its effects as far as they follow from the run. */
   async function asFirst(executed: Executed, command: Command | OpeningCommand): Promise<Executed> {
     const { run } = executed;
     const { replayed: _, ...reply } = { replayed: undefined, ...executed.reply };
@@ -94,7 +94,7 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     const { session } = command;
     return {
       ...executed,
-      // Only the mark was taken away.
+      // Only `replayed` was removed.
       reply: reply as Executed['reply'],
       changed: true,
       effects: [
@@ -143,7 +143,7 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
 
   async function ids(name?: string): Promise<string[]> {
     if (name === undefined) return (await runs()).map(({ run }) => run);
-    // What is no part of an id names nothing.
+    // Cannot be an id or a suffix.
     if (!isRunId(name)) return [];
     return bodyOf<IdsAnswer>(await ask({ path: paths.runs, query: { name } })).ids;
   }
@@ -204,7 +204,7 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   }
 }
 
-/** Web Crypto, because a hook has no other. */
+/** Web Crypto: hooks load no other. */
 const ownKey = (): string => `${ownKeyPrefix}${globalThis.crypto.randomUUID()}`;
 
 export const onceFor = (workflow: string, now: number): Once => ({
@@ -213,7 +213,7 @@ export const onceFor = (workflow: string, now: number): Once => ({
 });
 const isOwn = (key: string): boolean => key.startsWith(ownKeyPrefix);
 
-/** The server is believed: it decides. */
+/** The server is trusted. */
 const bodyOf = <T>({ body }: Answer): T => body as T;
 
 async function orNone(
@@ -230,9 +230,9 @@ async function orNone(
 
 const isNoRun = (error: unknown): boolean => error instanceof StepfastError && error.code === 'no_run';
 
-/** A run that is there, and a text that is not. */
+/** The run or only the text is missing. */
 const isMissing = (error: unknown): boolean =>
   isNoRun(error) ||
   (error instanceof StepfastError &&
-    // Made by `answerOf` alone.
+    // Set by `answerOf`.
     (error.data as { status?: number } | undefined)?.status === 404);

@@ -3,14 +3,14 @@ import { apiHeader, apiVersion, preferHeader } from '../../schema/index.ts';
 import { type Answer, answerOf, type Outcome } from './outcome.ts';
 
 export interface RemoteOptions {
-  /** Of the server, with the path that it is served below. */
+  /** The base URL of the server, with its path. */
   url: string;
   token: string;
-  /** How long a call goes on trying. */
+  /** How long a call retries. */
   patienceMs: number;
   /**
-   * For a process that lives for one moment, such as a hook: all calls together are given the patience of one, and a
-   * run is not asked for again before something was done or waited for.
+   * For a short-lived process, such as a hook: all calls share the patience of one, and the view of a run is reused
+   * until the next action or wait.
    */
   together?: boolean;
   fetch?: typeof globalThis.fetch;
@@ -22,34 +22,34 @@ export interface Question {
   path: string;
   query?: Readonly<Record<string, string | number | undefined>>;
   body?: unknown;
-  /** What is known already. */
+  /** The known version. */
   etag?: string | undefined;
-  /** How long the server may hold its answer. */
+  /** How long the server may delay it. */
   holdMs?: number;
-  /** What the answer should carry. */
+  /** The `Prefer` header. */
   prefer?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** The answer is no JSON. */
+  /** Plain text, no JSON. */
   plain?: boolean;
 }
 
-/** One server, asked until it answers or the patience is over. */
+/** One server; retries until it answers or time is up. */
 export interface Asking {
   readonly url: string;
   /**
-   * Throws `server_unreachable` and `server_failed` (the outcome is unknown), `server_refused` (it was not done), and
-   * the codes of the server's engine. The same request is sent again, so it must carry a key where it changes something.
+   * Throws `server_unreachable` and `server_failed` (the outcome is unknown), `server_refused` (not performed), and
+   * the codes of the server's engine. Requests are retried, so a request that changes something must have a key.
    */
   ask(question: Question): Promise<Answer>;
-  /** The server's clock, as far as its answers tell: deadlines are its own. */
+  /** The server's clock, estimated from its answers: it sets the deadlines. */
   now(): number;
 }
 
-/** A request that is not answered by then is sent again. */
+/** A request without an answer by then is retried. */
 const attemptMs = 10_000;
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
-/** `Date` counts seconds, and answers take time. */
+/** `Date` is in seconds, and answers take time. */
 const clockSlackMs = 2_000;
 
 export function createAsking({
@@ -66,7 +66,7 @@ export function createAsking({
   return { url, ask, now: () => clock() + ahead };
 
   async function ask(question: Question): Promise<Answer> {
-    // Two calls at once each have their own time, unless all share one.
+    // Concurrent calls have separate time budgets, unless `together`.
     let mine = together ? waited : 0;
     const spend = (ms: number): void => {
       mine += Math.max(0, ms);
@@ -111,7 +111,7 @@ export function createAsking({
           ...(prefer === undefined ? {} : { [preferHeader]: prefer }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // A token is for one server.
+        // No token for others.
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
@@ -141,7 +141,7 @@ const unreachable = (url: string, problem: string): StepfastError =>
   );
 
 const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'its name is unknown',
   EAI_AGAIN: 'its name cannot be looked up now',
   EHOSTUNREACH: 'there is no way to it',
@@ -157,15 +157,15 @@ function wordsOf(error: unknown, ms: number): string {
   return words[code] ?? (code === '' ? String(error) : code);
 }
 
-/** To try again would change nothing. */
+/** A retry would not help. */
 function certificateOf(error: unknown, url: string): Outcome | undefined {
   const code = codeOf(error);
   if (!/CERT|SIGNATURE|_TLS_/.test(code)) return undefined;
-  const message = `The certificate of ${url} is not accepted (${code}): mend it, or name the authority in NODE_EXTRA_CA_CERTS.`;
+  const message = `The certificate of ${url} is not accepted (${code}): fix it, or add its authority to NODE_EXTRA_CA_CERTS.`;
   return { refused: new StepfastError('server_refused', message, { cause: error }) };
 }
 
-/** What `fetch` says is in its cause; of several addresses the first tells. */
+/** `fetch` puts the code in its cause; of several addresses, the first. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const [first] = cause instanceof AggregateError ? cause.errors : [cause];

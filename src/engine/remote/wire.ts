@@ -6,7 +6,7 @@ export interface ExecutedAnswer extends Omit<Executed, 'view'> {
   view?: ViewAnswer;
 }
 
-/** The run as a call left it, for a caller that asks for it with the header `Prefer`. The client has the definition. */
+/** The run after a call, for a caller that asks for it with the header `Prefer`. The client has the definition. */
 export type ViewAnswer = Pick<Loaded, 'hash' | 'state' | 'version'>;
 
 /** `GET /v1/runs/:run`, with `ETag: "<version.hash>"`; 304 for `If-None-Match`. */
@@ -23,7 +23,7 @@ export interface EntriesAnswer {
   entries: StoredEntry[];
 }
 
-/** `GET /v1/runs/:run/watch?after=&ms=`: the position of the run when it has moved, or when the time is over. */
+/** `GET /v1/runs/:run/watch?after=&ms=`: the sequence number when the run has changed, or after `ms`. */
 export interface WatchAnswer {
   seq: number;
   view?: ViewAnswer;

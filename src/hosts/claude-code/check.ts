@@ -41,10 +41,10 @@ function checkSettings(context: SetupContext): Check[] {
       const document = readDocument(readSettingsFile(file) ?? '', dialect);
       if (!isRefusal(document)) return [];
       const says = `${describeError(name, document)}. Claude Code ignores this file.`;
-      return [{ what: 'settings', state: 'wrong', says, next: `mend ${name}` }];
+      return [{ what: 'settings', state: 'wrong', says, next: `fix ${name}` }];
     } catch (error) {
       const says = error instanceof Error ? error.message : String(error);
-      return [{ what: 'settings', state: 'wrong', says, next: `mend ${name}` }];
+      return [{ what: 'settings', state: 'wrong', says, next: `fix ${name}` }];
     }
   });
 }

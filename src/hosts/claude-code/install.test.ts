@@ -33,7 +33,7 @@ describe('[pain 20] every byte comes back', () => {
     expect(claude.commands().at(-1)).toBe('plugin uninstall stepfast@stepfast --scope local');
   });
 
-  test('where Claude Code is gone, and nobody can say who else uses the plugin', async () => {
+  test('where Claude Code is gone, so that other users of the plugin are unknown', async () => {
     await claude.init();
     expect(await claude.uninstall({ isGone: true })).toMatchObject({ commands: [], used: true });
     expect(claude.read()).toBe(odd);

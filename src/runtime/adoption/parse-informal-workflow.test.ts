@@ -101,7 +101,7 @@ describe('a file with markers', () => {
       '- @docs/a.md',
       '2. `@docs/b.md`',
       '- [ ] @./docs/c.md.',
-      'See @docs/there.md, @types/node and me@example.com or @somebody.',
+      'See @docs/there.md, @types/node and me@example.com or @someone.',
       '@../out.md',
       '@/etc/passwd',
       '@~/home.md',

@@ -95,7 +95,7 @@ test('[004/6] what is due comes by itself: at the start of a session and at a ph
   ]);
 });
 
-test('[004/8] a missing required artifact stops the workflow and says what mends it; an optional one does not', async () => {
+test('[004/8] a missing required artifact stops the workflow with a fix; a missing optional one does not', async () => {
   const { run } = told(await runtime.start({ workflow: 'feature' }, one));
   rmSync(join(project.root, 'docs/auth.md'));
   const { reply } = await runtime.call({ type: 'advance', output: 'planned' }, one, { run });
@@ -128,7 +128,7 @@ test.skipIf(isServed)(
     expect((await briefing(true)).inlined).toEqual(['plan', 'repository']);
     project.write({ 'docs/auth.md': '# Another plan\n' });
     expect((await briefing()).inlined).toContain('plan');
-    // Nobody sees this session's resets, so after a while nothing is taken for granted.
+    // No hooks report this session's resets, so after a while everything is sent again.
     now += 600_000;
     expect((await briefing()).inlined).toEqual(['plan', 'repository']);
   },
@@ -247,7 +247,7 @@ test('[004/6] sessions do not take artifacts away from each other, and what cann
   expect(source.artifacts).toMatchObject([{ content: { state: 'loaded' } }]);
 });
 
-test('a mere look binds nobody to the run of another worktree', async () => {
+test('viewing a run of another worktree does not bind the session to it', async () => {
   const { run } = await started(`${artifact('path: README.md')}${twoSteps}`);
   project.git('worktree', 'add', '-q', '../elsewhere', '-b', 'elsewhere');
   const elsewhere = project.runtime({ cwd: join(project.root, '../elsewhere'), clock: () => now });
@@ -303,7 +303,7 @@ test('[002/8] an adopted run follows its source: a phase that is written there i
   expect(told(await advance()).status).toBe('complete');
 });
 
-test('commands that nobody trusts here are told before the work, and the worker is whoever worked', async () => {
+test('untrusted commands are reported before the work, and the worker is the session that worked', async () => {
   project.write({
     '.stepfast/workflows/gated.yaml':
       'name: gated\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x }\n  - { id: b, type: action, instructions: y, gate: [{ run: "true" }] }\n',

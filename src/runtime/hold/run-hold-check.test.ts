@@ -71,7 +71,7 @@ test('what a host that gives up on the hook leaves of a check is ended with it',
   expect(() => process.kill(Number(readFileSync(pid, 'utf8')), 0)).toThrow('ESRCH');
 });
 
-test('a check whose process is gone hinders nobody, one whose process lives does', async () => {
+test('the lock of a dead process does not block a check, that of a live process does', async () => {
   const hold = holds.set('true', 1);
   const lock = join(holds.folder, 'lock');
   const { pid } = spawnSync(process.execPath, ['--version']);
@@ -81,7 +81,7 @@ test('a check whose process is gone hinders nobody, one whose process lives does
   expect(await again(hold, 3100)).toMatchObject({ verdict: 'unfinished', busy: true });
 });
 
-test('what a crash left of a check hinders nobody', async () => {
+test('an empty lock left by a crash does not block a check', async () => {
   const hold = holds.set('true', 1);
   const lock = join(holds.folder, 'lock');
   writeFileSync(lock, '');

@@ -25,7 +25,7 @@ test('[P4/8] what a hook told of a call is taken once, and copies of the hook te
   expect(files()).toEqual([]);
 });
 
-test('what is damaged names nobody', () => {
+test('a damaged record names no caller', () => {
   callers.record('toolu_1', { host: 'h', session: 's' }, now);
   for (const text of ['', 'null', '{"host":"h"}', '{"host":"h","session":""}']) {
     writeFileSync(join(directory, 'callers', files()[0] ?? 'x'), text);

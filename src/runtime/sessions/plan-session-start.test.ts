@@ -101,7 +101,7 @@ describe('a session that begins', () => {
     expect(begin({}, [], [])).toEqual({ kind: 'nothing', drop: [] });
   });
 
-  test('[P4/4] after a compaction keeps its binding, whoever else is at the run', () => {
+  test('[P4/4] after a compaction a session keeps its binding, even when other sessions work on the run', () => {
     const beginning = begin({ source: 'compact' }, [bound, own], [run, other]);
     expect(beginning).toMatchObject({
       kind: 'brief',
@@ -246,7 +246,7 @@ describe('bindings of sessions', () => {
     expect(begin({}, [], seen ? [seen] : [])).toMatchObject({ kind: 'brief', run: run.run });
   });
 
-  test('[P4/11] a binding to a run that has ended is dropped, and binds nobody', () => {
+  test('[P4/11] a binding to a run that has ended is dropped, and binds no session', () => {
     expect(begin({ source: 'resume' }, [own], [])).toEqual({
       kind: 'nothing',
       drop: [{ host: 'h', session: 'new' }],

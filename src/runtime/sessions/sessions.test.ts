@@ -182,7 +182,7 @@ describe('sessions and a run', () => {
     expect((await state()).sessions.one).not.toHaveProperty('endedAt');
   });
 
-  test.skipIf(isServed)('[P4/8] with a session its subagents end, and nobody else', async () => {
+  test.skipIf(isServed)('[P4/8] when a session ends, only its own subagents end with it', async () => {
     await called('one');
     await called('two', 'plan', 11);
     for (const [session, agent] of [
@@ -242,7 +242,7 @@ describe('sessions and a run', () => {
     });
   });
 
-  test('[P4/10] without hooks nobody is bound, and `require` becomes `prefer`', async () => {
+  test('[P4/10] without hooks no session is bound, and `require` becomes `prefer`', async () => {
     await runtime.engine.execute(run, { type: 'advance', now, output: 'planned', session: 'tools' });
     expect((await state()).cursors.build?.boundary).toMatchObject({ policy: 'prefer' });
     expect(await createBindings(runtime.project.directory).list()).toEqual([]);
@@ -267,7 +267,7 @@ describe('sessions and a run', () => {
     now += 1000;
     await sessions.seen(key('one'));
     expect(await bindings.get(key('one'))).toMatchObject({ seenAt: now });
-    await sessions.seen(key('nobody'));
+    await sessions.seen(key('unknown'));
     expect(await bindings.list()).toHaveLength(1);
   });
 

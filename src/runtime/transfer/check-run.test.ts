@@ -11,7 +11,7 @@ const workflows: Definition[] = JSON.parse(
   readFileSync(new URL('../../machine/fixtures/v1/workflows.json', import.meta.url), 'utf8'),
 );
 
-/** Batches as a journal would hold them, of commands that come as they come. */
+/** Batches as in a journal, from any sequence of commands. */
 function played(definition: Definition, seed: number): { now: number; events: Event[] }[] {
   const dice = new Dice(seed);
   const remembered = memory();

@@ -3,7 +3,7 @@ import { secretScan, secretsIn } from './find-secrets.ts';
 
 const value = `Sup3r${'S3cret'}Named1`;
 const found = async (...events: object[]): Promise<string[]> => {
-  // Only what is looked at.
+  // Only the fields used.
   const line = { seq: 3, events } as unknown as Parameters<typeof secretsIn>[0]['lines'][number];
   return (await secretsIn({ lines: [line], texts: new Map() }, secretScan)).map(({ rule }) => rule);
 };

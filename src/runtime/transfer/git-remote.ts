@@ -5,29 +5,29 @@ import { isRunId } from '../../store/index.ts';
 import type { Project } from '../../workspace/index.ts';
 import type { Git } from './git.ts';
 
-/** A remote of the user's repository, and the runs that it has. */
+/** A remote of the user's repository, and its runs. */
 export interface Remote {
   name: string;
-  /** As it may be shown: without credentials. */
+  /** For display: without credentials. */
   url: string;
-  /** Where pushes go, shown likewise. */
+  /** Where pushes go; as `url`. */
   pushUrl: string;
-  /** Ids of the runs there, asked for once; `odd` are names that no run of ours has. */
+  /** Ids of the runs there, fetched once; `odd` are names that are not run ids. */
   runs(): Promise<{ ids: string[]; odd: string[] }>;
-  /** Brings runs here, under names of this remote's own: the commit of each, or why git would not have it. */
+  /** Fetches runs into tracking refs of this remote; returns the commit of each, or git's error. */
   fetch(runs: readonly string[]): Promise<Map<string, string | StepfastError>>;
-  /** Moves a run there from `old` to `commit`; `moved` where it no longer stands at `old`. */
+  /** Moves a run there from `old` to `commit`; `moved` if it is no longer at `old`. */
   push(run: string, commit: string, old: string | undefined): Promise<'sent' | 'moved'>;
 }
 
 const prefix = 'refs/stepfast/runs/';
 const tracking = (remote: string, run: string): string => `refs/stepfast/remotes/${remote}/runs/${run}`;
 const mostRefs = 20_000;
-/** A line of a list of references. */
+/** Per line of a ref listing. */
 const refBytes = 256;
 const transferMs = 300_000;
 
-/** Throws `not_git`, `no_remote`, `not_found`, and while it is used `remote_failed`. */
+/** Throws `not_git`, `no_remote`, `not_found`; its methods throw `remote_failed`. */
 export async function openRemote(git: Git, project: Project, name: string): Promise<Remote> {
   if (!project.git) {
     const message = `${project.worktree} is no git repository, and runs travel over its remote: use stepfast export and stepfast import instead`;
@@ -81,7 +81,7 @@ export async function openRemote(git: Git, project: Project, name: string): Prom
     const [only, second] = wanted;
     if (succeeded(done)) return await commitsOf(wanted);
     if (second === undefined) return new Map([[only ?? '', failed(done, name, url, [...from, ...to])]]);
-    // One that git refuses must not keep the others away.
+    // One refused run must not block the others.
     const each = new Map<string, string | StepfastError>();
     for (const run of wanted) for (const [id, commit] of await fetch([run])) each.set(id, commit);
     return each;
@@ -127,7 +127,7 @@ export async function openRemote(git: Git, project: Project, name: string): Prom
       ],
       { timeoutMs: transferMs },
     );
-    // A hook there may say no to one that has not moved: only these words mean that somebody was first.
+    // A server hook may also reject a push: only these messages mean that another push came first.
     if (
       done.code !== 0 &&
       /\[(?:rejected|remote rejected)\] \((?:stale info|fetch first|non-fast-forward|.*(?:cannot lock ref|already exists).*)\)/.test(
@@ -136,7 +136,7 @@ export async function openRemote(git: Git, project: Project, name: string): Prom
     )
       return 'moved';
     need(done);
-    // The next look at the remote would do it too.
+    // The next fetch would do the same.
     await git(['update-ref', tracking(name, run), commit]);
     return 'sent';
   }
@@ -168,7 +168,7 @@ function failed(
   return new StepfastError('remote_failed', `The remote '${name}' (${url}) did not do it: ${why}; ${next}`);
 }
 
-/** What git said of it, in one line and without credentials. */
+/** The error of git, on one line and without credentials. */
 function gitMessage(said: string, urls: readonly string[]): string {
   const lines = said
     .split('\n')
@@ -179,16 +179,16 @@ function gitMessage(said: string, urls: readonly string[]): string {
   const fatal = lines.findIndex((line) => /^(?:fatal|error):/.test(line));
   const relevant = fatal === -1 ? lines.slice(-1) : lines.slice(Math.max(0, fatal - 1), fatal + 1);
   let words = relevant.join('; ');
-  // As a whole first: a password may hold any sign.
+  // Whole URLs first: passwords may hold anything.
   for (const url of urls) words = words.replaceAll(url, shownUrl(url));
   return withoutCredentials(words).slice(0, 400);
 }
 
-/** Without credentials: in an address everything up to the last `@`, since a password may hold any sign. */
+/** Without credentials: in a URL, everything up to the last `@`, since passwords may contain one. */
 export const shownUrl = (url: string): string =>
   withoutCredentials(url.replace(/:\/\/.*@/s, '://').replace(/^[^\s@/:]+:.*@(?=[^@/]+:)/s, ''));
 
-/** Every address in a text likewise; a query may be a token as well. */
+/** The same for every URL in a text; a query may be a token too. */
 export const withoutCredentials = (text: string): string =>
   redactQuickly(
     text

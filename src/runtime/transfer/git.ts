@@ -3,7 +3,7 @@ import { type GitResult, git, gitEnvironment } from '../../evidence/index.ts';
 
 interface Options {
   input?: string | Uint8Array;
-  /** Of its output; more is a failure. */
+  /** Limit of stdout; more fails. */
   maxBytes?: number;
   timeoutMs?: number;
   env?: Record<string, string>;
@@ -12,11 +12,11 @@ interface Options {
 /** Rejects only with `no_git`. */
 export type Git = (args: readonly string[], options?: Options) => Promise<GitResult>;
 
-/** What says how a remote is reached, and nothing that turns git to another repository. */
+/** How to reach a remote, and nothing that points git at another repository. */
 const passed =
   /^GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_[A-Z_]+|PROXY_[A-Z_]+|HTTP_[A-Z_]+|ALLOW_PROTOCOL)$/;
 
-/** No hooks, no daemons, no questions; what comes in is looked at by git too. */
+/** No hooks, daemons or prompts; git checks incoming objects too. */
 const settings = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',

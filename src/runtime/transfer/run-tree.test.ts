@@ -29,7 +29,7 @@ const write = (type: string, content: string | Uint8Array): string =>
 
 type Entry = [mode: string, name: string, id: string];
 
-/** Any tree at all, also one that git would not make. */
+/** Any tree, even one that git would not create. */
 function tree(...entries: Entry[]): string {
   const parts = entries.flatMap(([mode, name, id]) => [
     Buffer.from(`${mode} ${name}\0`),

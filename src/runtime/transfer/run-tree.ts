@@ -6,15 +6,15 @@ import type { GitResult } from '../../evidence/index.ts';
 import type { TextsByDigest } from '../../store/index.ts';
 import type { Git } from './git.ts';
 
-/** A run as git carries it. */
+/** A run as stored in git. */
 export interface RunTree {
   journal: Uint8Array;
-  /** The pinned definition, for whoever looks at the commit: never read as the truth. */
+  /** The pinned definition, for people who inspect the commit; never read back. */
   workflow: Uint8Array;
   texts: TextsByDigest;
 }
 
-/** What a run of ours stays far below; a stranger's repository must not fill this machine. */
+/** Far above any real run; an untrusted repository must not fill this machine. */
 export const limits = {
   journal: 64 * 1024 * 1024,
   workflow: 8 * 1024 * 1024,
@@ -26,7 +26,7 @@ export const limits = {
 const entryPattern = /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.*)$/s;
 const textPattern = /^outputs\/([0-9a-f]{64})\.txt$/;
 
-/** Writes the run as a commit that nothing points to yet; the same run after the same parent is the same commit. */
+/** Writes the run as an unreferenced commit; the same run with the same parent gives the same commit. */
 export async function writeCommit(
   git: Git,
   { journal, workflow, texts }: RunTree,
@@ -46,7 +46,7 @@ export async function writeCommit(
   ]);
   const parents = commit.parent === undefined ? [] : ['-p', commit.parent];
   const date = `@${Math.max(0, Math.floor(commit.now / 1000))} +0000`;
-  // Nobody's name and address: who did what is in the journal.
+  // No person's name or address: the journal records who did what.
   const by = { NAME: 'Stepfast', EMAIL: 'stepfast@localhost', DATE: date };
   const env = Object.fromEntries(
     Object.entries(by).flatMap(([part, value]) => [
@@ -57,7 +57,7 @@ export async function writeCommit(
   return await mustWrite(git, ['commit-tree', tree, ...parents], commit.message, env);
 }
 
-/** Without filters: line ends and attributes of the project are none of its business. */
+/** Without filters: line endings and attributes of the project must not apply. */
 async function writeBlobs(git: Git, blobs: readonly Uint8Array[]): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'stepfast-push-'));
   try {
@@ -86,7 +86,7 @@ async function mustWrite(
   throw new StepfastError('git_failed', `git ${args[0]} did not write the run: ${why}`);
 }
 
-/** A run from a commit of somebody else: only known names, plain files and sizes that a run can have. Throws `bad_history`. */
+/** Reads an untrusted commit: only known names, plain files and sizes that a run can have. Throws `bad_history`. */
 export async function readCommit(git: Git, commit: string): Promise<RunTree> {
   const kind = await git(['cat-file', '-t', commit]);
   if (kind.stdout.toString('latin1').trim() !== 'commit') throw bad('it is no commit');

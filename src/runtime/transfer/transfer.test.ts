@@ -95,7 +95,7 @@ test('[P6/10] runs go there and back as far as one history is the beginning of t
   expect(await push(a)).toBe('behind');
   expect(await pull(a)).toBe('behind');
   expect(journal(a)).toEqual(journal(b));
-  // The commits follow on each other, and nothing of the project is in them.
+  // Each commit is the parent of the next; none contains project files.
   expect(remoteGit('rev-list', '--count', `refs/stepfast/runs/${run}`)).toBe('2');
   const files = remoteGit('ls-tree', '-r', '--name-only', `refs/stepfast/runs/${run}`).split('\n');
   expect(files).toHaveLength(3);
@@ -105,7 +105,7 @@ test('[P6/10] runs go there and back as far as one history is the beginning of t
   ]);
 });
 
-test('[P6/10] a push that somebody was quicker than sends nothing', async () => {
+test('[P6/10] a push that lost the race sends nothing', async () => {
   await push(a);
   await pull(b);
   await say(a, 'on a');
@@ -117,7 +117,7 @@ test('[P6/10] a push that somebody was quicker than sends nothing', async () => 
   const theirs = remoteGit('rev-parse', `refs/stepfast/runs/${run}`);
   expect(await transfer.send(outgoing, remote)).toBe('moved');
   expect(remoteGit('rev-parse', `refs/stepfast/runs/${run}`)).toBe(theirs);
-  // Nor one that was prepared when there was no such run.
+  // Nor a push prepared before the run was there.
   expect(await transfer.send({ ...outgoing, old: undefined }, remote)).toBe('moved');
   expect(await push(a)).toBe('diverged');
 });
@@ -145,7 +145,7 @@ test('[P6/10] a choice holds for exactly the history that it was made against', 
   for (const words of ['on a', 'on b', 'on b again']) expect(sent).toContain(`"${words}"`);
 });
 
-test('whoever gave the last words is told with their machine, though the engine wrote after them', async () => {
+test('the last author is shown with their machine, even if the engine wrote later', async () => {
   const gated = `name: gated\ndescription: A gate\nsteps:\n  - { id: one, type: action, instructions: x, gate: [{ run: 'true' }] }\n  - { id: two, type: action, instructions: y }\n`;
   a.write({ '.stepfast/workflows/gated.yaml': gated });
   a.trust('gated');
@@ -159,7 +159,7 @@ test('whoever gave the last words is told with their machine, though the engine 
 });
 
 describe('wherever it is cut off', () => {
-  /** Fails after the n-th call of git was carried out. */
+  /** Fails after the nth git call has completed. */
   function failing(project: TestProject, at: number): Git {
     const git = createGit(project.root, project.env);
     let calls = 0;
@@ -179,7 +179,7 @@ describe('wherever it is cut off', () => {
       const done = await push(a, { git: failing(a, at) }).catch(() => undefined);
       if (done !== undefined) break;
       cuts += 1;
-      // What is there is whole, the old or the new one.
+      // The run is complete, either old or new.
       const there = remoteGit('show', `refs/stepfast/runs/${run}:journal.jsonl`).split('\n');
       expect([journal(a).length - 1, journal(a).length]).toContain(there.length);
     }
@@ -218,7 +218,7 @@ test('what looks like a secret is told by its rule and its place, once, and neve
   ]);
   await push(a);
   await say(a, 'harmless');
-  // What is there already is not sent again.
+  // Batches already sent are not scanned.
   expect((await transfer.prepare(run, await transfer.remote('origin'))).secrets).toEqual([]);
 });
 

@@ -29,9 +29,9 @@ import { type VerifiedRun, verifyRun } from './verify-run.ts';
 /** What a push would do. */
 export interface Outgoing {
   run: string;
-  /** `chosen`: both moved, and a person has said that the one here holds. */
+  /** `chosen`: both changed, and a person chose the local one. */
   is: HistoryRelation | 'new' | 'chosen';
-  /** Batches of the run, and how many of them are not there yet. */
+  /** Batches of the run; `further`: those not there yet. */
   batches: number;
   further: number;
   texts: number;
@@ -39,7 +39,7 @@ export interface Outgoing {
   last: Side;
   secrets: Secret[];
   fork?: Fork;
-  /** What `send` sends after what. */
+  /** `send` puts it after `old`. */
   tree: RunTree;
   old: string | undefined;
 }
@@ -56,32 +56,32 @@ export interface IncomingHistory {
   there: number;
   last: Side;
   fork?: Fork;
-  /** Both moved, and a person has said that the one here holds. */
+  /** Both changed, and a person chose the local one. */
   chosen: boolean;
   /** The hash of the last batch here. */
   tail?: string;
 }
 
-/** Carries runs over the user's own git remote. Throws StepfastError. */
+/** Transfers runs over the user's git remote. Throws StepfastError. */
 export interface Transfer {
   remote(name: string): Promise<Remote>;
-  /** Compares the run with what the remote has of it; sends nothing. */
+  /** Compares the run with that of the remote; sends nothing. */
   prepare(run: string, remote: Remote): Promise<Outgoing>;
-  /** `moved`: somebody else was first, nothing was sent. */
+  /** `moved`: another push came first, nothing was sent. */
   send(outgoing: Outgoing, remote: Remote): Promise<'sent' | 'moved'>;
-  /** Fetches and verifies runs; changes none here. */
+  /** Fetches and verifies; changes no local run. */
   inspect(runs: readonly string[], remote: Remote): Promise<Incoming[]>;
-  /** Makes the run, or goes on with it. Throws `run_exists` where another run here has the same suffix. */
+  /** Creates or extends the local run. Throws `run_exists` if another run here has the same suffix. */
   receive(run: IncomingHistory): Promise<void>;
-  /** Their history in place of the one here; answers the file that keeps the old one. */
+  /** Replaces the local history with theirs; returns the backup file of the old one. */
   keepTheirs(run: IncomingHistory): Promise<string>;
-  /** Lets the next push follow on their history with the one here. */
+  /** Lets the next push supersede their history. */
   keepMine(run: IncomingHistory): Promise<void>;
 }
 
 interface TransferOptions extends UserEnvironment {
   project: Project;
-  /** Of all runs here. */
+  /** All runs here. */
   ids(): Promise<readonly string[]>;
   scan?: SecretScan;
   git?: Git;
@@ -198,13 +198,13 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
     }
   }
 
-  /** Where the project is in its repository: several may share one. */
+  /** The project in its repository, which may have several. */
   async function folder(): Promise<string> {
     const found = await git(['rev-parse', '--show-prefix']);
     return found.stdout.toString('utf8').trim().replace(/\/$/, '') || '.';
   }
 
-  /** Its paths would mean other files here. */
+  /** Its paths would name other files. */
   async function refuseOtherProject(run: string, commit: string): Promise<void> {
     const said = await git(['cat-file', 'commit', commit], { maxBytes: 65_536 });
     const theirs = /^project: (.+)$/m.exec(said.stdout.toString('utf8'))?.[1];
@@ -248,7 +248,7 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
   };
 }
 
-/** Without a name those are meant that are here already or still go on, and none of another project. */
+/** A pull without names takes runs that exist here or are live, and none of another project. */
 export const isPulledByDefault = (incoming: Incoming): boolean =>
   incoming.is === 'bad'
     ? incoming.error.code !== 'other_project'

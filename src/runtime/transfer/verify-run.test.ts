@@ -25,7 +25,7 @@ interface Content {
   workflow: string;
 }
 
-/** What an honest run holds; a test spoils a part of it. */
+/** A valid run; each test corrupts a part of it. */
 function honest(): Content {
   const pinned = { hash: hashDefinition(definition), definition };
   let state: State | null = null;
@@ -36,7 +36,7 @@ function honest(): Content {
     { type: 'claim', holder: 'one' },
   ].map((command, index) => {
     const now = Date.UTC(2026, 10, 15) + index;
-    // The parts are those of one command.
+    // The fields of one command.
     const response = respond(definition, state, { now, session: 'one', ...command } as Command);
     state = response.state;
     return { now, events: response.events, ...(index === 0 ? { pinned: structuredClone(pinned) } : {}) };
@@ -44,7 +44,7 @@ function honest(): Content {
   return { batches, texts: new Map([[long.kept.digest, long.bytes]]), workflow: JSON.stringify(pinned) };
 }
 
-/** Checksums and hashes that fit: anybody can make them. */
+/** Valid checksums and hashes: an attacker has them too. */
 function sealed({ batches, texts, workflow }: Content): RunTree {
   let prev = genesis(run);
   const lines = batches.map((batch, index) => {
@@ -62,7 +62,7 @@ const pinnedIn = ({ batches }: Content): { hash: string; definition: Definition 
   return pinned;
 };
 
-/** The events of that type, to be spoiled. */
+/** The events of a type, to corrupt. */
 const eventIn = ({ batches }: Content, type: string): Record<string, unknown> => {
   const found = batches.flatMap(({ events }) => events).find((event) => event.type === type);
   if (!found) throw new Error(`no ${type}`);
@@ -184,7 +184,7 @@ test.each<[string, (content: Content) => void, string]>([
   expect(thrown).toMatchObject({ code: 'bad_history', message: expect.stringContaining(words) });
 });
 
-test('a run that is nested deeper than anybody can follow is refused', () => {
+test('a run that is nested too deeply is refused', () => {
   const { journal, ...rest } = sealed(honest());
   const [first = '', ...lines] = Buffer.from(journal).toString().split('\n').filter(Boolean);
   const deep = `${'{"x":'.repeat(50_000)}1${'}'.repeat(50_000)}`;

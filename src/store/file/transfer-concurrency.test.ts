@@ -164,7 +164,7 @@ describe('with concurrent processes', () => {
     const { b, theirs, tail } = await parted();
     const state = join(b.directory, run, 'state.json');
     const stale = readFileSync(state);
-    await b.say('written, and durable for nobody yet');
+    await b.say('written, but not durable yet');
     const newest = (await b.history()).lines.at(-1)?.hash ?? tail;
     writeFileSync(state, stale);
     let exchanged: Promise<unknown> | undefined;
@@ -222,7 +222,7 @@ describe('with concurrent processes', () => {
 
   test('leftovers of a crashed replacement block others only briefly', async () => {
     const { b, theirs, tail } = await parted();
-    writeFileSync(join(b.directory, run, 'replacing.lock'), 'somebody who is gone');
+    writeFileSync(join(b.directory, run, 'replacing.lock'), 'a process that is gone');
     let slept = 0;
     const sleep = async (ms: number): Promise<void> => {
       slept += ms;

@@ -192,8 +192,8 @@ test.each(['created', 'continued', 'replaced'] as const)(
       if (!isOld) expect(await openStore(directory).text(run, text.digest)).toBe('a long text');
       if (how === 'replaced' && !isOld) continue;
       if (isTheirs !== 'equal') await act(transferOf(directory));
-      const mended = await transferOf(directory).read(run);
-      expect(mended?.lines.length, `crash ${at}`).toBe(theirs.lines.length);
+      const repaired = await transferOf(directory).read(run);
+      expect(repaired?.lines.length, `crash ${at}`).toBe(theirs.lines.length);
       expect((await openStore(directory).check(run))?.problems).toEqual([]);
     }
     expect(crashes).toBeGreaterThan(6);

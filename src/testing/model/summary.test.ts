@@ -24,7 +24,7 @@ it('a summariser that forgets keeps nothing, one that keeps all keeps all', () =
   expect(kept(keepsAll(facts))).toEqual(facts);
 });
 
-it('nobody keeps what did not stand in the request', () => {
+it('a summary keeps only facts that were in the request', () => {
   const request = holding('We know fact 7. and nothing else');
   expect(contextOf(request)).toContain('fact 7.');
   expect(

@@ -17,14 +17,14 @@ import type { Trust } from '../trust.ts';
 import { conditionHolds, inputVariables } from './gate-variables.ts';
 import { markRunner } from './runner-file.ts';
 
-/** What starts gates, and what runs them. */
+/** Of the supervisor and the runner. */
 export interface GateOptions {
   project: Project;
   trust: Trust;
   env: Readonly<Record<string, string | undefined>>;
-  /** This machine, its boot and its space of process ids. */
+  /** This machine, boot and process id namespace. */
   host: string;
-  /** Where hashes of files are remembered. */
+  /** For cached file hashes. */
   cacheDirectory: string;
 }
 
@@ -36,7 +36,7 @@ export interface GateRun {
   id: string;
 }
 
-/** Runs the gates of one request and reports them; nothing where they are no longer wanted or another has them. */
+/** Runs and reports the gates of one request, unless it is no longer open or another runner has it. */
 export async function runRequested(
   { project, trust, env, host, cacheDirectory }: GateOptions,
   logs: string,
@@ -45,14 +45,14 @@ export async function runRequested(
   const engineCaller = () => ({ now: clock(), actor: { kind: 'engine' as const } });
   const runner = { pid: process.pid, host };
   const view = await engine.view(run);
-  // Looked at again, because this process may have been started by anybody.
+  // Checked again, because any program may have started this process.
   if (!view || !trust.has(view.definition)) return;
   const cursor = Object.values(view.state.cursors).find((each) => each.checking?.id === id);
   const checking = cursor?.checking;
   if (!cursor || !checking) return;
   // Gates that change files run twice.
   const deadline = clock() + 2 * (checking.deadline - clock());
-  // Before the run tells of it: whoever looks then finds it.
+  // Before the run records it, so that readers find it.
   const unmark = markRunner(logs, host);
   const started = await engine.execute(run, {
     ...engineCaller(),
@@ -64,7 +64,7 @@ export async function runRequested(
   if ('code' in started.reply) return unmark();
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
-  /** While a server is away the results wait here, as long as anybody wants them. */
+  /** While the server is away, retries until the deadline. */
   const report = async (result: Finished): Promise<void> => {
     const command = { ...engineCaller(), type: 'gatesFinished' as const, id, runner, ...result };
     for (;;) {
@@ -109,7 +109,7 @@ export async function runRequested(
     if (result) await report(result);
   } catch (error) {
     if (isAway(error)) return;
-    // Somebody waits for an answer: that it could not be checked is one.
+    // The caller waits for a result, so report the failure.
     const tail = `could not be run: ${error instanceof Error ? error.message : String(error)}`;
     await report({ receipts: [{ gate: 0, pass: false, tail: tail.slice(0, 4000) }] });
   }
@@ -122,7 +122,7 @@ const awayMs = 2_000;
 const isAway = (error: unknown): boolean =>
   error instanceof StepfastError && error.code === 'server_unreachable';
 
-/** The request comes from the journal, trust is the definition's: no other command may slip in between. */
+/** Trust covers the definition, but the request is from the journal: refuse any other command. */
 function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition): void {
   const trusted = commandsOf(definition);
   const stranger = gates.find(({ gate }) => gate.run !== undefined && !trusted.includes(gate.run));
@@ -130,7 +130,7 @@ function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition):
     throw new StepfastError('untrusted', `'${stranger.gate.run}' is no command of '${definition.name}'`);
 }
 
-/** Without the values of a run around this one, and without what opens a server: gates decide nothing there. */
+/** Without the variables of an outer run and the server's token: gates must not decide anything there. */
 const inherited = (env: GateOptions['env']): GateOptions['env'] =>
   Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
@@ -144,7 +144,7 @@ function variables(state: State, cursor: Cursor): Record<string, string> {
   };
 }
 
-/** Passes of this run that hold again for the same command on the same tree; a task's never for another task. */
+/** Passed gates that can be reused for the same command and tree; never those of another task. */
 function passedBefore({ outputs }: State, cursor: Cursor): Receipt[] {
   const place = (path: string): string => (path.split('/').length > 2 ? path.split('/', 2).join('/') : '');
   return Object.values(outputs)

@@ -10,7 +10,7 @@ import { isSameCheckout, splitCheckout } from '../worktree-id.ts';
 import { type GateOptions, type GateRun, runRequested } from './gate-runner.ts';
 import { runnerIs, stopRunners } from './runner-file.ts';
 
-/** The program and its first arguments that start a gate runner. */
+/** The program and first arguments of a gate runner. */
 export interface RunnerCommand {
   program: string;
   args: readonly string[];
@@ -24,24 +24,24 @@ export interface GateProgress {
 }
 
 interface SupervisorOptions extends GateOptions {
-  /** Without it no gates can be started here. */
+  /** Without it, no gates start here. */
   runner?: RunnerCommand | undefined;
-  /** This project directory of this machine, where runs live on a server too. */
+  /** The id of this project directory, if a server is configured. */
   checkout?: string | undefined;
 }
 
-/** Why gates are to run here: the caller's own call asks for them, it found them, or it waits for them. */
+/** Why gates should run here: the call requested them, found them pending, or waits for them. */
 type Reason = 'asked' | 'found' | 'waited';
 
 export interface Performing {
   why: Reason;
-  /** The run lives on a server: others may have its tree. */
+  /** The run is on a server: its tree may be elsewhere. */
   shared: boolean;
 }
 
-/** Performs what the machine asks for: the processes that run gates, and the to-do list. */
+/** Performs the machine's effects: gate runner processes and the to-do list. */
 export interface GateSupervisor {
-  /** Answers what the caller must know of it. */
+  /** Returns a warning for the caller. */
   perform(
     view: Loaded,
     effects: readonly Effect[],
@@ -49,18 +49,18 @@ export interface GateSupervisor {
   ): Promise<string | undefined>;
   /** Starts a runner, unless one was started a moment ago or the gates are for another checkout. */
   ensureRunner(view: Loaded, id: string, options: Performing & { session?: string | undefined }): void;
-  /** Of this machine's runners of these gates. */
+  /** The runner on this machine. */
   runnerIs(run: string, id: string): 'alive' | 'dead' | 'unknown';
-  /** This machine, its boot and its space of process ids. */
+  /** This machine, boot and process id namespace. */
   readonly host: string;
   logsOf(run: string, id: string): string;
-  /** The session's own worktree where it is of this checkout, ours where it names none; undefined for another's. */
+  /** The session's worktree, by default ours; undefined if it belongs to another checkout. */
   worktreeOf(state: State, session: string | undefined): string | undefined;
-  /** What the detached process does: runs the gates of one request and reports them. */
+  /** In the detached process: runs the gates of one request and reports them. */
   run(gates: GateRun): Promise<void>;
 }
 
-/** A runner that has not reported by then is asked for again. */
+/** A runner that has not reported by then is restarted. */
 export const runnerPatienceMs = 5_000;
 
 export function createGateSupervisor(options: SupervisorOptions): GateSupervisor {
@@ -96,7 +96,7 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     return warning;
   }
 
-  /** Detached, in a process group of its own: it outlives the call, the server and the session. */
+  /** Detached, in its own process group: outlives the call, the server and the session. */
   function ensureRunner(
     { run, state }: Loaded,
     id: string,
@@ -111,14 +111,14 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
       [...runner.args, run, id, '--repo-root', project.root, '--worktree', worktree],
       { cwd: worktree, env: { ...env }, detached: true, stdio: 'ignore' },
     );
-    // That it could not start is noticed as a runner that never reports.
+    // A failed start shows as a runner that never reports.
     child.on('error', () => {});
     child.unref();
   }
 
   /**
-   * Gates run where the tree is. Those of a session that works elsewhere are started there; those without a session by
-   * a caller that waits for them.
+   * Gates run where the tree is. Those of a session in another checkout start there; those without a session are
+   * started by a caller that waits for them.
    */
   function isForUs({ sessions }: State, session: string | undefined, { why, shared }: Performing): boolean {
     if (why === 'asked' || !shared) return true;
@@ -127,7 +127,7 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     return where === undefined ? why === 'waited' : where === checkout;
   }
 
-  /** Several calls may wait for a runner that has not reported yet; only one of them starts it again. */
+  /** Several calls may wait for a runner that has not reported yet; only one restarts it. */
   function isFirst(logs: string): boolean {
     const mark = join(logs, 'asked');
     const asked = statSync(mark, { throwIfNoEntry: false })?.mtimeMs;
@@ -141,7 +141,7 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     return join(logsDirectory(project, run), logsName(id));
   }
 
-  /** A run from elsewhere may name any path. */
+  /** An untrusted run may name any path. */
   function worktreeOf(state: State, session: string | undefined): string | undefined {
     const stored = session === undefined ? undefined : state.sessions[session]?.worktree;
     if (stored === undefined) return project.worktree;
@@ -152,9 +152,9 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
   }
 }
 
-/** Where the output of a run's gates is kept, a directory for each gate run. */
+/** Holds the output of a run's gates, one directory per gate run. */
 export const logsDirectory = (project: Project, run: string): string =>
   join(project.directory, 'runs', run, 'gates');
 
-/** The directory of a gate run, by its id. */
+/** The directory of a gate run. */
 export const logsName = (id: string): string => id.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '-');

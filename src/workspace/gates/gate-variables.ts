@@ -10,7 +10,7 @@ export const inputVariables = (inputs: Record<string, Scalar>): Record<string, s
     ]),
   );
 
-/** Never throws: what cannot be told is red, with the reason. */
+/** Never throws: an error is red, with the reason. */
 export function conditionHolds(
   expression: string,
   context: ConditionContext,

@@ -116,7 +116,7 @@ test('a run from elsewhere that names a process of this machine as its runner ca
   expect(told.reply).toMatchObject({ step: 'plan', interrupted: true });
   await runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } });
   expect(await survives()).toBe(true);
-  // Not even a mark that came with the repository makes it a runner.
+  // Not even if the repository contains a mark for it.
   logs = join(logsDirectory(runtime.project, run), logsName(`${at}!1`));
   mkdirSync(logs, { recursive: true });
   mark(runner.pid, { host });

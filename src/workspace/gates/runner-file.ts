@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { isAlive } from '../is-alive.ts';
 
 /**
- * Which process runs gates is known from a file that the runner itself leaves beside their output. A journal tells it
- * to people only: it may come from anywhere, and a process id in it may be anybody's.
+ * A file that the runner writes beside the gate output identifies its process. The pid in a journal is for display
+ * only: a journal may come from anywhere, and its pid may be that of any process.
  */
 interface Mark {
   pid: number;
   host: string;
-  /** When the process began: ids are used again. Absent where the system does not tell. */
+  /** Start time, since pids are reused. Absent where the system does not report it. */
   started?: string;
 }
 
 const named = /^runner-(\d{1,10})\.json$/;
 
-/** Marks this process as a runner of these gates; the answer takes the mark away. */
+/** Marks this process as a runner of these gates; returns a function to unmark. */
 export function markRunner(logs: string, host: string): () => void {
   const { pid } = process;
   const started = factsOf(pid)?.started;
@@ -27,24 +27,24 @@ export function markRunner(logs: string, host: string): () => void {
   return () => rmSync(file, { force: true });
 }
 
-/** `unknown` where no runner of this machine left a mark: then only the deadline ends the gates. */
+/** `unknown` without a mark from this machine: then only the deadline ends the gates. */
 export function runnerIs(logs: string, host: string): 'alive' | 'dead' | 'unknown' {
   const marks = marksIn(logs, host);
   if (marks.length === 0) return 'unknown';
   return marks.some(isRunning) ? 'alive' : 'dead';
 }
 
-/** Asks the runners of these gates to end. Only a process that was started with these words is asked. */
+/** Stops the runners of these gates: only processes whose command line contains these words. */
 export function stopRunners(logs: string, host: string, words: readonly string[]): void {
   for (const mark of marksIn(logs, host)) {
     const facts = factsOf(mark.pid);
     if (!facts || facts.started !== mark.started || !words.every((word) => facts.command.includes(word)))
       continue;
     try {
-      // The runner ends the group of the command that it runs.
+      // The runner kills the process group of its command.
       process.kill(mark.pid, 'SIGTERM');
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
 }
@@ -53,7 +53,7 @@ function marksIn(logs: string, host: string): Mark[] {
   try {
     return readdirSync(logs).flatMap((name) => {
       const pid = Number(named.exec(name)?.[1] ?? 0);
-      // Neither everything nor what started everything.
+      // 0 is the process group, 1 is init.
       if (pid <= 1) return [];
       const read: Partial<Mark> | null = JSON.parse(readFileSync(join(logs, name), 'utf8'));
       if (read?.host !== host) return [];
@@ -68,13 +68,13 @@ function isRunning({ pid, started }: Mark): boolean {
   return started === undefined ? isAlive(pid) : factsOf(pid)?.started === started;
 }
 
-/** When a process began and with which words; undefined where there is none, or nobody tells. */
+/** Start time and command line; undefined if the process is gone or cannot be inspected. */
 function factsOf(pid: number): { started: string; command: string } | undefined {
   if (process.platform === 'win32') return undefined;
   if (process.platform !== 'linux') return factsByPs(pid);
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program may hold spaces and brackets; what comes after the last one is counted.
+    // The program name may contain spaces and parentheses; fields count from the last one.
     const [state = '', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const started = rest[18];
     if (started === undefined || state === 'Z' || state === 'X') return undefined;

@@ -26,7 +26,7 @@ const marked = (): string[] =>
     .sort();
 
 describe('marks', () => {
-  test('a mark exists while somebody has a reason for it', () => {
+  test('a mark exists while any owner wants it', () => {
     const marks = createMarks(directory);
     marks.want('one', ['stop', 'prompt']);
     marks.want('two', ['stop']);

@@ -36,7 +36,7 @@ async function doctor(...more: string[]): Promise<{ code: number; checks: Check[
   return { code, checks: sections.flatMap(({ checks }) => checks) };
 }
 
-it('[002/10] what keeps hooks from firing is named with what mends it: no plugin, switched off, settings that forbid or break', async () => {
+it('[002/10] what keeps hooks from firing is reported with its fix: no plugin, switched off, settings that forbid or break', async () => {
   expect((await doctor()).checks).toContainEqual(
     expect.objectContaining({ what: 'plugin', state: 'wrong', next: 'stepfast init' }),
   );

@@ -89,7 +89,7 @@ it('[P4/4] [002/6] [pain 2] [pain 3] [pain 9] [pain 10] after a compaction that 
   const after = contextOf(ran.requests.firstRequestAfterCompaction());
   for (const kept of ['SimpleWebAuthn on both sides.', 'The button says Passkey.', '@docs/auth.md'])
     expect(after).toContain(kept);
-  // The next action comes before what is done, and what nobody checked says so.
+  // The next action comes before completed work, and unchecked work is marked as such.
   expect(after).toMatch(
     /ACTION REQUIRED[\s\S]*INSTRUCTIONS-BUILD[\s\S]*DONE\n- plan \(unverified; .*PLANNED-IT/,
   );

@@ -101,7 +101,7 @@ it('[pain 20] settings of others stay as they were typed, the plugin works, and 
   expect(plain && contextOf(plain)).not.toContain('INSTRUCTIONS-PLAN');
 });
 
-it('[pain 20] what somebody wrote since stays, and only our entries go', async () => {
+it('[pain 20] later edits stay, and only the entries of Stepfast are removed', async () => {
   put(settingsOf(), odd);
   await stepfast(['init', '--yes']);
   const change = (text: string): string => text.replace('Bash(ls)', 'Bash(pwd)');

@@ -112,7 +112,7 @@ describe('a session with the plugin', () => {
     expect(info?.state?.sessions[ran.sessions[0] ?? '']?.resets).toBe(1);
   });
 
-  it('/stepfast:keep brings decisions, corrections and files back, and holds nobody', async () => {
+  it('/stepfast:keep restores decisions, corrections and files, and holds no session', async () => {
     const note = (kind: string, text: string) => reply.tool(tool('workflow_note'), { kind, text });
     model.on(
       lastUser(/What the session is about: the slow importer/),

@@ -51,7 +51,7 @@ it('[P4/2] [P4/3] [P4/7] [pain 13] [pain 14] two sessions and two runs in one re
   const first = await stage.open();
   const { session } = await first.send('MARK-W go');
 
-  // One run, and somebody is at it: two lines, and no part in it.
+  // One run, and another session works on it: two lines, and no binding.
   model.on(lastUser(/MARK-LOOK/), reply.text('I see.'));
   const look = await stage.run({ prompts: ['MARK-LOOK'] });
   expect(lastContext(look)).toContain(`the session ${session} works on it`);
@@ -151,7 +151,7 @@ it.each([
     expect(names).toEqual([`${session}/${first?.agent}`]);
     expect(after.sessions[names[0] ?? '']).toMatchObject({ witness: 'hooks', endedAt: expect.any(Number) });
     expect(after.step).toBe('build');
-    // What the other one wrote is nobody's.
+    // What the other session wrote is not recorded as an artifact.
     expect(after.artefacts).toEqual([]);
   },
 );

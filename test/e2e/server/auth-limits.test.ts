@@ -4,7 +4,7 @@ import { StepfastError } from '../../../src/errors.ts';
 import { hashToken } from '../../../src/server/index.ts';
 import { startServer } from './http-kit.ts';
 
-test('who guesses tokens is slowed down, and nobody else', async () => {
+test('a client that guesses tokens is slowed down, and no other', async () => {
   let now = Date.now();
   await using own = await startServer({ limits: { failuresPerMinute: 5 }, clock: () => now, proxies: 1 });
   const token = own.token('north');

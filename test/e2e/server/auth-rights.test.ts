@@ -33,7 +33,7 @@ test('a scope that is lacking is named', async () => {
   expect(await server.call('GET', '/v1/runs', { token: nothing })).toMatchObject({ status: 403 });
 });
 
-test('an agent is an agent, whoever it says it is', async () => {
+test('an agent stays an agent, whatever actor it claims to be', async () => {
   const agent = server.token('north', { name: 'robot' });
   const person = server.token('north', { kind: 'person', name: 'Ada' });
   const run = await begin(server, agent);
@@ -51,7 +51,7 @@ test('an agent is an agent, whoever it says it is', async () => {
     const refused = await send(agent, command);
     expect(refused, command.type).toMatchObject({ status: 200, body: { reply: { code: 'person_only' } } });
   }
-  // Somebody at a terminal that is logged in as an agent is told so.
+  // A person at a terminal that is logged in as an agent gets that as the reason.
   for (const command of [
     { type: 'answer', text: 'yes' },
     { type: 'proceed' },
@@ -101,7 +101,7 @@ test('an agent is an agent, whoever it says it is', async () => {
   });
 });
 
-test('nobody approves their own work by a name, without a session or as the engine', async () => {
+test('no caller approves its own work by a name, without a session or as the engine', async () => {
   const critic = { kind: 'agent', name: 'critic' };
   const robot = server.token('north', { name: 'robot' });
   const steps = [{ id: 'plan', type: 'action', instructions: 'Plan it', review: { by: 'critic' } }];
@@ -139,7 +139,7 @@ test('nobody approves their own work by a name, without a session or as the engi
   expect((await again(ada, { actor: { kind: 'person' } })).body.reply).toMatchObject({ status: 'complete' });
 });
 
-test('a run that is somewhere in the middle is begun only by whoever decides', async () => {
+test('only a caller that may decide begins a run in the middle', async () => {
   const state = {
     status: 'running',
     step: 'build',
@@ -170,7 +170,7 @@ test('what is adopted is the engine\u2019s where a token may report gates', asyn
   expect(await actorFor(['read', 'write'])).toEqual({ kind: 'agent' });
 });
 
-test('gates are reported only by whoever may', async () => {
+test('only a caller with the right reports gates', async () => {
   const token = server.token('north', { name: 'runner' });
   const run = await begin(server, token);
   const send = (by: string, command: object) =>
@@ -185,7 +185,7 @@ test('gates are reported only by whoever may', async () => {
     actor: { kind: 'engine' },
   };
   expect(await send(writer, finished)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
-  // Nobody is the engine by saying so.
+  // Claiming to be the engine has no effect.
   for (const by of [writer, token]) {
     await send(by, { type: 'note', kind: 'reminder', text: 'x', actor: { kind: 'engine' } });
     const { body: told } = await server.call('GET', `/v1/runs/${run}/entries`, { token });

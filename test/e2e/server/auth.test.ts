@@ -50,7 +50,7 @@ async function sign(
 const whoami = (token?: string, headers: Record<string, string> = {}) =>
   server.call('GET', '/v1/whoami', { headers, ...(token === undefined ? {} : { token }) });
 
-test('without a token nobody gets in, and is told where tokens come from', async () => {
+test('a call without a token is refused and names the source of tokens', async () => {
   const refused = await whoami();
   expect(refused).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
   expect(refused.headers.get('www-authenticate')).toBe(
@@ -111,7 +111,7 @@ test('a token of the issuer is taken for what it says', async () => {
     name: 'Ada (robot-7)',
     scopes: ['read', 'decide'],
   });
-  // Whoever is called so by the issuer too is so called.
+  // A name that equals the subject is shown once.
   expect((await whoami(await sign({ name: 'robot-7' }))).body.name).toBe('robot-7');
   const long = (await whoami(await sign({ name: 'A'.repeat(500) }))).body.name;
   expect(long).toMatch(/^A{100} \(robot-7\)$/);
@@ -135,8 +135,8 @@ test('every other token of an issuer is refused', async () => {
     'without a subject': await sign({ sub: undefined }),
     'with a subject that is no text': await sign({ sub: 7 }),
     'with a subject that is a list': await sign({ sub: ['robot-7'] }),
-    'for somebody else': await sign({ aud: 'https://other.example' }),
-    'for nobody': await sign({ aud: undefined }),
+    'for another audience': await sign({ aud: 'https://other.example' }),
+    'for no audience': await sign({ aud: undefined }),
     'of another issuer': await sign({ iss: 'https://issuer.example.evil' }),
     'of no issuer': await sign({ iss: undefined }),
     'without a project': await sign({ stepfast_project: undefined }),
@@ -162,7 +162,7 @@ test('where no issuer is known, a token of one is nothing', async () => {
   expect(await own.call('GET', '/v1/whoami', { token: await sign() })).toMatchObject({ status: 401 });
 });
 
-test('where the keys of the issuer cannot be had, nobody is called a liar', async () => {
+test('where the keys of the issuer cannot be fetched, tokens are not called invalid', async () => {
   const gone = new URL('http://127.0.0.1:9/keys');
   await using own = await startServer({ issuer: { issuer, audience: [audience], keys: gone } });
   const answer = await own.call('GET', '/v1/whoami', { token: await sign() });

@@ -168,7 +168,7 @@ test('no stream lasts for ever, because tokens do not', async () => {
   expect(await gauge(server, 'stepfast_streams')).toBe(0);
 });
 
-test('whoever asks only for the head of a stream opens none', async () => {
+test('a HEAD request opens no stream', async () => {
   await using server = await startServer({ limits: { streamsPerToken: 1 } });
   const token = server.token('north');
   for (let count = 0; count < 3; count += 1)

@@ -25,7 +25,7 @@ function raw(parts: readonly (string | number)[], port = server.listening.port):
         else if (!socket.destroyed) socket.write(part);
       }
     });
-    socket.setTimeout(60_000, () => socket.destroy(new Error('nobody closed it')));
+    socket.setTimeout(60_000, () => socket.destroy(new Error('the server did not close it')));
     socket.on('data', (chunk) => {
       answer += chunk;
     });

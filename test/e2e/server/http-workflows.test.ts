@@ -29,7 +29,7 @@ test('over MCP a bundled name is the bundled workflow, whatever was begun under 
   const text = listed && 'text' in listed ? listed.text : '';
   expect(text).toContain('Our own ours');
   expect(text).not.toContain('Our own go');
-  const started = await call('workflow_start', { workflow: 'go', inputs: { task: 'mend it' } });
+  const started = await call('workflow_start', { workflow: 'go', inputs: { task: 'fix it' } });
   expect(started.S.run).toMatch(/^go-/);
   const begun = await backend.engine(projects.north).view(started.S.run);
   expect(begun?.definition.description).toBe('Do a task, then verify it');

@@ -134,7 +134,7 @@ test('a watch ends when the run moves', async () => {
   expect(still.body).toEqual({ seq: 2 });
 });
 
-test('whoever prefers it is told the run with the answer', async () => {
+test('`Prefer: return=representation` returns the run with the reply', async () => {
   const run = await begin(server, token);
   const headers = { Prefer: 'return=representation' };
   const body = { command: { type: 'note', now: 1, kind: 'reminder', text: 'one' } };

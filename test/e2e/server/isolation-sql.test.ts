@@ -82,7 +82,7 @@ describe('row security', () => {
     );
   });
 
-  test('the only other policy lets whoever has the hash of a token see that token', async () => {
+  test('the only other policy shows a token to a caller that has its hash', async () => {
     const { rows } = await owner.query(
       `select polrelid::regclass::text as name, polname, polcmd, pg_get_expr(polqual, polrelid) as reading
         from pg_policy p join pg_class c on c.oid = p.polrelid
@@ -133,7 +133,7 @@ describe('row security', () => {
     await app.query('reset row_security');
   });
 
-  test('nobody sees a row of another project, whatever the query asks, and nothing without a project', async () => {
+  test('no role sees a row of another project, whatever the query asks, or any row without a project', async () => {
     for (const [who, client] of Object.entries({ app, owner })) {
       for (const table of await tablesWithProject()) {
         if (who === 'app' && !(await mayRead(table))) continue;

@@ -95,7 +95,7 @@ test('what happens is told to those who asked for it, signed, small and with a l
   expect(kept.map(({ data }) => data).join()).not.toContain('secret');
 });
 
-test('a project is told nothing of another, and nobody of the time before he asked', async () => {
+test('a webhook gets no events of another project and none from before it was added', async () => {
   const mine = await stage.project('mine');
   const theirs = await stage.project('theirs');
   const [late, other] = [await startReceiver(), await startReceiver()];
@@ -218,7 +218,7 @@ test('http is refused unless it is allowed, also for a webhook that was added be
   expect(receiver.connections()).toBe(0);
 });
 
-test('a receiver that does not answer holds nobody else up', async () => {
+test('a receiver that does not answer does not delay the others', async () => {
   const project = await stage.project('slow');
   const quick = await startReceiver();
   receiver.answer = () => 'hang';
@@ -304,7 +304,7 @@ test('more batches than are read at once are all told, whatever the numbers of t
   expect(receiver.got.map(({ told }) => told.data.run).sort()).toEqual(runs.sort());
 });
 
-test('a project whose history cannot be read keeps nobody else waiting', async () => {
+test('a project whose history cannot be read does not delay the others', async () => {
   const [broken, other] = [await stage.project('broken'), await stage.project('beside')];
   for (const project of [broken, other]) await webhooks.add(project, { url: receiver.url, events: ['*'] });
   const run = await begin(stage.engine(broken));

@@ -52,7 +52,7 @@ async function connected(...args: Parameters<typeof connect>): Promise<HttpConne
   return connection;
 }
 
-it.each(eras)('nobody approves their own work, whatever their token is called (%s era)', async (era) => {
+it.each(eras)('an agent cannot approve its own work, whatever its token is called (%s era)', async (era) => {
   const { backend, urls, token } = await served();
   const { call } = await connected(urls, token({ name: 'critic' }), { era });
   const { S } = await call('workflow_start', { workflow: 'reviewed', summary: 'mine' });

@@ -14,13 +14,13 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** The project as somebody sees it who has the tree, with real gates. */
+/** The project as a person with a checkout sees it, with real gates. */
 function checkout(project: TestProject): LocalRuntime {
   const runner = { program: process.execPath, args: [entry, 'gate-runner'] };
   return openRuntime({ cwd: project.root, env: project.env, home: project.env.HOME ?? '', runner });
 }
 
-it('whoever waits for the gates in a checkout runs them there, and the agent hears of it', async () => {
+it('a person who waits for gates in a checkout runs them there, and the agent gets the result', async () => {
   const project = createProject({ gated });
   cleanups.push(project[Symbol.dispose]);
   project.trust('gated');

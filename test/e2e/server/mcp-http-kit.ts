@@ -15,10 +15,10 @@ export type { Era } from '../../mcp/kit.ts';
 /** Several servers over the same runs, each project with its own. */
 export interface Team {
   engine(project: number): Engine;
-  /** A run of somebody at a laptop, with which the workflow becomes known to the project; answers its id. */
+  /** Starts a run as a person's laptop would, which makes the workflow known to the project; returns its id. */
   pin(project: number, workflow: string): Promise<string>;
   serve(options?: Partial<McpHttpOptions>): Promise<string>;
-  /** What the servers could not mend. */
+  /** Errors that the servers reported. */
   errors: unknown[];
   close(): Promise<void>;
 }

@@ -105,7 +105,7 @@ it('a batch of the oldest era is answered whole', async () => {
 });
 
 it.each(eras)(
-  'files are told by their paths, and what only a tree tells is asked of nobody here (%s era)',
+  'files are named by path, and the server does not ask for what needs a checkout (%s era)',
   async (era) => {
     const team = teamUp();
     await team.pin(
@@ -170,7 +170,7 @@ it.each(eras)('workflows are the bundled ones and what the project has used (%s 
   expect(names).not.toContain('looped');
   const { messages } = await client.getPrompt({ name: 'start', arguments: {} });
   expect(JSON.stringify(messages)).toContain('plain');
-  expect((await call('workflow_start', { inputs: { task: 'mend it' } })).S.run).toMatch(/^go-/);
+  expect((await call('workflow_start', { inputs: { task: 'fix it' } })).S.run).toMatch(/^go-/);
   for (const workflow of ['/etc/passwd', '../x.yaml', 'plian', '__proto__']) {
     const refused = await call('workflow_start', { workflow });
     expect(refused.S).toMatchObject({ code: 'no_workflow' });

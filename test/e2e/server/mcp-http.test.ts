@@ -23,7 +23,7 @@ async function connected(...args: Parameters<typeof connect>): Promise<HttpConne
   return connection;
 }
 
-/** Gates as somebody reports them who has the tree. */
+/** Gate results as a runner with a checkout reports them. */
 async function report(team: Team, run: string, pass: boolean): Promise<void> {
   const engine = team.engine(1);
   const caller = { now: Date.now(), actor: { kind: 'engine' as const } };
@@ -96,45 +96,42 @@ it.each(eras)('two servers answer one conversation in turns (%s era)', async (er
   expect(new Set(asked)).toEqual(new Set([0, 1]));
 });
 
-it.each(eras)(
-  'a call without a handle means a run of the caller and of nobody else (%s era)',
-  async (era) => {
-    const team = teamUp();
-    const foreign = await team.pin(1, plain);
-    const url = await team.serve();
-    const ann = await connected(url, 'ann@1', { era });
-    const bob = await connected(url, 'bob@1', { era });
-    for (const tool of ['workflow_status', 'workflow_context']) {
-      const refused = await ann.call(tool);
-      expect(refused).toMatchObject({ isError: true, S: { code: 'no_run' } });
-      expect(refused.text).toContain(toolVoice().startOrContinue());
-      expect(refused.text).not.toContain(foreign);
-    }
-    const { S } = await ann.call('workflow_start', { workflow: 'plain', summary: 'of Ann' });
-    expect((await ann.call('workflow_status')).S.run).toBe(S.run);
-    const refused = await bob.call('workflow_advance', { output: 'planned' });
+it.each(eras)('a call without a handle means only a run of the caller (%s era)', async (era) => {
+  const team = teamUp();
+  const foreign = await team.pin(1, plain);
+  const url = await team.serve();
+  const ann = await connected(url, 'ann@1', { era });
+  const bob = await connected(url, 'bob@1', { era });
+  for (const tool of ['workflow_status', 'workflow_context']) {
+    const refused = await ann.call(tool);
     expect(refused).toMatchObject({ isError: true, S: { code: 'no_run' } });
-    expect(refused.text).not.toContain(S.run);
-    const { resources } = await ann.client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual([
-      'stepfast://workflows',
-      'stepfast://runs',
-      `stepfast://runs/${S.run}`,
-    ]);
-    const [runs] = (await bob.client.readResource({ uri: 'stepfast://runs' })).contents;
-    expect(JSON.parse(runs && 'text' in runs ? runs.text : '')).toEqual({ runs: [] });
-    // By its name it is the project's: another agent may go on with it.
-    expect((await bob.call('workflow_start', { run_id: S.run })).S).toMatchObject({
-      run: S.run,
-      restored: true,
-    });
-    expect((await bob.call('workflow_status')).S.run).toBe(S.run);
-    await ann.call('workflow_start', { workflow: 'plain', summary: 'another' });
-    const several = await ann.call('workflow_status');
-    expect(several.S).toMatchObject({ code: 'several_runs' });
-    expect(several.text).not.toContain(foreign);
-  },
-);
+    expect(refused.text).toContain(toolVoice().startOrContinue());
+    expect(refused.text).not.toContain(foreign);
+  }
+  const { S } = await ann.call('workflow_start', { workflow: 'plain', summary: 'of Ann' });
+  expect((await ann.call('workflow_status')).S.run).toBe(S.run);
+  const refused = await bob.call('workflow_advance', { output: 'planned' });
+  expect(refused).toMatchObject({ isError: true, S: { code: 'no_run' } });
+  expect(refused.text).not.toContain(S.run);
+  const { resources } = await ann.client.listResources();
+  expect(resources.map(({ uri }) => uri)).toEqual([
+    'stepfast://workflows',
+    'stepfast://runs',
+    `stepfast://runs/${S.run}`,
+  ]);
+  const [runs] = (await bob.client.readResource({ uri: 'stepfast://runs' })).contents;
+  expect(JSON.parse(runs && 'text' in runs ? runs.text : '')).toEqual({ runs: [] });
+  // By its name it is the project's: another agent may go on with it.
+  expect((await bob.call('workflow_start', { run_id: S.run })).S).toMatchObject({
+    run: S.run,
+    restored: true,
+  });
+  expect((await bob.call('workflow_status')).S.run).toBe(S.run);
+  await ann.call('workflow_start', { workflow: 'plain', summary: 'another' });
+  const several = await ann.call('workflow_status');
+  expect(several.S).toMatchObject({ code: 'several_runs' });
+  expect(several.text).not.toContain(foreign);
+});
 
 it.each(eras)('a token of one project gets nothing of another (%s era)', async (era) => {
   const team = teamUp();
@@ -174,7 +171,7 @@ it.each(eras)('a token of one project gets nothing of another (%s era)', async (
 });
 
 it.each(eras)(
-  'gates wait for somebody who has the tree and never pass by themselves (%s era)',
+  'gates wait for a runner with a checkout and never pass by themselves (%s era)',
   async (era) => {
     let ahead = 0;
     const team = teamUp({ clock: () => Date.now() + ahead });
@@ -220,7 +217,7 @@ it('a call waits for gates that run elsewhere as long as the server lets it', as
   expect((await advanced).S).toMatchObject({ step: 'slow' });
 });
 
-it.each(eras)('what a person decides does not come this way, whoever has the token (%s era)', async (era) => {
+it.each(eras)('decisions of a person are refused over MCP, whatever the token (%s era)', async (era) => {
   const team = teamUp();
   await team.pin(1, reviewed);
   const url = await team.serve();
@@ -270,7 +267,7 @@ it('agents with one token are told apart where their clients say who they are, a
     const named = await connected(urls, 'bot@1', { era, headers });
     const run = await started(named, `named ${era}`);
     expect(await meant(await connected(urls, 'bot@1', { era, headers }))).toBe(run);
-    // The same name with another token is somebody else.
+    // The same name with another token is another session.
     const other = await connected(urls, 'eve@1', { era, headers });
     expect((await other.call('workflow_status')).S).toMatchObject({ code: 'no_run' });
   }

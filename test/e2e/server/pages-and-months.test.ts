@@ -130,7 +130,7 @@ describe('months', () => {
     expect(await months()).toEqual(coming);
   });
 
-  test('a run that begins in a month that nobody made makes it', async () => {
+  test('a run that begins in a month without a partition creates it', async () => {
     const all = await months();
     const store = database.postgres.store(await database.project());
     const { name, url } = await emptyDatabase();
@@ -223,7 +223,7 @@ describe('months', () => {
       for (const until = Date.now() + 60_000; ; ) {
         // It waits no longer than a second, which a slow machine may not see.
         if (tried || (await database.cluster.query(name, waits)).length > 0) break;
-        if (Date.now() > until) throw new Error('nobody waits');
+        if (Date.now() > until) throw new Error('no query waits for the lock');
       }
       await client.query('commit');
       // A slow machine's month is tried again later.

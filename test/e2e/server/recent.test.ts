@@ -46,7 +46,7 @@ test('what this server wrote last is what it remembers until it has ended, and a
   expect(store.recent?.('b-run')).toBeUndefined();
 });
 
-test('what is remembered can be changed by nobody', async () => {
+test('cached runs are immutable', async () => {
   const store = database.postgres.store(await database.project());
   await begin(store, 'own-run');
   const recent = mustRecall(store, 'own-run');

@@ -94,7 +94,7 @@ describe('gates', () => {
     expect(runsIn(there)).toEqual([]);
   });
 
-  test('of nobody in particular are started by whoever waits for them', async () => {
+  test('without a session are started by the caller that waits for them', async () => {
     const { run, at = '' } = told(await trusted(here).start({ workflow: 'gated' }, one));
     there.write({ 'done.txt': 'yes' });
     await engine.execute(run, { type: 'advance', output: 'Done.', at, now: Date.now() });

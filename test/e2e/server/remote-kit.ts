@@ -90,7 +90,7 @@ export async function startTeam(): Promise<Team> {
 /** Between a client and a server: a network that can fail. */
 export interface Wire extends AsyncDisposable {
   url: string;
-  /** `cut`: what the server answers is lost, after it has done it. `away`: nobody is there. `hang`: nothing comes back. */
+  /** `cut`: the server performs the call and its reply is lost. `away`: no server listens. `hang`: no reply. */
   mode: 'on' | 'cut' | 'away' | 'hang';
   /** Answers that were cut off. */
   lost: number;

@@ -76,8 +76,8 @@ describe('migrations', () => {
     await expect(migrateTo(url, [...migrations, broken])).rejects.toMatchObject({ code: 'migration_failed' });
     const [half] = await database.cluster.query(name, `select to_regclass('stepfast.half') as found`);
     expect(half).toEqual({ found: null });
-    const mended = { ...broken, sql: 'create table stepfast.half (x int)' };
-    expect(await migrateTo(url, [...migrations, mended])).toMatchObject({ applied: ['broken'] });
+    const fixed = { ...broken, sql: 'create table stepfast.half (x int)' };
+    expect(await migrateTo(url, [...migrations, fixed])).toMatchObject({ applied: ['broken'] });
   });
 
   test('a server refuses a database without the schema, an older one and one of a newer generation', async () => {
@@ -253,7 +253,7 @@ describe('the tail', () => {
       });
     });
     const watching = other.store(project).watch('watched', 1, 100_000);
-    // Whoever listens late is told nothing of before.
+    // A late listener misses earlier notifications.
     for (let tries = 0; tries < 600; tries += 1) {
       await note(store, 'watched', `${tries}`);
       const outcome = await Promise.race([

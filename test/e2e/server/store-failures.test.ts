@@ -71,7 +71,7 @@ test('a batch that was committed, but whose answer was lost, is there once and i
   expect((await mustLoad(store, 'a-run')).version).toEqual(version);
 });
 
-test('a run that was made, but whose answer was lost, is not taken for somebody else’s', async () => {
+test('a run that was created, but whose reply was lost, is not taken for a run of another caller', async () => {
   const proxy = await startProxy();
   const store = open({ url: proxy.url, max: 1 }).store(await database.project());
   await begin(store, 'before');
@@ -153,7 +153,7 @@ test('calls that find no free connection in time are told to try again, and noth
   expect((await mustLoad(store, 'a-run')).version.seq).toBe(1);
 });
 
-test('a call does not wait for ever for a run that somebody holds', async () => {
+test('a call does not wait forever for a locked run', async () => {
   const project = await database.project();
   const store = open({ limit: 1000 }).store(project);
   await begin(store, 'a-run');

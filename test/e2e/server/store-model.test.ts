@@ -34,7 +34,7 @@ test('the file store and PostgreSQL give the same answers to the same calls', as
   await other.close();
 });
 
-test('whoever writes a run at once, on two servers, locked or not, each batch follows exactly one other', async () => {
+test('with concurrent writers on two servers, locked or not, each batch follows exactly one other', async () => {
   const project = await database.project();
   const other = createPostgres({ url: database.url, max: 4 });
   const stores = [database.postgres.store(project), other.store(project)];
@@ -53,7 +53,7 @@ test('whoever writes a run at once, on two servers, locked or not, each batch fo
           return send(within, loaded, noteCommand(loaded, `${writer} ${done}`));
         };
         const version = writer < 4 ? await store.locked?.(run, attempt) : await attempt(store);
-        // Who holds the lock meets nobody.
+        // The holder of the lock meets no conflict.
         if (writer < 4) expect(version).not.toBe('conflict');
         if (version !== 'conflict') done += 1;
       }
