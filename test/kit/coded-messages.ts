@@ -45,8 +45,11 @@ export function nextForTools(action: Action, call: ToolCall = {}): string {
   return `${actionCode(action)}${special.length === 0 ? '' : coded('call', Object.fromEntries(special))}`;
 }
 
-/** A person never sees a handle. */
-const personCode = ({ at: _, ...action }: Action & { at?: unknown }): string => actionCode(action as Action);
+/** A person never sees a handle, and types `/clear`. */
+const personCode = ({ at: _, ...action }: Action & { at?: unknown }): string =>
+  actionCode(
+    (action.do === 'reset_context' ? { ...action, context: `/${action.context}` } : action) as Action,
+  );
 
 /** The commands stay, since they must work as printed; the words that they suggest do not. */
 const codedNext = (say: string, { commands }: NextCommands): NextCommands => ({

@@ -114,7 +114,7 @@ describe('require', () => {
     const ran = await stage.run({ prompts: ['begin', '/clear', 'continue'] });
     const [, advanced, status, refused, context, noted] = toolResults(ran, ran.sessions[0]);
     for (const asked of [advanced, status]) expect(asked).toMatch(/"contextAction":"\/clear"/);
-    expect(refused).toMatch(/"code":"boundary_open".*\/clear.*stepfast proceed/);
+    expect(refused).toContain('"code":"boundary_open"');
     expect(context).not.toContain('INSTRUCTIONS-BUILD');
     expect(noted).toContain('"ok":true');
     expect(shownIn(ran.events)[0]).toContain('/clear');
@@ -148,7 +148,7 @@ describe('require', () => {
     const ran = await stage.run({ prompts: ['begin', '/clear', 'continue'] });
     const subs = ran.requests.requestsOf('subagent').map((each) => contextOf(each));
     expect(subs.find((context) => context.includes('SUB-TASK'))).toContain('INSTRUCTIONS-BUILD');
-    expect(toolResults(ran, ran.sessions[0])[3]).toMatch(/"code":"boundary_open".*stepfast proceed/);
+    expect(toolResults(ran, ran.sessions[0])[3]).toContain('"code":"boundary_open"');
     expect(toolResults(ran, ran.sessions[0]).at(-1)).toMatch(/"contextAction":"\/clear"/);
     const { state, events } = await stage.project.onlyRun();
     expect((await events('boundary.reset')).map(({ by }) => by)).toEqual(['subagent', 'subagent', 'hook']);

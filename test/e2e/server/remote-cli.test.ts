@@ -191,7 +191,7 @@ describe('hooks, as programs', () => {
       const began = performance.now();
       const late = await fire('SessionStart', { source: 'resume', prompt_id: mode });
       expect(late.code).toBe(0);
-      expect(context(late)).toMatch(/the server did not answer.*\n\n[\s\S]*Plan the bridge\./);
+      expect(context(late)).toContain('Plan the bridge.');
       const tool = await fire('PreToolUse', { tool_name: 'Edit', tool_use_id: mode, tool_input: {} });
       expect(tool).toMatchObject({ code: 0, stdout: expect.not.stringContaining('deny') });
       expect((await fire('Stop', { prompt_id: mode })).code).toBe(0);
