@@ -55,7 +55,8 @@ async function answer(host: Host, input: HookInput, environment: HookEnvironment
   const event = openEvent(host, input, environment, project);
   const { record } = event;
   if (active && !record.first(input.kind, identityOf(input), environment.now())) return nothing;
-  if (input.kind === 'prompt' || input.kind === 'stop') record.subagentPrompts.drop();
+  // Not at a stop: a subagent in the background may start after the turn has ended.
+  if (input.kind === 'prompt') record.subagentPrompts.drop();
   const output = await handleEvent(event).catch((error) => answerOutage(event, environment, error));
   const { stdout, exitCode } = host.render(input, output);
   return { stdout, stderr: '', exitCode };

@@ -14,7 +14,7 @@ export interface SubagentPrompts {
    * such subagents start in any order.
    */
   take(agent: string | undefined): SubagentPrompt | undefined;
-  /** A turn began or ended: calls that were denied never start. */
+  /** A turn began: calls that were denied never start. */
   drop(): void;
 }
 

@@ -102,18 +102,21 @@ test('[P4/8] two that are handed the same position are both briefed on it', asyn
   for (const id of ['s1', 's2']) expect(await begins(id)).toContain('INSTRUCTIONS-BUILD');
 });
 
-test.each(['Stop', 'UserPromptSubmit'])(
-  '[P4/8] what was handed to a subagent that never began is forgotten with %s',
-  async (event) => {
-    await hand('t1', `Do ${build}`);
-    await kit.fire(event, event === 'Stop' ? { stop_hook_active: false } : { prompt: 'no' });
-    expect(await begins('s1')).toBe('');
-    await hand('t2', 'Look for typos.');
-    await kit.fire(event, event === 'Stop' ? { stop_hook_active: false } : { prompt: 'again' });
-    await hand('t3', `Do ${build}`);
-    expect(await begins('s2')).toContain('INSTRUCTIONS-BUILD');
-  },
-);
+test('[P4/8] a prompt whose subagent never started is dropped with the next prompt of the person', async () => {
+  await hand('t1', `Do ${build}`);
+  await kit.fire('UserPromptSubmit', { prompt: 'no' });
+  expect(await begins('s1')).toBe('');
+  await hand('t2', 'Look for typos.');
+  await kit.fire('UserPromptSubmit', { prompt: 'again' });
+  await hand('t3', `Do ${build}`);
+  expect(await begins('s2')).toContain('INSTRUCTIONS-BUILD');
+});
+
+test('[P4/8] a subagent in the background that starts after the turn has ended is briefed', async () => {
+  await hand('t1', `Do ${build}`);
+  await kit.fire('Stop', { stop_hook_active: false });
+  expect(await begins('s1')).toContain('INSTRUCTIONS-BUILD');
+});
 
 test('[P4/8] a call that is denied hands nothing on', async () => {
   const open = (await kit.runtime.call({ type: 'proceed' }, { actor: { kind: 'person' } }, { run })).reply;

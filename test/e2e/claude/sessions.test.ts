@@ -75,7 +75,7 @@ it('[P4/2] [P4/3] [P4/7] [pain 13] [pain 14] two sessions and two runs in one re
   await Promise.all([first.close(), second.close()]);
 
   const begun = model.requestsOf('main').find(({ session: of }) => of === other.session);
-  expect(begun && contextOf(begun)).toContain('2 Stepfast runs are live here');
+  expect(begun && contextOf(begun)).toContain(v.run);
   const cleared = model.requestsOf('main').find(({ session: of }) => of === fresh.session);
   expect(cleared && contextOf(cleared)).toContain('INSTRUCTIONS-V-BUILD');
   for (const request of model.requestsOf('main')) {
