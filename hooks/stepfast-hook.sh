@@ -1,10 +1,10 @@
 #!/bin/sh
-# stepfast-hook.sh MARK HOST EVENT: starts Stepfast only where something asks for this event; else costs a file test.
+# stepfast-hook.sh MARK HOST EVENT [wake]: starts Stepfast only where something asks for this event; else costs a file test.
 # Upwards from where the host is, a project's mark says so. A linked worktree's .git is a file that names the way to
 # the main one, where runs and marks are. Before a compaction, work without Stepfast counts as well. A call of
 # Stepfast's own tools needs no mark: it may start the first run.
 m=sessions/marks/$1
-w=
+w= p=
 f() {
   d=$1 r=
   while [ -n "$d" ]; do
@@ -28,7 +28,12 @@ f() {
   return 1
 }
 [ "$1" = before_compact ] && w=1
-[ "$1" = before_tool-stepfast ] || f "$PWD" || { [ "$CLAUDE_PROJECT_DIR" ] && f "$CLAUDE_PROJECT_DIR"; } || exit 0
+if [ "$1" != before_tool-stepfast ] && ! f "$PWD" && ! { [ "$CLAUDE_PROJECT_DIR" ] && f "$CLAUDE_PROJECT_DIR"; }; then
+  # A person may type a command that starts the first run.
+  [ "$1" = prompt ] || exit 0
+  p=$(cat)
+  case $p in *'"/stepfast:'*) ;; *) exit 0 ;; esac
+fi
 # Without them no hook fails: it is said once a session, where a person sees it.
 s() {
   t="Stepfast: $1, so this session is not told of the run under way"
@@ -40,4 +45,5 @@ b=${0%/*}/../dist/hook.cjs
 command -v node >/dev/null 2>&1 || s 'node is not on the PATH' "$3"
 # Code that was compiled once is kept, which saves a tenth of Node's start.
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/stepfast/node}"
-exec node "$b" --host "$2" "$3"
+[ "$p" ] || exec node "$b" --host "$2" "$3" $4
+printf '%s' "$p" | exec node "$b" --host "$2" "$3"

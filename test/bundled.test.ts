@@ -142,15 +142,15 @@ test('every key of the format is used by a bundled workflow', () => {
   expect(all.filter((key) => !used.has(key))).toEqual(['Workflow id', 'Sub-step after']);
 });
 
-test('go has two steps, holds a stop, and takes its test command from a file of the project', () => {
+test('go has one step, checks at a stop, and takes its test command from a file of the project', () => {
   const go = bundled('go');
-  expect(idsOf(go)).toEqual(['do', 'verify']);
-  expect(go.stop).toBe('hold');
+  expect(idsOf(go)).toEqual(['do']);
+  expect(go.stop).toBe('check');
   const own = join(mkdtempSync(join(scratch, 'go-')), 'go.yaml');
-  writeFileSync(own, 'name: go\nextends: go\nsteps: [{ id: verify, gate: [{ run: npm test }] }]\n');
+  writeFileSync(own, 'name: go\nextends: go\nsteps: [{ id: do, gate: [{ run: npm test }] }]\n');
   const { definition, diagnostics } = load(own);
   expect(diagnostics).toEqual([]);
-  expect(definition?.steps[1]).toEqual({ ...go.steps[1], gate: [{ run: 'npm test' }] });
+  expect(definition?.steps[0]).toEqual({ ...go.steps[0], gate: [{ run: 'npm test' }] });
 });
 
 test('hotfix is bugfix without one step, with another, and with a person at the end', () => {

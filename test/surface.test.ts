@@ -13,7 +13,7 @@ test('commands and exit statuses are read from the overview, not from its senten
   const overview = `Usage  stepfast <command> [options]
 
 Work
-  go           Do a task, then verify it
+  go           Do a task, checked by the project's own tests
   dry-run      Walk through a workflow
                without an agent
 

@@ -35,9 +35,8 @@ const stop = (more: object = {}) => kit.fire('Stop', { stop_hook_active: false, 
 
 test('red holds the stop with the last lines of its output, green lets it go', async () => {
   hold();
-  const { json } = await stop();
-  expect(json).toMatchObject({ decision: 'block' });
-  expect(json.reason).toContain('> red');
+  const { held } = await stop();
+  expect(held).toContain('> red');
   kit.project.write({ result: 'green' });
   expect((await stop()).stdout).toBe('');
   expect(kit.log().map(({ what }) => what)).toEqual(['held', 'allowed']);
@@ -63,28 +62,28 @@ test('a command that changes the tree is never taken for green before', async ()
 
 test('[pain 13] a stop is held three times at most, and the count begins anew after green', async () => {
   hold();
-  for (const _ of [1, 2, 3]) expect((await stop()).json.decision).toBe('block');
-  const { json } = await stop();
-  expect(json.decision).toBeUndefined();
+  for (const _ of [1, 2, 3]) expect((await stop()).held).toBeDefined();
+  const { json, held } = await stop();
+  expect(held).toBeUndefined();
   expect(json.systemMessage).toBe(holdReleasedText(tested, 1, 3));
   kit.project.write({ result: 'green' });
   expect((await stop()).stdout).toBe('');
   kit.project.write({ result: 'red' });
-  expect((await stop()).json.decision).toBe('block');
+  expect((await stop()).held).toBeDefined();
 });
 
 test('a host that goes on because of a held stop is not held again, and the person is told', async () => {
   hold();
-  const { json } = await stop({ stop_hook_active: true });
-  expect(json.decision).toBeUndefined();
+  const { json, held } = await stop({ stop_hook_active: true });
+  expect(held).toBeUndefined();
   expect(json.systemMessage).toBe(holdReleasedText(tested, 1, 'this_turn'));
 });
 
 test('two sessions are counted each for itself', async () => {
   hold();
   for (const _ of [1, 2, 3]) await stop({ session_id: 'a' });
-  expect((await stop({ session_id: 'a' })).json.decision).toBeUndefined();
-  expect((await stop({ session_id: 'b' })).json.decision).toBe('block');
+  expect((await stop({ session_id: 'a' })).held).toBeUndefined();
+  expect((await stop({ session_id: 'b' })).held).toBeDefined();
 });
 
 test('two sessions that stop at once do not run it at the same moment', async () => {
@@ -107,14 +106,14 @@ test('it never takes effect in another worktree', async () => {
   kit.project.git('worktree', 'add', '-q', other);
   expect((await stop({ cwd: other })).stdout).toBe('');
   expect(runs()).toBe(0);
-  expect((await stop()).json.decision).toBe('block');
+  expect((await stop()).held).toBeDefined();
 });
 
 test('in a folder of the worktree it runs at the top', async () => {
   hold();
   const inner = join(kit.project.root, 'src');
   mkdirSync(inner);
-  expect((await stop({ cwd: inner })).json.reason).toContain('> red');
+  expect((await stop({ cwd: inner })).held).toContain('> red');
 });
 
 test('after 24 hours it is gone, with its mark', async () => {
@@ -146,17 +145,17 @@ test('a session under another home neither runs it nor takes its mark away', asy
   expect((await stop()).stdout).toBe('');
   kit.project.env.HOME = HOME;
   expect(marks()).toEqual(['stop']);
-  expect((await stop()).json.decision).toBe('block');
+  expect((await stop()).held).toBeDefined();
 });
 
 test('a session that waits for a person is not held', async () => {
   const { run, at } = await kit.start();
   await kit.called('a', { run, at });
   hold();
-  expect((await stop()).json.decision).toBe('block');
+  expect((await stop()).held).toBeDefined();
   await kit.call(run, { type: 'advance', output: 'Planned.', at });
-  const { json } = await stop();
-  expect(json.decision).toBeUndefined();
+  const { json, held } = await stop();
+  expect(held).toBeUndefined();
   const review = { do: 'wait', for: 'review', by: 'person', at: '' } as const;
   expect(json.systemMessage).toContain(`plan ${noticeForPerson(review)?.slice(0, 12)}`);
   expect((await stop()).stdout).toBe('');
@@ -171,9 +170,9 @@ test('what agents set for their commands does not reach it', async () => {
 test('secrets in its output are taken out', async () => {
   const key = ['ghp', '16C7e42F292c6912E7710c838347Ae178B4a'].join('_');
   hold(`echo "token ${key}"; false`);
-  const { json } = await stop();
-  expect(json.reason).toContain('secret removed');
-  expect(json.reason).not.toContain(key);
+  const { held } = await stop();
+  expect(held).toContain('secret removed');
+  expect(held).not.toContain(key);
 });
 
 test('a check that does not finish in time does not hold the session, and says so', () => {

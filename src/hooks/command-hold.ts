@@ -2,13 +2,7 @@ import { join } from 'node:path';
 import { redactQuickly } from '../context/index.ts';
 import { ended } from '../machine/index.ts';
 import { holdReleasedText, holdText, holdUnfinishedText, printable } from '../messages/index.ts';
-import {
-  createHolds,
-  type Environment,
-  type Hold,
-  type HoldCheck,
-  type HookOutput,
-} from '../runtime/index.ts';
+import { createHolds, type Hold, type HoldCheck, type HookOutput } from '../runtime/index.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 
@@ -36,7 +30,7 @@ export async function heldByCommand(
   const hold = holds.get(now());
   if (!hold || (await waits(event))) return before;
   const boundMs = host.limits.stopHookMs - reserveMs - (now() - began);
-  const { checkHold } = await import('./with-files.ts');
+  const { checkHold, withoutOurCache } = await import('./with-files.ts');
   const cacheDirectory = join(state, 'cache');
   const check: HoldCheck =
     boundMs < minMs
@@ -105,10 +99,4 @@ function lastLines(text: string): string[] {
       return room >= 0;
     });
   return kept.reverse().filter((line, index) => line !== '' || index > 0);
-}
-
-/** The shim sets a compile cache for Stepfast's own code. */
-function withoutOurCache(env: Environment): Environment {
-  const { NODE_COMPILE_CACHE: cache, ...rest } = env;
-  return cache === undefined || /[\\/]stepfast[\\/]node$/.test(cache) ? rest : env;
 }

@@ -21,6 +21,8 @@ import { openSessionRecord } from './session-record.ts';
 import { reportMissedReset, startSession, userPrompt } from './session-start.ts';
 import { subagentStart, subagentStop } from './subagents.ts';
 import { afterTool, beforeTool } from './tool-use.ts';
+import { typedCommand } from './typed-command.ts';
+import { wake } from './wake.ts';
 import { needsNoServer } from './without-server.ts';
 
 export function openEvent(
@@ -69,10 +71,15 @@ const handlers: Record<HookKind, (event: HookEvent) => Promise<HookOutput>> = {
   stop,
   subagent_start: subagentStart,
   subagent_stop: subagentStop,
+  wake,
 };
 
-/** Before a compaction, work that only a file describes counts as well, and becomes a run. */
-export function informalProject({ kind, cwd }: HookInput): Project | undefined {
+/**
+ * The project of an event where no run is live: a typed command may start one, and before a compaction work that only
+ * a file describes becomes one.
+ */
+export function projectWithoutRun({ kind, cwd, prompt }: HookInput): Project | undefined {
+  if (kind === 'prompt' && typedCommand(prompt)) return findProject(cwd);
   if (kind !== 'before_compact') return undefined;
   const project = findProject(cwd);
   return findInformal(project).some(({ complete }) => !complete) ? project : undefined;

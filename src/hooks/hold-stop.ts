@@ -2,6 +2,7 @@ import { mayStop } from '../machine/index.ts';
 import { gatesRunningText, stopHeldText, stopReleasedText } from '../messages/index.ts';
 import type { HookOutput } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
+import { stopWithCheck } from './check-stop.ts';
 import { heldByCommand } from './command-hold.ts';
 import { positionOf } from './compile-briefing.ts';
 import { prove } from './deliver-briefing.ts';
@@ -34,6 +35,7 @@ async function stopOfRun(event: HookEvent): Promise<HookOutput> {
   });
   const view = binding && (await context.engine.view(binding.run));
   if (!view) return {};
+  if (view.definition.stop === 'check' && !agent) return await stopWithCheck(event, view);
   if (view.definition.stop !== 'hold') return notice(view);
   const settled = input.stopActive ? view : await afterGates(event, view);
   const { run, definition, state } = settled;

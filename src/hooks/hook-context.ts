@@ -32,6 +32,7 @@ export interface HookContext extends HookEnvironment {
   marks: Marks;
   state: string;
   machine: string;
+  checkout: string | undefined;
   /** By the clock that sets the times of the run: its server's, or this machine's. */
   nowOf(run: string): number;
   /** A server is asked. */
@@ -47,7 +48,8 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
   const patienceMs = patienceFor(project, kind, around);
   const opened = openEngine({ project, env, home, clock: now, together: true, patienceMs });
   const { server, state, machine, checkout } = opened;
-  const whole = kind === 'stop' || kind === 'subagent_stop' ? opened.engine : remembering(opened.engine);
+  const waits = kind === 'stop' || kind === 'subagent_stop' || kind === 'wake';
+  const whole = waits ? opened.engine : remembering(opened.engine);
   const engine: Engine = { ...whole, runs };
   const bindings = createBindings(project.directory);
   const sessions = createSessions({
@@ -66,7 +68,20 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
     },
   });
   const shared = server !== undefined && patienceMs > 0;
-  return { ...around, project, engine, sessions, bindings, marks, state, machine, nowOf, shared, problems };
+  return {
+    ...around,
+    project,
+    engine,
+    sessions,
+    bindings,
+    marks,
+    state,
+    machine,
+    checkout,
+    nowOf,
+    shared,
+    problems,
+  };
 
   function nowOf(run: string): number {
     return server && whole.serverOf?.(run) !== undefined ? server.now() : now();

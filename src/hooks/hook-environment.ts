@@ -19,6 +19,8 @@ export interface HookEnvironment {
   now(): number;
   /** The host's process, where it is known. */
   pid: number | undefined;
+  /** Stepfast's command line program, which runs gates in a process of its own. */
+  program: string;
   /** The longest that a hook may wait for a server. */
   maxWaitMs: number;
 }

@@ -1,6 +1,7 @@
 import { actions, formatHandle, isWithin } from '../machine/index.ts';
 import { noticeForPerson } from '../messages/index.ts';
 import type { Loaded } from '../store/index.ts';
+import { decisionCode } from './decision-code.ts';
 import type { HookEvent } from './hook-event.ts';
 
 /**
@@ -17,7 +18,10 @@ export function personNotice(
     if (lease && lease.holder !== session) continue;
     const [action] = actions(definition, state, { cursor, session });
     const asked = boundary?.state === 'requested' && isWithin(boundary.session, session);
-    const text = action.do === 'reset_context' && !asked ? undefined : noticeForPerson(action);
+    const text =
+      action.do === 'reset_context' && !asked
+        ? undefined
+        : noticeForPerson(action, decisionCode(run, cursor));
     if (text === undefined) continue;
     const at = formatHandle(run, cursor.path, cursor.visit);
     if (record.notifyOnce(`${at} ${text}`)) return `Stepfast: ${cursor.path} ${text}`;

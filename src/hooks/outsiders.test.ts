@@ -36,7 +36,7 @@ test('[P4/2] a session with no part in the run that only looks is not bound, one
   await kit.called('b', { run, at });
   expect((await kit.fire('Stop', { session_id: 'b', stop_hook_active: false })).stdout).toBe('');
   await kit.called('b', { run, at }, { tool_input: { at } });
-  expect((await kit.fire('Stop', { session_id: 'b', stop_hook_active: false })).json.decision).toBe('block');
+  expect((await kit.fire('Stop', { session_id: 'b', stop_hook_active: false })).held).toBeDefined();
 });
 
 test('[P4/4] a session that has no part in the run is not briefed by its compaction', async () => {
@@ -64,7 +64,7 @@ test('a session that went into another project keeps to the run that it is bound
   const { context } = await kit.fire('SessionStart', { source: 'compact', ...there });
   expect(context).toContain(run);
   expect(context).not.toContain('OTHER');
-  expect((await kit.fire('Stop', { stop_hook_active: false, ...there })).json.reason).toContain(at);
+  expect((await kit.fire('Stop', { stop_hook_active: false, ...there })).held).toContain(at);
 });
 
 test('a session that works on another run is not told again of the one that it was told of first', async () => {

@@ -101,7 +101,7 @@ describe('a hook never breaks a session', () => {
   test.each(['', 'no JSON', '[]', 'null', '{"session_id":1}', `{"session_id":"${'a'.repeat(300)}"}`])(
     'input that is none is told on stderr at most: %j',
     async (input) => {
-      const environment = { env: {}, commandEnv: {}, home: '', now: Date.now, pid: undefined };
+      const environment = { env: {}, commandEnv: {}, home: '', now: Date.now, pid: undefined, program: '' };
       const { stdout, exitCode } = await runHook(claudeCode, 'SessionStart', input, environment);
       expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
     },

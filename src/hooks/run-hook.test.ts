@@ -285,10 +285,10 @@ loops:
     const theirs = await claim('b', 'two');
     const done = { type: 'advance', output: 'Done.', at: theirs } as const;
     await runtime.call(done, { session: 'b', witness: 'hooks' }, { ...options, waitMs: 100 });
-    const { json } = await parallel.fire('Stop', { session_id: 'a', stop_hook_active: false });
+    const { held } = await parallel.fire('Stop', { session_id: 'a', stop_hook_active: false });
     const cursors = (await runtime.engine.view(started.run))?.state.cursors;
     expect(cursors?.['work/two']?.checking).toBeDefined();
-    expect(json.reason).toContain(mine);
+    expect(held).toContain(mine);
     await runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } }, options);
     parallel[Symbol.dispose]();
   });

@@ -1,6 +1,6 @@
 import { createPendingCalls, type HookInput, type HookOutput, type Host } from '../runtime/index.ts';
 import { createMarks, findProject, requireOwnFolders, stateDirectory } from '../workspace/index.ts';
-import { handleEvent, informalProject, openEvent } from './handlers.ts';
+import { handleEvent, openEvent, projectWithoutRun } from './handlers.ts';
 import { activeProject, type HookEnvironment, keyOf } from './hook-environment.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
@@ -29,11 +29,13 @@ export async function runHook(
   event: string,
   stdin: string,
   environmentOf: Omit<HookEnvironment, 'maxWaitMs'>,
+  { wakes = false } = {},
 ): Promise<HookAnswer> {
   const environment = { ...environmentOf, maxWaitMs: host.limits.toolHookMs - reserveMs };
   let input: HookInput | undefined;
   try {
     input = host.parse(event, JSON.parse(stdin), environment.env);
+    if (input && wakes) input = { ...input, kind: 'wake' };
     return input ? await answer(host, input, environment) : nothing;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -46,7 +48,7 @@ async function answer(host: Host, input: HookInput, environment: HookEnvironment
   if (input.kind === 'before_tool' && input.tool?.kind === 'stepfast')
     return await beforeOwnTool(host, input, environment);
   const active = activeProject(host, input, environment.env);
-  const project = active ?? informalProject(input);
+  const project = active ?? projectWithoutRun(input);
   if (!project) {
     if (input.kind === 'after_tool') forgetPendingOf(input);
     return nothing;
@@ -57,9 +59,9 @@ async function answer(host: Host, input: HookInput, environment: HookEnvironment
   if (active && !record.first(input.kind, identityOf(input), environment.now())) return nothing;
   // Not at a stop: a subagent in the background may start after the turn has ended.
   if (input.kind === 'prompt') record.subagentPrompts.drop();
+  if (input.kind === 'prompt' || input.kind === 'stop') record.inTurn = input.kind === 'prompt';
   const output = await handleEvent(event).catch((error) => answerOutage(event, environment, error));
-  const { stdout, exitCode } = host.render(input, output);
-  return { stdout, stderr: '', exitCode };
+  return { stderr: '', ...host.render(input, output) };
 }
 
 async function answerOutage(

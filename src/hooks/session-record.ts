@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ArtifactVersion, HookKind, SessionKey, Source } from '../runtime/index.ts';
 import { createMarks, type Project } from '../workspace/index.ts';
@@ -51,6 +51,12 @@ export interface SessionRecord {
   /** Whether this is the first copy of the event; `id` distinguishes it from others of its kind. */
   first(kind: HookKind, id: string, now: number): boolean;
   readonly subagentPrompts: SubagentPrompts;
+  /** Between a prompt and the end of its turn. */
+  inTurn: boolean;
+  /** A check whose result the hook of the stop did not wait for. */
+  leaveToWake(check: string): void;
+  /** True for one caller: the result of that check is its to deliver. */
+  takeFromWake(check: string): boolean;
   /** Whether the person was not notified of this before. */
   notifyOnce(what: string): boolean;
   /** The session ended. What detects copies of its last event stays. */
@@ -75,8 +81,9 @@ export function watchTools({ directory }: Pick<Project, 'directory'>, key: Sessi
   }
 }
 
-/** Copies of a hook are started together. */
+/** Copies of a hook are started together. A turn that continues may end again soon, with nothing to tell the two apart. */
 const sameMs = 10_000;
+const sameStopMs = 300;
 const staleMs = 24 * 3_600_000;
 const claim = /^once-([a-z_]+)-([0-9a-f]{16})-(\d+)$/;
 
@@ -100,6 +107,22 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
     setDelivery: (delivery) => writeWhole(deliveryFile, JSON.stringify(delivery)),
     first,
     subagentPrompts: openSubagentPrompts(folder),
+    get inTurn() {
+      return existsSync(join(folder, 'turn'));
+    },
+    set inTurn(open) {
+      if (open) create('turn');
+      else unlinkQuietly(join(folder, 'turn'));
+    },
+    leaveToWake: (check) => create(`wake-${short(check)}`),
+    takeFromWake(check) {
+      try {
+        unlinkSync(join(folder, `wake-${short(check)}`));
+        return true;
+      } catch {
+        return false;
+      }
+    },
     notifyOnce(what) {
       try {
         mkdirSync(folder, { recursive: true });
@@ -115,6 +138,15 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
         if (!file.startsWith('once-')) rmSync(join(folder, file), { force: true });
     },
   };
+
+  function create(name: string): void {
+    try {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, name), '');
+    } catch {
+      // The session is then not woken.
+    }
+  }
 
   /**
    * Copies of an event start together, and a host waits for all of them before its next event of another kind. So a
@@ -132,7 +164,8 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
       .filter((each) => each.of === kind && each.hash === name)
       .sort((a, b) => b.count - a.count);
     const newest = Math.max(0, ...claims.filter((each) => each.of !== kind).map(({ at }) => at));
-    if (mine && mine.at >= newest && now - mine.at < sameMs) return false;
+    const same = kind === 'stop' || kind === 'wake' ? sameStopMs : sameMs;
+    if (mine && mine.at >= newest && now - mine.at < same) return false;
     for (const { file, at } of claims) if (now - at > sameMs) unlinkQuietly(join(folder, file));
     try {
       mkdirSync(folder, { recursive: true });

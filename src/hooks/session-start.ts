@@ -14,6 +14,7 @@ import { deliver, repair } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { sessionIn, stateAfterReset } from './prepared-briefing.ts';
 import { removeStaleRecords, wasBriefed } from './session-record.ts';
+import { obey, typedCommand } from './typed-command.ts';
 
 /**
  * A session starts, or its context was reset: it gets the briefing of the run that it works on. Without `guess` only
@@ -104,6 +105,9 @@ const summaryOf = ({ run, state }: Loaded): LiveRun => {
 /** A person wrote something: the first chance to repair a lost delivery, or a session start without a hook. */
 export async function userPrompt(event: HookEvent): Promise<HookOutput> {
   const { input, record, context, key } = event;
+  const typed = typedCommand(input.prompt);
+  const obeyed = typed && (await obey(event, typed));
+  if (obeyed) return obeyed;
   await context.sessions.seen(key);
   if (record.delivery) return await catchUp(event);
   if ((await context.bindings.get(key)) !== undefined) return {};

@@ -5,14 +5,39 @@ import {
   type BriefingRequest,
   createBriefings,
   createCallContext,
+  createRuntime,
+  type Environment,
   loadsOf,
+  type Runtime,
 } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
-import { openWorkspace } from '../workspace/index.ts';
+import { type LocalWorkspace, openWorkspace } from '../workspace/index.ts';
 import type { HookContext } from './hook-context.ts';
 
 /** Runs a command and hashes the tree: more code of the kind that only few hooks need. */
 export { checkHold } from '../runtime/index.ts';
+
+/** The whole runtime of the project. */
+export function openHookRuntime(context: HookContext): Runtime & { workspace: LocalWorkspace } {
+  const { engine, project, commandEnv: env, home, state, machine, checkout, program } = context;
+  const runner = { program: process.execPath, args: [program, 'gate-runner'] };
+  const workspace = openWorkspace({
+    project,
+    env: withoutOurCache(env),
+    home,
+    state,
+    machine,
+    checkout,
+    runner,
+  });
+  return { ...createRuntime({ engine, workspace, clock: context.now }), workspace };
+}
+
+/** The shim sets a compile cache for Stepfast's own code. */
+export function withoutOurCache(env: Environment): Environment {
+  const { NODE_COMPILE_CACHE: cache, ...rest } = env;
+  return cache === undefined || /[\\/]stepfast[\\/]node$/.test(cache) ? rest : env;
+}
 
 /** The briefing where files belong to it: critical artifacts, and the tree that evidence is compared with. */
 export async function briefWithFiles(

@@ -38,7 +38,9 @@ export async function needsNoServer({ input, context, record, key }: HookEvent):
       tool?.kind !== 'stepfast' &&
       (tool?.path === undefined || fileToRecord(view, project.worktree, tool, tool.path) === undefined)
     );
-  return kind === 'stop' && !hasHold(marks) && definition.stop !== 'hold' && !waitsForPerson(state);
+  return (
+    kind === 'stop' && !hasHold(marks) && (definition.stop ?? 'allow') === 'allow' && !waitsForPerson(state)
+  );
 }
 
 const waitsForPerson = ({ cursors }: Loaded['state']): boolean =>

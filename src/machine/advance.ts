@@ -21,7 +21,9 @@ export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | 
   const repeated = at === undefined && repeatsAdvance(batch.state, output, command);
   const found = openFor(batch, command, repeated);
   if (!found || 'code' in found) return found;
-  if (found.checking && !interrupt(batch, found, command)) {
+  // The agent's own call replaces a check at the end of a turn.
+  if (found.checking?.onPass) batch.emit('gates.interrupted', { id: found.checking.id, why: 'advance' });
+  else if (found.checking && !interrupt(batch, found, command)) {
     return sameText(found.checking.output, output) ? undefined : stillChecking(batch.at(found));
   }
   const refusal = passBoundary(batch, found, at !== undefined) ?? notReady(batch, found, command);
@@ -29,6 +31,21 @@ export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | 
   const gates = gatesAt(batch, found);
   if (gates.length > 0) requestGates(batch, found, gates, output);
   else accept(batch, found, output, { receipts: [], ...defined({ tree: command.tree }) }, command.session);
+  return undefined;
+}
+
+/** Runs the gates because a turn ended. Changes nothing where the position has none. */
+export function check(batch: Batch, command: CommandOf<'check'>): Refusal | undefined {
+  const { output, stay } = command;
+  const bad = badOutput(output);
+  if (bad) return bad;
+  const found = openFor(batch, command, false);
+  if (!found || 'code' in found) return found;
+  if (found.checking && !interrupt(batch, found, command)) return stillChecking(batch.at(found));
+  const refusal = passBoundary(batch, found, true) ?? notReady(batch, found, command);
+  if (refusal) return refusal;
+  const gates = gatesAt(batch, found);
+  if (gates.length > 0) requestGates(batch, found, gates, output, { onPass: stay ? 'stay' : 'advance' });
   return undefined;
 }
 
@@ -47,7 +64,7 @@ export function fail(batch: Batch, command: CommandOf<'fail'>): Refusal | undefi
 /** The position to work on; undefined if the status is the answer: the call is a repeat, or the position waits. */
 function openFor(
   batch: Batch,
-  command: CommandOf<'advance' | 'fail'>,
+  command: CommandOf<'advance' | 'check' | 'fail'>,
   repeated: boolean,
 ): Cursor | Refusal | undefined {
   batch.replayed = repeated;
@@ -73,12 +90,17 @@ function checkingAt(batch: Batch, at: string | undefined): Refusal | undefined {
   return cursor && belongsToCaller(cursor, batch.caller) ? stillChecking(batch.at(cursor)) : undefined;
 }
 
-function notReady(batch: Batch, cursor: Cursor, command: CommandOf<'advance'>): Refusal | undefined {
+function notReady(
+  batch: Batch,
+  cursor: Cursor,
+  command: CommandOf<'advance' | 'check'>,
+): Refusal | undefined {
   const at = batch.at(cursor);
   if (awaitsTasks(batch.definition, cursor)) return refuse('needs_tasks', { step: cursor.step }, { at });
   const unfinished = unfinishedSource(batch.state);
   if (unfinished) return refuse('unfinished', unfinished, { at });
-  if (command.missing?.length) return refuse('missing_artifact', { at, missing: command.missing }, { at });
+  if ('missing' in command && command.missing?.length)
+    return refuse('missing_artifact', { at, missing: command.missing }, { at });
   const readOnly = workAt(batch.definition, cursor).read_only === true;
   if (readOnly && cursor.tree !== undefined && command.tree !== undefined && cursor.tree !== command.tree) {
     return refuse('tree_changed', { at, why: 'read_only' }, { at });

@@ -1,6 +1,6 @@
 import type { Command, CommandOf, Definition, Event } from '../schema/index.ts';
 import { adopt } from './adopt.ts';
-import { advance, fail } from './advance.ts';
+import { advance, check, fail } from './advance.ts';
 import { Batch, defined } from './batch.ts';
 import { offerBoundary, proceed, recordReset } from './boundary.ts';
 import { spend } from './budget.ts';
@@ -73,6 +73,8 @@ function dispatch(batch: Batch, state: State, command: Command): Refusal | undef
       return status(batch, command);
     case 'advance':
       return advance(batch, command);
+    case 'check':
+      return check(batch, command);
     case 'fail':
       return fail(batch, command);
     case 'setTasks':

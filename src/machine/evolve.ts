@@ -6,7 +6,7 @@ import { initialState } from './initial-state.ts';
 import { supersedes } from './notes.ts';
 import { own, put, without } from './own-property.ts';
 import { type Cursor, ended, isWithin, type State } from './state.ts';
-import { awaitsTasks, firstReady, loopIdOf, parallelOf, stepOf } from './steps.ts';
+import { awaitsTasks, firstReady, isAtLoop, loopIdOf, parallelOf, stepOf } from './steps.ts';
 import { dropTasks, voidFrom } from './void-work.ts';
 
 /**
@@ -135,9 +135,10 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         order: event.tasks.map((task) => task.id),
         byId: Object.fromEntries(event.tasks.map((task) => [task.id, task])),
       };
+      if (!isAtLoop(definition, draft.root, event.loop)) return;
       delete draft.root.blocked;
       // The position that waited for the tasks closes.
-      if (isAtLoop(definition, draft.root, event.loop)) delete draft.edit('cursors')[draft.root.step];
+      delete draft.edit('cursors')[draft.root.step];
       return;
     case 'task.ended': {
       draft.editTask(event.loop, event.task, (task) => ({
@@ -172,11 +173,14 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'gates.finished':
       return draft.editChecking(
         event.id,
-        ({ checking: _, waiting: _waiting, unstable: _files, ...cursor }) => ({
+        ({ checking: _, waiting: _w, unstable: _files, ...cursor }, { onPass }) => ({
           ...cursor,
-          reds: cursor.reds + (event.pass ? 0 : 1),
+          reds: cursor.reds + (event.pass || onPass ? 0 : 1),
           receipts: event.receipts,
           ...(event.unstable === undefined ? {} : { unstable: event.unstable }),
+          ...(onPass && {
+            checked: { pass: event.pass, ...(event.tree !== undefined && { tree: event.tree }) },
+          }),
         }),
       );
     case 'gates.interrupted':
@@ -345,11 +349,6 @@ function end(draft: Draft, status: State['status'], reason?: string): void {
   draft.root.cursors = {};
   delete draft.root.blocked;
   if (reason !== undefined) draft.root.reason = reason;
-}
-
-function isAtLoop(definition: Definition, { step: id }: State, loop: string): boolean {
-  const step = stepOf(definition, id);
-  return step.type === 'loop' && loopIdOf(step) === loop;
 }
 
 /** A session replaces another one and takes over its tasks and open boundaries. */

@@ -1,4 +1,12 @@
-import type { CommandOf, Gate, GateResult, Receipt, RequestedGate, Text } from '../schema/index.ts';
+import type {
+  CommandOf,
+  Definition,
+  Gate,
+  GateResult,
+  Receipt,
+  RequestedGate,
+  Text,
+} from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
 import { complete, endsRalph, failPosition } from './flow.ts';
 import { cursorKey, type Position } from './handle.ts';
@@ -11,13 +19,15 @@ import { expandAt } from './values.ts';
 const gateSeconds = 600;
 const graceMs = 60_000;
 
+export const gatesAt = (batch: Batch, cursor: Cursor): RequestedGate[] =>
+  gatesOn(batch.definition, cursor).map((asked) => ({ ...asked, gate: filled(batch, cursor, asked.gate) }));
+
 /** The gates of the position, the `until` of a ralph step, and before the end of the run the gates to rerun. */
-export function gatesAt(batch: Batch, cursor: Cursor): RequestedGate[] {
-  const { definition } = batch;
+export function gatesOn(definition: Definition, cursor: Cursor): RequestedGate[] {
   const step = stepOf(definition, cursor.step);
   const index = stepIndex(definition, step.id);
   const asked = (role: RequestedGate['role'], from: string, gate: Gate): RequestedGate => ({
-    gate: filled(batch, cursor, gate),
+    gate,
     role,
     from,
   });
@@ -42,14 +52,14 @@ export function requestGates(
   cursor: Cursor,
   gates: RequestedGate[],
   output: Text,
-  approval?: Checking['approval'],
+  why: Pick<Checking, 'approval' | 'onPass'> = {},
 ): void {
   const at = batch.at(cursor);
   const { tree, session } = batch.caller;
   const seconds = gates.reduce((sum, { gate }) => sum + (gate.timeout ?? gateSeconds), 0);
   const deadline = batch.now + seconds * 1000 + graceMs;
   const id = `${at}!${cursor.checks + 1}`;
-  batch.emit('gates.requested', { at, id, output, gates, deadline, ...defined({ tree, session, approval }) });
+  batch.emit('gates.requested', { at, id, output, gates, deadline, ...defined({ tree, session, ...why }) });
 }
 
 /** Discards gates if their runner died or the deadline passed. Returns whether the position is open again. */
@@ -94,7 +104,10 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   batch.emit('gates.finished', { id, pass, receipts, ...defined({ tree, unstable }) });
   const after = own(batch.state.cursors, cursorKey(cursor)) ?? cursor;
   const evidence = { receipts, ...defined({ tree }) };
-  if (pass && checking.approval) {
+  if (checking.onPass) {
+    if (pass && checking.onPass === 'advance')
+      accept(batch, after, checking.output, evidence, checking.session);
+  } else if (pass && checking.approval) {
     const { by, feedback } = checking.approval;
     batch.emit('review.decided', { at: batch.at(after), verdict: 'approve', by, ...defined({ feedback }) });
     complete(batch, after, checking.output, evidence, by);

@@ -42,6 +42,20 @@ describe('P2: loops', () => {
     ]);
   });
 
+  test('tasks for a later loop do not unblock a loop whose tasks all failed', () => {
+    const loops = {
+      one: [{ id: 'c', instructions: 'C', on_fail: 'skip' as const }],
+      two: [{ id: 'd', instructions: 'D' }],
+    };
+    const run = new Run(workflow([loop('one'), loop('two')], { loops }));
+    run.tasks('one', 'a');
+    while (run.state.status === 'running') run.send({ type: 'fail', reason: 'broken' });
+    expect(run.state.blocked).toBeDefined();
+    run.tasks('two', 'x');
+    expect(run.state).toMatchObject({ status: 'waiting', blocked: run.state.blocked });
+    expect(run.status().action).toMatchObject({ do: 'wait' });
+  });
+
   test("[P2/3] with parallel 1 tasks are claimed by themselves and the status looks like the seeds'", () => {
     const run = new Run(build(1));
     expect(run.tasks('build', 'a', 'b')).toMatchObject({

@@ -54,7 +54,7 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   const list = taskListOf(state, step);
   const kept = tasksIn(list).filter((task) => task.end !== undefined || isHeld(state, step, task));
   const tasks = mergeTasks(kept, command.tasks, list);
-  const stuck = state.blocked !== undefined && tasks.length === kept.length;
+  const stuck = here && state.blocked !== undefined && tasks.length === kept.length;
   const bad = badTasks(command.tasks, tasks) ?? (stuck ? { is: 'all_ended' as const } : undefined);
   if (bad) return badList(step, bad);
   const leftOut = here && command.actor?.kind !== 'engine' ? unfinishedNotIn(list, command.tasks) : [];

@@ -23,6 +23,7 @@ const answering: readonly CommandType[] = [
   'adopt',
   'import',
   'advance',
+  'check',
   'fail',
   'setTasks',
   'claim',
@@ -67,7 +68,7 @@ export function respond(
   const reply: Reply = statusOf(definition, after, { cursor, values, session: command.session });
   if (replayed) reply.replayed = true;
   const effects = effectsOf(state, events, after);
-  if (command.type === 'advance' || command.type === 'review')
+  if (command.type === 'advance' || command.type === 'check' || command.type === 'review')
     effects.push(...unstarted(cursor, effects, after));
   return { events, state: after, reply, effects };
 }

@@ -92,7 +92,7 @@ function approve(
     const gates = gatesAt(batch, cursor);
     const feedback = trimmed(command.feedback);
     if (gates.length > 0) {
-      requestGates(batch, cursor, gates, output, { by, ...defined({ feedback }) });
+      requestGates(batch, cursor, gates, output, { approval: { by, ...defined({ feedback }) } });
       return undefined;
     }
     const { session } = waiting;

@@ -111,6 +111,8 @@ export interface Cursor extends Position {
   output?: Text;
   /** Of the last gate run. */
   receipts?: Receipt[];
+  /** The last check at the end of a turn in this visit. */
+  checked?: { pass: boolean; tree?: string };
   /** Files that the last gate run kept changing. */
   unstable?: string[];
   feedback?: string;
@@ -131,6 +133,8 @@ export interface Checking {
   session?: string;
   /** The gates run again for this approval. */
   approval?: { by: string; feedback?: string };
+  /** A check at the end of a turn: no attempt, and what follows if it passes. */
+  onPass?: 'advance' | 'stay';
 }
 
 export type Waiting =

@@ -114,3 +114,8 @@ export function rerunGates(definition: Definition, before: number): { gate: Gate
     return [...outer, ...inner].filter(({ gate }) => gate.rerun === true);
   });
 }
+
+export function isAtLoop(definition: Definition, { step: id }: State, loop: string): boolean {
+  const step = stepOf(definition, id);
+  return step.type === 'loop' && loopIdOf(step) === loop;
+}

@@ -56,7 +56,7 @@ export function nextForPerson(action: Action, run?: string): NextCommands {
 }
 
 /** The notice in an agent's session when a turn ends and the person has to act; undefined otherwise. */
-export function noticeForPerson(action: Action): string | undefined {
+export function noticeForPerson(action: Action, code = ''): string | undefined {
   if (action.do === 'reset_context') {
     const context = action.context === 'clear' ? 'a fresh context' : 'a compacted context';
     const otherwise = action.required
@@ -65,12 +65,13 @@ export function noticeForPerson(action: Action): string | undefined {
     return `starts with ${context}. Type /${action.context}, then: continue. ${otherwise}`;
   }
   if (action.do !== 'wait' || (action.for === 'review' && action.by !== 'person')) return undefined;
+  const given = code === '' ? '' : ` ${code}`;
   const text = {
-    review: `waits for your ${decisionNoun(action)}: stepfast approve, or stepfast reject "why"`,
-    answer: 'waits for your answer: stepfast answer "…"',
-    decision: 'is blocked and waits for you: stepfast reject "what to do instead", or stepfast rewind',
+    review: `waits for your ${decisionNoun(action)}. Type /stepfast:approve${given}, or /stepfast:reject${given} WHY`,
+    answer: 'waits for your answer. Type /stepfast:answer TEXT',
+    decision: `is blocked and waits for you. Type /stepfast:reject${given} WHAT TO DO INSTEAD, or in a terminal: stepfast rewind`,
     gates: undefined,
     budget: undefined,
   }[action.for];
-  return text && `${text}, in your own terminal; then: continue.`;
+  return text;
 }

@@ -40,6 +40,44 @@ export const severalRunsText = (runs: readonly LiveRun[], count: number): string
 export const stopHeldText = ({ at }: Extract<StopVerdict, { hold: true }>, next: string): string =>
   `Stepfast: ${at} is not finished. ${next} If it cannot be done, call workflow_advance with failed and say why.`;
 
+interface FailedGate {
+  what: string;
+  exit?: number | null | undefined;
+  lines: readonly string[];
+}
+
+/** To the agent whose turn ended while gates of its position fail. */
+export const stopRedText = ({
+  gates,
+  time,
+  limit,
+}: {
+  gates: readonly FailedGate[];
+  time: number;
+  limit: number;
+}): string =>
+  [
+    `Stepfast ran the checks of this step when your turn ended, and they fail (${time} of ${limit}). Fix the cause, then end your turn: the checks run again by themselves.`,
+    ...gates.flatMap(({ what, exit, lines }) => [
+      `${what}: ${exit === undefined || exit === null ? 'failed' : `exit ${exit}`}`,
+      ...lines.map((line) => `> ${line}`),
+    ]),
+    'If it cannot be fixed here, say why in your reply.',
+  ].join('\n');
+
+/** To the agent: the checks passed at the end of the turn, and the next step begins. */
+export const handedOverText = ({ instructions, next }: { instructions: string; next: string }): string =>
+  `Stepfast: the checks passed, and this step is done. The next step:\n\n${instructions}\n\n${next}`;
+
+/** To the person. */
+export const checkLeftText = (commands: readonly string[]): string =>
+  `Stepfast: ${commands.join(', ') || 'the check'} is still running. This session continues by itself when it fails or a next step follows.`;
+export const greenStaysText = (step: string): string =>
+  `Stepfast: the checks of '${step}' pass. The step stays open, because the agent asked a question.`;
+export const stepOpenText = (step: string): string => `Stepfast: the step '${step}' is still open.`;
+export const stillRedText = (step: string, command: string): string =>
+  `Stepfast: ✗ ${command} still fails, so '${step}' is not done.`;
+
 /** To the person, when a turn ends although its position is not finished. */
 export const stopReleasedText = (at: string, failedGate: string | undefined): string =>
   `Stepfast: ${at} is not finished${failedGate === undefined ? '' : `: ${failedGate} failed`}. This turn was held once already, so it may end.`;
@@ -88,3 +126,32 @@ export const holdUnfinishedText = (command: string, ms: number, busy: boolean): 
       ? `there was no time left to run '${command}', or another session still runs it`
       : `'${command}' did not finish within ${lasting(ms)} and was stopped`
   }; the stop was not held.`;
+
+/** To the person: a command that was typed in the session was not carried out, or needs no turn of the agent. */
+export const alreadyOpenText = (summary: string): string =>
+  `Stepfast: this session already works on: ${summary}. Tell the agent what to add, or end that run first: /stepfast:cancel`;
+export const notTypedText = (command: string): string =>
+  `Stepfast: this was not typed by a person, so it was not recorded. In a terminal: ${command}`;
+export const terminalOnlyText = (command: string): string =>
+  `Stepfast: this run is on a server. Decide in a terminal: ${command}`;
+export const runCancelledText = (summary: string): string =>
+  `Stepfast: ✗ cancelled, not verified: ${summary}`;
+export const trustText = (name: string, commands: readonly string[], code: string | undefined): string =>
+  code === undefined
+    ? `Stepfast: '${name}' is trusted to run on this machine: ${commands.join('; ') || 'no commands'}`
+    : `Stepfast: '${name}' runs on this machine: ${commands.join('; ')}. To allow exactly this: /stepfast:trust ${name} ${code}`;
+export const holdSetText = (command: string | undefined): string =>
+  command === undefined
+    ? 'Stepfast: hold removed.'
+    : `Stepfast: sessions here continue until '${command}' passes, for 24 hours. To remove it: /stepfast:hold off`;
+export const usageText = (name: string): string =>
+  ({
+    approve: 'Stepfast: nothing waits for your approval in this session.',
+    reject: 'Stepfast: say what is to change: /stepfast:reject WHY',
+    answer: 'Stepfast: type the answer: /stepfast:answer TEXT',
+    done: 'Stepfast: no single step is open in this session.',
+  })[name] ?? 'Stepfast: no run is open in this session.';
+
+/** To the agent: the person has decided. */
+export const decidedText = (name: string, next?: string): string =>
+  `The user typed /stepfast:${name}, and it is recorded.${next === undefined ? '' : ` ${next}`}`;

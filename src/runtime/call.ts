@@ -62,7 +62,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
 
   async function call(asked: Request, identity: CallerIdentity, options: CallOptions): Promise<Answer> {
     const at = 'at' in asked ? asked.at : undefined;
-    const checked = asked.type === 'advance' || asked.type === 'review';
+    const checked = asked.type === 'advance' || asked.type === 'check' || asked.type === 'review';
     const query = { at, run: options.run, changes: asked.type !== 'status' };
     const found = options.view ?? (await (checked ? loadRun(query) : chooseRun(query)));
     if ('code' in found) return { reply: found };

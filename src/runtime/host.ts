@@ -12,7 +12,9 @@ export type HookKind =
   | 'after_compact'
   | 'stop'
   | 'subagent_start'
-  | 'subagent_stop';
+  | 'subagent_stop'
+  /** Runs beside the hook of a stop or a session start, may wait, and can start a turn of an idle session. */
+  | 'wake';
 
 export type ToolKind = 'stepfast' | 'read' | 'write' | 'shell' | 'agent' | 'other';
 
@@ -58,6 +60,12 @@ export interface HookInput {
   tool?: ToolUse;
   /** stop: the turn continues already because a stop was held. */
   stopActive?: boolean;
+  /** stop: the agent's last message. */
+  lastMessage?: string;
+  /** stop: tasks of the session still run in the background. */
+  inBackground?: boolean;
+  /** prompt: as it was typed. */
+  prompt?: string;
 }
 
 /** What a hook asks of the host; a host does the part that it supports. */
@@ -72,10 +80,15 @@ export interface HookOutput {
   survive?: string;
   /** For the person. */
   say?: string;
+  /** prompt: answers the person without a turn of the model. */
+  stop?: string;
+  /** wake: starts a turn with this text. */
+  wake?: string;
 }
 
 export interface Rendered {
   stdout: string;
+  stderr?: string;
   exitCode: number;
 }
 
@@ -120,6 +133,8 @@ export interface HostLimits {
   toolHookMs: number;
   /** How long the host waits for the hook of a stop, in milliseconds. */
   stopHookMs: number;
+  /** How long a person waits for gates at a stop before they run in the background, in milliseconds. */
+  stopCheckMs: number;
 }
 
 /**
@@ -142,6 +157,10 @@ export interface Host {
   /** undefined for a payload of another host, and for an event that does not concern Stepfast: both are ignored. */
   parse(event: string, payload: unknown, env: Environment): HookInput | undefined;
   render(input: HookInput, output: HookOutput): Rendered;
+  /** Whether a person typed this prompt, as far as the host shows it. Absent: it never counts as typed. */
+  typed?(input: HookInput, env: Environment, home: string): boolean;
+  /** Whether the turn used a tool that is no plain read; undefined where the transcript does not show it. */
+  acted?(transcript: string, turn: string): boolean | undefined;
   /** Looks for injected text after the last reset in the end of a transcript. Absent: there is no transcript to read. */
   arrival?(transcript: string, injected: { id: string; text: string }): Arrival;
   /** Equal for tool calls that the model made in one message; undefined where the transcript does not show it. */

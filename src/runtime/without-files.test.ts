@@ -81,7 +81,9 @@ it('what the project has used comes before a bundled workflow of that name', asy
     (await runtime.workflows()).map(({ name, description }) => `${name}: ${description}`);
   expect(await names(opened({ used: [own] }).runtime())).toContain('go: Our own');
   const bundled = await names(opened({ used: [] }).runtime());
-  expect(bundled.filter((each) => each.startsWith('go: '))).toEqual(['go: Do a task, then verify it']);
+  expect(bundled.filter((each) => each.startsWith('go: '))).toEqual([
+    "go: Do a task, checked by the project's own tests",
+  ]);
   const begun = await opened({ used: [own] })
     .runtime()
     .start({}, who);

@@ -90,6 +90,8 @@ const commandSchema = z.discriminatedUnion('type', [
   }),
   command('status', { at, runnerAlive }),
   command('advance', { output: text, at, runnerAlive, missing: z.array(word).max(1000).optional() }),
+  /** A turn ended: runs the gates of the position. Red is no attempt; green advances with this output, or stays. */
+  command('check', { output: text, at: word, stay: z.boolean().optional(), runnerAlive }),
   command('fail', { reason: words, at, runnerAlive }),
   command('setTasks', { loop: word, tasks: z.array(task).max(10_000) }),
   command('dropTask', { task: word, reason: words, loop: word.optional() }),

@@ -268,8 +268,10 @@ export const workflowSchema = z
       )
       .exactOptional(),
     stop: z
-      .enum(['allow', 'hold'])
-      .describe('hold: an unfinished position holds the stop of the host; allow by default.')
+      .enum(['allow', 'hold', 'check'])
+      .describe(
+        'check: when a turn ends, the gates of the position run. hold: an unfinished position holds the stop; allow by default.',
+      )
       .exactOptional(),
     keep: z
       .boolean()

@@ -163,6 +163,8 @@ const createEventSchema = () =>
       tree,
       session,
       approval: z.strictObject({ by: word, feedback: words.exactOptional() }).exactOptional(),
+      /** Only of a check at the end of a turn. */
+      onPass: z.enum(['advance', 'stay']).exactOptional(),
     }),
     event('gates.started', { id: checkId, deadline: time, runner: runner.exactOptional(), tree }),
     event('gates.finished', {
@@ -172,7 +174,7 @@ const createEventSchema = () =>
       tree,
       unstable: z.array(path).max(100_000).exactOptional(),
     }),
-    event('gates.interrupted', { id: checkId, why: z.enum(['deadline', 'runner']) }),
+    event('gates.interrupted', { id: checkId, why: z.enum(['deadline', 'runner', 'advance']) }),
     event('review.requested', { at: handle, by: word, output: text, receipts, tree, session }),
     event('review.decided', {
       at: handle.exactOptional(),

@@ -12,7 +12,7 @@ export type Config = Pick<Definition, 'boundaries' | 'stop' | 'keep' | 'todo_pat
 
 const checks: Record<keyof Config, { is: (value: unknown) => boolean; say: string }> = {
   boundaries: { is: (value) => oneOf(value, ['prefer', 'require', 'off']), say: 'prefer, require or off' },
-  stop: { is: (value) => oneOf(value, ['allow', 'hold']), say: 'allow or hold' },
+  stop: { is: (value) => oneOf(value, ['allow', 'hold', 'check']), say: 'allow, hold or check' },
   keep: { is: (value) => typeof value === 'boolean', say: 'true or false' },
   todo_path: { is: isInnerPath, say: 'a path inside the project' },
   briefing: { is: isBriefing, say: '{ budget: 2500 } or more' },

@@ -143,6 +143,20 @@ export const severalRunsText = (runs: readonly LiveRun[], count: number): string
   [coded('several_runs', { count }), ...runs.map(({ run }) => `- ${run}`)].join('\n');
 export const stopHeldText: typeof real.stopHeldText = ({ at }, next) =>
   `${coded('stop_held', { at })} ${next}`;
+export const stopRedText: typeof real.stopRedText = ({ gates, ...held }) =>
+  [
+    coded('stop_red', held),
+    ...gates.flatMap(({ what, lines }) => [what, ...lines.map((line) => `> ${line}`)]),
+  ].join('\n');
+export const handedOverText: typeof real.handedOverText = ({ instructions, next }) =>
+  [coded('handed_over', {}), instructions, next].join('\n\n');
+export const checkLeftText: typeof real.checkLeftText = (commands) => coded('check_left', { commands });
+export const greenStaysText: typeof real.greenStaysText = (step) => coded('green_stays', { step });
+export const stepOpenText: typeof real.stepOpenText = (step) => coded('step_open', { step: `'${step}'` });
+export const stillRedText: typeof real.stillRedText = (step, command) =>
+  coded('still_red', { step, command });
+export const decidedText: typeof real.decidedText = (name, next = '') =>
+  `${coded('decided', { name })} ${next}`;
 export const stopReleasedText: typeof real.stopReleasedText = (at, gate) =>
   coded('stop_released', { at, gate });
 export const gatesRunningText: typeof real.gatesRunningText = (run) => coded('gates_running', { run });

@@ -6,6 +6,7 @@ import { claudeCode } from '../../src/hosts/claude-code/index.ts';
 import { withoutAgentVariables } from '../../src/hosts/index.ts';
 import { type Host, isRefused, type LocalRuntime, type Request } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
+import { cliProgram } from '../../src/testing/programs.ts';
 
 /** A project in which a host's hooks fire; payloads have the shapes of the real program. */
 export interface HookKit {
@@ -34,6 +35,8 @@ export interface Fired {
   exitCode: number;
   /** The injected text. */
   context: string;
+  /** Why a stop is held. */
+  held: string | undefined;
   json: Record<string, unknown>;
 }
 
@@ -57,6 +60,7 @@ export function createHookKit(files: Record<string, string>, limits: Partial<Hos
       home: project.env.HOME ?? '',
       now: () => Date.now() + later,
       pid: process.pid,
+      program: cliProgram,
     });
   };
   const fire = async (event: string, payload: object = {}): Promise<Fired> => {
@@ -71,7 +75,9 @@ export function createHookKit(files: Record<string, string>, limits: Partial<Hos
     };
     const answered = await send(claudeCode, event, whole);
     const json = answered.stdout.startsWith('{') ? JSON.parse(answered.stdout) : {};
-    return { ...answered, json, context: json.hookSpecificOutput?.additionalContext ?? '' };
+    const added = json.hookSpecificOutput?.additionalContext;
+    const held = event === 'Stop' ? added : json.reason;
+    return { ...answered, json, context: added ?? '', held };
   };
   const writeDown = (record: object): void => {
     mkdirSync(dirname(transcript), { recursive: true });

@@ -22,6 +22,7 @@ const claudeEvents: Readonly<Record<HookInput['kind'], string>> = {
   stop: 'Stop',
   subagent_start: 'SubagentStart',
   subagent_stop: 'SubagentStop',
+  wake: 'Stop',
 };
 
 const claudeTools = { read: 'Read', write: 'Write', shell: 'Bash', agent: 'Agent' } as const;
@@ -64,7 +65,9 @@ const claude: HostDialect = {
     if (!stdout.startsWith('{')) return { survive: stdout };
     const { decision, reason, systemMessage, hookSpecificOutput: own = {} } = JSON.parse(stdout);
     return {
-      ...(own.additionalContext === undefined ? {} : { context: own.additionalContext }),
+      ...(own.additionalContext === undefined
+        ? {}
+        : { [own.hookEventName === 'Stop' ? 'block' : 'context']: own.additionalContext }),
       ...(own.permissionDecision === 'deny' ? { deny: own.permissionDecisionReason } : {}),
       ...(decision === 'block' ? { block: reason } : {}),
       ...(systemMessage === undefined ? {} : { say: systemMessage }),

@@ -8,7 +8,7 @@ export const tinyHost: Host = {
   name: 'tiny',
   capabilities: [],
   variables: { agent: ['TINY_AGENT'], internal: [], project: 'TINY_FOLDER' },
-  limits: { contextCharacters: 4000, toolHookMs: 3000, stopHookMs: 20_000 },
+  limits: { contextCharacters: 4000, toolHookMs: 3000, stopHookMs: 20_000, stopCheckMs: 10_000 },
   compaction: 'hint',
   parse(event, payload) {
     const kind = Object.hasOwn(kinds, event) ? kinds[event] : undefined;

@@ -88,7 +88,7 @@ export function createDemoProject({ env, main, now }: Io): DemoProject {
     write,
     async fire(event, payload) {
       const input = { session_id: who.session, cwd: root, hook_event_name: event, ...payload };
-      const environment = { env: demoEnv, commandEnv: demoEnv, home, now, pid: undefined };
+      const environment = { env: demoEnv, commandEnv: demoEnv, home, now, pid: undefined, program: main };
       const { stdout, stderr } = await runHook(host, event, JSON.stringify(input), environment);
       if (stderr !== '') throw new Error(stderr);
       return stdout.startsWith('{')

@@ -16,6 +16,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     home: io.home,
     now: io.now,
     pid: hostProcess(),
+    program: io.main,
   };
   const { stdout, stderr } = await runHook(host, positionals[0] ?? '', await io.stdin.all(), environment);
   if (stdout !== '') io.stdout.write(stdout);

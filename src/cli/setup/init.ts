@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { commandsOf, listWorkflows } from '../../definition/index.ts';
 import { count, printable } from '../../messages/index.ts';
@@ -23,13 +23,14 @@ import {
   setupsNamed,
   showHost,
 } from './hosts.ts';
-import { projectFiles } from './project-files.ts';
+import { projectFiles, updatedGo } from './project-files.ts';
 import { findTestCommands } from './test-command.ts';
 
 export const options = setupOptions;
 
 interface Plan {
-  write: { file: string; text: string }[];
+  /** `update`: a file that an earlier version has written. */
+  write: { file: string; text: string; update?: true }[];
   keep: string[];
 }
 
@@ -74,7 +75,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     );
   }
   if (!values.yes && !(await confirmYesNo(io, confirmation.question))) return printDeclined(io, values);
-  const written = plan.write.filter(({ file, text }) => write(file, text));
+  const written = plan.write.filter(({ file, text, update }) => write(file, text, update));
   const writtenNames = written.map(({ file }) => shown(file));
   const trusted = trustWritten(written, io, values);
   const results = await installHosts(open, context);
@@ -128,7 +129,7 @@ const hostsJson = (plans: readonly HostPlan[], results: readonly HostPlan[]): ob
     return { host: setup.name, ...found, commands, edits, notes };
   });
 
-/** Never overwrites a file, and never shadows an existing workflow named `go`. */
+/** Never overwrites a file of another author, and never shadows an existing workflow named `go`. */
 function planFor({ project, searchPath }: LocalRuntime, files: Record<string, string>): Plan {
   const plan: Plan = { write: [], keep: [] };
   const own = searchPath.filter(({ kind }) => kind === 'project');
@@ -136,7 +137,9 @@ function planFor({ project, searchPath }: LocalRuntime, files: Record<string, st
   for (const [name, text] of Object.entries(files)) {
     const file = join(project.worktree, '.stepfast', ...name.split('/'));
     const there = name.startsWith('workflows/') && go !== undefined ? go : file;
-    if (existsSync(there)) plan.keep.push(there);
+    const update = existsSync(there) ? updatedGo(readFileSync(there, 'utf8')) : undefined;
+    if (update !== undefined) plan.write.push({ file: there, text: update, update: true });
+    else if (existsSync(there)) plan.keep.push(there);
     else plan.write.push({ file, text });
   }
   return plan;
@@ -160,10 +163,10 @@ function show({ write: files, keep }: Plan, root: string, io: Io): void {
 }
 
 /** Returns false if a concurrent init has already written the file. */
-function write(file: string, text: string): boolean {
+function write(file: string, text: string, update = false): boolean {
   try {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text, { flag: 'wx' });
+    writeFileSync(file, text, { flag: update ? 'w' : 'wx' });
     return true;
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST' && isFile(file)) return false;

@@ -7,7 +7,7 @@ const config = `# Settings for every workflow of this project. A workflow's own 
 # Whether a /compact or /clear between two steps is required: prefer, require or off.
 # boundaries: prefer
 
-# Whether an agent may stop before the run is complete: allow or hold.
+# What happens when an agent's turn ends before the run is complete: allow, hold or check.
 # stop: allow
 
 # false removes a run when it completes.
@@ -32,16 +32,23 @@ export function projectFiles(
   };
 }
 
+const about =
+  '# How tasks are done and verified in this project: the bundled workflow with the test command of the project.\n';
+
+/** A `go` that an earlier version has written, as this one writes it; undefined for any other file. */
+export const updatedGo = (text: string): string | undefined =>
+  text.includes(about) && /^#? *- id: verify$/m.test(text)
+    ? text.replace(/^(#? *)- id: verify$/m, '$1- id: do')
+    : undefined;
+
 function goWorkflow([test, ...others]: readonly TestCommand[], schema: string | undefined): string {
   const head = schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n#\n`;
-  const about =
-    '# How tasks are done and verified in this project: the bundled workflow with the test command of the project.\n';
   const start = `${head}${about}\nname: go\nextends: go\n`;
   if (!test) {
     return `${start}
 # No test command was found, so results are marked unverified. Add yours here:
 # steps:
-#   - id: verify
+#   - id: do
 #     gate:
 #       - run: npm test
 `;
@@ -49,7 +56,7 @@ function goWorkflow([test, ...others]: readonly TestCommand[], schema: string | 
   const more = others.map(({ command, from }) => `      # - run: ${command}   # ${from}\n`).join('');
   return `${start}
 steps:
-  - id: verify
+  - id: do
     gate:
       - run: ${test.command}
 ${more}`;

@@ -31,6 +31,10 @@ export interface Registration {
   mark: string;
   /** Seconds. */
   timeout: number;
+  /** Shown to the person while the hook runs. */
+  status?: string;
+  /** Runs beside the session, and may start a turn. What the person then sees. */
+  wakes?: string;
 }
 
 const stepfastTools = 'mcp__(plugin_stepfast_)?stepfast__.*';
@@ -42,7 +46,8 @@ export const registrations: readonly Registration[] = [
   { event: 'UserPromptSubmit', mark: 'prompt', timeout: 15 },
   { event: 'PreCompact', mark: 'before_compact', timeout: 15 },
   { event: 'PostCompact', mark: 'after_compact', timeout: 15 },
-  { event: 'Stop', mark: 'stop', timeout: 60 },
+  { event: 'Stop', mark: 'stop', timeout: 60, status: 'Stepfast checks the work' },
+  { event: 'Stop', mark: 'stop_wake', timeout: 7200, wakes: 'Stepfast: a check has ended' },
   { event: 'SubagentStart', mark: 'subagent_start', timeout: 15 },
   { event: 'SubagentStop', mark: 'subagent_stop', timeout: 60 },
   {

@@ -146,8 +146,11 @@ describe('what Claude Code is told', () => {
       permissionDecisionReason: 'No.',
     });
     expect(JSON.parse(render('Stop', { block: 'Go on.' }).stdout)).toEqual({
+      hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'Go on.' },
+    });
+    const agent = { agent_id: 'a', agent_type: 't' };
+    expect(JSON.parse(render('SubagentStop', { block: 'Go on.' }, agent).stdout)).toMatchObject({
       decision: 'block',
-      reason: 'Go on.',
     });
     expect(JSON.parse(render('Stop', { say: 'Hello.' }).stdout)).toEqual({ systemMessage: 'Hello.' });
     expect(render('Stop', {}).stdout).toBe('');

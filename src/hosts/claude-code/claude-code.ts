@@ -1,10 +1,12 @@
 import type { Host } from '../../runtime/index.ts';
+import { acted } from './acted.ts';
 import { arrival } from './arrival.ts';
 import { callGroup } from './call-group.ts';
 import { capabilities } from './capabilities.ts';
 import { hostName, parse } from './parse-payload.ts';
 import { contextCharacters, render } from './render.ts';
 import { parseStatusLine } from './status-line.ts';
+import { typed } from './typed.ts';
 
 export const claudeCode: Host = {
   name: hostName,
@@ -22,13 +24,15 @@ export const claudeCode: Host = {
     project: 'CLAUDE_PROJECT_DIR',
   },
   // The times are shorter than the timeouts in `registrations`, which start before Node does.
-  limits: { contextCharacters, toolHookMs: 5_000, stopHookMs: 60_000 },
+  limits: { contextCharacters, toolHookMs: 5_000, stopHookMs: 60_000, stopCheckMs: 20_000 },
   compaction: 'exact',
   callIdKey: 'claudecode/toolUseId',
   parse,
   render,
+  acted,
   arrival,
   callGroup,
+  typed,
   parseStatusLine,
   setup: async () => (await import('./setup.ts')).claudeCodeSetup,
 };

@@ -1,3 +1,3 @@
 export { registrations } from './capabilities.ts';
 export { claudeCode } from './claude-code.ts';
-export { pluginHooks } from './plugin-hooks.ts';
+export { hookFor, pluginHooks } from './plugin-hooks.ts';

@@ -74,9 +74,20 @@ function own(kind: HookKind, payload: Payload): Partial<HookInput> {
       const prompt = textIn(payload, 'prompt') ?? textIn(partIn(payload, 'tool_input'), 'prompt');
       return prompt === undefined ? {} : { tool: { name: 'Agent', kind: 'agent', prompt } };
     }
+    case 'prompt': {
+      const prompt = textIn(payload, 'prompt');
+      return prompt === undefined ? {} : { prompt };
+    }
     case 'stop':
-    case 'subagent_stop':
-      return { stopActive: payload.stop_hook_active === true };
+    case 'subagent_stop': {
+      const lastMessage = textIn(payload, 'last_assistant_message');
+      const { background_tasks: tasks } = payload;
+      return {
+        stopActive: payload.stop_hook_active === true,
+        inBackground: Array.isArray(tasks) && tasks.length > 0,
+        ...(lastMessage === undefined ? {} : { lastMessage }),
+      };
+    }
     default:
       return {};
   }

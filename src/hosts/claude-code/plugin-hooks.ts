@@ -8,11 +8,11 @@ import { hostName } from './parse-payload.ts';
 export function pluginHooks(): object {
   const hooks: Record<string, object[]> = {};
   for (const registration of registrations) {
-    const { event, matcher, timeout } = registration;
+    const { event, matcher } = registration;
     hooks[event] ??= [];
     hooks[event].push({
       ...(matcher === undefined ? {} : { matcher }),
-      hooks: [{ type: 'command', command: commandFor(registration), timeout }],
+      hooks: [hookFor(registration, shim)],
     });
   }
   return { hooks };
@@ -21,5 +21,16 @@ export function pluginHooks(): object {
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the host fills it in
 const shim = '"${CLAUDE_PLUGIN_ROOT}/hooks/stepfast-hook.sh"';
 
-/** Appears on a person's screen. Where the file is missing, `sh` may exit with 2, which would block the event. */
-const commandFor = ({ mark, event }: Registration): string => `sh ${shim} ${mark} ${hostName} ${event} || :`;
+/** An entry of a settings file. `program` starts the shim. */
+export function hookFor({ mark, event, timeout, status, wakes }: Registration, program: string): object {
+  // Appears on a person's screen. Where the file is missing, `sh` may exit with 2, which would block the event.
+  const command = `sh ${program} ${mark} ${hostName} ${event}`;
+  if (wakes !== undefined)
+    return { type: 'command', command: `${command} wake`, timeout, asyncRewake: true, rewakeSummary: wakes };
+  return {
+    type: 'command',
+    command: `${command} || :`,
+    timeout,
+    ...(status === undefined ? {} : { statusMessage: status }),
+  };
+}

@@ -11,13 +11,18 @@ const eventOf = {
   subagent_start: 'SubagentStart',
 } as const satisfies Partial<Record<HookKind, string>>;
 
-/** Always exit 0: any other status shows an error to the person, and 2 blocks. */
+/** Exit 0 unless it wakes the session: any other status shows an error to the person, and 2 blocks. */
 export function render({ kind }: HookInput, output: HookOutput): Rendered {
-  return { stdout: text(kind, output), exitCode: 0 };
+  if (kind !== 'wake') return { stdout: text(kind, output), exitCode: 0 };
+  // The host starts a turn with the text of an asynchronous hook that exits with 2.
+  return output.wake === undefined
+    ? { stdout: '', exitCode: 0 }
+    : { stdout: '', stderr: within(output.wake), exitCode: 2 };
 }
 
-function text(kind: HookKind, { context, deny, block, survive, say }: HookOutput): string {
+function text(kind: HookKind, { context, deny, block, survive, say, stop }: HookOutput): string {
   const json: Record<string, unknown> = say === undefined ? {} : { systemMessage: say };
+  if (stop !== undefined) return JSON.stringify({ ...json, continue: false, stopReason: stop });
   switch (kind) {
     case 'before_compact':
       // Plain text is appended to the summarizer's instructions, and so would JSON be.
@@ -38,9 +43,14 @@ function text(kind: HookKind, { context, deny, block, survive, say }: HookOutput
       break;
     }
     case 'stop':
+      // Shown as feedback; a blocked stop is shown as an error.
+      if (block !== undefined)
+        json.hookSpecificOutput = { hookEventName: 'Stop', additionalContext: within(block) };
+      break;
     case 'subagent_stop':
       if (block !== undefined) Object.assign(json, { decision: 'block', reason: block });
       break;
+    case 'wake':
     case 'session_end':
     case 'after_compact':
       return '';

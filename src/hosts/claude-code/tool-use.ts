@@ -12,7 +12,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
 };
 
 /** `mcp__stepfast__workflow_status`, and as a plugin's `mcp__plugin_stepfast_stepfast__workflow_status`. */
-const stepfastTool = /^mcp__(?:plugin_stepfast_)?stepfast__(workflow_[a-z_]+|update_todo_list)$/;
+export const stepfastTool = /^mcp__(?:plugin_stepfast_)?stepfast__(workflow_[a-z_]+|update_todo_list)$/;
 
 export function toolUse(payload: Payload): ToolUse | undefined {
   const name = textIn(payload, 'tool_name');

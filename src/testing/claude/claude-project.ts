@@ -59,6 +59,8 @@ export async function createClaudeProject(
   const model = await createScriptedModel();
   const common = {
     cwd: project.root,
+    // One user: what the project's user trusts, the host's hooks trust.
+    env: { XDG_STATE_HOME: join(project.env.HOME ?? '', '.local', 'state') },
     home,
     model,
     program,
@@ -68,8 +70,8 @@ export async function createClaudeProject(
     project,
     home,
     model,
-    run: (options) => runClaude({ ...common, ...options }),
-    open: (options = {}) => startClaude({ ...common, ...options }),
+    run: (options) => runClaude({ ...common, ...options, env: { ...common.env, ...options.env } }),
+    open: (options = {}) => startClaude({ ...common, ...options, env: { ...common.env, ...options.env } }),
     async [Symbol.asyncDispose]() {
       await model[Symbol.asyncDispose]();
       project[Symbol.dispose]();

@@ -21,11 +21,22 @@ const always = [
 ];
 
 /** The marks of a run. Tool events are marked only if the workflow needs them. */
-export function marksFor({ agents = {}, steps, loops = {}, required_reading = [] }: Definition): string[] {
+export function marksFor({
+  agents = {},
+  steps,
+  loops = {},
+  required_reading = [],
+  stop,
+}: Definition): string[] {
   const work = [...steps, ...Object.values(loops).flat()];
   const forbids = Object.values(agents).some(({ cannot = [] }) => cannot.length > 0);
   const reads = required_reading.length > 0 || work.flatMap(gatesOf).some(({ read }) => read);
-  return [...always, ...(forbids ? ['before_tool'] : []), ...(reads ? ['after_tool-read'] : [])];
+  return [
+    ...always,
+    ...(forbids ? ['before_tool'] : []),
+    ...(reads ? ['after_tool-read'] : []),
+    ...(stop === 'check' ? ['stop_wake'] : []),
+  ];
 }
 
 /** Idempotent; removes the marks of an ended run. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { registrations } from '../../../src/hosts/claude-code/index.ts';
+import { hookFor, registrations } from '../../../src/hosts/claude-code/index.ts';
 import type { ClaudeProject } from '../../../src/testing/index.ts';
 import { createClaudeProject } from '../../kit/claude.ts';
 
@@ -16,15 +16,14 @@ export const createStage = (files: Record<string, string>): Promise<ClaudeProjec
 /** As the plugin registers them. The output of `lost` is dropped; `through` is appended to the SessionStart command. */
 export function settings({ lost = '', without = '', through = '' } = {}): Record<string, unknown> {
   const hooks: Record<string, unknown[]> = {};
-  for (const { event, matcher, mark, timeout } of registrations) {
+  for (const registration of registrations) {
+    const { event, matcher } = registration;
     if (event === without) continue;
     hooks[event] ??= [];
     const end = event === lost ? ' >/dev/null' : event === 'SessionStart' ? through : '';
-    const command = `'${shim}' ${mark} claude-code ${event}${end}`;
-    hooks[event].push({
-      ...(matcher === undefined ? {} : { matcher }),
-      hooks: [{ type: 'command', command, timeout }],
-    });
+    const hook = hookFor(registration, `'${shim}'`);
+    const command = 'command' in hook ? `(${hook.command})${end}` : '';
+    hooks[event].push({ ...(matcher === undefined ? {} : { matcher }), hooks: [{ ...hook, command }] });
   }
   return { hooks };
 }

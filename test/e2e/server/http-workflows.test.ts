@@ -32,7 +32,7 @@ test('over MCP a bundled name is the bundled workflow, whatever was begun under 
   const started = await call('workflow_start', { workflow: 'go', inputs: { task: 'fix it' } });
   expect(started.S.run).toMatch(/^go-/);
   const begun = await backend.engine(projects.north).view(started.S.run);
-  expect(begun?.definition.description).toBe('Do a task, then verify it');
+  expect(begun?.definition.description).toBe("Do a task, checked by the project's own tests");
   const own = await call('workflow_start', { workflow: 'ours', summary: 'ours' });
   expect(own.S.run).toMatch(/^ours-/);
   await close();

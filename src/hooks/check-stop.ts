@@ -1,0 +1,171 @@
+import { failureLines, redactQuickly } from '../context/index.ts';
+import { checkAtStop, ended, formatHandle, maxHolds, type StopCheck } from '../machine/index.ts';
+import {
+  checkLeftText,
+  greenStaysText,
+  handedOverText,
+  nextForTools,
+  stepOpenText,
+  stillRedText,
+  stopHeldText,
+  stopRedText,
+} from '../messages/index.ts';
+import { type HookOutput, isRefused } from '../runtime/index.ts';
+import type { Loaded } from '../store/index.ts';
+import { positionOf } from './compile-briefing.ts';
+import type { HookEvent } from './hook-event.ts';
+import { log } from './hook-log.ts';
+import { personNotice } from './notify-person.ts';
+import { endOf } from './session-files.ts';
+
+const excerptLines = 25;
+const excerptCharacters = 3000;
+
+type OpenPosition = Extract<StopCheck, { at: string }>;
+
+/** `stop: check`: the gates of the position decide whether the work is done, not the agent's last message. */
+export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<HookOutput> {
+  const { input, context, session, record } = event;
+  const position = checkAtStop(view.definition, view.state, session);
+  if ('why' in position || input.inBackground) {
+    noted(event, view, 'why' in position ? position.why : 'background_tasks');
+    return notice(event, view);
+  }
+  const acted = didAct(event);
+  if (!position.gated) return acted ? await remind(event, view, position) : {};
+  if (!acted) {
+    noted(event, view, 'conversation');
+    if (position.checked) await checkAgain(event, view, position);
+    return stillRed(event, view, position);
+  }
+  const output = input.lastMessage ?? '';
+  const { openHookRuntime } = await import('./with-files.ts');
+  const runtime = openHookRuntime(context);
+  const request = { type: 'check', at: position.at, output, stay: endsInQuestion(output) } as const;
+  const { stopCheckMs } = event.host.limits;
+  const { reply } = await runtime.call(request, { session }, { run: view.run, waitMs: stopCheckMs });
+  if (isRefused(reply)) {
+    noted(event, view, reply.code);
+    return {};
+  }
+  let after = (await context.engine.view(view.run)) ?? view;
+  const running = checkIn(after, position.at);
+  if (running === undefined) return await afterCheck(event, after, position);
+  record.leaveToWake(running);
+  after = (await context.engine.view(view.run)) ?? after;
+  if (checkIn(after, position.at) === undefined && record.takeFromWake(running))
+    return await afterCheck(event, after, position);
+  noted(event, view, 'checking');
+  return { say: checkLeftText(commandsIn(after, position.at)) };
+}
+
+/** What follows a check that has ended: the turn continues, or the person sees what became of it. */
+export async function afterCheck(
+  event: HookEvent,
+  view: Loaded,
+  { at }: Pick<OpenPosition, 'at'>,
+): Promise<HookOutput> {
+  const { context, session } = event;
+  const cursor = cursorAt(view, at);
+  if (cursor && !cursor.waiting) {
+    if (cursor.checked?.pass) return { say: greenStaysText(cursor.step) };
+    if (cursor.unstable) return {};
+    return await red(event, view, at);
+  }
+  noted(event, view, 'green');
+  if (ended(view.state) || view.state.status !== 'running') return notice(event, view);
+  // Opens the next position, with its context action where it has one.
+  const command = { now: context.now(), session, type: 'status' } as const;
+  const opened = (await context.engine.execute(view.run, command)).view ?? view;
+  const { status } = positionOf(opened, context, { session });
+  if (status.action.do !== 'work' || status.instructions === undefined) return notice(event, opened);
+  const { action, instructions } = status;
+  return { block: handedOverText({ instructions, next: nextForTools(action) }) };
+}
+
+async function red(event: HookEvent, view: Loaded, at: string): Promise<HookOutput> {
+  const stops = cursorAt(view, at)?.stops ?? 0;
+  if (stops >= maxHolds) {
+    noted(event, view, 'held_often');
+    return stillRed(event, view, { at });
+  }
+  if (!(await held(event, view, at))) return {};
+  const gates = (cursorAt(view, at)?.receipts ?? [])
+    .filter(({ pass, role }) => !pass && role !== 'until')
+    .map(({ what, exit, tail = '' }) => ({ what, exit, lines: excerpt(tail) }));
+  return { block: stopRedText({ gates, time: stops + 1, limit: maxHolds }) };
+}
+
+/** A step without gates: once per visit the agent is told how to advance; later the person sees that it is open. */
+async function remind(event: HookEvent, view: Loaded, { at, stops }: OpenPosition): Promise<HookOutput> {
+  const step = cursorAt(view, at)?.step ?? '';
+  if (stops > 0 || !(await held(event, view, at))) {
+    noted(event, view, 'open');
+    return { say: stepOpenText(step) };
+  }
+  const { next } = positionOf(view, event.context, { session: event.session, at });
+  return { block: stopHeldText({ hold: true, at }, next) };
+}
+
+/** Counts a held stop; false where the run does not accept that. */
+async function held({ context, session }: HookEvent, { run }: Loaded, at: string): Promise<boolean> {
+  const command = { now: context.now(), session, type: 'session', event: { type: 'held', at } } as const;
+  const { reply } = await context.engine.execute(run, command);
+  if (isRefused(reply)) return false;
+  log(context.project, context.now(), { what: 'held', run, session, why: 'unfinished' });
+  return true;
+}
+
+/** Files changed without the agent: checked in the background, without any effect on the turn. */
+async function checkAgain(
+  { context, session }: HookEvent,
+  view: Loaded,
+  position: OpenPosition,
+): Promise<void> {
+  const { openHookRuntime } = await import('./with-files.ts');
+  const runtime = openHookRuntime(context);
+  const tree = await runtime.workspace.tree(view.definition, context.project.worktree);
+  if (tree?.hash === undefined || tree.hash === position.checked?.tree) return;
+  const request = { type: 'check', at: position.at, output: '', stay: true } as const;
+  await runtime.call(request, { session }, { run: view.run, waitMs: 0 });
+}
+
+/** What is red is shown at every stop, until it is green or the run ends. */
+function stillRed(_: HookEvent, view: Loaded, { at }: Pick<OpenPosition, 'at'>): HookOutput {
+  const cursor = cursorAt(view, at);
+  if (cursor?.checked?.pass !== false) return {};
+  const failed = cursor.receipts?.find(({ pass, role }) => !pass && role !== 'until');
+  return { say: stillRedText(cursor.step, failed?.what ?? '') };
+}
+
+function notice(event: HookEvent, view: Loaded): HookOutput {
+  const say = personNotice(view, event);
+  return say === undefined ? {} : { say };
+}
+
+const noted = ({ context, session }: HookEvent, { run }: Loaded, why: string): void =>
+  log(context.project, context.now(), { what: 'allowed', run, session, why });
+
+/** Where it is unknown, the gates decide. */
+function didAct({ host, input }: HookEvent): boolean {
+  const { transcript, id } = input;
+  const text = transcript === undefined ? undefined : endOf(transcript);
+  return (text === undefined || id === undefined ? undefined : host.acted?.(text, id)) ?? true;
+}
+
+/** Markup may follow the question mark. */
+const endsInQuestion = (message: string): boolean => /[?？][\s*_`"')\]]*$/.test(message);
+
+const cursorAt = ({ run, state }: Loaded, at: string) =>
+  Object.values(state.cursors).find(({ path, visit }) => formatHandle(run, path, visit) === at);
+
+const checkIn = (view: Loaded, at: string): string | undefined => cursorAt(view, at)?.checking?.id;
+
+const commandsIn = (view: Loaded, at: string): string[] =>
+  (cursorAt(view, at)?.checking?.gates ?? []).flatMap(({ gate }) => gate.run ?? []);
+
+function excerpt(tail: string): string[] {
+  const lines = failureLines(redactQuickly(tail).trimEnd()).split('\n').slice(-excerptLines);
+  while (lines.join('\n').length > excerptCharacters) lines.shift();
+  return lines.filter((line) => line.trim() !== '');
+}

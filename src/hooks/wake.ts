@@ -1,0 +1,65 @@
+import { ended } from '../machine/index.ts';
+import type { HookOutput } from '../runtime/index.ts';
+import type { Loaded } from '../store/index.ts';
+import { afterCheck } from './check-stop.ts';
+import type { HookEvent } from './hook-event.ts';
+
+/** A check starts while the hook of the stop runs. */
+const startMs = 5_000;
+const pauseMs = 250;
+/** The hook of the stop gives up on a check a moment before or after it ends. */
+const handoverMs = 3_000;
+
+/**
+ * Runs beside the hook of a stop. Waits for a check that the stop did not wait for, and starts a turn with its result:
+ * only in the session that was checked, and never while another turn runs.
+ */
+export async function wake(event: HookEvent): Promise<HookOutput> {
+  const { context, key, record, session } = event;
+  const binding = await context.bindings.get(key);
+  if (!binding || event.input.agent) return {};
+  const began = await checkOf(event, binding.run);
+  if (!began) return {};
+  const view = await settled(event, began);
+  if (!view || !(await soon(() => record.takeFromWake(began.id), handoverMs))) return {};
+  const now = await context.bindings.get(key);
+  if (now?.run !== view.run || now.endedAt !== undefined || ended(view.state) || record.inTurn) return {};
+  const { block } = await afterCheck({ ...event, session }, view, { at: began.at });
+  return block === undefined ? {} : { wake: block };
+}
+
+/** The check that this session's stop has started. */
+async function checkOf({ context, session }: HookEvent, run: string) {
+  let found: { run: string; id: string; at: string } | undefined;
+  await soon(async () => {
+    const view = await context.engine.view(run);
+    for (const { checking } of Object.values(view?.state.cursors ?? {}))
+      if (checking?.onPass && checking.session === session)
+        found = { run, id: checking.id, at: checking.id.slice(0, checking.id.lastIndexOf('!')) };
+    return found !== undefined;
+  }, startMs);
+  return found;
+}
+
+async function settled(
+  { context }: HookEvent,
+  { run, id }: { run: string; id: string },
+): Promise<Loaded | undefined> {
+  for (;;) {
+    const view = await context.engine.view(run);
+    const checking = Object.values(view?.state.cursors ?? {}).find(
+      (each) => each.checking?.id === id,
+    )?.checking;
+    if (!view || !checking) return view;
+    if (context.now() > checking.deadline) return undefined;
+    await context.engine.watch(run, view.version.seq, 10_000, { check: id });
+  }
+}
+
+async function soon(holds: () => boolean | Promise<boolean>, ms: number): Promise<boolean> {
+  for (const until = performance.now() + ms; ; ) {
+    if (await holds()) return true;
+    if (performance.now() > until) return false;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
