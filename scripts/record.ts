@@ -15,9 +15,9 @@ import {
   summariser,
 } from '../src/testing/index.ts';
 import { claudeCommand } from '../test/kit/claude.ts';
+import { openTerminal, type Terminal } from '../test/kit/terminal.ts';
 import { ensureBuilt } from './ensure-built.ts';
 import { type Panel, screensSvg } from './record/screen-svg.ts';
-import { openTerminal, type Terminal } from './record/terminal.ts';
 
 const top = join(import.meta.dirname, '..');
 const size = { columns: 100, rows: 40 };

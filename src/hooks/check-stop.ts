@@ -18,6 +18,8 @@ import { log } from './hook-log.ts';
 import { personNotice } from './notify-person.ts';
 import { endOf } from './session-files.ts';
 
+const transcriptMs = 1_000;
+const pauseMs = 50;
 const excerptLines = 25;
 const excerptCharacters = 3000;
 
@@ -31,7 +33,7 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
     noted(event, view, 'why' in position ? position.why : 'background_tasks');
     return notice(event, view);
   }
-  const acted = didAct(event);
+  const acted = await didAct(event);
   if (!position.gated) return acted ? await remind(event, view, position) : {};
   if (!acted) {
     noted(event, view, 'conversation');
@@ -146,11 +148,17 @@ function notice(event: HookEvent, view: Loaded): HookOutput {
 const noted = ({ context, session }: HookEvent, { run }: Loaded, why: string): void =>
   log(context.project, context.now(), { what: 'allowed', run, session, why });
 
-/** Where it is unknown, the gates decide. */
-function didAct({ host, input }: HookEvent): boolean {
-  const { transcript, id } = input;
-  const text = transcript === undefined ? undefined : endOf(transcript);
-  return (text === undefined || id === undefined ? undefined : host.acted?.(text, id)) ?? true;
+/** Where it is unknown, the gates decide. The host writes the transcript while the turn ends. */
+async function didAct({ host, input }: HookEvent): Promise<boolean> {
+  const { transcript, id, lastMessage } = input;
+  if (transcript === undefined || id === undefined) return true;
+  for (let waited = 0; waited <= transcriptMs; waited += pauseMs) {
+    const text = endOf(transcript);
+    const acted = text === undefined ? undefined : host.acted?.(text, id, lastMessage);
+    if (acted !== undefined) return acted;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  return true;
 }
 
 /** Markup may follow the question mark. */

@@ -1,5 +1,6 @@
 import { StepfastError } from '../errors.ts';
 import {
+  createEndNotices,
   findInformal,
   type HookInput,
   type HookKind,
@@ -10,6 +11,7 @@ import {
 import { findProject, type Project } from '../workspace/index.ts';
 import { afterCompact, beforeCompact } from './compaction.ts';
 import { forgetPending } from './deliver-briefing.ts';
+import { endNotice } from './end-notice.ts';
 import { stop } from './hold-stop.ts';
 import { openHookContext } from './hook-context.ts';
 import { type HookEnvironment, keyOf } from './hook-environment.ts';
@@ -43,7 +45,7 @@ export async function handleEvent(event: HookEvent): Promise<HookOutput> {
   const { project, problems } = context;
   if (await needsNoServer(event)) return {};
   await reportMissedReset(event);
-  const output = await handlers[input.kind](event);
+  const output = withNotice(await handlers[input.kind](event), await endNotice(event));
   if (context.shared) {
     serverAnswered(project);
     await keepServerRuns(context).catch(() => {});
@@ -55,12 +57,16 @@ export async function handleEvent(event: HookEvent): Promise<HookOutput> {
   return output;
 }
 
+const withNotice = (output: HookOutput, notice: string | undefined): HookOutput =>
+  notice === undefined ? output : { ...output, say: [output.say, notice].filter(Boolean).join('\n') };
+
 const handlers: Record<HookKind, (event: HookEvent) => Promise<HookOutput>> = {
   session_start: (event) => startSession(event, event.input.source),
   session_end: async (event) => {
     await event.context.sessions.ended(event.key, { cleared: event.input.cleared ?? false });
     event.record.close();
     forgetPending(event);
+    createEndNotices(event.context.project.directory).take(event.key);
     return {};
   },
   prompt: userPrompt,

@@ -5,6 +5,7 @@ import {
   fileOf,
   type HookInput,
   type Host,
+  hasEndNotice,
   hasHold,
   type SessionKey,
 } from '../runtime/index.ts';
@@ -44,7 +45,8 @@ export function activeProject(host: Host, input: HookInput, env: Environment): P
     if (directory === '' || !existsSync(directory)) continue;
     const project = findProject(directory);
     const marks = createMarks(project.directory);
-    if (markedRuns(marks).length > 0 || (kind === 'stop' && hasHold(marks))) active.push(project);
+    const hasEnd = kind !== 'after_tool' && hasEndNotice(marks);
+    if (markedRuns(marks).length > 0 || hasEnd || (kind === 'stop' && hasHold(marks))) active.push(project);
   }
   // A session that changed its directory stays with the run that it is bound to.
   const bound = active.find(({ directory }) => existsSync(join(directory, 'sessions', fileOf(keyOf(input)))));

@@ -35,6 +35,8 @@ test('[P4/11] a run that ended leaves no marks, also where a briefing was never 
   await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person', name: 'ann' } }, { run });
   expect(marks()).toContain('after_tool-shell');
   await shell('b1');
+  expect(marks()).not.toContain('after_tool-shell');
+  expect((await kit.fire('Stop')).json.systemMessage).toContain('cancelled');
   expect(marks()).toEqual(['because']);
 });
 

@@ -94,10 +94,12 @@ describe('sessions that begin', () => {
     expect((await startup('n')).context).toContain('ACTION REQUIRED');
   });
 
-  test('[P4/11] when the run has ended its marks and bindings are gone, and hooks are silent', async () => {
+  test('[P4/11] [U1] when the run has ended, its person sees that once; then marks and bindings are gone', async () => {
     await kit.called('a', { run, at });
     await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person', name: 'ann' } }, { run });
     await startup('b');
+    expect((await kit.fire('Stop')).json.systemMessage).toContain('cancelled');
+    expect((await kit.fire('Stop')).stdout).toBe('');
     expect(filesIn(join(kit.runtime.project.directory, 'sessions', 'marks'))).toEqual(['because']);
     expect((await compact()).stdout).toBe('');
   });

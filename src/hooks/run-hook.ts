@@ -91,11 +91,12 @@ async function beforeOwnTool(
 ): Promise<HookAnswer> {
   if (input.id !== undefined)
     createPendingCalls(stateDirectory(environment)).record(input.id, keyOf(input), environment.now());
+  const allowed = { stderr: '', ...host.render(input, input.tool?.own ? { allow: true } : {}) };
   const project = activeProject(host, input, environment.env);
-  if (!project) return nothing;
+  if (!project) return allowed;
   requireOwnFolders(project, writtenFolders);
   await reportMissedReset(openEvent(host, input, environment, project));
-  return nothing;
+  return allowed;
 }
 
 const identityOf = ({ id, source, trigger, stopActive, tool }: HookInput): string =>

@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
+import { formatHandle } from '../machine/index.ts';
 import { otherSessionText, severalRunsText } from '../messages/index.ts';
 import {
+  createEndNotices,
   differences,
+  type HookInput,
   type HookOutput,
   type LiveRun,
   liveRuns,
@@ -26,8 +29,12 @@ export async function startSession(
   { guess = true } = {},
 ): Promise<HookOutput> {
   const { context, record } = event;
+  const asked = await requestedResets(event, source);
   const beginning = await reportSessionStart(event, source);
-  if (source === 'startup') removeStaleRecords(context.project, context.now());
+  if (source === 'startup') {
+    removeStaleRecords(context.project, context.now());
+    createEndNotices(context.project.directory).sweep(context.now());
+  }
   if (!guess && beginning.binding === undefined) return {};
   if (beginning.kind === 'nothing') return {};
   if (beginning.kind === 'list') return notified('', severalRunsText(beginning.runs, beginning.count));
@@ -35,6 +42,7 @@ export async function startSession(
   if (!view) return {};
   if (beginning.kind === 'two_lines')
     return notified(view.run, otherSessionText(summaryOf(view), beginning.heldBy));
+  if (wasGranted(view, asked)) record.leaveToWake(startedAs(event.input));
   const at = beginning.binding?.at ?? beginning.inherits?.at;
   const more = source === 'resume' ? changesSince(event, view) : undefined;
   return await deliver(event, view, { at, source, why: source, more });
@@ -45,6 +53,27 @@ export async function startSession(
     return { context: text };
   }
 }
+
+/** Names a start of this session, for the hook that runs beside it. */
+export const startedAs = ({ session, source, id }: HookInput): string =>
+  JSON.stringify([session, source, id]);
+
+/** Positions that wait for the reset with which this session starts. */
+async function requestedResets({ context, input }: HookEvent, source: Source): Promise<string[]> {
+  if ((source !== 'clear' && source !== 'compact') || input.agent) return [];
+  const states = (await context.engine.runs()).flatMap(({ state }) => state ?? []);
+  return states.flatMap(({ run, cursors }) =>
+    Object.values(cursors)
+      .filter(({ boundary }) => boundary?.state === 'requested')
+      .map(({ path, visit }) => formatHandle(run, path, visit)),
+  );
+}
+
+const wasGranted = ({ run, state }: Loaded, asked: readonly string[]): boolean =>
+  Object.values(state.cursors).some(
+    ({ path, visit, boundary }) =>
+      boundary?.state === 'released' && asked.includes(formatHandle(run, path, visit)),
+  );
 
 /** Binds the session, and reports its start or reset to the run. */
 async function reportSessionStart(

@@ -14,7 +14,7 @@ import {
   trustText,
   usageText,
 } from '../messages/index.ts';
-import { createHolds, type HookOutput, isRefused, type Request } from '../runtime/index.ts';
+import { createEndNotices, createHolds, type HookOutput, isRefused, type Request } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { type LocalWorkspace, requireOwnFolders } from '../workspace/index.ts';
 import { positionOf } from './compile-briefing.ts';
@@ -126,7 +126,10 @@ async function decide(event: HookEvent, { name, words }: TypedCommand): Promise<
     const { message, next } = refusalText(reply, shellVoice({ run: suffixOf(view.run) }));
     return { stop: [message, next].filter((text) => text !== undefined).join(' ') };
   }
-  if (name === 'cancel') return { stop: runCancelledText(view.state.summary ?? view.definition.name) };
+  if (name === 'cancel') {
+    createEndNotices(context.project.directory).take(event.key);
+    return { stop: runCancelledText(view.state.summary ?? view.definition.name) };
+  }
   const after = (await context.engine.view(view.run)) ?? view;
   return { context: await goesOn(event, after, name) };
 }

@@ -1,8 +1,10 @@
 import { ended } from '../machine/index.ts';
+import { continueText } from '../messages/index.ts';
 import type { HookOutput } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { afterCheck } from './check-stop.ts';
 import type { HookEvent } from './hook-event.ts';
+import { startedAs } from './session-start.ts';
 
 /** A check starts while the hook of the stop runs. */
 const startMs = 5_000;
@@ -11,11 +13,12 @@ const pauseMs = 250;
 const handoverMs = 3_000;
 
 /**
- * Runs beside the hook of a stop. Waits for a check that the stop did not wait for, and starts a turn with its result:
+ * Runs beside the hook of a stop or a session start. After a stop it waits for a check that the stop did not wait for, and starts a turn with its result:
  * only in the session that was checked, and never while another turn runs.
  */
 export async function wake(event: HookEvent): Promise<HookOutput> {
-  const { context, key, record, session } = event;
+  const { context, key, record, session, input } = event;
+  if (input.source !== undefined) return await afterReset(event);
   const binding = await context.bindings.get(key);
   if (!binding || event.input.agent) return {};
   const began = await checkOf(event, binding.run);
@@ -26,6 +29,12 @@ export async function wake(event: HookEvent): Promise<HookOutput> {
   if (now?.run !== view.run || now.endedAt !== undefined || ended(view.state) || record.inTurn) return {};
   const { block } = await afterCheck({ ...event, session }, view, { at: began.at });
   return block === undefined ? {} : { wake: block };
+}
+
+/** The reset that the run has asked for is done, and the briefing delivered: nobody needs to type "continue". */
+async function afterReset({ input, record }: HookEvent): Promise<HookOutput> {
+  const mayGo = await soon(() => record.takeFromWake(startedAs(input)), startMs);
+  return mayGo && !record.inTurn ? { wake: continueText } : {};
 }
 
 /** The check that this session's stop has started. */

@@ -62,7 +62,7 @@ export function noticeForPerson(action: Action, code = ''): string | undefined {
     const otherwise = action.required
       ? "The run waits for it; 'stepfast proceed' skips it."
       : 'Any other message continues in this context.';
-    return `starts with ${context}. Type /${action.context}, then: continue. ${otherwise}`;
+    return `starts with ${context}. Type /${action.context}; it continues by itself. ${otherwise}`;
   }
   if (action.do !== 'wait' || (action.for === 'review' && action.by !== 'person')) return undefined;
   const given = code === '' ? '' : ` ${code}`;

@@ -1,4 +1,5 @@
-import type { StopVerdict } from '../machine/index.ts';
+import type { RunStatus, StopVerdict } from '../machine/index.ts';
+import { count as counted } from './text.ts';
 import { lasting } from './time-ago.ts';
 
 /** What hooks say into a session, to its agent or to the person at its screen. */
@@ -69,6 +70,10 @@ export const stopRedText = ({
 export const handedOverText = ({ instructions, next }: { instructions: string; next: string }): string =>
   `Stepfast: the checks passed, and this step is done. The next step:\n\n${instructions}\n\n${next}`;
 
+/** To the agent, when its context was reset as the run has asked. */
+export const continueText =
+  'Stepfast: the context was reset as this run asked. Continue with the step in the briefing above.';
+
 /** To the person. */
 export const checkLeftText = (commands: readonly string[]): string =>
   `Stepfast: ${commands.join(', ') || 'the check'} is still running. This session continues by itself when it fails or a next step follows.`;
@@ -77,6 +82,22 @@ export const greenStaysText = (step: string): string =>
 export const stepOpenText = (step: string): string => `Stepfast: the step '${step}' is still open.`;
 export const stillRedText = (step: string, command: string): string =>
   `Stepfast: ✗ ${command} still fails, so '${step}' is not done.`;
+
+/** To the person: how a run ended. Only passed checks prove anything. */
+export function runEndedText(run: {
+  workflow: string;
+  status: RunStatus;
+  reason?: string | undefined;
+  checks: readonly string[];
+  caught: number;
+}): string {
+  const { workflow, status, reason, checks, caught } = run;
+  const why = reason === undefined ? '' : `: ${reason}`;
+  if (status !== 'complete') return `Stepfast: ✗ ${workflow} ${status}${why}. Nothing is proven.`;
+  if (checks.length === 0) return `Stepfast: ${workflow} complete, not verified: no check ran.`;
+  const lies = caught === 0 ? '' : ` · ${counted(caught, 'false "done"', 'false "done"')} caught`;
+  return `Stepfast: ✓ ${workflow} complete · ${checks.join(', ')} passed${lies}`;
+}
 
 /** To the person, when a turn ends although its position is not finished. */
 export const stopReleasedText = (at: string, failedGate: string | undefined): string =>

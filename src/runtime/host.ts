@@ -26,6 +26,8 @@ export interface ToolUse {
   path?: string;
   /** The read returned the whole file. */
   whole?: boolean;
+  /** The tool is of the server that Stepfast's plugin brings. */
+  own?: true;
   /** For Stepfast's own tools: the handle in the arguments, and the name of the tool. */
   at?: string;
   call?: string;
@@ -74,6 +76,8 @@ export interface HookOutput {
   context?: string;
   /** before_tool: why the tool may not be used. */
   deny?: string;
+  /** before_tool: the person need not be asked. */
+  allow?: true;
   /** stop, subagent_stop: why the turn continues. */
   block?: string;
   /** before_compact: instructions for the summarizer. */
@@ -159,8 +163,8 @@ export interface Host {
   render(input: HookInput, output: HookOutput): Rendered;
   /** Whether a person typed this prompt, as far as the host shows it. Absent: it never counts as typed. */
   typed?(input: HookInput, env: Environment, home: string): boolean;
-  /** Whether the turn used a tool that is no plain read; undefined where the transcript does not show it. */
-  acted?(transcript: string, turn: string): boolean | undefined;
+  /** Whether the turn used a tool that is no plain read; undefined where the transcript does not show it, or not yet. */
+  acted?(transcript: string, turn: string, lastMessage: string | undefined): boolean | undefined;
   /** Looks for injected text after the last reset in the end of a transcript. Absent: there is no transcript to read. */
   arrival?(transcript: string, injected: { id: string; text: string }): Arrival;
   /** Equal for tool calls that the model made in one message; undefined where the transcript does not show it. */

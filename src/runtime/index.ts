@@ -20,6 +20,7 @@ export * from './runtime.ts';
 export * from './sessions/binding.ts';
 export * from './sessions/binding-files.ts';
 export * from './sessions/context-pressure.ts';
+export * from './sessions/end-notices.ts';
 export * from './sessions/live-runs.ts';
 export * from './sessions/pending-calls.ts';
 export * from './sessions/plan-session-start.ts';

@@ -1,6 +1,7 @@
 import type { Engine, Executed } from '../engine/index.ts';
 import { createMarks, type Marks, markedRuns, markRun, unmarkRun } from '../workspace/index.ts';
 import { createBindings } from './sessions/binding-files.ts';
+import { createEndNotices } from './sessions/end-notices.ts';
 
 const endings = ['complete', 'failed', 'cancelled'];
 
@@ -19,7 +20,7 @@ export function withMarks(engine: Engine, directory: string): Engine {
     },
     async execute(run, command, key, circumstances) {
       const executed = await engine.execute(run, command, key, circumstances);
-      if (executed.changed && hasEnded(executed)) await dropped(run);
+      if (executed.changed && hasEnded(executed)) await dropped(run, true);
       else if (executed.changed && command.type === 'rewind') await marked(run);
       return executed;
     },
@@ -34,11 +35,16 @@ export function withMarks(engine: Engine, directory: string): Engine {
     if (view) quietly(() => markRun(marks, run, view.definition, view.state));
   }
 
-  async function dropped(run: string): Promise<void> {
+  async function dropped(run: string, ended = false): Promise<void> {
     quietly(() => unmarkRun(marks, run));
     const bindings = createBindings(directory);
-    for (const binding of await bindings.list())
-      if (binding.run === run) await bindings.drop(binding).catch(() => {});
+    for (const binding of await bindings.list()) {
+      if (binding.run !== run) continue;
+      const { host, session, agent, endedAt } = binding;
+      if (ended && agent === undefined && endedAt === undefined)
+        quietly(() => createEndNotices(directory).leave({ host, session }, run));
+      await bindings.drop(binding).catch(() => {});
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { registrations } from '../../src/hosts/claude-code/index.ts';
+import { hookFor, registrations } from '../../src/hosts/claude-code/index.ts';
 import { createHolds, type Holds } from '../../src/runtime/index.ts';
 import {
   contextOf,
@@ -35,14 +35,11 @@ afterEach(async () => {
 });
 
 const settings = {
-  hooks: Object.fromEntries(
-    registrations
+  hooks: {
+    Stop: registrations
       .filter(({ event }) => event === 'Stop')
-      .map(({ event, mark, timeout }) => [
-        event,
-        [{ hooks: [{ type: 'command', command: `'${shim}' ${mark} claude-code ${event}`, timeout }] }],
-      ]),
-  ),
+      .map((registration) => ({ hooks: [hookFor(registration, `'${shim}'`)] })),
+  },
 };
 
 /** As a person's `stepfast hold` leaves it. */
@@ -58,7 +55,7 @@ it('[pain 13] a session that stops red continues with the reason, fixes it and m
   const holds = hold('echo "the total is $(cat total.txt)"; grep -q 42 total.txt');
   model.on(lastUser(/make it 42/), reply.text('Done, all tests pass.'));
   model.on(
-    lastUser(/exit.1/),
+    (request) => /exit.1/.test(contextOf(request)),
     reply.tool('Bash', { command: 'echo 42 > total.txt', description: 'Fix it' }),
     reply.text('Now it is done.'),
   );

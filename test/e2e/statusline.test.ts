@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openTerminal } from '../../scripts/record/terminal.ts';
 import { registrations } from '../../src/hosts/claude-code/index.ts';
 import { createBindings } from '../../src/runtime/index.ts';
 import { createScriptedModel, createTestProject, lastUser, reply } from '../../src/testing/index.ts';
 import { claudeCommand } from '../kit/claude.ts';
+import { openTerminal } from '../kit/terminal.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 const dist = join(top, 'dist', 'statusline.cjs');

@@ -4,6 +4,7 @@ import type { State } from '../../machine/index.ts';
 import { ago, columnsOf, printable, truncate } from '../../messages/index.ts';
 import {
   createBindings,
+  createEndNotices,
   type Host,
   liveRuns,
   notePressure,
@@ -51,16 +52,20 @@ async function lineFor(
   { session, cwd, pressure }: StatusLineInput,
   { env, now }: LineContext,
 ): Promise<string> {
+  const key = { host: host.name, session };
   const { project: variable } = host.variables;
   const opened = variable === undefined ? undefined : env[variable];
   const project = [cwd, ...(opened ? [opened] : [])]
     .map((directory) => findProject(directory))
-    .find(({ directory }) => markedRuns(createMarks(directory)).length > 0);
+    .find(
+      ({ directory }) =>
+        markedRuns(createMarks(directory)).length > 0 ||
+        createEndNotices(directory).recent(key, now) !== undefined,
+    );
   if (!project) return '';
-  const key = { host: host.name, session };
   const binding = await createBindings(project.directory).get(key);
   if (binding && pressure !== undefined) notePressure(project.directory, key, Math.round(pressure));
-  const run = binding?.run ?? onlyRunHere(project);
+  const run = binding?.run ?? createEndNotices(project.directory).recent(key, now) ?? onlyRunHere(project);
   const shown = run === undefined ? undefined : readRun(project, run);
   if (run === undefined || !shown) return '';
   const parts = [...runParts(shown), ...gateParts(lastGate(project, run), now), ...pressureParts(pressure)];
@@ -75,7 +80,9 @@ function runParts({ phase, state }: RunSummary): Part[] {
   const waiting = cursors.find((cursor) => cursor.waiting)?.waiting;
   const over = { complete: 'green', failed: 'red', cancelled: 'red' } as const;
   if (state.status !== 'running' && state.status !== 'waiting')
-    return [[over[state.status], `${state.workflow} ${state.status}`]];
+    return [
+      [over[state.status], `${state.status === 'complete' ? '✓' : '✗'} ${state.workflow} ${state.status}`],
+    ];
   const where: Part = [['bold', 'cyan'], name];
   if (state.budget.exhausted !== undefined) return [where, ['yellow', 'budget used up']];
   if (waiting) return [where, ['yellow', waitingWords(waiting)]];

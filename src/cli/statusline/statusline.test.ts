@@ -87,11 +87,12 @@ test('a session that is not bound sees the only run, and of several none', async
   expect(await line({ session_id: 'new' })).toBe('');
 });
 
-test('a run that has ended is not shown', async () => {
+test('[U14] a run that has ended is shown for ten minutes', async () => {
   const { run, at } = await kit.start();
   await kit.called('a', { run, at });
   await kit.runtime.call({ type: 'cancel', reason: 'x' }, { actor: { kind: 'person' } }, { run });
-  expect(await line()).toBe('');
+  expect(await line()).toContain('✗ w cancelled');
+  expect(await line({}, { NO_COLOR: '1' }, 11 * 60_000)).toBe('');
 });
 
 test.each([

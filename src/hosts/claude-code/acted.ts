@@ -9,24 +9,26 @@ const reads = new Set([
   ...['EnterPlanMode', 'ExitPlanMode', 'ListMcpResourcesTool', 'ReadMcpResourceTool'],
 ]);
 
-/** Records of a turn carry its prompt id, and come after those of the turn before. */
-export function acted(transcript: string, turn: string): boolean | undefined {
-  const lines = transcript.split('\n');
-  let found = false;
-  for (let index = lines.length - 1; index >= 0; index -= 1) {
-    const record = parseRecord(lines[index] ?? '');
-    const prompt = record?.type === 'user' ? textIn(record, 'promptId') : undefined;
-    if (prompt === turn) found = true;
-    else if (prompt !== undefined) return found ? false : undefined;
-    if (record?.type === 'assistant' && toolsIn(record).some(acts)) return true;
-  }
-  return found ? false : undefined;
+/** Records are written late: without the last message the turn is not complete. */
+export function acted(
+  transcript: string,
+  turn: string,
+  lastMessage: string | undefined,
+): boolean | undefined {
+  const records = transcript.split('\n').map(parseRecord);
+  const first = records.findIndex((record) => record?.type === 'user' && record.promptId === turn);
+  if (first < 0) return undefined;
+  const replies = records.slice(first).filter((record) => record?.type === 'assistant');
+  if (replies.some((record) => blocksIn(record, 'tool_use').some(acts))) return true;
+  const texts = replies.flatMap((record) => blocksIn(record, 'text').map((block) => textIn(block, 'text')));
+  const complete = lastMessage === undefined || texts.some((text) => text?.trim() === lastMessage.trim());
+  return complete ? false : undefined;
 }
 
-function toolsIn(record: Payload): Payload[] {
+function blocksIn(record: Payload | undefined, type: 'text' | 'tool_use'): Payload[] {
   const content = partIn(record, 'message')?.content;
   return (Array.isArray(content) ? content : []).filter(
-    (block): block is Payload => isPayload(block) && block.type === 'tool_use',
+    (block): block is Payload => isPayload(block) && block.type === type,
   );
 }
 

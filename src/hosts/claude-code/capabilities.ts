@@ -42,6 +42,7 @@ const stepfastTools = 'mcp__(plugin_stepfast_)?stepfast__.*';
 /** Several for one event where tools differ in when they matter: without the mark a hook costs one file test. */
 export const registrations: readonly Registration[] = [
   { event: 'SessionStart', mark: 'session_start', timeout: 15 },
+  { event: 'SessionStart', mark: 'start_wake', timeout: 60, wakes: 'Stepfast continues the run' },
   { event: 'SessionEnd', mark: 'session_end', timeout: 5 },
   { event: 'UserPromptSubmit', mark: 'prompt', timeout: 15 },
   { event: 'PreCompact', mark: 'before_compact', timeout: 15 },

@@ -20,7 +20,7 @@ export function render({ kind }: HookInput, output: HookOutput): Rendered {
     : { stdout: '', stderr: within(output.wake), exitCode: 2 };
 }
 
-function text(kind: HookKind, { context, deny, block, survive, say, stop }: HookOutput): string {
+function text(kind: HookKind, { context, deny, allow, block, survive, say, stop }: HookOutput): string {
   const json: Record<string, unknown> = say === undefined ? {} : { systemMessage: say };
   if (stop !== undefined) return JSON.stringify({ ...json, continue: false, stopReason: stop });
   switch (kind) {
@@ -33,9 +33,13 @@ function text(kind: HookKind, { context, deny, block, survive, say, stop }: Hook
     case 'after_tool':
     case 'subagent_start': {
       const decision =
-        kind === 'before_tool' && deny !== undefined
-          ? { permissionDecision: 'deny', permissionDecisionReason: deny }
-          : {};
+        kind !== 'before_tool'
+          ? {}
+          : deny !== undefined
+            ? { permissionDecision: 'deny', permissionDecisionReason: deny }
+            : allow
+              ? { permissionDecision: 'allow' }
+              : {};
       const injected = context === undefined ? {} : { additionalContext: within(context) };
       const specific = { ...decision, ...injected };
       if (Object.keys(specific).length > 0)

@@ -12,6 +12,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
 };
 
 /** `mcp__stepfast__workflow_status`, and as a plugin's `mcp__plugin_stepfast_stepfast__workflow_status`. */
+const ownServer = 'plugin:stepfast:stepfast';
 export const stepfastTool = /^mcp__(?:plugin_stepfast_)?stepfast__(workflow_[a-z_]+|update_todo_list)$/;
 
 export function toolUse(payload: Payload): ToolUse | undefined {
@@ -26,6 +27,7 @@ export function toolUse(payload: Payload): ToolUse | undefined {
       name,
       kind: 'stepfast',
       call,
+      ...(textIn(partIn(payload, 'mcp_server'), 'name') === ownServer ? { own: true as const } : {}),
       ...(at === undefined ? {} : { at }),
       ...(answer === undefined ? {} : { answer }),
     };

@@ -8,6 +8,7 @@ const prefix = 'run.';
 /** The events that every live run needs. */
 const always = [
   'session_start',
+  'start_wake',
   'session_end',
   'prompt',
   'before_compact',

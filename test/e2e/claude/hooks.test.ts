@@ -145,7 +145,7 @@ it('[pain 13] a stop is held where the workflow asks: once a turn, three times a
   expect(turns).toHaveLength(4);
   // A call, then two requests for each turn whose stop is held, and one for the last.
   expect(requests.requestsOf('main')).toHaveLength(8);
-  expect(lastContext({ requests })).toMatch(new RegExp(`Stop hook feedback:\\n.*${at}`));
+  expect(lastContext({ requests })).toMatch(new RegExp(`Stop hook additional context: .*${at}`));
   expect((await state()).cursors.plan?.stops).toBe(3);
 });
 

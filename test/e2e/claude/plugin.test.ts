@@ -26,7 +26,23 @@ import { claudeCommand, runClaude } from '../../kit/claude.ts';
 const top = join(import.meta.dirname, '..', '..', '..');
 const run = promisify(execFile);
 const tool = (name: string): string => `mcp__plugin_stepfast_stepfast__${name}`;
-const skills = ['doctor', 'go', 'keep', 'prime', 'resume', 'review', 'start', 'status'];
+const skills = [
+  'answer',
+  'approve',
+  'cancel',
+  'doctor',
+  'done',
+  'go',
+  'hold',
+  'keep',
+  'prime',
+  'reject',
+  'resume',
+  'review',
+  'start',
+  'status',
+  'trust',
+];
 
 let project: TestProject;
 let home: string;
@@ -97,7 +113,8 @@ describe('a session with the plugin', () => {
   it('/stepfast:go starts the run with the words of the user, and a compaction brings it back', async () => {
     const task = 'fix the "login" bug';
     model.on(
-      lastUser(/It becomes a run/),
+      lastUser(/<task>/),
+      // The run is there already: a start of the same finds it.
       reply.tool(tool('workflow_start'), { workflow: 'go', summary: task, inputs: { task } }),
       reply.text('Started.'),
     );

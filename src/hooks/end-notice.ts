@@ -1,0 +1,22 @@
+import { runEndedText } from '../messages/index.ts';
+import { createEndNotices } from '../runtime/index.ts';
+import type { HookEvent } from './hook-event.ts';
+
+/** How the session's run ended, for the person, once: whoever ended it, and however. */
+export async function endNotice({ input, context, key }: HookEvent): Promise<string | undefined> {
+  if (input.agent || !['stop', 'prompt', 'session_start'].includes(input.kind)) return undefined;
+  const run = createEndNotices(context.project.directory).take(key);
+  const view = run === undefined ? undefined : await context.engine.view(run);
+  if (!view) return undefined;
+  const { definition, state } = view;
+  const receipts = Object.values(state.outputs).flatMap((output) => output.receipts);
+  const checks = new Set(receipts.filter(({ pass }) => pass).map(({ what }) => what));
+  const events = (await context.engine.entries(view.run)).flatMap((entry) => entry.events);
+  return runEndedText({
+    workflow: definition.name,
+    status: state.status,
+    reason: state.reason,
+    checks: [...checks],
+    caught: events.filter((event) => event.type === 'gates.finished' && !event.pass).length,
+  });
+}
