@@ -1,6 +1,7 @@
 import { commandsOf } from '../definition/index.ts';
-import { noteLine, requiredReading } from '../machine/index.ts';
-import { type HookOutput, rescan } from '../runtime/index.ts';
+import { noteLine, requiredReading, respond } from '../machine/index.ts';
+import { compactionText } from '../messages/index.ts';
+import { type HookOutput, rescan, resetOf } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { positionOf } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
@@ -39,7 +40,17 @@ export async function beforeCompact(event: HookEvent): Promise<HookOutput> {
     ...(at === undefined ? {} : { at }),
     ...(prepared ? { prepared } : {}),
   });
-  return { survive: summaryInstructions(view, event, at, session) };
+  // The reset itself may be what the run waits for: the text is about what comes after it.
+  const reset = binding && resetOf(view.state, binding, 'compact', context.nowOf(view.run));
+  const after = {
+    ...view,
+    state: (reset && respond(view.definition, view.state, reset).state) ?? view.state,
+  };
+  if (input.trigger === 'manual')
+    return {
+      survive: compactionText(view.definition.name, positionOf(after, context, { session, at }).status.step),
+    };
+  return { survive: summaryInstructions(after, event, at, session) };
 }
 
 function summaryInstructions(

@@ -130,7 +130,7 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
     test('[002/6] [pain 9] the summarizer is told what to keep', async () => {
       await called('a', { run, at });
       await kit.call(run, { type: 'note', kind: 'decision', text: 'SimpleWebAuthn on both sides.' });
-      const { survive } = await fire('before_compact');
+      const { survive } = await fire('before_compact', { trigger: 'auto' });
       for (const kept of [run, at, 'SimpleWebAuthn on both sides.', '@docs/auth.md'])
         expect(survive).toContain(kept);
     });

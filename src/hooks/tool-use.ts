@@ -1,6 +1,6 @@
 import { gatesOf } from '../definition/index.ts';
 import { type Definition, ended, parseHandle, requiredReading, type State } from '../machine/index.ts';
-import { toolDeniedText } from '../messages/index.ts';
+import { scheduledText, toolDeniedText } from '../messages/index.ts';
 import type { HookOutput, ToolUse } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { markedRuns, markRun, portable, readCommand } from '../workspace/index.ts';
@@ -19,6 +19,8 @@ export async function beforeTool(event: HookEvent): Promise<HookOutput> {
   const { host, input, record } = event;
   const { tool, transcript, id } = input;
   if (!tool) return {};
+  // A scheduled prompt would look like one that the person typed.
+  if (tool.kind === 'schedule' && /\/stepfast:/.test(tool.prompt ?? '')) return { deny: scheduledText };
   const denied = await deniedTool(event, tool);
   if (denied) return denied;
   if (tool.kind !== 'agent' || tool.prompt === undefined) return {};

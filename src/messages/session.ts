@@ -70,6 +70,10 @@ export const stopRedText = ({
 export const handedOverText = ({ instructions, next }: { instructions: string; next: string }): string =>
   `Stepfast: the checks passed, and this step is done. The next step:\n\n${instructions}\n\n${next}`;
 
+/** To the summarizer and, with a manual compaction, on the person's screen: one line. */
+export const compactionText = (workflow: string, step: string): string =>
+  `Stepfast restores the run '${workflow}' after this compaction, at the step '${step}'. Keep what the user decided.`;
+
 /** To the agent, when its context was reset as the run has asked. */
 export const continueText =
   'Stepfast: the context was reset as this run asked. Continue with the step in the briefing above.';
@@ -113,6 +117,10 @@ export const toolDeniedText = (denied: {
   workflow: string;
 }): string =>
   `${denied.position} is for the agent '${denied.agent}', which cannot use ${denied.tool} (workflow '${denied.workflow}').`;
+
+/** To the agent that schedules a prompt. */
+export const scheduledText =
+  'Stepfast: commands of Stepfast are typed by the user and cannot be scheduled. Tell the user what to type.';
 
 export const serverDownText = (message: string): string =>
   `Stepfast: ${message} This session continues with the last known state.`;

@@ -16,7 +16,7 @@ export type HookKind =
   /** Runs beside the hook of a stop or a session start, may wait, and can start a turn of an idle session. */
   | 'wake';
 
-export type ToolKind = 'stepfast' | 'read' | 'write' | 'shell' | 'agent' | 'other';
+export type ToolKind = 'stepfast' | 'read' | 'write' | 'shell' | 'agent' | 'schedule' | 'other';
 
 /** One tool call, as far as it matters to a run. */
 export interface ToolUse {
@@ -33,7 +33,7 @@ export interface ToolUse {
   call?: string;
   /** The answer of Stepfast's own tool. */
   answer?: { run?: string; at?: string; refused: boolean };
-  /** For a tool that starts a subagent: its type and its prompt. */
+  /** For a tool that starts a subagent or schedules a prompt: the subagent's type, and the prompt. */
   agent?: string;
   prompt?: string;
 }

@@ -25,7 +25,13 @@ const claudeEvents: Readonly<Record<HookInput['kind'], string>> = {
   wake: 'Stop',
 };
 
-const claudeTools = { read: 'Read', write: 'Write', shell: 'Bash', agent: 'Agent' } as const;
+const claudeTools = {
+  read: 'Read',
+  write: 'Write',
+  shell: 'Bash',
+  agent: 'Agent',
+  schedule: 'CronCreate',
+} as const;
 
 const claude: HostDialect = {
   host: claudeCode,
@@ -87,7 +93,7 @@ const tinyEvents: Readonly<Partial<Record<HookInput['kind'], string>>> = {
   subagent_stop: 'helper-out',
 };
 
-const tinyTools = { read: 'look', write: 'put', shell: 'shell', agent: 'help' } as const;
+const tinyTools = { read: 'look', write: 'put', shell: 'shell', agent: 'help', schedule: 'later' } as const;
 
 const tiny: HostDialect = {
   host: tinyHost,

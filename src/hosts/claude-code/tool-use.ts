@@ -9,6 +9,8 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   Bash: 'shell',
   Agent: 'agent',
   Task: 'agent',
+  CronCreate: 'schedule',
+  ScheduleWakeup: 'schedule',
 };
 
 /** `mcp__stepfast__workflow_status`, and as a plugin's `mcp__plugin_stepfast_stepfast__workflow_status`. */
@@ -41,7 +43,7 @@ export function toolUse(payload: Payload): ToolUse | undefined {
     ...(path === undefined ? {} : { path }),
     ...(kind === 'read' ? { whole: isWhole(payload) } : {}),
     ...(kind === 'agent' && agent !== undefined ? { agent } : {}),
-    ...(kind === 'agent' && prompt !== undefined ? { prompt } : {}),
+    ...((kind === 'agent' || kind === 'schedule') && prompt !== undefined ? { prompt } : {}),
   };
 }
 

@@ -17,6 +17,7 @@ const always = [
   'subagent_start',
   'subagent_stop',
   'before_tool-agent',
+  'before_tool-schedule',
   'after_tool-stepfast',
   'after_tool-write',
 ];
