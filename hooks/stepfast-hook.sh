@@ -4,11 +4,12 @@
 # the main one, where runs and marks are. Before a compaction, work without Stepfast counts as well. A call of
 # Stepfast's own tools needs no mark: it may start the first run.
 m=sessions/marks/$1
-w= p=
+w= p= l=
 f() {
   d=$1 r=
   while [ -n "$d" ]; do
     [ -e "$d/.stepfast/$m" ] && return 0
+    [ "$l" ] && [ -e "$l$d/run" ] && return 0
     [ "$w" ] && { [ -e "$d/CLAUDE.local.md" ] || [ -d "$d/CLAUDE/Plan" ]; } && return 0
     if [ -f "$d/.git" ]; then
       read -r _ g <"$d/.git"
@@ -28,6 +29,8 @@ f() {
   return 1
 }
 [ "$1" = before_compact ] && w=1
+# Where the files of a live run were deleted, the person is told.
+case $1 in stop | prompt) l=${XDG_CACHE_HOME:-$HOME/.cache}/stepfast/live ;; esac
 if [ "$1" != before_tool-stepfast ] && ! f "$PWD" && ! { [ "$CLAUDE_PROJECT_DIR" ] && f "$CLAUDE_PROJECT_DIR"; }; then
   # A person may type a command that starts the first run.
   [ "$1" = prompt ] || exit 0

@@ -20,6 +20,7 @@ import {
   unmarkRun,
 } from '../workspace/index.ts';
 import type { HookEnvironment } from './hook-environment.ts';
+import { noteLive } from './live-project.ts';
 import { isServerError, patienceFor } from './server-outage.ts';
 
 /** A project as hooks see it: the parts of a runtime that need no workflow files, no gates and no trust. */
@@ -52,7 +53,7 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
   const whole = waits ? opened.engine : remembering(opened.engine);
   const engine: Engine = { ...whole, runs };
   const bindings = createBindings(project.directory);
-  const sessions = createSessions({
+  const known = createSessions({
     engine,
     bindings,
     project,
@@ -67,6 +68,13 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
       problems.push(messageOf(error));
     },
   });
+  const sessions: Sessions = {
+    ...known,
+    async called(key, call) {
+      await known.called(key, call);
+      noteLive(around, project, call.run);
+    },
+  };
   const shared = server !== undefined && patienceMs > 0;
   return {
     ...around,

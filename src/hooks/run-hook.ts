@@ -4,6 +4,7 @@ import { handleEvent, openEvent, projectWithoutRun } from './handlers.ts';
 import { activeProject, type HookEnvironment, keyOf } from './hook-environment.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
+import { deletionNotice } from './live-project.ts';
 import { isServerError, noteOutage } from './server-outage.ts';
 import { pendingReason, writtenFolders } from './session-record.ts';
 import { reportMissedReset } from './session-start.ts';
@@ -51,7 +52,9 @@ async function answer(host: Host, input: HookInput, environment: HookEnvironment
   const project = active ?? projectWithoutRun(input);
   if (!project) {
     if (input.kind === 'after_tool') forgetPendingOf(input);
-    return nothing;
+    const watched = (input.kind === 'stop' || input.kind === 'prompt') && !input.agent;
+    const say = watched ? deletionNotice(input, environment) : undefined;
+    return say === undefined ? nothing : { stderr: '', ...host.render(input, { say }) };
   }
   requireOwnFolders(project, writtenFolders);
   const event = openEvent(host, input, environment, project);

@@ -50,6 +50,26 @@ describe('the shim', () => {
     expect(fire(project.root, 'before_tool')).toEqual(silent);
   });
 
+  test('a command that a person types needs no mark, other prompts do', () => {
+    const typed = (prompt: string) =>
+      spawnSync('/bin/sh', [shim, 'prompt', 'claude-code', 'UserPromptSubmit'], {
+        cwd: project.root,
+        env: { ...project.env, PWD: project.root },
+        input: JSON.stringify({ prompt }),
+        encoding: 'utf8',
+      }).stdout.trim();
+    expect(typed('/stepfast:go fix it')).toBe('started --host claude-code UserPromptSubmit');
+    expect(typed('what is /stepfast:go?')).toBe('');
+  });
+
+  test('a project whose files were deleted is found at a stop', () => {
+    const live = join(project.env.HOME ?? '', '.cache', 'stepfast', 'live', project.root);
+    mkdirSync(live, { recursive: true });
+    writeFileSync(join(live, 'run'), 'w-1');
+    expect(fire(project.root, 'stop').stdout).toContain('started');
+    expect(fire(project.root, 'session_start')).toEqual(silent);
+  });
+
   test('finds the mark from a folder inside the project, and from where the host was opened', () => {
     mark(project.root, 'session_start');
     mkdirSync(join(project.root, 'a', 'b'), { recursive: true });

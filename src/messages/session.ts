@@ -103,6 +103,9 @@ export function runEndedText(run: {
   return `Stepfast: ✓ ${workflow} complete · ${checks.join(', ')} passed${lies}`;
 }
 
+export const filesDeletedText = (run: string): string =>
+  `Stepfast: ✗ .stepfast was deleted, and with it the run ${run}. Nothing is checked in this project any more, and nothing is proven.`;
+
 /** To the person, when a turn ends although its position is not finished. */
 export const stopReleasedText = (at: string, failedGate: string | undefined): string =>
   `Stepfast: ${at} is not finished${failedGate === undefined ? '' : `: ${failedGate} failed`}. This turn was held once already, so it may end.`;

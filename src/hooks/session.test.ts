@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
 
@@ -34,6 +36,14 @@ test('[U5] a manual compaction prints one line', async () => {
   const { stdout } = await kit.fire('PreCompact', { trigger: 'manual' });
   expect(stdout.trim().split('\n')).toHaveLength(1);
   expect(stdout).toContain("'build'");
+});
+
+test('deleted files of a live run are shown to the person, once', async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  rmSync(join(kit.project.root, '.stepfast'), { recursive: true });
+  expect((await kit.fire('Stop')).json.systemMessage).toContain(run);
+  expect((await kit.fire('Stop')).stdout).toBe('');
 });
 
 test('[U15] a model cannot schedule a command of the person', async () => {
