@@ -6,6 +6,7 @@ import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { deletionNotice } from './live-project.ts';
 import { isServerError, noteOutage } from './server-outage.ts';
+import { endOf } from './session-files.ts';
 import { pendingReason, writtenFolders } from './session-record.ts';
 import { reportMissedReset } from './session-start.ts';
 import { answerWithoutServer } from './without-server.ts';
@@ -59,7 +60,7 @@ async function answer(host: Host, input: HookInput, environment: HookEnvironment
   requireOwnFolders(project, writtenFolders);
   const event = openEvent(host, input, environment, project);
   const { record } = event;
-  if (active && !record.first(input.kind, identityOf(input), environment.now())) return nothing;
+  if (active && !record.first(input.kind, identityOf(host, input), environment.now())) return nothing;
   // Not at a stop: a subagent in the background may start after the turn has ended.
   if (input.kind === 'prompt') record.subagentPrompts.drop();
   if (input.kind === 'prompt' || input.kind === 'stop') record.inTurn = input.kind === 'prompt';
@@ -102,8 +103,15 @@ async function beforeOwnTool(
   return allowed;
 }
 
-const identityOf = ({ id, source, trigger, stopActive, tool }: HookInput): string =>
-  JSON.stringify([id, source, trigger, stopActive, tool?.name]);
+function identityOf(
+  host: Host,
+  { kind, id, source, trigger, stopActive, tool, transcript }: HookInput,
+): string {
+  const ends = kind === 'stop' || (kind === 'wake' && source === undefined);
+  const text = ends && transcript !== undefined && host.stopsIn ? endOf(transcript) : undefined;
+  const stops = text === undefined || id === undefined ? undefined : host.stopsIn?.(text, id);
+  return JSON.stringify([id, source, trigger, stopActive, tool?.name, stops]);
+}
 
 function logError(
   input: HookInput | undefined,

@@ -81,9 +81,8 @@ export function watchTools({ directory }: Pick<Project, 'directory'>, key: Sessi
   }
 }
 
-/** Copies of a hook are started together. A turn that continues may end again soon, with nothing to tell the two apart. */
+/** Copies of a hook are started together. */
 const sameMs = 10_000;
-const sameStopMs = 300;
 const staleMs = 24 * 3_600_000;
 const claim = /^once-([a-z_]+)-([0-9a-f]{16})-(\d+)$/;
 
@@ -164,8 +163,7 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
       .filter((each) => each.of === kind && each.hash === name)
       .sort((a, b) => b.count - a.count);
     const newest = Math.max(0, ...claims.filter((each) => each.of !== kind).map(({ at }) => at));
-    const same = kind === 'stop' || kind === 'wake' ? sameStopMs : sameMs;
-    if (mine && mine.at >= newest && now - mine.at < same) return false;
+    if (mine && mine.at >= newest && now - mine.at < sameMs) return false;
     for (const { file, at } of claims) if (now - at > sameMs) unlinkQuietly(join(folder, file));
     try {
       mkdirSync(folder, { recursive: true });

@@ -161,6 +161,8 @@ export interface Host {
   /** undefined for a payload of another host, and for an event that does not concern Stepfast: both are ignored. */
   parse(event: string, payload: unknown, env: Environment): HookInput | undefined;
   render(input: HookInput, output: HookOutput): Rendered;
+  /** How often this turn was about to end before: tells two stops of one turn apart. undefined: it is not known. */
+  stopsIn?(transcript: string, turn: string): number | undefined;
   /** Whether a person typed this prompt, as far as the host shows it. Absent: it never counts as typed. */
   typed?(input: HookInput, env: Environment, home: string): boolean;
   /** Whether the turn used a tool that is no plain read; undefined where the transcript does not show it, or not yet. */

@@ -25,6 +25,14 @@ export function acted(
   return complete ? false : undefined;
 }
 
+/** The host writes a record when the hooks of a stop have ended. */
+export function stopsIn(transcript: string, turn: string): number | undefined {
+  const records = transcript.split('\n').map(parseRecord);
+  const first = records.findIndex((record) => record?.type === 'user' && record.promptId === turn);
+  if (first < 0) return undefined;
+  return records.slice(first).filter((record) => record?.subtype === 'stop_hook_summary').length;
+}
+
 function blocksIn(record: Payload | undefined, type: 'text' | 'tool_use'): Payload[] {
   const content = partIn(record, 'message')?.content;
   return (Array.isArray(content) ? content : []).filter(

@@ -1,5 +1,5 @@
 import type { Host } from '../../runtime/index.ts';
-import { acted } from './acted.ts';
+import { acted, stopsIn } from './acted.ts';
 import { arrival } from './arrival.ts';
 import { callGroup } from './call-group.ts';
 import { capabilities } from './capabilities.ts';
@@ -32,6 +32,7 @@ export const claudeCode: Host = {
   acted,
   arrival,
   callGroup,
+  stopsIn,
   typed,
   parseStatusLine,
   setup: async () => (await import('./setup.ts')).claudeCodeSetup,
