@@ -162,7 +162,9 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
     const [mine] = claims
       .filter((each) => each.of === kind && each.hash === name)
       .sort((a, b) => b.count - a.count);
-    const newest = Math.max(0, ...claims.filter((each) => each.of !== kind).map(({ at }) => at));
+    // The host does not wait for hooks that may wake the session: they say nothing about the order of events.
+    const others = kind === 'wake' ? [] : claims.filter(({ of }) => of !== kind && of !== 'wake');
+    const newest = Math.max(0, ...others.map(({ at }) => at));
     if (mine && mine.at >= newest && now - mine.at < sameMs) return false;
     for (const { file, at } of claims) if (now - at > sameMs) unlinkQuietly(join(folder, file));
     try {
