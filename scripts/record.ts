@@ -1,6 +1,6 @@
 /**
  * `npm run record`: the real Claude Code in a real terminal, with the plugin and a scripted model, drawn into
- * docs/claude-code.svg. Needs tmux.
+ * docs/claude-code.svg, and the first screen into docs/false-done.svg. Needs tmux.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,8 +20,7 @@ import { ensureBuilt } from './ensure-built.ts';
 import { type Panel, screensSvg } from './record/screen-svg.ts';
 
 const top = join(import.meta.dirname, '..');
-const size = { columns: 100, rows: 40 };
-const tool = (name: string): string => `mcp__plugin_stepfast_stepfast__${name}`;
+const size = { columns: 100, rows: 60 };
 
 const files = {
   'package.json': '{ "name": "shop", "type": "module", "scripts": { "test": "node --test" } }\n',
@@ -35,21 +34,22 @@ test('a blank password is refused', () => assert.equal(canLogIn({ password: '  '
   '.stepfast/workflows/go.yaml': `name: go
 extends: go
 steps:
-  - id: verify
+  - id: do
     gate:
       - run: npm test
 `,
   '.stepfast/workflows/two.yaml': `name: two
-description: Plan, then build with a clean head
+description: Plan, then build with a fresh context
+stop: check
 steps:
-  - { id: plan, type: action, instructions: Write the plan. }
-  - { id: build, type: action, context: clear, instructions: Build what the plan says. }
+  - { id: plan, type: action, instructions: Write the plan to PLAN.md., gate: [{ exists: PLAN.md }], review: { by: human } }
+  - { id: build, type: action, context: clear, instructions: Build what the plan says., gate: [{ run: npm test }] }
 `,
 };
 
 ensureBuilt();
 using project = createTestProject(files);
-project.trust('go');
+for (const name of ['go', 'two']) project.trust(name);
 const home = join(project.root, '..', 'claude-home');
 mkdirSync(home);
 await using model = await createScriptedModel();
@@ -58,7 +58,7 @@ const command = await claudeCommand({
   home,
   model,
   pluginDir: top,
-  allow: ['Edit', 'Read', 'Bash', 'mcp__plugin_stepfast_stepfast', 'Skill'],
+  allow: ['Edit', 'Write', 'Read', 'Bash', 'Skill'],
   env: { ENABLE_TOOL_SEARCH: 'false', XDG_STATE_HOME: join(project.env.HOME ?? '', '.local', 'state') },
 });
 const terminal = await openTerminal({
@@ -71,6 +71,7 @@ const terminal = await openTerminal({
 try {
   const panels = await play(terminal, model);
   writeFileSync(join(top, 'docs', 'claude-code.svg'), screensSvg(panels, size.columns));
+  writeFileSync(join(top, 'docs', 'false-done.svg'), screensSvg(panels.slice(0, 1), size.columns));
   console.log(`${panels.length} screens in docs/claude-code.svg`);
 } finally {
   await terminal.close();
@@ -86,66 +87,85 @@ async function play(screen: Terminal, script: ScriptedModel): Promise<Panel[]> {
   // Plugin commands work only after the plugins are loaded.
   await pause(1500);
   const task = 'refuse blank passwords at login';
+  script.always(summariser(), forgetsAll());
+  // The agent calls no tool of Stepfast.
   script.on(
     lastUser(/blank passwords/),
-    reply.tool(tool('workflow_start'), { workflow: 'go', inputs: { task }, summary: task }),
-    (request) =>
-      reply.tool(tool('workflow_advance'), {
-        output: 'login.js: blank passwords are refused.',
-        at: at(request),
-      }),
-    (request) => reply.tool(tool('workflow_advance'), { output: 'All tests pass.', at: at(request) }),
-    reply.text('Blank passwords are refused now, all done.'),
-  );
-  script.on(
-    lastUser(/not finished/),
     reply.tool('Read', { file_path: join(project.root, 'login.js') }),
     reply.tool('Edit', {
       file_path: join(project.root, 'login.js'),
       old_string: 'user.password !== ""',
+      new_string: 'user.password !== " "',
+    }),
+    reply.text('Blank passwords are refused now. All tests pass.'),
+  );
+  script.on(
+    told(/when your turn ended, and they fail/),
+    reply.tool('Edit', {
+      file_path: join(project.root, 'login.js'),
+      old_string: 'user.password !== " "',
       new_string: 'user.password.trim() !== ""',
     }),
-    reply.text('It was not: `npm test` was red, a blank password still got in. Now login.js trims it.'),
+    reply.text('They did not: two blanks still got in. login.js trims the password now.'),
   );
   await enter(screen, `/stepfast:go ${task}`);
-  await screen.waitFor(/Now login.js trims it/, 60_000);
-  await shoot('“Done” is checked, and a stop is held');
+  await screen.waitFor(/✓ go complete/, 60_000);
+  await shoot('A false “done” is caught when the turn ends, and the fix is proven');
 
-  script.always(summariser(), forgetsAll());
   script.on(
-    lastUser(/continue/),
-    (request) => reply.tool(tool('workflow_advance'), { output: 'npm test: 2 passed.', at: at(request) }),
-    reply.text(
-      '✅ Workflow restored: go, phase 2/2. `npm test` has passed under Stepfast: the run is complete.',
-    ),
+    lastUser(/too long/),
+    reply.tool('Read', { file_path: join(project.root, 'login.js') }),
+    reply.text('How long may a password be?'),
   );
+  script.on(
+    lastUser(/64/),
+    reply.tool('Read', { file_path: join(project.root, 'login.js') }),
+    reply.tool('Edit', {
+      file_path: join(project.root, 'login.js'),
+      old_string: 'user.password.trim() !== ""',
+      new_string: 'user.password.trim() !== "" && user.password.length <= 64',
+    }),
+    reply.text('✅ Workflow restored: go. Passwords over 64 characters are refused.'),
+  );
+  await enter(screen, '/clear');
+  await pause(1500);
+  await enter(screen, '/stepfast:go refuse passwords that are too long');
+  await screen.waitFor(/How long may/, 60_000);
+  await pause(1000);
   await enter(screen, '/compact');
   await screen.waitFor(/Compacted|compacted/i, 60_000);
-  await enter(screen, 'continue');
-  await screen.waitFor(/Workflow restored/, 60_000);
-  await shoot('After a compaction that forgot everything');
+  await enter(screen, '64 characters');
+  await screen.waitFor(/✓ go complete/, 60_000);
+  await shoot('A compaction forgets everything, and the work goes on');
 
   script.on(
-    lastUser(/workflow two/),
-    reply.tool(tool('workflow_start'), { workflow: 'two' }),
-    (request) => reply.tool(tool('workflow_advance'), { output: 'The plan is in PLAN.md.', at: at(request) }),
-    reply.text('The plan is ready. Building begins with a fresh context.'),
+    lastUser(/profile page/),
+    reply.tool('Write', { file_path: join(project.root, 'PLAN.md'), content: '# A profile page\n' }),
+    reply.text('The plan is in PLAN.md.'),
   );
   script.on(
-    lastUser(/build it/),
-    reply.text('✅ Workflow restored: two, phase 2/2 (build). I build what the plan says.'),
+    told(/Build what the plan says/),
+    reply.tool('Write', { file_path: join(project.root, 'profile.js'), content: 'export {};\n' }),
+    reply.text('✅ Workflow restored: two, phase 2/2 (build). The page is there.'),
   );
+  script.always(lastUser(/./), reply.text('The plan is approved. Building starts with a fresh context.'));
   await enter(screen, '/clear');
   await pause(1500);
-  await enter(screen, 'begin the workflow two');
+  await enter(screen, '/stepfast:start two a profile page');
+  await screen.waitFor(/stepfast:approve [0-9a-f]{4}/, 60_000);
+  const [, code = ''] = /stepfast:approve ([0-9a-f]{4})/.exec(await screen.screen()) ?? [];
+  await enter(screen, `/stepfast:approve ${code}`);
   await screen.waitFor(/Type \/clear/, 60_000);
-  await shoot('A boundary: a model cannot type /clear, so you are asked');
+  await shoot('Decisions are typed where you are, and a fresh context is asked for');
   await enter(screen, '/clear');
-  await pause(1500);
-  await enter(screen, 'build it');
-  await screen.waitFor(/I build what the plan says/, 60_000);
-  await shoot('The new session knows where it stands');
+  await screen.waitFor(/✓ two complete/, 60_000);
+  await shoot('After /clear the session continues by itself');
   return panels;
+}
+
+/** The agent has this in its context. */
+function told(text: RegExp): (request: ModelRequest) => boolean {
+  return (request) => text.test(JSON.stringify(request.body.messages));
 }
 
 async function enter(screen: Terminal, text: string): Promise<void> {
@@ -169,10 +189,4 @@ function tidy(screen: string): string {
     .slice(first)
     .join('\n')
     .replaceAll(/\n(?:[ \t]*\n){2,}/g, '\n\n');
-}
-
-/** The latest handle in the conversation. */
-function at({ body }: ModelRequest): string {
-  const handles = JSON.stringify(body.messages).match(/[0-9a-z]{8}:[\w/.-]+#\d+/g) ?? [];
-  return handles.at(-1) ?? '';
 }

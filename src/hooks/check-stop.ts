@@ -10,16 +10,17 @@ import {
   stopHeldText,
   stopRedText,
 } from '../messages/index.ts';
-import { type HookOutput, isRefused } from '../runtime/index.ts';
+import { createEndNotices, type HookOutput, isRefused } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { positionOf } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { personNotice } from './notify-person.ts';
 import { endOf } from './session-files.ts';
+import { soon } from './soon.ts';
 
 const transcriptMs = 1_000;
-const pauseMs = 50;
+const noticeMs = 3_000;
 const excerptLines = 25;
 const excerptCharacters = 3000;
 
@@ -75,7 +76,13 @@ export async function afterCheck(
     return await red(event, view, at);
   }
   noted(event, view, 'green');
-  if (ended(view.state) || view.state.status !== 'running') return notice(event, view);
+  if (ended(view.state)) {
+    // The process that ran the gates leaves the notice a moment after the run has ended.
+    const notices = createEndNotices(context.project.directory);
+    await soon(() => notices.isLeft(event.key), noticeMs);
+    return {};
+  }
+  if (view.state.status !== 'running') return notice(event, view);
   // Opens the next position, with its context action where it has one.
   const command = { now: context.now(), session, type: 'status' } as const;
   const opened = (await context.engine.execute(view.run, command)).view ?? view;
@@ -152,13 +159,13 @@ const noted = ({ context, session }: HookEvent, { run }: Loaded, why: string): v
 async function didAct({ host, input }: HookEvent): Promise<boolean> {
   const { transcript, id, lastMessage } = input;
   if (transcript === undefined || id === undefined) return true;
-  for (let waited = 0; waited <= transcriptMs; waited += pauseMs) {
+  let acted: boolean | undefined;
+  await soon(() => {
     const text = endOf(transcript);
-    const acted = text === undefined ? undefined : host.acted?.(text, id, lastMessage);
-    if (acted !== undefined) return acted;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
-  return true;
+    acted = text === undefined ? undefined : host.acted?.(text, id, lastMessage);
+    return acted !== undefined;
+  }, transcriptMs);
+  return acted ?? true;
 }
 
 /** Markup may follow the question mark. */

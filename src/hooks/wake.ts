@@ -5,10 +5,10 @@ import type { Loaded } from '../store/index.ts';
 import { afterCheck } from './check-stop.ts';
 import type { HookEvent } from './hook-event.ts';
 import { startedAs } from './session-start.ts';
+import { soon } from './soon.ts';
 
 /** A check starts while the hook of the stop runs. */
 const startMs = 5_000;
-const pauseMs = 250;
 /** The hook of the stop gives up on a check a moment before or after it ends. */
 const handoverMs = 3_000;
 
@@ -62,13 +62,5 @@ async function settled(
     if (!view || !checking) return view;
     if (context.now() > checking.deadline) return undefined;
     await context.engine.watch(run, view.version.seq, 10_000, { check: id });
-  }
-}
-
-async function soon(holds: () => boolean | Promise<boolean>, ms: number): Promise<boolean> {
-  for (const until = performance.now() + ms; ; ) {
-    if (await holds()) return true;
-    if (performance.now() > until) return false;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

@@ -9,6 +9,8 @@ export interface EndNotices {
   leave(session: SessionKey, run: string): void;
   /** The run whose end was not shown in this session yet; from now on it counts as shown. */
   take(session: SessionKey): string | undefined;
+  /** An end was not shown in this session yet. */
+  isLeft(session: SessionKey): boolean;
   /** Forgets what no session came back for. */
   sweep(now: number): void;
   /** The run of this session that ended within the last ten minutes. */
@@ -24,14 +26,16 @@ export function createEndNotices(directory: string): EndNotices {
   const fileFor = (key: SessionKey): string => join(folder, fileOf(key));
   const reasonFor = (key: SessionKey): string => `${prefix}${fileOf(key).replace(/\.json$/, '')}`;
   const marks = (): Marks => createMarks(directory);
+  const isLeft = (key: SessionKey): boolean => marks().reasons().includes(reasonFor(key));
   return {
     leave(key, run) {
       mkdirSync(folder, { recursive: true });
       writeNoFollow(fileFor(key), run);
       marks().want(reasonFor(key), ['stop', 'prompt', 'session_start', 'session_end']);
     },
+    isLeft,
     take(key) {
-      if (!marks().reasons().includes(reasonFor(key))) return undefined;
+      if (!isLeft(key)) return undefined;
       marks().drop(reasonFor(key));
       return read(fileFor(key));
     },
