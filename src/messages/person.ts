@@ -32,7 +32,7 @@ export function nextForPerson(action: Action, run?: string): NextCommands {
       return { say: 'The agent is fixing the failed gates.', commands: [commandFor(advance, run)] };
     case 'reset_context':
       return {
-        say: `Waits for /${action.context} in the agent's session.`,
+        say: `Type /${action.context} in the agent's session; it continues by itself.`,
         commands: [commandFor(action.required ? 'proceed' : 'status', run)],
       };
     case 'wait':

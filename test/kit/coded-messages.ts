@@ -63,8 +63,11 @@ export const nextForShell = (action: Action, run?: string): NextCommands =>
 export const nextForPerson = (action: Action, run?: string): NextCommands =>
   codedNext(personCode(action), real.nextForPerson(action, run));
 
-export const noticeForPerson = (action: Action): string | undefined =>
-  real.noticeForPerson(action) && personCode(action);
+/** The command to type stays, with its code. */
+export function noticeForPerson(action: Action, code = ''): string | undefined {
+  const [typed = ''] = real.noticeForPerson(action, code)?.match(/\/stepfast:\w+(?: [0-9a-f]{4})?/) ?? [];
+  return real.noticeForPerson(action, code) && `${personCode(action)} ${typed}`.trim();
+}
 
 /** A question and a reason are an agent's own words. */
 export function waitingText(waiting: WaitingFor): string {
@@ -157,6 +160,23 @@ export const stillRedText: typeof real.stillRedText = (step, command) =>
   coded('still_red', { step, command });
 export const decidedText: typeof real.decidedText = (name, next = '') =>
   `${coded('decided', { name })} ${next}`;
+/** The symbol and the status stay. */
+export const runEndedText: typeof real.runEndedText = ({ workflow, status, checks, caught }) =>
+  `${status === 'complete' && checks.length > 0 ? '✓' : '✗'} ${workflow} ${status} ${coded('run_ended', { caught })}`;
+export const filesDeletedText: typeof real.filesDeletedText = (run) => coded('files_deleted', { run });
+export const compactionText: typeof real.compactionText = (workflow, step) =>
+  coded('compaction', { workflow, step: `'${step}'` });
+export const continueText = '[continue]';
+export const scheduledText = '[scheduled]';
+export const alreadyOpenText: typeof real.alreadyOpenText = (summary) => coded('already_open', { summary });
+export const notTypedText: typeof real.notTypedText = (command) => coded('not_typed', { command });
+export const terminalOnlyText: typeof real.terminalOnlyText = (command) =>
+  coded('terminal_only', { command });
+export const runCancelledText: typeof real.runCancelledText = (summary) => coded('cancelled', { summary });
+export const trustText: typeof real.trustText = (name, commands, code) =>
+  coded('trust', { name, commands, code });
+export const holdSetText: typeof real.holdSetText = (command) => coded('hold_set', { command });
+export const usageText: typeof real.usageText = (name) => coded('usage', { name });
 export const stopReleasedText: typeof real.stopReleasedText = (at, gate) =>
   coded('stop_released', { at, gate });
 export const gatesRunningText: typeof real.gatesRunningText = (run) => coded('gates_running', { run });
