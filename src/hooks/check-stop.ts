@@ -5,6 +5,8 @@ import {
   greenStaysText,
   handedOverText,
   nextForTools,
+  refusalText,
+  shellVoice,
   stepOpenText,
   stillRedText,
   stopHeldText,
@@ -49,7 +51,9 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
   const { reply } = await runtime.call(request, { session }, { run: view.run, waitMs: stopCheckMs });
   if (isRefused(reply)) {
     noted(event, view, reply.code);
-    return {};
+    // Otherwise another copy of this hook was first.
+    const isNews = reply.code !== 'checking' && reply.code !== 'stale_handle';
+    return isNews ? { say: `Stepfast: ${refusalText(reply, shellVoice()).message}` } : {};
   }
   let after = (await context.engine.view(view.run)) ?? view;
   const running = checkIn(after, position.at);

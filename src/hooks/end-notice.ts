@@ -2,7 +2,7 @@ import { runEndedText } from '../messages/index.ts';
 import { createEndNotices } from '../runtime/index.ts';
 import type { HookEvent } from './hook-event.ts';
 
-/** How the session's run ended, for the person, once: whoever ended it, and however. */
+/** How the session's run ended, for the person, once, also where another session or a command ended it. */
 export async function endNotice({ input, context, key }: HookEvent): Promise<string | undefined> {
   if (input.agent || !['stop', 'prompt', 'session_start'].includes(input.kind)) return undefined;
   const run = createEndNotices(context.project.directory).take(key);

@@ -31,7 +31,7 @@ export async function wake(event: HookEvent): Promise<HookOutput> {
   return block === undefined ? {} : { wake: block };
 }
 
-/** The reset that the run has asked for is done, and the briefing delivered: nobody needs to type "continue". */
+/** The reset that the run has asked for is done, and the briefing delivered: the person need not type "continue". */
 async function afterReset({ input, record }: HookEvent): Promise<HookOutput> {
   const mayGo = await soon(() => record.takeFromWake(startedAs(input)), startMs);
   return mayGo && !record.inTurn ? { wake: continueText } : {};

@@ -6,7 +6,7 @@ import { parseRecord } from './transcript-record.ts';
 
 /**
  * The host adds a typed line to its history before the hook runs; a prompt that the model scheduled is not there, and
- * a session that nobody attends has none. A model with a shell can write that file, which the documentation says.
+ * an unattended session has none. A model with a shell can write that file, which the documentation says.
  */
 export function typed({ session, prompt }: HookInput, env: Environment, home: string): boolean {
   if (env.CLAUDE_CODE_SESSION_ATTENDED !== '1' || prompt === undefined) return false;
