@@ -33,7 +33,8 @@ export function deletionNotice(input: HookInput, around: Around): string | undef
   const run = readRun(file);
   if (run === undefined) return undefined;
   rmSync(file, { force: true });
-  return existsSync(join(project.directory, 'runs', run)) ? undefined : filesDeletedText(run);
+  // Hooks have created this folder, also for a run on a server.
+  return existsSync(join(project.directory, 'sessions')) ? undefined : filesDeletedText(run);
 }
 
 function readRun(file: string): string | undefined {

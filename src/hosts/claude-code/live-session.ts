@@ -28,7 +28,7 @@ export function environmentFor({ home, path }: Pick<LiveSession, 'home' | 'path'
   };
 }
 
-const tools = ['Bash', 'Read', 'Write', 'Agent', 'ToolSearch', 'mcp__plugin_stepfast_stepfast'];
+const tools = ['Bash', 'Read', 'Write', 'Agent', 'CronCreate', 'ToolSearch', 'mcp__plugin_stepfast_stepfast'];
 
 /** Runs the real host with these prompts, one after the other. Returns the reason of a failure. */
 export async function runSession(session: LiveSession): Promise<string | undefined> {

@@ -85,6 +85,8 @@ const callsFor = (root: string, at: string | undefined): ToolCall[] => [
   { name: 'Read', input: { file_path: join(root, 'note.md') } },
   { name: 'Write', input: { file_path: join(root, 'made.md'), content: 'Made.\n' } },
   { name: 'Bash', input: { command: 'true', description: 'Does nothing' } },
+  // Denied by the hook, so nothing is scheduled.
+  { name: 'CronCreate', input: { cron: '0 0 1 1 *', prompt: '/stepfast:status', recurring: false } },
   { name: 'mcp__plugin_stepfast_stepfast__workflow_status', input: at === undefined ? {} : { at } },
   {
     name: 'Agent',
