@@ -23,6 +23,7 @@ const go = `name: go
 extends: go
 steps:
   - { id: do, gate: [{ run: "true" }] }
+  - { id: end, type: action, instructions: Write it up. }
 `;
 
 export const kinds = ['plain', 'go'] as const;
