@@ -1,10 +1,9 @@
 import { failureLines, redactQuickly } from '../context/index.ts';
-import { checkAtStop, ended, formatHandle, maxHolds, type StopCheck } from '../machine/index.ts';
+import { checkAtStop, cursorAt, ended, maxHolds, type StopCheck } from '../machine/index.ts';
 import {
   checkLeftText,
   greenStaysText,
   handedOverText,
-  nextForTools,
   refusalText,
   shellVoice,
   stepOpenText,
@@ -17,9 +16,10 @@ import type { Loaded } from '../store/index.ts';
 import { positionOf } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
+import { openNextPosition } from './next-position.ts';
 import { personNotice } from './notify-person.ts';
 import { endOf } from './session-files.ts';
-import { soon } from './soon.ts';
+import { waitUntil } from './wait-until.ts';
 
 const transcriptMs = 1_000;
 const noticeMs = 3_000;
@@ -33,15 +33,15 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
   const { input, context, session, record } = event;
   const position = checkAtStop(view.definition, view.state, session);
   if ('why' in position || input.inBackground) {
-    noted(event, view, 'why' in position ? position.why : 'background_tasks');
+    logAllowed(event, view, 'why' in position ? position.why : 'background_tasks');
     return notice(event, view);
   }
   const acted = await didAct(event);
   if (!position.gated) return acted ? await remind(event, view, position) : {};
   if (!acted) {
-    noted(event, view, 'conversation');
+    logAllowed(event, view, 'conversation');
     if (position.checked) await checkAgain(event, view, position);
-    return stillRed(event, view, position);
+    return stillRed(view, position);
   }
   const output = input.lastMessage ?? '';
   const { openHookRuntime } = await import('./with-files.ts');
@@ -50,7 +50,7 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
   const { stopCheckMs } = event.host.limits;
   const { reply } = await runtime.call(request, { session }, { run: view.run, waitMs: stopCheckMs });
   if (isRefused(reply)) {
-    noted(event, view, reply.code);
+    logAllowed(event, view, reply.code);
     // Otherwise another copy of this hook was first.
     const isNews = reply.code !== 'checking' && reply.code !== 'stale_handle';
     return isNews ? { say: `Stepfast: ${refusalText(reply, shellVoice()).message}` } : {};
@@ -62,7 +62,7 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
   after = (await context.engine.view(view.run)) ?? after;
   if (checkIn(after, position.at) === undefined && record.takeFromWake(running))
     return await afterCheck(event, after, position);
-  noted(event, view, 'checking');
+  logAllowed(event, view, 'checking');
   return { say: checkLeftText(commandsIn(after, position.at)) };
 }
 
@@ -72,48 +72,45 @@ export async function afterCheck(
   view: Loaded,
   { at }: Pick<OpenPosition, 'at'>,
 ): Promise<HookOutput> {
-  const { context, session } = event;
-  const cursor = cursorAt(view, at);
+  const { context } = event;
+  const cursor = cursorAt(view.state, at);
   if (cursor && !cursor.waiting) {
     if (cursor.checked?.pass) return { say: greenStaysText(cursor.step) };
     if (cursor.unstable) return {};
-    return await red(event, view, at);
+    return await continueWithFailures(event, view, at);
   }
-  noted(event, view, 'green');
+  logAllowed(event, view, 'green');
   if (ended(view.state)) {
     // The process that ran the gates leaves the notice a moment after the run has ended.
     const notices = createEndNotices(context.project.directory);
-    await soon(() => notices.isLeft(event.key), noticeMs);
+    await waitUntil(() => notices.isLeft(event.key), noticeMs);
     return {};
   }
   if (view.state.status !== 'running') return notice(event, view);
-  // Opens the next position, with its context action where it has one.
-  const command = { now: context.now(), session, type: 'status' } as const;
-  const opened = (await context.engine.execute(view.run, command)).view ?? view;
-  const { status } = positionOf(opened, context, { session });
-  if (status.action.do !== 'work' || status.instructions === undefined) return notice(event, opened);
-  const { action, instructions } = status;
-  return { block: handedOverText({ instructions, next: nextForTools(action) }) };
+  const { view: opened, instructions, next } = await openNextPosition(event, view);
+  return instructions === undefined
+    ? notice(event, opened)
+    : { block: handedOverText({ instructions, next }) };
 }
 
-async function red(event: HookEvent, view: Loaded, at: string): Promise<HookOutput> {
-  const stops = cursorAt(view, at)?.stops ?? 0;
+async function continueWithFailures(event: HookEvent, view: Loaded, at: string): Promise<HookOutput> {
+  const stops = cursorAt(view.state, at)?.stops ?? 0;
   if (stops >= maxHolds) {
-    noted(event, view, 'held_often');
-    return stillRed(event, view, { at });
+    logAllowed(event, view, 'held_often');
+    return stillRed(view, { at });
   }
   if (!(await held(event, view, at))) return {};
-  const gates = (cursorAt(view, at)?.receipts ?? [])
+  const gates = (cursorAt(view.state, at)?.receipts ?? [])
     .filter(({ pass, role }) => !pass && role !== 'until')
     .map(({ what, exit, tail = '' }) => ({ what, exit, lines: excerpt(tail) }));
   return { block: stopRedText({ gates, time: stops + 1, limit: maxHolds }) };
 }
 
-/** A step without gates: once per visit the agent is told how to advance; later the person sees that it is open. */
+/** A step without gates: once per visit the turn continues with how to advance; later the person sees that it is open. */
 async function remind(event: HookEvent, view: Loaded, { at, stops }: OpenPosition): Promise<HookOutput> {
-  const step = cursorAt(view, at)?.step ?? '';
+  const step = cursorAt(view.state, at)?.step ?? '';
   if (stops > 0 || !(await held(event, view, at))) {
-    noted(event, view, 'open');
+    logAllowed(event, view, 'open');
     return { say: stepOpenText(step) };
   }
   const { next } = positionOf(view, event.context, { session: event.session, at });
@@ -144,8 +141,8 @@ async function checkAgain(
 }
 
 /** What is red is shown at every stop, until it is green or the run ends. */
-function stillRed(_: HookEvent, view: Loaded, { at }: Pick<OpenPosition, 'at'>): HookOutput {
-  const cursor = cursorAt(view, at);
+function stillRed(view: Loaded, { at }: Pick<OpenPosition, 'at'>): HookOutput {
+  const cursor = cursorAt(view.state, at);
   if (cursor?.checked?.pass !== false) return {};
   const failed = cursor.receipts?.find(({ pass, role }) => !pass && role !== 'until');
   return { say: stillRedText(cursor.step, failed?.what ?? '') };
@@ -156,7 +153,7 @@ function notice(event: HookEvent, view: Loaded): HookOutput {
   return say === undefined ? {} : { say };
 }
 
-const noted = ({ context, session }: HookEvent, { run }: Loaded, why: string): void =>
+const logAllowed = ({ context, session }: HookEvent, { run }: Loaded, why: string): void =>
   log(context.project, context.now(), { what: 'allowed', run, session, why });
 
 /** Where it is unknown, the gates decide. The host writes the transcript while the turn ends. */
@@ -164,7 +161,7 @@ async function didAct({ host, input }: HookEvent): Promise<boolean> {
   const { transcript, id, lastMessage } = input;
   if (transcript === undefined || id === undefined) return true;
   let acted: boolean | undefined;
-  await soon(() => {
+  await waitUntil(() => {
     const text = endOf(transcript);
     acted = text === undefined ? undefined : host.acted?.(text, id, lastMessage);
     return acted !== undefined;
@@ -175,13 +172,10 @@ async function didAct({ host, input }: HookEvent): Promise<boolean> {
 /** Markup may follow the question mark. */
 const endsInQuestion = (message: string): boolean => /[?？][\s*_`"')\]]*$/.test(message);
 
-const cursorAt = ({ run, state }: Loaded, at: string) =>
-  Object.values(state.cursors).find(({ path, visit }) => formatHandle(run, path, visit) === at);
-
-const checkIn = (view: Loaded, at: string): string | undefined => cursorAt(view, at)?.checking?.id;
+const checkIn = (view: Loaded, at: string): string | undefined => cursorAt(view.state, at)?.checking?.id;
 
 const commandsIn = (view: Loaded, at: string): string[] =>
-  (cursorAt(view, at)?.checking?.gates ?? []).flatMap(({ gate }) => gate.run ?? []);
+  (cursorAt(view.state, at)?.checking?.gates ?? []).flatMap(({ gate }) => gate.run ?? []);
 
 function excerpt(tail: string): string[] {
   const lines = failureLines(redactQuickly(tail).trimEnd()).split('\n').slice(-excerptLines);

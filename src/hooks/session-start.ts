@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { formatHandle } from '../machine/index.ts';
+import { cursorAt, handleOf } from '../machine/index.ts';
 import { otherSessionText, severalRunsText } from '../messages/index.ts';
 import {
   createEndNotices,
@@ -17,7 +17,7 @@ import { deliver, repair } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { sessionIn, stateAfterReset } from './prepared-briefing.ts';
 import { removeStaleRecords, wasBriefed } from './session-record.ts';
-import { obey, typedCommand } from './typed-command.ts';
+import { runTypedCommand, typedCommand } from './typed-command.ts';
 
 /**
  * A session starts, or its context was reset: it gets the briefing of the run that it works on. Without `guess` only
@@ -62,18 +62,15 @@ export const startedAs = ({ session, source, id }: HookInput): string =>
 async function requestedResets({ context, input }: HookEvent, source: Source): Promise<string[]> {
   if ((source !== 'clear' && source !== 'compact') || input.agent) return [];
   const states = (await context.engine.runs()).flatMap(({ state }) => state ?? []);
-  return states.flatMap(({ run, cursors }) =>
-    Object.values(cursors)
+  return states.flatMap((state) =>
+    Object.values(state.cursors)
       .filter(({ boundary }) => boundary?.state === 'requested')
-      .map(({ path, visit }) => formatHandle(run, path, visit)),
+      .map((cursor) => handleOf(state, cursor)),
   );
 }
 
-const wasGranted = ({ run, state }: Loaded, asked: readonly string[]): boolean =>
-  Object.values(state.cursors).some(
-    ({ path, visit, boundary }) =>
-      boundary?.state === 'released' && asked.includes(formatHandle(run, path, visit)),
-  );
+const wasGranted = ({ state }: Loaded, asked: readonly string[]): boolean =>
+  asked.some((at) => cursorAt(state, at)?.boundary?.state === 'released');
 
 /** Binds the session, and reports its start or reset to the run. */
 async function reportSessionStart(
@@ -135,8 +132,8 @@ const summaryOf = ({ run, state }: Loaded): LiveRun => {
 export async function userPrompt(event: HookEvent): Promise<HookOutput> {
   const { input, record, context, key } = event;
   const typed = typedCommand(input.prompt);
-  const obeyed = typed && (await obey(event, typed));
-  if (obeyed) return obeyed;
+  const answered = typed && (await runTypedCommand(event, typed));
+  if (answered) return answered;
   await context.sessions.seen(key);
   if (record.delivery) return await catchUp(event);
   if ((await context.bindings.get(key)) !== undefined) return {};

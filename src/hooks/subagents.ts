@@ -1,4 +1,4 @@
-import { ended, formatHandle, parseHandle } from '../machine/index.ts';
+import { cursorAt, ended, parseHandle } from '../machine/index.ts';
 import type { HookOutput } from '../runtime/index.ts';
 import { markedRuns } from '../workspace/index.ts';
 import { deliver, forgetPending } from './deliver-briefing.ts';
@@ -38,10 +38,7 @@ async function openPositionIn(text: string, { context }: HookEvent) {
     const run = markedRuns(context.marks).find((each) => suffix !== undefined && each.endsWith(`-${suffix}`));
     const view = run === undefined ? undefined : await context.engine.view(run);
     if (!view || ended(view.state)) continue;
-    const open = Object.values(view.state.cursors).some(
-      ({ path, visit }) => formatHandle(view.run, path, visit) === at,
-    );
-    if (open) return { at, view };
+    if (cursorAt(view.state, at)) return { at, view };
   }
   return undefined;
 }

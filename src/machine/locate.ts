@@ -75,6 +75,10 @@ function whereNow(state: State, { session }: Caller): { action: Action; at?: str
   return open.length === 1 ? { action, at: only } : { action };
 }
 
+/** The open position with this handle. */
+export const cursorAt = (state: State, at: string | undefined): Cursor | undefined =>
+  Object.values(state.cursors).find((cursor) => handleOf(state, cursor) === at);
+
 export const handleOf = (state: State, { path, visit }: Cursor): string =>
   formatHandle(state.run, path, visit);
 

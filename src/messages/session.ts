@@ -1,4 +1,5 @@
-import type { RunStatus, StopVerdict } from '../machine/index.ts';
+import { type RunStatus, type StopVerdict, suffixOf } from '../machine/index.ts';
+import { commandFor } from './agent-shell.ts';
 import { count as counted } from './text.ts';
 import { lasting } from './time-ago.ts';
 
@@ -176,13 +177,34 @@ export const holdSetText = (command: string | undefined): string =>
   command === undefined
     ? 'Stepfast: hold removed.'
     : `Stepfast: sessions here continue until '${command}' passes, for 24 hours. To remove it: /stepfast:hold off`;
-export const usageText = (name: string): string =>
+export const typedDecisions = ['approve', 'reject', 'answer', 'done', 'cancel', 'trust', 'hold'] as const;
+export type TypedDecision = (typeof typedDecisions)[number];
+
+/** The same decision at a terminal. */
+export function terminalCommand(name: TypedDecision, run?: string): string {
+  const command = {
+    approve: 'approve',
+    reject: 'reject "why"',
+    answer: 'answer "your answer"',
+    done: 'advance --output "what was done"',
+    cancel: 'cancel',
+    trust: 'trust',
+    hold: 'hold "npm test"',
+  }[name];
+  return commandFor(command, run === undefined ? undefined : suffixOf(run));
+}
+
+/** To the person: the command lacks something, or there is nothing to decide. */
+export const usageText = (name: TypedDecision): string =>
   ({
     approve: 'Stepfast: nothing waits for your approval in this session.',
-    reject: 'Stepfast: say what is to change: /stepfast:reject WHY',
+    reject: 'Stepfast: say what to change: /stepfast:reject WHY',
     answer: 'Stepfast: type the answer: /stepfast:answer TEXT',
-    done: 'Stepfast: no single step is open in this session.',
-  })[name] ?? 'Stepfast: no run is open in this session.';
+    done: 'Stepfast: this session has no single open step.',
+    cancel: 'Stepfast: no run is open in this session.',
+    trust: 'Stepfast: name a workflow: /stepfast:trust NAME',
+    hold: 'Stepfast: name a command: /stepfast:hold npm test. To remove a hold: /stepfast:hold off',
+  })[name];
 
 /** To the agent: the person has decided. */
 export const decidedText = (name: string, next?: string): string =>

@@ -1,10 +1,10 @@
-import { type Cursor, formatHandle, parseHandle, type State } from '../machine/index.ts';
+import { type Cursor, cursorAt, handleOf, parseHandle, type State } from '../machine/index.ts';
 import type { AnsweredStatus } from './answer.ts';
 
 /** The session that did the work under review. */
 export function workerOf(state: State, at: string | undefined): string | undefined {
   const waiting = Object.values(state.cursors)
-    .filter((cursor) => at === undefined || formatHandle(state.run, cursor.path, cursor.visit) === at)
+    .filter((cursor) => at === undefined || handleOf(state, cursor) === at)
     .flatMap((cursor) => (cursor.waiting?.kind === 'review' ? [cursor.waiting] : []));
   return waiting.length === 1 ? waiting[0]?.session : undefined;
 }
@@ -26,11 +26,11 @@ export function taskAt(at: string | undefined): string | undefined {
 
 /** The position of the handle, otherwise the current position of its task, or the caller's only open one. */
 export function cursorFor(
-  { run, state }: { run: string; state: State },
+  { state }: { state: State },
   { at, session }: { at?: string | undefined; session?: string | undefined },
 ): Cursor | undefined {
   const cursors = Object.values(state.cursors);
-  const exact = cursors.find(({ path, visit }) => formatHandle(run, path, visit) === at);
+  const exact = cursorAt(state, at);
   if (exact) return exact;
   const own = cursors.filter(({ lease }) => lease === undefined || lease.holder === session);
   const [step, task] = (at === undefined ? undefined : parseHandle(at))?.path.split('/') ?? [];

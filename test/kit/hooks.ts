@@ -2,6 +2,8 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Logged } from '../../src/hooks/hook-log.ts';
 import { type HookAnswer, runHook } from '../../src/hooks/run-hook.ts';
+import { short } from '../../src/hooks/session-files.ts';
+import { hooksFolder } from '../../src/hooks/session-record.ts';
 import { claudeCode } from '../../src/hosts/claude-code/index.ts';
 import { withoutAgentVariables } from '../../src/hosts/index.ts';
 import { type Host, isRefused, type LocalRuntime, type Request } from '../../src/runtime/index.ts';
@@ -25,6 +27,8 @@ export interface HookKit {
   accept(text: string): void;
   writeDown(record: object): void;
   log(): Logged[];
+  /** What hooks keep about a session, by file name. */
+  filesOf(session: string): string[];
   wait(ms: number): void;
   [Symbol.dispose](): void;
 }
@@ -116,6 +120,7 @@ export function createHookKit(files: Record<string, string>, limits: Partial<Hos
       const lines = readFileSync(file, 'utf8').trim().split('\n');
       return lines.map((line) => JSON.parse(line));
     },
+    filesOf: (session) => filesIn(join(hooksFolder(runtime.project), short(['claude-code', session, null]))),
     wait: (ms) => {
       later += ms;
     },

@@ -5,6 +5,7 @@ import {
   formatHandle,
   type State,
 } from '../../src/machine/index.ts';
+import { noteKinds } from '../../src/schema/names.ts';
 
 /** What a random agent, person or runner remembers. */
 export interface Memory {
@@ -200,16 +201,7 @@ function randomNote(dice: Dice, caller: CallerParts, text: string): Command {
       if (dice.one(2)) return { ...caller, type: 'read', path: 'docs/a.md', hash: text };
       return { ...caller, type: 'loaded', trigger: 'manual', artifacts: [{ id: 'spec', hash: text }] };
     default: {
-      const kinds = [
-        'decision',
-        'rejection',
-        'correction',
-        'reminder',
-        'variable',
-        'artefact',
-        'reading',
-      ] as const;
-      const kind = dice.pick(kinds) ?? 'decision';
+      const kind = dice.pick(noteKinds) ?? 'decision';
       const key = dice.one(2) ? { key: dice.pick(['a', 'constructor', '__proto__']) ?? 'a' } : {};
       return { ...caller, type: 'note', kind, text: text.repeat(dice.one(5) ? 60 : 1), ...key };
     }

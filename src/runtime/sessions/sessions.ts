@@ -2,7 +2,7 @@ import type { Engine } from '../../engine/index.ts';
 import {
   type Caller,
   type Command,
-  formatHandle,
+  cursorAt,
   ended as isOver,
   isWithin,
   type SessionFacts,
@@ -173,9 +173,8 @@ export function resetOf(state: State, binding: Binding, saw: 'clear' | 'compact'
 }
 
 /** A call without a hook has a session id of the MCP server, so the reset names the position by its handle. */
-function askedElsewhere(state: State, { run, at, ...key }: Binding): string | undefined {
-  const cursor = Object.values(state.cursors).find((each) => formatHandle(run, each.path, each.visit) === at);
-  const asked = cursor?.boundary?.session;
+function askedElsewhere(state: State, { at, ...key }: Binding): string | undefined {
+  const asked = cursorAt(state, at)?.boundary?.session;
   const seen = asked !== undefined && Object.hasOwn(state.sessions, asked) && state.sessions[asked]?.witness;
   return asked === undefined || seen || isWithin(asked, sessionName(key)) ? undefined : at;
 }

@@ -1,0 +1,161 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
+import { createHolds } from '../runtime/index.ts';
+import { findProject, stateDirectory } from '../workspace/index.ts';
+
+const files = {
+  '.stepfast/workflows/w.yaml': `name: w
+description: Plans and builds
+stop: check
+steps:
+  - { id: plan, type: action, instructions: INSTRUCTIONS-PLAN, review: { by: human } }
+  - { id: build, type: action, instructions: INSTRUCTIONS-BUILD }
+`,
+  '.stepfast/workflows/risky.yaml': `name: risky
+description: Runs a command
+steps:
+  - { id: do, type: action, instructions: Do it., gate: [{ run: make test }] }
+`,
+};
+
+let kit: HookKit;
+beforeEach(() => {
+  kit = createHookKit(files);
+  kit.project.env.CLAUDE_CODE_SESSION_ATTENDED = '1';
+  kit.project.env.CLAUDE_CONFIG_DIR = join(kit.project.root, '..', 'config');
+  mkdirSync(kit.project.env.CLAUDE_CONFIG_DIR);
+});
+afterEach(() => kit[Symbol.dispose]());
+
+const submit = (prompt: string) => kit.fire('UserPromptSubmit', { prompt });
+
+/** As the host records what a person types. */
+async function type(prompt: string, session = 'a') {
+  const line = JSON.stringify({ display: prompt, sessionId: session, timestamp: 1 });
+  appendFileSync(join(kit.project.env.CLAUDE_CONFIG_DIR ?? '', 'history.jsonl'), `${line}\n`);
+  return await kit.fire('UserPromptSubmit', { prompt, session_id: session });
+}
+
+const run = async () => (await kit.runtime.engine.runs())[0];
+const state = async () => {
+  const found = await run();
+  if (!found?.state) throw new Error('no run');
+  return found.state;
+};
+
+async function atReview(): Promise<void> {
+  await submit('/stepfast:start w add a page');
+  await kit.runtime.call(
+    { type: 'advance', output: 'Planned.' },
+    { session: 'a' },
+    { run: (await run())?.run },
+  );
+  expect((await state()).status).toBe('waiting');
+}
+
+const codeIn = async (): Promise<string> => {
+  const { json } = await kit.fire('Stop', { last_assistant_message: 'Planned.' });
+  return /approve ([0-9a-f]{4})/.exec(String(json.systemMessage))?.[1] ?? '';
+};
+
+test('[U15] a start needs no model: the run is there, the session bound and briefed', async () => {
+  const { context } = await submit('/stepfast:start w add a page');
+  expect(context).toContain('INSTRUCTIONS-PLAN');
+  expect(await state()).toMatchObject({ summary: 'add a page', sessions: { a: { witness: 'hooks' } } });
+  const again = await submit('/stepfast:start w another page');
+  expect(again.json).toMatchObject({ continue: false });
+  expect(await kit.runtime.engine.ids()).toHaveLength(1);
+});
+
+test('a start that is refused is answered without a turn, a missing input is left to the agent', async () => {
+  expect((await submit('/stepfast:start risky')).json).toMatchObject({ continue: false });
+  expect((await submit('/stepfast:start nope')).json.stopReason ?? '').toContain('nope');
+  expect(await kit.runtime.engine.ids()).toEqual([]);
+  expect((await submit('/stepfast:go')).stdout).toBe('');
+});
+
+test.each([
+  ['unattended', { attended: '0', listed: true }],
+  ['scheduled by a model', { attended: '1', listed: false }],
+])('[U15] a decision that is %s is not recorded', async (_, { attended, listed }) => {
+  await atReview();
+  kit.project.env.CLAUDE_CODE_SESSION_ATTENDED = attended;
+  for (const name of ['approve', 'reject no', 'answer x', 'done', 'cancel', 'trust risky', 'hold true']) {
+    const prompt = `/stepfast:${name}`;
+    const { json } = listed ? await type(prompt) : await submit(prompt);
+    expect(json).toMatchObject({ continue: false });
+  }
+  expect(await state()).toMatchObject({ status: 'waiting', step: 'plan' });
+});
+
+test('[U15] a line that another session typed does not count', async () => {
+  await atReview();
+  await type('/stepfast:approve', 'b');
+  expect((await submit('/stepfast:approve')).json).toMatchObject({ continue: false });
+});
+
+test('[U15] approve by the code that was shown continues with the next position', async () => {
+  await atReview();
+  const code = await codeIn();
+  expect(code).toMatch(/^[0-9a-f]{4}$/);
+  const { context } = await type(`/stepfast:approve ${code}`);
+  expect(context).toContain('INSTRUCTIONS-BUILD');
+  expect(await state()).toMatchObject({ status: 'running', step: 'build' });
+});
+
+test('[U15] reject needs a reason, and the agent gets it', async () => {
+  await atReview();
+  expect((await type('/stepfast:reject')).json).toMatchObject({ continue: false });
+  const { context } = await type('/stepfast:reject name the columns');
+  expect(context).toContain('INSTRUCTIONS-PLAN');
+  expect((await state()).cursors.plan?.feedback).toContain('name the columns');
+});
+
+test('[U15] answer, done and cancel', async () => {
+  await submit('/stepfast:start w add a page');
+  await kit.runtime.call({ type: 'ask', text: 'Which page?' }, { session: 'a' });
+  await type('/stepfast:answer the profile');
+  expect((await state()).questions).toMatchObject([{ answer: 'the profile' }]);
+  await type('/stepfast:done I wrote the plan');
+  expect(await state()).toMatchObject({ status: 'waiting', step: 'plan' });
+  expect((await type('/stepfast:cancel not needed')).json).toMatchObject({ continue: false });
+  expect((await kit.runtime.engine.runs())[0]?.state).toMatchObject({
+    status: 'cancelled',
+    reason: 'not needed',
+  });
+  // The person has seen it.
+  expect((await kit.fire('Stop')).stdout).toBe('');
+});
+
+test('trust shows the commands with a code, and allows with that code only', async () => {
+  const definition = kit.runtime.resolve('risky').definition;
+  const { json } = await type('/stepfast:trust risky');
+  expect(json.stopReason).toContain('make test');
+  const [, code = ''] = /trust risky ([0-9a-f]{4})/.exec(String(json.stopReason)) ?? [];
+  await type('/stepfast:trust risky ffff0');
+  expect(kit.runtime.trust.has(definition)).toBe(false);
+  await type(`/stepfast:trust risky ${code}`);
+  expect(kit.runtime.trust.has(definition)).toBe(true);
+});
+
+test('hold is set and removed, and no command removes nothing', async () => {
+  const { env, root } = kit.project;
+  const holds = createHolds(findProject(root), stateDirectory({ env, home: env.HOME ?? '' }));
+  await type('/stepfast:hold npm test');
+  expect(holds.get(Date.now())?.command).toBe('npm test');
+  await type('/stepfast:hold');
+  expect(holds.get(Date.now())).toBeDefined();
+  await type('/stepfast:hold off');
+  expect(holds.get(Date.now())).toBeUndefined();
+});
+
+test('an answer without a turn leaves the session idle, so that a check may wake it', async () => {
+  await submit('/stepfast:start w add a page');
+  await kit.fire('Stop', { last_assistant_message: 'Planned.' });
+  await type('/stepfast:trust risky');
+  expect(kit.log().some(({ what }) => what === 'error')).toBe(false);
+  const turn = kit.filesOf('a').includes('turn');
+  expect(turn).toBe(false);
+});

@@ -1,0 +1,115 @@
+import { commandsOf } from '../definition/index.ts';
+import { handleOf } from '../machine/index.ts';
+import {
+  decidedText,
+  handedOverText,
+  holdSetText,
+  notTypedText,
+  refusalText,
+  runCancelledText,
+  shellVoice,
+  type TypedDecision,
+  terminalCommand,
+  terminalOnlyText,
+  trustText,
+  typedDecisions,
+  usageText,
+} from '../messages/index.ts';
+import { createEndNotices, createHolds, type HookOutput, isRefused, type Request } from '../runtime/index.ts';
+import type { Loaded } from '../store/index.ts';
+import { type LocalWorkspace, requireOwnFolders } from '../workspace/index.ts';
+import { decisionCode } from './decision-code.ts';
+import type { HookEvent } from './hook-event.ts';
+import { openNextPosition } from './next-position.ts';
+
+// Written for any name that follows `/stepfast:`.
+export const isDecision = (name: string): name is TypedDecision =>
+  (typedDecisions as readonly string[]).includes(name);
+
+/** Records what a person typed, and nothing that a model scheduled. */
+export async function decide(event: HookEvent, name: TypedDecision, words: string): Promise<HookOutput> {
+  const { host, input, context } = event;
+  if (!(host.typed?.(input, context.env, context.home) ?? false))
+    return { stop: notTypedText(terminalCommand(name)) };
+  if (name === 'hold') return hold(event, words);
+  const { openHookRuntime } = await import('./with-files.ts');
+  const runtime = openHookRuntime(context);
+  if (name === 'trust') return trust(runtime.workspace, words, context.now());
+  const view = await runOfSession(event);
+  if (!view) return { stop: usageText(name) };
+  const { run, state, definition } = view;
+  if (context.engine.serverOf?.(run) !== undefined)
+    return { stop: terminalOnlyText(terminalCommand(name, run)) };
+  const request = requestFor(view, name, words);
+  if (!request) return { stop: usageText(name) };
+  const actor = { kind: 'person' as const, name: context.env.USER ?? 'user' };
+  // Within the time of this hook; gates that take longer are reported at the next stop.
+  const { reply } = await runtime.call(request, { actor }, { run, waitMs: host.limits.toolHookMs });
+  if (isRefused(reply)) {
+    const { message, next } = refusalText(reply, shellVoice());
+    return { stop: `Stepfast: ${message} ${next}` };
+  }
+  if (name === 'cancel') {
+    createEndNotices(context.project.directory).take(event.key);
+    return { stop: runCancelledText(state.summary ?? definition.name) };
+  }
+  const { next, instructions } = await openNextPosition(event, view);
+  return {
+    context:
+      instructions === undefined
+        ? decidedText(name, next)
+        : `${decidedText(name)}\n\n${handedOverText({ instructions, next })}`,
+  };
+}
+
+/** The run that the session works on, or the only live one. */
+async function runOfSession({ context, key }: HookEvent): Promise<Loaded | undefined> {
+  const binding = await context.bindings.get(key);
+  const [only, second] = binding ? [binding] : await context.engine.runs();
+  return only && !second ? await context.engine.view(only.run) : undefined;
+}
+
+/** The command that the words mean; undefined where something is missing or ambiguous. */
+function requestFor({ run, state }: Loaded, name: TypedDecision, words: string): Request | undefined {
+  const cursors = Object.values(state.cursors);
+  const waiting = cursors.filter((cursor) => cursor.waiting);
+  const [code = '', ...rest] = words.split(/\s+/);
+  const named = waiting.find((cursor) => decisionCode(run, cursor) === code);
+  const said = named ? rest.join(' ') : words;
+  const only = (open: typeof cursors) =>
+    open.length === 1 && open[0] ? handleOf(state, open[0]) : undefined;
+  const at = only(named ? [named] : name === 'done' ? cursors : waiting);
+  if (name === 'cancel') return { type: 'cancel', ...(said === '' ? {} : { reason: said }) };
+  if (name === 'answer') return said === '' ? undefined : { type: 'answer', text: said };
+  if (at === undefined) return undefined;
+  if (name === 'done') return { type: 'advance', at, output: said || 'Done, as the user says.' };
+  if (name === 'approve')
+    return { type: 'review', verdict: 'approve', at, ...(said === '' ? {} : { feedback: said }) };
+  return said === '' ? undefined : { type: 'review', verdict: 'revise', at, feedback: said };
+}
+
+/** Shows the commands with a code first, since the file may have changed since the person read it. */
+function trust({ resolve, trust: trusted }: LocalWorkspace, words: string, now: number): HookOutput {
+  const [name = 'go', code] = words === '' ? [] : words.split(/\s+/);
+  try {
+    const { definition, hash } = resolve(name);
+    const wanted = hash.replace(/^\w+:/, '').slice(0, 4);
+    if (code === wanted) trusted.give({ hash, workflow: definition.name, now, by: 'person' });
+    const isTrusted = trusted.has(definition);
+    return { stop: trustText(name, commandsOf(definition), isTrusted ? undefined : wanted) };
+  } catch (error) {
+    return { stop: `Stepfast: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function hold({ context: { project, state, now } }: HookEvent, command: string): HookOutput {
+  if (command === '') return { stop: usageText('hold') };
+  const holds = createHolds(project, state);
+  if (command === 'off') {
+    holds.drop();
+    return { stop: holdSetText(undefined) };
+  }
+  requireOwnFolders(project, ['sessions/marks']);
+  holds.set(command, now());
+  return { stop: holdSetText(command) };
+}
