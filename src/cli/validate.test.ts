@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { cpuTimer } from '../../test/kit/cpu-time.ts';
+import { costMeter } from '../../test/kit/cpu-time.ts';
 import { createTestFolder } from '../testing/index.ts';
 import { exit } from './exit.ts';
 import { frameOf } from './source-frame.ts';
@@ -142,10 +142,10 @@ test('a pipe among the workflows does not hold the program', async () => {
 test('errors on a very long line are shown quickly', async () => {
   const keys = Array.from({ length: 20 }, (_, index) => `zz${index}: ${'x'.repeat(10_000)}`).join(', ');
   using here = createTestFolder({ 'long.yaml': `{ name: x, description: y, steps: [], ${keys} }` });
-  const spent = cpuTimer();
+  const spent = costMeter();
   const { stdout } = await here.run(['validate', 'long.yaml']);
   expect(stdout).toContain("Unknown key 'zz19'");
-  expect(spent()).toBeLessThan(5000);
+  expect(spent()).toBeLessThan(60);
 });
 
 test('a directory is answered with what to name instead', async () => {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { cpuTimer } from '../../test/kit/cpu-time.ts';
+import { costMeter } from '../../test/kit/cpu-time.ts';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
 import { isServed } from '../../test/kit/is-served.ts';
 import { claudeCode } from '../hosts/claude-code/index.ts';
@@ -122,9 +122,9 @@ describe('a hook never breaks a session', () => {
     kit.accept(context);
     appendFileSync(kit.transcript, `${'x'.repeat(30 * 1024 * 1024)}\n`);
     kit.accept(context);
-    const spent = cpuTimer();
+    const spent = costMeter();
     expect((await kit.fire('UserPromptSubmit', { prompt: 'go on' })).stdout).toBe('');
-    expect(spent()).toBeLessThan(1000);
+    expect(spent()).toBeLessThan(60);
     rmSync(kit.transcript);
     await compact();
     using timers = vi.spyOn(globalThis, 'setTimeout');
