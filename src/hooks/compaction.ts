@@ -6,7 +6,6 @@ import type { Loaded } from '../store/index.ts';
 import { positionOf } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { prepareBriefing } from './prepared-briefing.ts';
-import { wasBriefed } from './session-record.ts';
 
 const maxCharacters = 8000;
 const maxPaths = 40;
@@ -23,8 +22,7 @@ export async function beforeCompact(event: HookEvent): Promise<HookOutput> {
     { actor: { kind: 'engine' } },
   );
   const binding = await context.bindings.get(key);
-  const briefed = wasBriefed(record.delivery) ? record.delivery.run : undefined;
-  const run = binding?.run ?? briefed ?? (input.agent ? undefined : adopted[0]?.run);
+  const run = binding?.run ?? (input.agent ? undefined : adopted[0]?.run);
   const view = run === undefined || run === '' ? undefined : await context.engine.view(run);
   if (!view) return {};
   if (adopted.some(({ how, run: created }) => how === 'adopted' && created === view.run))

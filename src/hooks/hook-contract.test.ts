@@ -78,13 +78,45 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
   const logged = (): string[] => kit.log().map(({ what }) => what);
 
   describe('session start', () => {
-    test('[P4/1] [002/7] the only live run is briefed within the limit, and the session is not bound', async () => {
-      const { context = '' } = await fire('session_start');
-      expect(context).toContain(at);
-      expect(context.length).toBeLessThanOrEqual(host.limits.contextCharacters);
-      expect(logged()).toEqual(['injected']);
+    test('[P4/1] [U10] the only live run is offered, and the session is not bound', async () => {
+      const { context = '', say = '' } = await fire('session_start');
+      expect(context).toContain(run);
+      expect(context).not.toContain(at);
+      expect(context.split('\n')).toHaveLength(2);
+      expect(say).not.toBe('');
+      expect(await fire('prompt', { prompt: 'what is in the README?' })).toEqual({});
       expect(Object.keys((await state()).sessions)).not.toContain('a');
       expect(await fire('stop')).toEqual({});
+    });
+
+    test.each(['continue', 'Continue.', '/stepfast:resume'])(
+      '[U10] [002/7] a typed %s takes the offered run up: the briefing is within the limit',
+      async (prompt) => {
+        await fire('session_start');
+        const { context = '' } = await fire('prompt', { prompt });
+        expect(context).toContain(at);
+        expect(context.length).toBeLessThanOrEqual(host.limits.contextCharacters);
+        expect(logged()).toEqual(['injected']);
+        expect((await state()).sessions.a).toMatchObject({ witness: 'hooks' });
+      },
+    );
+
+    test('[U10] the first call of the agent takes the offered run up', async () => {
+      await fire('session_start');
+      const { context = '' } = await called('a', { run, at });
+      expect(context).toContain(at);
+      expect((await state()).sessions.a).toMatchObject({ witness: 'hooks' });
+      expect(await called('a', { run, at })).toEqual({});
+    });
+
+    test('[U10] a session that works on another run does not take the offered one up', async () => {
+      await fire('session_start');
+      const own = await kit.runtime.start(
+        { workflow: 'w' },
+        { session: 'a', host: host.name, witness: 'hooks' },
+      );
+      await called('a', { run: own.run ?? '', at: own.reply.at ?? '' });
+      expect(await fire('prompt', { prompt: 'continue' })).toEqual({});
     });
 
     test('[P4/2] while another session works on the run there is a notice and no briefing', async () => {
@@ -105,7 +137,7 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
     test('in another directory, the one in which the session was opened counts', async () => {
       kit.project.env[names.project] = kit.project.root;
       const { context } = await fire('session_start', { cwd: join(kit.project.root, '..') });
-      expect(context).toContain(at);
+      expect(context).toContain(run);
     });
 
     test('a start without a hook is made up for after a clear', async () => {
@@ -144,9 +176,13 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
       expect(resets).toBe(host.compaction === 'hint' ? 1 : 0);
     });
 
-    test('an unbound session that was briefed is briefed again', async () => {
+    test('[U10] a session that was offered the run is offered it again, and its person is not', async () => {
       await fire('session_start');
-      expect((await compact()).context).toContain(at);
+      const { context = '', say } = await compact();
+      // A host that only gives a hint of a compaction does not show when it has happened.
+      expect(context.includes(run)).toBe(host.compaction === 'exact');
+      expect(context).not.toContain(at);
+      expect(say).toBeUndefined();
     });
   });
 
@@ -160,6 +196,7 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
 
   test('a call with the handle of the briefing proves its arrival', async () => {
     await fire('session_start');
+    await fire('prompt', { prompt: 'continue' });
     const tool = { name: names.status, kind: 'stepfast', at, answer: { run, at, refused: false } } as const;
     await called('a', { run, at }, { tool });
     expect((await state()).briefings.a).toMatchObject({ proven: 'handle' });

@@ -39,16 +39,18 @@ test('[P4/2] a session with no part in the run that only looks is not bound, one
   expect((await kit.fire('Stop', { session_id: 'b', stop_hook_active: false })).held).toBeDefined();
 });
 
-test('[P4/4] a session that has no part in the run is not briefed by its compaction', async () => {
+test('[P4/4] [M3] a session that has no part in the run is offered it by its compaction', async () => {
   await kit.fire('SessionEnd', { session_id: 'a', reason: 'other' });
   kit.writeDown({ type: 'user' });
   await kit.fire('UserPromptSubmit', { session_id: 'old', prompt: 'hello' });
-  expect((await compact('old')).context).toBe('');
+  expect((await compact('old')).context.split('\n')).toHaveLength(2);
 });
 
-test('[P4/4] a session that was briefed and has made no call is briefed again after each compaction', async () => {
+test('[P4/4] a session that took a run up and has made no call is briefed again after each compaction', async () => {
   await kit.fire('SessionEnd', { session_id: 'a', reason: 'other' });
-  expect((await startup('b')).context).toContain('ACTION REQUIRED');
+  expect((await startup('b')).context).not.toContain('ACTION REQUIRED');
+  const taken = await kit.fire('UserPromptSubmit', { session_id: 'b', prompt: 'continue' });
+  expect(taken.context).toContain('ACTION REQUIRED');
   expect((await compact('b')).context).toContain('ACTION REQUIRED');
   for (const _ of [1, 2])
     expect((await kit.fire('PreCompact', { session_id: 'b', trigger: 'auto' })).stdout).toContain(run);

@@ -91,7 +91,7 @@ describe('sessions that begin', () => {
     await kit.runtime.engine.execute(run, seen);
     const there = { session_id: 'w', source: 'startup', cwd: otherWorktree() };
     expect((await kit.fire('SessionStart', there)).context).toBe('');
-    expect((await startup('n')).context).toContain('ACTION REQUIRED');
+    expect((await startup('n')).context).toContain(run);
   });
 
   test('[P4/11] [U1] when the run has ended, its person sees that once; then marks and bindings are gone', async () => {
@@ -229,8 +229,10 @@ describe('proof and repair', () => {
   });
 
   test('a startup that never came is made up for with the first prompt', async () => {
-    expect((await kit.fire('UserPromptSubmit', { prompt: 'hello' })).context).toContain('ACTION REQUIRED');
+    expect((await kit.fire('UserPromptSubmit', { prompt: 'hello' })).context).toContain(run);
     expect((await kit.fire('UserPromptSubmit', { prompt: 'again' })).stdout).toBe('');
+    const first = { session_id: 'f', prompt: 'continue' };
+    expect((await kit.fire('UserPromptSubmit', first)).context).toContain('ACTION REQUIRED');
   });
 
   test('a session that began before the run is left alone', async () => {

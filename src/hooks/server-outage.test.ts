@@ -73,7 +73,8 @@ describe('a run on a server', () => {
     await kit.fire('SessionStart', { source: 'startup' });
     await kit.fire('SessionEnd', { reason: 'other' });
     await engine.execute(run, { type: 'advance', now: Date.now(), at, output: 'Planned elsewhere.' });
-    const { context } = await kit.fire('SessionStart', { session_id: 'b', source: 'startup' });
+    await kit.fire('SessionStart', { session_id: 'b', source: 'startup' });
+    const { context } = await kit.fire('UserPromptSubmit', { session_id: 'b', prompt: 'continue' });
     expect(context).toContain('Planned elsewhere.');
   });
 

@@ -18,6 +18,8 @@ export interface Delivery {
   tries: number;
   /** How often the transcript was searched without a result. */
   looked?: number;
+  /** The session was only offered the run: the person or a call of the agent takes it up. */
+  offered?: true;
   /** How its arrival was proven; `none`: it was not, and is not tried again. */
   proven?: 'transcript' | 'handle' | 'none';
   /** Compiled before a compaction, for the session start after it. */
@@ -63,7 +65,7 @@ export interface SessionRecord {
   close(): void;
 }
 
-/** The session received a whole briefing, or one is due. False for a session that was only notified of other sessions. */
+/** The session received a whole briefing, or one is due. False for a session that was only notified of runs. */
 export const wasBriefed = (delivery: Delivery | undefined): delivery is Delivery =>
   delivery !== undefined && (delivery.id !== undefined || delivery.proven === undefined);
 

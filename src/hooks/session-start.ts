@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { cursorAt, handleOf } from '../machine/index.ts';
-import { otherSessionText, severalRunsText } from '../messages/index.ts';
+import { otherSessionText, severalOffersText, severalRunsText } from '../messages/index.ts';
 import {
   createEndNotices,
   differences,
@@ -15,13 +15,14 @@ import type { Loaded } from '../store/index.ts';
 import { sessionEnvironment } from '../workspace/index.ts';
 import { deliver, repair } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
+import { offerRun } from './offer-run.ts';
 import { sessionIn, stateAfterReset } from './prepared-briefing.ts';
-import { removeStaleRecords, wasBriefed } from './session-record.ts';
-import { runTypedCommand, typedCommand } from './typed-command.ts';
+import { removeStaleRecords } from './session-record.ts';
+import { bind, runTypedCommand, typedCommand } from './typed-command.ts';
 
 /**
- * A session starts, or its context was reset: it gets the briefing of the run that it works on. Without `guess` only
- * that of the run that it is bound to.
+ * A session starts, or its context was reset: it gets the briefing of the run that it is bound to. Without a binding and
+ * with `guess` it is offered the run that is live here.
  */
 export async function startSession(
   event: HookEvent,
@@ -37,11 +38,15 @@ export async function startSession(
   }
   if (!guess && beginning.binding === undefined) return {};
   if (beginning.kind === 'nothing') return {};
-  if (beginning.kind === 'list') return notified('', severalRunsText(beginning.runs, beginning.count));
+  if (beginning.kind === 'list') {
+    const { runs, count } = beginning;
+    return { ...notified('', severalRunsText(runs, count)), say: severalOffersText(runs, count) };
+  }
   const view = await context.engine.view(beginning.run);
   if (!view) return {};
   if (beginning.kind === 'two_lines')
     return notified(view.run, otherSessionText(summaryOf(view), beginning.heldBy));
+  if (beginning.kind === 'offer') return offerRun(event, view, source);
   if (wasGranted(view, asked)) record.leaveToWake(startedAs(event.input));
   const at = beginning.binding?.at ?? beginning.inherits?.at;
   const more = source === 'resume' ? changesSince(event, view) : undefined;
@@ -73,10 +78,7 @@ const wasGranted = ({ state }: Loaded, asked: readonly string[]): boolean =>
   asked.some((at) => cursorAt(state, at)?.boundary?.state === 'released');
 
 /** Binds the session, and reports its start or reset to the run. */
-async function reportSessionStart(
-  { input, context, record }: HookEvent,
-  source: Source,
-): Promise<SessionPlan> {
+async function reportSessionStart({ input, context }: HookEvent, source: Source): Promise<SessionPlan> {
   const { host, session, agent, cwd } = input;
   return await context.sessions.begin({
     source,
@@ -84,7 +86,6 @@ async function reportSessionStart(
     session,
     cwd,
     ...(agent ? { agent } : {}),
-    ...(source === 'compact' && wasBriefed(record.delivery) ? { briefed: record.delivery.run } : {}),
     ...(context.pid === undefined ? {} : { pid: context.pid }),
   });
 }
@@ -135,7 +136,16 @@ export async function userPrompt(event: HookEvent): Promise<HookOutput> {
   const answered = typed && (await runTypedCommand(event, typed));
   if (answered) return answered;
   await context.sessions.seen(key);
-  if (record.delivery) return await catchUp(event);
+  const output = record.delivery ? await catchUp(event) : await startUnseen(event);
+  const { delivery } = record;
+  const asked = delivery?.offered && /^continue[.!]?$/i.test(input.prompt?.trim() ?? '');
+  const takesUp = asked && (await context.bindings.get(key)) === undefined;
+  return takesUp ? await bind(event, { run: delivery.run, source: 'resume' }) : output;
+}
+
+/** A session whose start no hook saw. */
+async function startUnseen(event: HookEvent): Promise<HookOutput> {
+  const { input, context, key } = event;
   if ((await context.bindings.get(key)) !== undefined) return {};
   // The host writes the transcript after the first prompt.
   const fresh = input.transcript !== undefined && !existsSync(input.transcript);

@@ -5,7 +5,7 @@ import type { HookOutput, ToolUse } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { markedRuns, markRun, portable, readCommand } from '../workspace/index.ts';
 import { positionOf } from './compile-briefing.ts';
-import { prove } from './deliver-briefing.ts';
+import { deliver, prove } from './deliver-briefing.ts';
 import { findDelivery } from './find-delivery.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
@@ -62,29 +62,34 @@ export function mayNotUse({ agents = {} }: Definition, agent: string, tool: stri
 export async function afterTool(event: HookEvent): Promise<HookOutput> {
   const { tool } = event.input;
   await event.context.sessions.seen(event.key);
-  if (tool?.kind === 'stepfast') await bindCaller(event, tool);
+  const briefing = tool?.kind === 'stepfast' ? await bindCaller(event, tool) : undefined;
+  if (briefing) return briefing;
   if (tool?.path !== undefined) await recordFile(event, tool, tool.path);
   return await catchUp(event);
 }
 
-async function bindCaller(event: HookEvent, tool: ToolUse): Promise<void> {
+/** Returns the briefing for a session that was offered the run and takes it up with this call. */
+async function bindCaller(event: HookEvent, tool: ToolUse): Promise<HookOutput | undefined> {
   const { host, input, context, key, record } = event;
   const { answer, at: asked } = tool;
   const at = answer?.at ?? asked;
   const run = answer?.run ?? runOf(at, markedRuns(context.marks));
-  if (!answer || answer.refused || run === undefined) return;
+  if (!answer || answer.refused || run === undefined) return undefined;
   const view = await context.engine.view(run);
-  if (!view || ended(view.state)) return;
+  if (!view || ended(view.state)) return undefined;
   // A session that was only notified of others, and only looks at the run, does not take part in it.
-  const outsider = record.delivery !== undefined && !wasBriefed(record.delivery);
-  if (outsider && tool.call === 'workflow_status' && asked === undefined) return;
+  const { delivery } = record;
+  const takesUp = delivery?.offered && delivery.run === run;
+  const outsider = delivery !== undefined && !wasBriefed(delivery) && !takesUp;
+  if (outsider && tool.call === 'workflow_status' && asked === undefined) return undefined;
   const pid = context.pid === undefined ? {} : { pid: context.pid };
   await context.sessions.called(key, { run, ...(at === undefined ? {} : { at }), cwd: input.cwd, ...pid });
   // A note may add required reading.
   if (tool.call === 'workflow_note') markRun(context.marks, run, view.definition, view.state);
-  const { delivery } = record;
+  if (takesUp) return await deliver(event, view, { at, source: 'resume', why: 'call' });
   const unseen = delivery && findDelivery(host, input.transcript, delivery) === 'unknown';
   if (unseen && asked !== undefined && delivery.at === asked) await prove(event, 'handle');
+  return undefined;
 }
 
 /** The run that a handle belongs to. */

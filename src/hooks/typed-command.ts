@@ -58,7 +58,8 @@ async function resume(event: HookEvent): Promise<HookOutput | undefined> {
   return only && !second ? await bind(event, { run: only.run, source: 'resume' }) : undefined;
 }
 
-async function bind(
+/** From now on the session works on the run: it gets its briefing. */
+export async function bind(
   event: HookEvent,
   { run, at, source }: { run: string; at?: string | undefined; source: 'startup' | 'resume' },
 ): Promise<HookOutput> {
@@ -66,7 +67,7 @@ async function bind(
   const pid = context.pid === undefined ? {} : { pid: context.pid };
   await context.sessions.called(key, { run, ...(at === undefined ? {} : { at }), cwd: input.cwd, ...pid });
   const view = await context.engine.view(run);
-  return view ? await deliver(event, view, { at, source, why: 'typed' }) : {};
+  return view && !ended(view.state) ? await deliver(event, view, { at, source, why: 'typed' }) : {};
 }
 
 function refusedText(refused: Refused): string {

@@ -6,6 +6,7 @@ import { briefingFromState } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { isInFiles, lastKnownRun } from './last-known-run.ts';
+import { offerRun } from './offer-run.ts';
 import { wasBriefed, watchTools } from './session-record.ts';
 import { fileToRecord, mayNotUse } from './tool-use.ts';
 
@@ -79,7 +80,6 @@ async function lastKnownBriefing(event: HookEvent): Promise<HookOutput> {
     cwd: portable(input.cwd, project.root),
     worktree: portable(project.worktree, project.root),
     ...(context.pid === undefined ? {} : { pid: context.pid }),
-    ...(source === 'compact' && wasBriefed(record.delivery) ? { briefed: record.delivery.run } : {}),
   };
   const presence = { now: now(), boot: bootId(machineId(state)), isAlive };
   const live = liveRuns(known.map(({ view }) => view));
@@ -90,6 +90,7 @@ async function lastKnownBriefing(event: HookEvent): Promise<HookOutput> {
   const about = live.find(({ run }) => run === beginning.run);
   const found = known.find(({ view }) => view.run === beginning.run);
   if (!about || !found) return {};
+  if (beginning.kind === 'offer') return offerRun(event, found.view, source);
   if (beginning.kind === 'two_lines')
     return notified(about.run, source, otherSessionText(about, beginning.heldBy));
   const { at } = beginning.binding ?? {};

@@ -1,7 +1,7 @@
 import { type RunStatus, type StopVerdict, suffixOf } from '../machine/index.ts';
 import { commandFor } from './agent-shell.ts';
 import { count as counted } from './text.ts';
-import { lasting } from './time-ago.ts';
+import { ago, lasting } from './time-ago.ts';
 
 /** What hooks say into a session, to its agent or to the person at its screen. */
 
@@ -20,6 +20,21 @@ export const otherSessionText = (run: LiveRun, holder: string): string =>
   `The Stepfast run ${run.run} (${described(run)}) is live here; the session ${holder.slice(0, 60)} works on it.
 This session has no part in it unless it is handed a position; workflow_status then shows the position.`;
 
+interface Offer extends LiveRun {
+  phase: { current: number; total: number };
+  updatedAt: number;
+  now: number;
+}
+
+/** To the person whose session starts where a run is unfinished that it has no part in. */
+export const offerText = ({ workflow, summary, step, phase, updatedAt, now }: Offer): string =>
+  `Stepfast: unfinished here: ${workflow}${summary === undefined ? '' : ` "${summary.slice(0, 80)}"`}, step ${phase.current} of ${phase.total} (${step}), last active ${ago(updatedAt, now)}. To go on with it, say: continue. To end it: /stepfast:cancel`;
+
+/** To its agent. */
+export const offerForAgentText = (offer: Offer): string =>
+  `Unfinished here, and not part of this session: the Stepfast run ${offer.run} (${described(offer)}), last active ${ago(offer.updatedAt, offer.now)}.
+Only if the user wants to continue it, call workflow_status, and its briefing follows. Otherwise leave it alone.`;
+
 /** To the agent, before the last known state of a run whose server does not answer. */
 export function lastKnownText(then: number, now: number): string {
   const at = `${new Date(then).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
@@ -37,6 +52,10 @@ export const severalRunsText = (runs: readonly LiveRun[], count: number): string
     ...runs.map((run) => `- ${run.run}: ${described(run)}`),
     'Call workflow_start with run_id to continue one of them.',
   ].join('\n');
+
+/** To the person of that session. */
+export const severalOffersText = (runs: readonly LiveRun[], count: number): string =>
+  `Stepfast: ${count} unfinished runs here${count > runs.length ? ', among them' : ''}: ${runs.map(({ workflow, summary }) => (summary === undefined ? workflow : `${workflow} "${summary.slice(0, 60)}"`)).join(', ')}. To go on with one, say which.`;
 
 /** To the agent whose stop is held. */
 export const stopHeldText = ({ at }: Extract<StopVerdict, { hold: true }>, next: string): string =>

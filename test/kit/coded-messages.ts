@@ -144,6 +144,12 @@ export const liveRunText: typeof real.liveRunText = ({ run }) => coded('live_run
 /** One line a run, as the sentences have it. */
 export const severalRunsText = (runs: readonly LiveRun[], count: number): string =>
   [coded('several_runs', { count }), ...runs.map(({ run }) => `- ${run}`)].join('\n');
+export const severalOffersText = (_: readonly LiveRun[], count: number): string =>
+  coded('several_offers', { count });
+export const offerText: typeof real.offerText = ({ workflow, step, phase }) =>
+  coded('offer', { workflow, step, phase: `${phase.current}/${phase.total}` });
+export const offerForAgentText: typeof real.offerForAgentText = ({ run }) =>
+  `${coded('offer_for_agent', { run })}\n-`;
 export const stopHeldText: typeof real.stopHeldText = ({ at }, next) =>
   `${coded('stop_held', { at })} ${next}`;
 export const stopRedText: typeof real.stopRedText = ({ gates, ...held }) =>

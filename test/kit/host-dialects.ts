@@ -40,7 +40,7 @@ const claude: HostDialect = {
     status: 'mcp__plugin_stepfast_stepfast__workflow_status',
     project: 'CLAUDE_PROJECT_DIR',
   },
-  payload({ kind, session, cwd, agent, id, source, cleared, tool, stopActive, trigger }) {
+  payload({ kind, session, cwd, agent, id, prompt, source, cleared, tool, stopActive, trigger }) {
     const event = claudeEvents[kind];
     const name =
       tool && (tool.kind === 'stepfast' || tool.kind === 'other' ? tool.name : claudeTools[tool.kind]);
@@ -56,6 +56,7 @@ const claude: HostDialect = {
       hook_event_name: event,
       transcript_path: '/nowhere/transcript.jsonl',
       prompt_id: id,
+      prompt,
       agent_id: agent?.id,
       agent_type: agent?.type,
       source,
@@ -98,7 +99,7 @@ const tinyTools = { read: 'look', write: 'put', shell: 'shell', agent: 'help', s
 const tiny: HostDialect = {
   host: tinyHost,
   names: { edit: 'change', status: 'stepfast/workflow_status', project: 'TINY_FOLDER' },
-  payload({ kind, session, cwd, agent, id, source, cleared, tool, stopActive }) {
+  payload({ kind, session, cwd, agent, id, prompt, source, cleared, tool, stopActive }) {
     const { path: file, at, answer, agent: role, prompt: words } = tool ?? {};
     const verb =
       tool && (tool.kind === 'stepfast' || tool.kind === 'other' ? tool.name : tinyTools[tool.kind]);
@@ -106,6 +107,7 @@ const tiny: HostDialect = {
       talk: session,
       folder: cwd,
       ...(id === undefined ? {} : { number: Number(id) }),
+      ...(prompt === undefined ? {} : { words: prompt }),
       ...(agent ? { helper: { id: agent.id, role: agent.type ?? '' } } : {}),
       ...(source === 'resume' ? { how: 'back' } : cleared ? { how: 'wiped' } : {}),
       ...(stopActive === undefined ? {} : { again: stopActive }),

@@ -13,7 +13,7 @@ export const tinyHost: Host = {
   parse(event, payload) {
     const kind = Object.hasOwn(kinds, event) ? kinds[event] : undefined;
     if (kind === undefined || typeof payload !== 'object' || payload === null) return undefined;
-    const { talk, folder, helper, using, how, again, number } = payload as TinyPayload;
+    const { talk, folder, helper, using, how, again, number, words } = payload as TinyPayload;
     if (typeof talk !== 'string' || typeof folder !== 'string') return undefined;
     const id = number === undefined ? {} : { id: String(number) };
     const agent = helper === undefined ? {} : { agent: { id: helper.id, type: helper.role } };
@@ -22,6 +22,7 @@ export const tinyHost: Host = {
     function own(of: HookKind): Partial<HookInput> {
       if (of === 'session_start') return { source: how === 'back' ? 'resume' : 'startup' };
       if (of === 'stop' || of === 'subagent_stop') return { stopActive: again === true };
+      if (of === 'prompt') return words === undefined ? {} : { prompt: words };
       if (of === 'session_end') return { cleared: how === 'wiped' };
       return using === undefined ? {} : { tool: toolOf(using) };
     }
@@ -63,6 +64,7 @@ export interface TinyPayload {
   how?: string;
   again?: boolean;
   number?: number;
+  words?: string;
 }
 
 const toolKinds: Readonly<Record<string, ToolKind>> = {

@@ -29,6 +29,11 @@ export interface Presence {
 }
 
 const presentMs = 30 * 60_000;
+const inactiveMs = 7 * 24 * 3_600_000;
+
+/** Without activity for a week: listed, but not offered to new sessions. */
+export const isInactive = ({ updatedAt }: { updatedAt: number }, now: number): boolean =>
+  now - updatedAt > inactiveMs;
 
 export const liveRuns = (runs: readonly RunInfo[]): LiveRun[] =>
   runs.flatMap(({ state }) => (state && !ended(state) ? [liveRun(state)] : []));

@@ -49,23 +49,23 @@ const begin = (
 ) => beginSession({ ...start, ...more }, runs, bindings, at);
 
 describe('a session that begins', () => {
-  test('[P4/1] with one live run and no live holder gets the briefing, and is bound only by its first call', () => {
+  test('[P4/1] [U10] with one live run and no live holder is offered it, and is bound only by its first call', () => {
     const beginning = begin({});
-    expect(beginning).toEqual({ kind: 'brief', run: run.run, drop: [] });
+    expect(beginning).toEqual({ kind: 'offer', run: run.run, drop: [] });
     expect(concernsStop({ host: 'h', session: 'new' }, beginning.binding, [run])).toBe(false);
     expect(concernsStop({ host: 'h', session: 'new' }, own, [run])).toBe(true);
   });
 
   test('[P4/1] a holder that ended, is dead, or was not seen for half an hour is no live holder', () => {
-    const brief = { kind: 'brief', run: run.run };
-    expect(begin({}, [{ ...bound, endedAt: now - 1 }])).toMatchObject(brief);
-    expect(begin({}, [bound], [run], dead)).toMatchObject(brief);
-    expect(begin({}, [{ ...bound, seenAt: now - 31 * minute }])).toMatchObject(brief);
+    const offer = { kind: 'offer', run: run.run };
+    expect(begin({}, [{ ...bound, endedAt: now - 1 }])).toMatchObject(offer);
+    expect(begin({}, [bound], [run], dead)).toMatchObject(offer);
+    expect(begin({}, [{ ...bound, seenAt: now - 31 * minute }])).toMatchObject(offer);
     const expired = { ...run, leases: [{ holder: 'worker', expires: now - 1 }] };
-    expect(begin({}, [], [expired])).toMatchObject(brief);
+    expect(begin({}, [], [expired])).toMatchObject(offer);
     // What is known of the process wins over a lease that has not run out.
     const leased = { ...run, leases: [{ holder: 'old', expires: now + minute }] };
-    expect(begin({}, [bound], [leased], dead)).toMatchObject(brief);
+    expect(begin({}, [bound], [leased], dead)).toMatchObject(offer);
   });
 
   test('[P4/2] with a run that is held elsewhere gets two lines', () => {
@@ -81,12 +81,16 @@ describe('a session that begins', () => {
 
   test('[P4/2] the subagents of a session do not hold a run against it', () => {
     const agent = { ...bound, session: 'new', agent: 'a1' };
-    expect(begin({}, [agent])).toMatchObject({ kind: 'brief' });
+    expect(begin({}, [agent])).toMatchObject({ kind: 'offer' });
     expect(begin({ session: 'third' }, [agent])).toMatchObject({ kind: 'two_lines', heldBy: 'new/a1' });
   });
 
   test('[P4/3] with several runs gets at most five, the last moved first, and no guess', () => {
-    const many = Array.from({ length: 7 }, (_, index) => ({ ...run, run: `r-${index}`, updatedAt: index }));
+    const many = Array.from({ length: 7 }, (_, index) => ({
+      ...run,
+      run: `r-${index}`,
+      updatedAt: now + index,
+    }));
     const beginning = begin({}, [], many);
     expect(beginning).toMatchObject({ kind: 'list', count: 7 });
     expect(beginning).not.toHaveProperty('binding');
@@ -111,14 +115,20 @@ describe('a session that begins', () => {
     expect(beginning).not.toHaveProperty('inherits');
   });
 
-  test('[P4/4] after a compaction an unbound session is told of nothing but the run that it was briefed on', () => {
+  test('[P4/4] [M3] [U10] after a compaction an unbound session is offered the run again, and told of nothing else', () => {
     const compact = { source: 'compact' } as const;
-    expect(begin(compact)).toEqual({ kind: 'nothing', drop: [] });
+    expect(begin(compact)).toEqual({ kind: 'offer', run: run.run, drop: [] });
     expect(begin(compact, [], [run, other])).toEqual({ kind: 'nothing', drop: [] });
-    const briefed = { ...compact, briefed: run.run };
-    expect(begin(briefed, [], [run, other])).toMatchObject({ kind: 'brief', run: run.run });
-    expect(begin(briefed, [bound])).toMatchObject({ kind: 'two_lines', heldBy: 'old' });
-    expect(begin(briefed, [], [other])).toMatchObject({ kind: 'nothing' });
+    expect(begin(compact, [bound])).toEqual({ kind: 'nothing', drop: [] });
+  });
+
+  test('[U10] a run without activity for a week is not offered, and its own session is briefed on it', () => {
+    const week = 7 * 24 * 60 * minute;
+    const old = { ...run, updatedAt: now - week - 1 };
+    expect(begin({}, [], [old])).toEqual({ kind: 'nothing', drop: [] });
+    expect(begin({}, [], [old, other])).toMatchObject({ kind: 'offer', run: other.run });
+    expect(begin({ source: 'resume' }, [own], [old])).toMatchObject({ kind: 'brief', run: old.run });
+    expect(begin({}, [], [{ ...run, updatedAt: now - week }])).toMatchObject({ kind: 'offer' });
   });
 });
 
@@ -231,19 +241,19 @@ describe('bindings of sessions', () => {
     const linked = { worktree: `${here}/../linked` };
     expect(begin(linked)).toEqual({ kind: 'nothing', drop: [] });
     expect(begin(linked, [], [run, { ...other, worktrees: ['{project_root}/../linked'] }])).toMatchObject({
-      kind: 'brief',
+      kind: 'offer',
       run: other.run,
     });
-    expect(begin(linked, [], [{ ...run, worktrees: [] }])).toMatchObject({ kind: 'brief' });
+    expect(begin(linked, [], [{ ...run, worktrees: [] }])).toMatchObject({ kind: 'offer' });
     const task = { worktree: `${here}/.stepfast/worktrees/${run.run}/task-2` };
-    expect(begin(task)).toMatchObject({ kind: 'brief', run: run.run });
+    expect(begin(task)).toMatchObject({ kind: 'offer', run: run.run });
   });
 
   test('[P4/10] where no hooks tell of a session it holds nothing but its leases', () => {
     const state = { sessions: { tools: { startedAt: now, completed: [], resets: 0, worktree: here } } };
     const [seen] = liveRuns([{ run: run.run, state: { ...stateOf(run), ...state } }]);
     expect(seen).toMatchObject({ worktrees: [here], sessions: ['tools'], leases: [] });
-    expect(begin({}, [], seen ? [seen] : [])).toMatchObject({ kind: 'brief', run: run.run });
+    expect(begin({}, [], seen ? [seen] : [])).toMatchObject({ kind: 'offer', run: run.run });
   });
 
   test('[P4/11] a binding to a run that has ended is dropped, and binds no session', () => {

@@ -1,6 +1,6 @@
 import { isHere } from '../choose-run.ts';
 import { type Binding, type SessionKey, sameKey } from './binding.ts';
-import { holderOf, type LiveRun, type Presence } from './live-runs.ts';
+import { holderOf, isInactive, type LiveRun, type Presence } from './live-runs.ts';
 
 /** Why a session started. */
 export type Source = 'startup' | 'resume' | 'clear' | 'compact' | 'fork';
@@ -16,13 +16,14 @@ export interface SessionStart {
   cwd: string;
   /** The host's process. */
   pid?: number;
-  /** The run whose briefing is in this context, although the session made no call. */
-  briefed?: string;
 }
 
-/** What a new session is shown: a briefing, a note that another session holds the run, a list of runs, or nothing. */
+/**
+ * What a new session is shown: the briefing of the run that it is bound to, an offer to continue the only run of this
+ * worktree, a note that another session holds it, a list of runs, or nothing.
+ */
 export type SessionIntro =
-  | { kind: 'brief'; run: string }
+  | { kind: 'brief' | 'offer'; run: string }
   | { kind: 'two_lines'; run: string; heldBy: string }
   /** The most recently changed of `count` runs. */
   | { kind: 'list'; runs: LiveRun[]; count: number }
@@ -72,25 +73,30 @@ export function beginSession(
     const binding = refreshed({ ...rest, session: start.session, boundAt: presence.now }, start, presence);
     return { kind: 'brief', run: left.run, binding, inherits: left, drop: [...drop, keyIn(left)] };
   }
-  // A compacted session is shown only the run that it was briefed on.
-  const about = start.source === 'compact' ? runs.filter(({ run }) => run === start.briefed) : runs;
-  return { ...introFor(start, about, bindings, presence), drop };
+  const intro = introFor(start, runs, bindings, presence);
+  // A compacted session heard of the others when it started.
+  if (start.source === 'compact' && intro.kind !== 'offer') return { kind: 'nothing', drop };
+  return { ...intro, drop };
 }
 
-/** For a session without a binding: the only run of this worktree, or a list. */
+/** For a session without a binding: the only active run of this worktree, or a list. */
 function introFor(
   start: SessionStart,
   runs: readonly LiveRun[],
   bindings: readonly Binding[],
   presence: Presence,
 ): SessionIntro {
-  const here = runs.filter((run) => isHere(run, start.worktree)).sort((a, b) => b.updatedAt - a.updatedAt);
+  const here = runs
+    .filter(
+      (run) => isHere(run, start.worktree) && !isInactive(run, presence.nowOf?.(run.run) ?? presence.now),
+    )
+    .sort((a, b) => b.updatedAt - a.updatedAt);
   const [only, second] = here;
   if (!only) return { kind: 'nothing' };
   if (second) return { kind: 'list', runs: here.slice(0, mostListed), count: here.length };
   const heldBy = holderOf(only, keyOf(start), bindings, presence);
   if (heldBy !== undefined) return { kind: 'two_lines', run: only.run, heldBy };
-  return { kind: 'brief', run: only.run };
+  return { kind: 'offer', run: only.run };
 }
 
 /** Rebuilds a lost binding from the only run that knows the session. */

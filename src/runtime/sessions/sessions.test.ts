@@ -92,7 +92,7 @@ describe('sessions and a run', () => {
   });
 
   test('[P4/1] a session is told of the run, bound by its first call, and only then may its stop be held', async () => {
-    expect(await begin('startup', 'one')).toMatchObject({ kind: 'brief', run });
+    expect(await begin('startup', 'one')).toMatchObject({ kind: 'offer', run });
     expect(await sessions.stopping(key('one'))).toBeUndefined();
     const before = await state();
     expect(Object.keys(before.sessions)).toEqual(['tools']);
@@ -158,7 +158,7 @@ describe('sessions and a run', () => {
     await called('one');
     await sessions.ended(key('one'), { cleared: false });
     expect((await state()).sessions.one?.endedAt).toBe(now);
-    expect(await begin('startup', 'two', 11)).toMatchObject({ kind: 'brief' });
+    expect(await begin('startup', 'two', 11)).toMatchObject({ kind: 'offer' });
     now += 3_600_000;
     expect(await begin('resume', 'one')).toMatchObject({ kind: 'brief', run, binding: { session: 'one' } });
     expect((await state()).sessions.one).not.toHaveProperty('endedAt');
@@ -274,13 +274,13 @@ describe('sessions and a run', () => {
   test('a holder whose process is gone holds nothing', async () => {
     await called('one');
     alive = (pid) => pid !== 10;
-    expect(await begin('startup', 'two', 11)).toMatchObject({ kind: 'brief', run });
+    expect(await begin('startup', 'two', 11)).toMatchObject({ kind: 'offer', run });
   });
 
   test.skipIf(isServed)('bindings that cannot be written cost no briefing', async () => {
     rmSync(join(project.root, '.stepfast', 'sessions'), { recursive: true });
     project.write({ '.stepfast/sessions': 'a file' });
-    expect(await begin('startup', 'one')).toMatchObject({ kind: 'brief', run });
+    expect(await begin('startup', 'one')).toMatchObject({ kind: 'offer', run });
     await runtime.engine.execute(run, { type: 'session', now, session: 'one', event: { type: 'started' } });
     expect(await begin('resume', 'one')).toMatchObject({ kind: 'brief', binding: { run } });
     const { reply } = await runtime.engine.execute(run, { type: 'status', now });

@@ -38,19 +38,19 @@ afterEach(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-it('[P4/1] [002/7] a new session is briefed, its first call binds it and proves the delivery, its files are recorded', async () => {
+it('[P4/1] [002/7] [U10] a typed continue briefs a new session and binds it, the delivery is proven, its files are recorded', async () => {
   stage = await createStage(files);
   const { at, state } = await stage.project.startRun('w');
   const path = (name: string) => join(stage.project.root, name);
   stage.model.on(
-    lastUser(/go on/),
+    lastUser(/continue/),
     toolCall.status(at),
     reply.tool('Read', { file_path: path('docs/auth.md') }),
     reply.tool('Read', { file_path: path('README.md') }),
     reply.tool('Write', { file_path: path('src/form.ts'), content: '1\n' }),
     reply.text('✅ Workflow restored: w, Phase 1/2'),
   );
-  const { sessions, requests } = await stage.run({ prompts: ['go on'] });
+  const { sessions, requests } = await stage.run({ prompts: ['continue'] });
   const [first] = requests.requestsOf('main');
   for (const there of [
     'INSTRUCTIONS-PLAN',
@@ -68,6 +68,22 @@ it('[P4/1] [002/7] a new session is briefed, its first call binds it and proves 
   expect(Object.keys(after.reading)).toEqual(['{project_root}/docs/auth.md']);
   expect(after.artefacts).toEqual(['src/form.ts']);
   expect(after.sessions[session]?.endedAt).toBeDefined();
+});
+
+it('[U10] a question in a new session is answered without the run, whose first call then takes it up', async () => {
+  stage = await createStage(files);
+  const { run, at, state } = await stage.project.startRun('w');
+  stage.model.on(lastUser(/README/), reply.text('Nothing much.'));
+  stage.model.on(lastUser(/login form/), toolCall.status(), reply.text('Going on.'));
+  const { sessions, requests } = await stage.run({
+    prompts: ['What is in the README?', 'Go on with the login form.'],
+  });
+  const [question, , called] = requests.requestsOf('main');
+  const offer = question ? contextOf(question) : '';
+  expect(offer).toContain(run);
+  for (const imposed of ['ACTION REQUIRED', 'INSTRUCTIONS-PLAN', at]) expect(offer).not.toContain(imposed);
+  expect(called && contextOf(called)).toContain('ACTION REQUIRED');
+  expect((await state()).sessions[sessions[0] ?? '']).toMatchObject({ witness: 'hooks' });
 });
 
 it('[P4/4] [002/6] [pain 2] [pain 3] [pain 9] [pain 10] after a compaction that keeps little the briefing has it all', async () => {
@@ -195,7 +211,7 @@ it('[004/5] [004/6] critical artifacts come with the start, with a phase, and ag
   });
   const { at, events } = await stage.project.startRun('w');
   stage.model.on(
-    lastUser(/go on/),
+    lastUser(/continue/),
     toolCall.status(at),
     toolCall.advance('Planned.', at),
     reply.tool('mcp__stepfast__workflow_context', {}),
@@ -203,7 +219,7 @@ it('[004/5] [004/6] critical artifacts come with the start, with a phase, and ag
   );
   stage.model.always(summariser(), forgetsAll());
   stage.model.on(lastUser(/and now/), reply.text('Going on.'));
-  const ran = await stage.run({ prompts: ['go on', 'go on and on', '/compact', 'and now'] });
+  const ran = await stage.run({ prompts: ['continue', 'continue with it', '/compact', 'and now'] });
   const [first] = ran.requests.requestsOf('main');
   expect(first && contextOf(first)).toContain('SPEC-TEXT');
   const [, advanced, primed] = toolResults({ requests: beforeCompaction(ran) });

@@ -49,12 +49,12 @@ const times = (text: string, part: string): number => text.split(part).length - 
 
 it('[pain 6] a start that is lost is made up for with the first prompt, one after a compaction with the next', async () => {
   const { at, state } = await stage.project.startRun('w');
-  stage.model.on(lastUser(/go on/), toolCall.status(at), reply.text('Noted.'));
+  stage.model.on(lastUser(/continue/), toolCall.status(at), reply.text('Noted.'));
   stage.model.always(summariser(), forgetsAll());
   stage.model.on(lastUser(/and now/), reply.text('Going on.'));
   stage.model.on(lastUser(/once more/), reply.text('Going on.'));
   const { sessions, requests } = await stage.run({
-    prompts: ['go on', '/compact', 'and now', 'once more'],
+    prompts: ['continue', '/compact', 'and now', 'once more'],
     settings: settings({ without: 'SessionStart' }),
   });
   const [first] = requests.requestsOf('main');
@@ -140,8 +140,8 @@ it('[pain 8] the longest briefing that there can be arrives whole', async () => 
       { session: 'before' },
       { run },
     );
-  stage.model.on(lastUser(/go on/), toolCall.status(`${run.slice(-8)}:plan#1`), reply.text('Noted.'));
-  const ran = await stage.run({ prompts: ['go on'] });
+  stage.model.on(lastUser(/continue/), toolCall.status(`${run.slice(-8)}:plan#1`), reply.text('Noted.'));
+  const ran = await stage.run({ prompts: ['continue'] });
   const [first] = ran.requests.requestsOf('main');
   const text = first ? contextOf(first) : '';
   for (const there of ['LAST-WORDS', 'D0 ', 'D6 ', 'Any section in full']) expect(text).toContain(there);
