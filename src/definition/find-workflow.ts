@@ -43,7 +43,8 @@ export function workflowSearchPath(options: SearchPathOptions = {}): WorkflowDir
   return found;
 }
 
-function userDirectory(
+/** Where the user's own files of every program are. */
+export function userDirectory(
   home: string,
   env: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform,

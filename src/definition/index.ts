@@ -4,6 +4,7 @@ export { type ConditionContext, compileCondition } from './evaluate-condition.ts
 export {
   findWorkflow,
   readWorkflowFile,
+  userDirectory,
   type WorkflowDirectory,
   workflowSearchPath,
 } from './find-workflow.ts';

@@ -2,6 +2,7 @@ import { failureLines, redactQuickly } from '../context/index.ts';
 import { checkAtStop, cursorAt, ended, maxHolds, type StopCheck } from '../machine/index.ts';
 import {
   checkLeftText,
+  freshContextText,
   greenStaysText,
   handedOverText,
   refusalText,
@@ -10,6 +11,7 @@ import {
   stillRedText,
   stopHeldText,
   stopRedText,
+  subagentFirstText,
 } from '../messages/index.ts';
 import { createEndNotices, type HookOutput, isRefused } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
@@ -72,7 +74,7 @@ export async function afterCheck(
   view: Loaded,
   { at }: Pick<OpenPosition, 'at'>,
 ): Promise<HookOutput> {
-  const { context } = event;
+  const { context, record } = event;
   const cursor = cursorAt(view.state, at);
   if (cursor && !cursor.waiting) {
     if (cursor.checked?.pass) return { say: greenStaysText(cursor.step) };
@@ -87,10 +89,12 @@ export async function afterCheck(
     return {};
   }
   if (view.state.status !== 'running') return notice(event, view);
-  const { view: opened, instructions, next } = await openNextPosition(event, view);
-  return instructions === undefined
-    ? notice(event, opened)
-    : { block: handedOverText({ instructions, next }) };
+  const { view: opened, action, instructions, next } = await openNextPosition(event, view);
+  if (instructions !== undefined) return { block: handedOverText({ instructions, next }) };
+  // A subagent needs nothing of the person. If the agent starts none, the next stop asks the person.
+  if (action.do === 'reset_context' && record.notifyOnce(`subagent ${action.at}`))
+    return { block: freshContextText(next), say: subagentFirstText(opened.state.step) };
+  return notice(event, opened);
 }
 
 async function continueWithFailures(event: HookEvent, view: Loaded, at: string): Promise<HookOutput> {

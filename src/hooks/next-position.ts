@@ -1,3 +1,4 @@
+import type { Action } from '../machine/index.ts';
 import { nextForTools } from '../messages/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { positionOf } from './compile-briefing.ts';
@@ -7,14 +8,21 @@ import type { HookEvent } from './hook-event.ts';
 export async function openNextPosition(
   { context, session }: HookEvent,
   before: Loaded,
-): Promise<{ view: Loaded; next: string; instructions: string | undefined }> {
-  const command = { now: context.now(), session, type: 'status' } as const;
-  const view = (await context.engine.execute(before.run, command)).view ?? before;
+): Promise<{ view: Loaded; action: Action; next: string; instructions: string | undefined }> {
+  const view = await opened();
   const { status } = positionOf(view, context, { session });
   const { action } = status;
   return {
     view,
+    action,
     next: nextForTools(action),
     instructions: action.do === 'work' ? status.instructions : undefined,
   };
+
+  async function opened(): Promise<Loaded> {
+    // The transition may have requested it. To ask for the status again would skip it.
+    if (positionOf(before, context, { session }).cursor?.boundary?.state === 'requested') return before;
+    const command = { now: context.now(), session, type: 'status' } as const;
+    return (await context.engine.execute(before.run, command)).view ?? before;
+  }
 }

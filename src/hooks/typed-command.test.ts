@@ -60,6 +60,18 @@ const codeIn = async (): Promise<string> => {
   return /approve ([0-9a-f]{4})/.exec(String(json.systemMessage))?.[1] ?? '';
 };
 
+test('[U15] with decide: terminal nothing that is typed in the session counts, and the notice names the command', async () => {
+  await atReview();
+  kit.project.env.XDG_CONFIG_HOME = join(kit.project.root, '..', 'user');
+  mkdirSync(join(kit.project.env.XDG_CONFIG_HOME, 'stepfast'), { recursive: true });
+  appendFileSync(join(kit.project.env.XDG_CONFIG_HOME, 'stepfast', 'config.yaml'), 'decide: terminal\n');
+  expect(String((await kit.fire('Stop')).json.systemMessage)).not.toContain('/stepfast:');
+  expect((await type('/stepfast:approve')).json).toMatchObject({ continue: false });
+  expect((await state()).status).toBe('waiting');
+  expect((await type('/stepfast:cancel')).json).toMatchObject({ continue: false });
+  expect((await state()).status).toBe('waiting');
+});
+
 test('[U15] a start needs no model: the run is there, the session bound and briefed', async () => {
   const { context } = await submit('/stepfast:start w add a page');
   expect(context).toContain('INSTRUCTIONS-PLAN');

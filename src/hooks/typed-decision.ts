@@ -17,7 +17,7 @@ import {
 } from '../messages/index.ts';
 import { createEndNotices, createHolds, type HookOutput, isRefused, type Request } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
-import { type LocalWorkspace, requireOwnFolders } from '../workspace/index.ts';
+import { decidesIn, type LocalWorkspace, requireOwnFolders } from '../workspace/index.ts';
 import { decisionCode } from './decision-code.ts';
 import type { HookEvent } from './hook-event.ts';
 import { openNextPosition } from './next-position.ts';
@@ -31,6 +31,8 @@ export async function decide(event: HookEvent, name: TypedDecision, words: strin
   const { host, input, context } = event;
   if (!(host.typed?.(input, context.env, context.home) ?? false))
     return { stop: notTypedText(terminalCommand(name)) };
+  if (decidesIn(context.home, context.env) === 'terminal')
+    return { stop: terminalOnlyText(terminalCommand(name), 'configured') };
   if (name === 'hold') return hold(event, words);
   const { openHookRuntime } = await import('./with-files.ts');
   const runtime = openHookRuntime(context);
@@ -39,7 +41,7 @@ export async function decide(event: HookEvent, name: TypedDecision, words: strin
   if (!view) return { stop: usageText(name) };
   const { run, state, definition } = view;
   if (context.engine.serverOf?.(run) !== undefined)
-    return { stop: terminalOnlyText(terminalCommand(name, run)) };
+    return { stop: terminalOnlyText(terminalCommand(name, run), 'server') };
   const request = requestFor(view, name, words);
   if (!request) return { stop: usageText(name) };
   const actor = { kind: 'person' as const, name: context.env.USER ?? 'user' };

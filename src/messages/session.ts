@@ -1,5 +1,5 @@
-import { type RunStatus, type StopVerdict, suffixOf } from '../machine/index.ts';
-import { commandFor } from './agent-shell.ts';
+import { type Action, type RunStatus, type StopVerdict, suffixOf } from '../machine/index.ts';
+import { commandFor, decisionFor, decisionNoun } from './agent-shell.ts';
 import { count as counted } from './text.ts';
 import { ago, lasting } from './time-ago.ts';
 
@@ -90,6 +90,9 @@ export const stopRedText = ({
 export const handedOverText = ({ instructions, next }: { instructions: string; next: string }): string =>
   `Stepfast: the checks passed, and this step is done. The next step:\n\n${instructions}\n\n${next}`;
 
+export const freshContextText = (next: string): string =>
+  `Stepfast: the checks passed, and this step is done. ${next}`;
+
 /** To the summarizer and, with a manual compaction, on the person's screen: one line. */
 export const compactionText = (workflow: string, step: string): string =>
   `Stepfast restores the run '${workflow}' after this compaction, at the step '${step}'. Keep what the user decided.`;
@@ -103,6 +106,8 @@ export const checkLeftText = (commands: readonly string[]): string =>
   `Stepfast: ${commands.join(', ') || 'the check'} is still running. This session continues by itself when it fails or a next step follows.`;
 export const greenStaysText = (step: string): string =>
   `Stepfast: the checks of '${step}' pass. The step stays open, because the agent asked a question.`;
+export const subagentFirstText = (step: string): string =>
+  `Stepfast: the next step, '${step}', starts with a fresh context. The agent may start a subagent for it.`;
 export const stepOpenText = (step: string): string => `Stepfast: the step '${step}' is still open.`;
 export const stillRedText = (step: string, command: string): string =>
   `Stepfast: ✗ ${command} still fails, so '${step}' is not done.`;
@@ -184,8 +189,11 @@ export const alreadyOpenText = (summary: string): string =>
   `Stepfast: this session already works on: ${summary}. Tell the agent what to add, or end that run first: /stepfast:cancel`;
 export const notTypedText = (command: string): string =>
   `Stepfast: this was not typed by a person, so it was not recorded. In a terminal: ${command}`;
-export const terminalOnlyText = (command: string): string =>
-  `Stepfast: this run is on a server. Decide in a terminal: ${command}`;
+export const terminalOnlyText = (command: string, why: 'server' | 'configured'): string =>
+  `Stepfast: ${why === 'server' ? 'this run is on a server' : "your configuration says 'decide: terminal'"}. Decide in a terminal: ${command}`;
+/** What follows the name of a position, where decisions are taken in a terminal. */
+export const decideInTerminalText = (action: Extract<Action, { do: 'wait' }>, run: string): string =>
+  `waits for your ${decisionNoun(action)}. In a terminal: ${decisionFor(action, suffixOf(run)).join(', or ')}`;
 export const runCancelledText = (summary: string): string =>
   `Stepfast: ✗ cancelled, not verified: ${summary}`;
 export const trustText = (name: string, commands: readonly string[], code: string | undefined): string =>

@@ -30,7 +30,7 @@ it.skipIf(!hasTmux)(
     const { reply: told } = await runtime.start({ workflow: 'w' }, { session: 'mcp-before' });
     const at = 'at' in told ? told.at : undefined;
     model.on(
-      lastUser(/go on/),
+      lastUser(/continue/),
       reply.tool('mcp__stepfast__workflow_advance', { at, output: 'Planned!' }),
       reply.text('Noted.', { usage: { input_tokens: 620_000 } }),
     );
@@ -62,8 +62,8 @@ it.skipIf(!hasTmux)(
       rows: 30,
     });
     try {
-      await terminal.waitFor(/^ *w 1\/2 plan *$/m);
-      await terminal.type('go on');
+      await terminal.waitFor(/❯/);
+      await terminal.type('continue');
       await terminal.press('Enter');
       await terminal.waitFor(/w 1\/2 plan · ✗ PLAN\.md just now · ctx 62 %/);
     } finally {

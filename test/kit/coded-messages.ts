@@ -159,6 +159,10 @@ export const stopRedText: typeof real.stopRedText = ({ gates, ...held }) =>
   ].join('\n');
 export const handedOverText: typeof real.handedOverText = ({ instructions, next }) =>
   [coded('handed_over', {}), instructions, next].join('\n\n');
+export const freshContextText: typeof real.freshContextText = (next) =>
+  `${coded('fresh_context', {})} ${next}`;
+export const subagentFirstText: typeof real.subagentFirstText = (step) =>
+  coded('subagent_first', { step: `'${step}'` });
 export const checkLeftText: typeof real.checkLeftText = (commands) => coded('check_left', { commands });
 export const greenStaysText: typeof real.greenStaysText = (step) => coded('green_stays', { step });
 export const stepOpenText: typeof real.stepOpenText = (step) => coded('step_open', { step: `'${step}'` });
@@ -176,8 +180,10 @@ export const continueText = '[continue]';
 export const scheduledText = '[scheduled]';
 export const alreadyOpenText: typeof real.alreadyOpenText = (summary) => coded('already_open', { summary });
 export const notTypedText: typeof real.notTypedText = (command) => coded('not_typed', { command });
-export const terminalOnlyText: typeof real.terminalOnlyText = (command) =>
-  coded('terminal_only', { command });
+export const terminalOnlyText: typeof real.terminalOnlyText = (command, why) =>
+  coded('terminal_only', { command, why });
+export const decideInTerminalText: typeof real.decideInTerminalText = (action, run) =>
+  coded('decide_in_terminal', { for: action.for, run });
 export const runCancelledText: typeof real.runCancelledText = (summary) => coded('cancelled', { summary });
 export const trustText: typeof real.trustText = (name, commands, code) =>
   coded('trust', { name, commands, code });

@@ -5,19 +5,13 @@ import { ago, columnsOf, printable, truncate } from '../../messages/index.ts';
 import {
   createBindings,
   createEndNotices,
+  createHolds,
   type Host,
-  liveRuns,
+  hasHold,
   notePressure,
   type StatusLineInput,
 } from '../../runtime/index.ts';
-import {
-  createMarks,
-  findProject,
-  markedRuns,
-  type Project,
-  portable,
-  sameWorktree,
-} from '../../workspace/index.ts';
+import { createMarks, findProject, type Project, stateDirectory } from '../../workspace/index.ts';
 import { type LastGate, lastGate, type RunSummary, readRun } from './run-files.ts';
 
 export interface LineContext {
@@ -32,7 +26,7 @@ const widestGate = 28;
 const full = 80;
 const filling = 60;
 
-/** One line about the session's run; empty without a run. Never throws. */
+/** One line about the session's run and the hold of its worktree; empty without either. Never throws. */
 export async function statusline(stdin: string, context: LineContext): Promise<string> {
   try {
     const payload: unknown = JSON.parse(stdin);
@@ -59,24 +53,29 @@ async function lineFor(
     .map((directory) => findProject(directory))
     .find(
       ({ directory }) =>
-        markedRuns(createMarks(directory)).length > 0 ||
+        createMarks(directory).reasons().length > 0 ||
         createEndNotices(directory).recent(key, now) !== undefined,
     );
   if (!project) return '';
   const binding = await createBindings(project.directory).get(key);
   if (binding && pressure !== undefined) notePressure(project.directory, key, Math.round(pressure));
-  const run = binding?.run ?? createEndNotices(project.directory).recent(key, now) ?? onlyRunHere(project);
+  const run = binding?.run ?? createEndNotices(project.directory).recent(key, now);
   const shown = run === undefined ? undefined : readRun(project, run);
-  if (run === undefined || !shown) return '';
-  const parts = [...runParts(shown), ...gateParts(lastGate(project, run), now), ...pressureParts(pressure)];
+  const about =
+    run === undefined || !shown
+      ? []
+      : [...runParts(shown, session), ...gateParts(lastGate(project, run), now)];
+  const known = [...about, ...holdParts(project, env, now)];
+  if (known.length === 0) return '';
+  const parts = [...known, ...pressureParts(pressure)];
   const colour = !env.NO_COLOR;
   const [first, ...rest] = parts.map(([look, text]) => styled(look, printable(text), colour));
   return `${[first, ...rest].join(styled('dim', ' · ', colour))}\n`;
 }
 
-function runParts({ phase, state }: RunSummary): Part[] {
-  const name = `${state.workflow} ${phase.current}/${phase.total} ${phase.name}`;
+function runParts({ phase, state }: RunSummary, session: string): Part[] {
   const cursors = Object.values(state.cursors);
+  const name = `${state.workflow} ${phase.current}/${phase.total} ${phase.name}${taskOf(state, session)}`;
   const waiting = cursors.find((cursor) => cursor.waiting)?.waiting;
   const over = { complete: 'green', failed: 'red', cancelled: 'red' } as const;
   if (state.status !== 'running' && state.status !== 'waiting')
@@ -89,6 +88,23 @@ function runParts({ phase, state }: RunSummary): Part[] {
   if (cursors.some(({ checking }) => checking)) return [where, ['cyan', 'gates are running']];
   const action = cursors.find(({ boundary }) => boundary?.state === 'requested')?.boundary?.action;
   return action === undefined ? [where] : [where, ['yellow', `waiting for /${action}`]];
+}
+
+/** The session's task in a loop, and how many of the loop's tasks have ended. */
+function taskOf({ cursors, tasks }: State, session: string): string {
+  const mine = Object.values(cursors).filter(({ lease }) => lease === undefined || lease.holder === session);
+  const [only, second] = mine.filter(({ task }) => task !== undefined);
+  const list = only && !second ? tasks[only.step] : undefined;
+  if (!only?.task || !list) return '';
+  const ended = list.order.filter((id) => list.byId[id]?.end !== undefined).length;
+  return `, task ${truncate(only.task, widestGate, columnsOf)} (${ended} of ${list.order.length} done)`;
+}
+
+function holdParts(project: Project, env: LineContext['env'], now: number): Part[] {
+  const hold = hasHold(createMarks(project.directory))
+    ? createHolds(project, stateDirectory({ env })).get(now)
+    : undefined;
+  return hold ? [['yellow', `hold ${truncate(hold.command, widestGate, columnsOf)}`]] : [];
 }
 
 type Waiting = NonNullable<State['cursors'][string]['waiting']>;
@@ -107,19 +123,6 @@ function pressureParts(pressure: number | undefined): Part[] {
   if (pressure === undefined) return [];
   const look: Look = pressure >= full ? ['bold', 'red'] : pressure >= filling ? 'yellow' : 'dim';
   return [[look, `ctx ${Math.round(pressure)} %`]];
-}
-
-/** A session without a binding gets the briefing of the only run here, so the line shows that run. */
-function onlyRunHere(project: Project): string | undefined {
-  const here = portable(project.worktree, project.root);
-  const states = markedRuns(createMarks(project.directory)).flatMap((run) => {
-    const state = readRun(project, run)?.state;
-    return state ? [{ run, state }] : [];
-  });
-  const [only, second] = liveRuns(states).filter(
-    ({ worktrees }) => worktrees.length === 0 || worktrees.some((each) => sameWorktree(each, here)),
-  );
-  return second ? undefined : only?.run;
 }
 
 const styled = (look: Look, text: string, colour: boolean): string =>

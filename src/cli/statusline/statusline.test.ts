@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHookKit, type HookKit } from '../../../test/kit/hooks.ts';
-import { createBindings } from '../../runtime/index.ts';
+import { createBindings, createHolds } from '../../runtime/index.ts';
+import { stateDirectory } from '../../workspace/index.ts';
 import { statusline } from './line.ts';
 
 const workflow = `name: w
@@ -79,12 +80,40 @@ test('context pressure is kept in the binding and never in the journal', async (
   expect(readFileSync(journal, 'utf8')).toBe(before);
 });
 
-test('a session that is not bound sees the only run, and of several none', async () => {
-  await kit.start();
-  expect(await line({ session_id: 'new' })).toContain('w 1/2 plan');
-  const second = await kit.runtime.start({ workflow: 'w', summary: 'Another' }, { session: 'mcp-2' });
-  expect(second.run).toBeDefined();
+test('[U10] a session sees only its own run', async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  expect(await line()).toContain('w 1/2 plan');
   expect(await line({ session_id: 'new' })).toBe('');
+});
+
+test('in a loop it shows the task', async () => {
+  kit.project.write({
+    '.stepfast/workflows/w.yaml': `name: w
+description: x
+steps:
+  - { id: build, type: loop, instructions: x }
+loops:
+  build:
+    - { id: code, instructions: y }
+`,
+  });
+  const { run, at } = await kit.start();
+  const tasks = ['form', 'page'].map((id) => ({ id, title: id }));
+  const first = await kit.call(run, { type: 'setTasks', loop: 'build', tasks });
+  await kit.called('a', { run, at });
+  expect(await line()).toContain('w 1/1 build, task form (0 of 2 done)');
+  await kit.call(run, { type: 'advance', output: 'Coded.', at: first });
+  expect(await line()).toContain('task page (1 of 2 done)');
+});
+
+test('a hold is shown, also without a run', async () => {
+  const env = { NO_COLOR: '1', XDG_STATE_HOME: join(kit.project.root, '..', 'state') };
+  const holds = createHolds(kit.runtime.project, stateDirectory({ env }));
+  holds.set('npm test', Date.now());
+  expect(await line({}, env)).toBe('hold npm test · ctx 42 %\n');
+  holds.drop();
+  expect(await line({}, env)).toBe('');
 });
 
 test('[U14] a run that has ended is shown for ten minutes', async () => {

@@ -2,7 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClaudeProject, contextOf, lastUser, reply, toolCall } from '../../../src/testing/index.ts';
+import {
+  type ClaudeProject,
+  contextOf,
+  lastUser,
+  reply,
+  subagent,
+  toolCall,
+} from '../../../src/testing/index.ts';
 import { createClaudeProject } from '../../kit/claude.ts';
 
 const workflow = (gate: string, more = '') => `name: w
@@ -104,6 +111,39 @@ describe('an agent that never calls a Stepfast tool', () => {
     const last = ran.requests.requestsOf('main').at(-1);
     expect(last && contextOf(last)).toContain('INSTRUCTIONS-END');
     expect((await state()).step).toBe('end');
+  });
+
+  it('[U20] a step with a fresh context goes to a subagent first, and is left to the parent where it did not advance', async () => {
+    const fresh =
+      '  - { id: build, type: action, context: clear, instructions: INSTRUCTIONS-BUILD, gate: [{ run: "grep -q built built.txt" }] }\n';
+    await begin(workflow(passes, fresh));
+    stage.model.on(lastUser(/make it 42/), edit('42'), reply.text('Done.'));
+    stage.model.on(
+      told(/to a subagent, or end/),
+      (request) => {
+        const [at = ''] = /\b\w+:build#1/.exec(contextOf(request)) ?? [];
+        return reply.tool('Agent', {
+          description: 'Builds',
+          subagent_type: 'general-purpose',
+          prompt: `Build it: ${at}`,
+          run_in_background: false,
+        });
+      },
+      reply.text('The subagent has built it.'),
+    );
+    stage.model.on(
+      subagent(/Build it: /),
+      toolCall.bash('echo built > built.txt'),
+      reply.text('I have built it, and advanced nothing.'),
+    );
+    const ran = await stage.run({ prompts: [typed] });
+    expect(shownIn(ran.events)).toContain("'build'");
+    const [handed] = ran.requests.requestsOf('subagent');
+    expect(handed && contextOf(handed)).toContain('INSTRUCTIONS-BUILD');
+    expect(await state()).toMatchObject({
+      status: 'complete',
+      outputs: { build: { text: 'The subagent has built it.', receipts: [{ pass: true }] } },
+    });
   });
 
   it('a last message that is a question keeps the position open, though green', async () => {

@@ -82,7 +82,7 @@ it('[pain 20] settings of others stay as they were typed, the plugin works, and 
   expect(read(join(configOf(home), 'settings.json'))).toBe('{"theme":   "dark"}\n');
 
   await project.runtime().start({ workflow: 'w' }, { session: 'mcp-before' });
-  const { requests } = await runClaude({ cwd: project.root, home, model, prompts: ['hello'] });
+  const { requests } = await runClaude({ cwd: project.root, home, model, prompts: ['continue'] });
   const [first] = requests.requestsOf('main');
   const told = first ? contextOf(first) : '';
   expect(told).toContain('INSTRUCTIONS-PLAN');
@@ -96,7 +96,7 @@ it('[pain 20] settings of others stay as they were typed, the plugin works, and 
   );
   expect(existsSync(join(state(), 'plugin'))).toBe(false);
   expect(existsSync(join(project.root, '.stepfast', 'workflows', 'go.yaml'))).toBe(true);
-  const after = await runClaude({ cwd: project.root, home, model, prompts: ['hello'] });
+  const after = await runClaude({ cwd: project.root, home, model, prompts: ['continue'] });
   const [plain] = after.requests.requestsOf('main');
   expect(plain && contextOf(plain)).not.toContain('INSTRUCTIONS-PLAN');
 });
@@ -156,14 +156,14 @@ it('--team switches the plugin on in the file that is committed, and names no pa
     enabledPlugins: { 'stepfast@stepfast': true },
   });
   await project.runtime().start({ workflow: 'w' }, { session: 'mcp-before' });
-  const { requests } = await runClaude({ cwd: project.root, home, model, prompts: ['hello'] });
+  const { requests } = await runClaude({ cwd: project.root, home, model, prompts: ['continue'] });
   const [first] = requests.requestsOf('main');
   expect(first && contextOf(first)).toContain('INSTRUCTIONS-PLAN');
 });
 
 it('a member of the team without Stepfast notices nothing', async () => {
   put(settingsOf('settings.json'), '{ "enabledPlugins": { "stepfast@stepfast": true } }\n');
-  const run = await runClaude({ cwd: project.root, home, model, prompts: ['hello'] });
+  const run = await runClaude({ cwd: project.root, home, model, prompts: ['continue'] });
   expect(run.turns[0]).toMatchObject({ isError: false, result: 'Yes.' });
   expect(run.stderr).toBe('');
 });
@@ -194,7 +194,7 @@ it('another project keeps its plugin when one gives it up, whose settings are as
   expect(stdout).toContain('used by other projects');
   expect(read(settingsOf())).toBe(odd);
   await other.runtime().start({ workflow: 'w' }, { session: 'mcp-before' });
-  const { requests } = await runClaude({ cwd: other.root, home, model, prompts: ['hello'] });
+  const { requests } = await runClaude({ cwd: other.root, home, model, prompts: ['continue'] });
   const [first] = requests.requestsOf('main');
   expect(first && contextOf(first)).toContain('INSTRUCTIONS-PLAN');
 });
