@@ -1,4 +1,5 @@
 /** A project with `stop: check` workflows, and an agent that calls no Stepfast tool unless a test says so. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookLogEntries } from '../../../src/hooks/index.ts';
 import {
@@ -24,6 +25,15 @@ export const step = (id: string, more: string): string =>
   `  - { id: ${id}, type: action, instructions: INSTRUCTIONS-${id.toUpperCase()}, ${more} }\n`;
 
 export const gate = (run: string): string => `gate: [{ run: ${JSON.stringify(run)} }]`;
+
+/** The bundled workflow with the project's own test command, as `init` writes it. */
+export const goWith = (run: string): string =>
+  `name: go\nextends: go\nsteps:\n  - { id: do, ${gate(run)} }\n`;
+
+/** A slow gate starts with it. It ends when the test says so, so that no test waits for a clock or races with one. */
+export const until = 'while [ ! -f ../release ]; do sleep 0.1; done';
+export const release = ({ project }: ClaudeProject): void =>
+  writeFileSync(join(project.root, '..', 'release'), '');
 
 /** What a person types to start `w`. */
 export const typed = '/stepfast:start w make it 42';

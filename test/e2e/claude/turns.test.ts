@@ -1,8 +1,12 @@
 /** The end of a turn is a check: turns as people have them, each as the table in docs/claude-code.md says. */
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkLeftText, greenStaysText, stepOpenText, stillRedText } from '../../../src/messages/index.ts';
+import {
+  checkLeftText,
+  filesChangedText,
+  greenStaysText,
+  stepOpenText,
+  stillRedText,
+} from '../../../src/messages/index.ts';
 import {
   type ClaudeProject,
   contextOf,
@@ -17,12 +21,14 @@ import {
   gate,
   insists,
   passes,
+  release,
   shownIn,
   stateOf,
   step,
   stopsOf,
   told,
   typed,
+  until,
   verdictsOf,
   workflow,
 } from './checked-project.ts';
@@ -103,12 +109,20 @@ it('4: while a review is pending, turns are neither checked nor held, and the pe
   await session.send('also change it back');
   await session.close();
   expect(stage.model.left()).toBe(0);
-  expect(stage.model.unmatched()).toEqual([]);
+  expect(stage.model.unmatched().length).toBe(0);
   expect(await verdictsOf(stage)).toEqual([true]);
   expect((await stateOf(stage)).cursors.do).toMatchObject({ stops: 0, waiting: { kind: 'review' } });
 });
 
 describe('7: a gate that writes files', () => {
+  it('and changes them at every run is never green, and the person sees which', async () => {
+    await begin(step('do', gate(`date +%s%N > stamp.txt; ${passes}`)));
+    stage.model.on(lastUser(/make it/), edit('42'), reply.text('Done.'));
+    const ran = await stage.run({ prompts: [typed] });
+    expect((await stateOf(stage)).cursors.do).toMatchObject({ unstable: ['stamp.txt'], stops: 0 });
+    expect(shownIn(ran.events)).toContain(filesChangedText('do', ['stamp.txt']));
+  });
+
   it('is remembered with the tree after it: a conversation does not run it again', async () => {
     await begin(step('do', gate(`cp total.txt report.txt; ${passes}`)));
     insists(stage, edit('43'), reply.text('Done!'));
@@ -199,10 +213,6 @@ it('10: a commit only is an act: the run completes with it', async () => {
   expect(await state()).toMatchObject({ status: 'complete', outputs: { do: { text: 'Committed.' } } });
 });
 
-/** A slow gate, which ends when the test says so: no test waits for a clock, and none races with one. */
-const until = 'while [ ! -f ../release ]; do sleep 0.1; done';
-const release = (): void => writeFileSync(join(stage.project.root, '..', 'release'), '');
-
 describe('5: a gate that takes longer than the stop waits, while the person types', () => {
   it('goes on in the background through a conversation, then wakes the session', async () => {
     await begin(step('do', gate(`${until}; ${passes}`)));
@@ -215,38 +225,44 @@ describe('5: a gate that takes longer than the stop waits, while the person type
     await session.send('how far are you?');
     expect(stopsOf(stage)).toEqual(['allowed: checking', 'allowed: checking']);
     expect(await verdictsOf(stage)).toEqual([]);
-    release();
+    release(stage);
     await expect.poll(async () => (await stateOf(stage)).status).toBe('complete');
     await session.close();
     expect(await verdictsOf(stage)).toEqual([false, true]);
   });
 
-  it('never interrupts a turn: what is red is shown when it ends', async () => {
-    await begin(step('do', gate(`${until}; ${passes}`)));
-    stage.model.on(lastUser(/make it/), edit('43'), reply.text('Done!'));
-    stage.model.on(lastUser(/how far/), async () => {
-      release();
-      await expect.poll(async () => await verdictsOf(stage)).toEqual([false]);
-      await expect.poll(() => isLeftToWake()).toBe(false);
-      return reply.text('It is being checked.');
-    });
-    stage.model.on(lastUser(/and now/), reply.text('Not yet.'));
-    const session = await stage.open();
-    await session.send(typed);
-    const { events } = await session.send('how far are you?');
-    await session.send('and now?');
-    await session.close();
-    expect(shownIn(events)).toContain(stillRedText('do', `${until}; ${passes}`));
-    expect(stage.model.unmatched()).toEqual([]);
-    expect((await stateOf(stage)).cursors.do).toMatchObject({ stops: 0, checks: 1 });
-  });
-});
-
-/** A check waits for the hook that wakes the session. */
-const isLeftToWake = (): boolean =>
-  readdirSync(join(stage.project.root, '.stepfast', 'sessions', 'hooks'), { recursive: true }).some((name) =>
-    /\bwake-/.test(String(name)),
+  it.each([
+    ['red', edit('43'), /not ok 1/],
+    ['green', edit('42'), /INSTRUCTIONS-END/],
+  ])(
+    'never interrupts a turn: a %s result reaches the agent when the turn in which it came has ended',
+    async (_, tool, feedback) => {
+      await begin(step('do', gate(`${until}; ${passes}`)) + step('end', 'attempts: 1'));
+      stage.model.on(lastUser(/make it/), tool, reply.text('Done!'));
+      stage.model.on(
+        lastUser(/how far/),
+        async () => {
+          release(stage);
+          await expect.poll(async () => await verdictsOf(stage)).toHaveLength(1);
+          return toolCall.bash('cat total.txt');
+        },
+        reply.text('It is being checked.'),
+      );
+      stage.model.on(told(feedback), reply.text('I see.'));
+      const session = await stage.open();
+      await session.send(typed);
+      await session.send('how far are you?');
+      await expect.poll(() => stage.model.left()).toBe(0);
+      await session.close();
+      expect(stage.model.unmatched().length).toBe(0);
+      const [asked, read, continued, ...more] = stage.model
+        .requestsOf('main')
+        .slice(2)
+        .map((request) => feedback.test(contextOf(request)));
+      expect([asked, read, continued, more]).toEqual([false, false, true, []]);
+    },
   );
+});
 
 it('6: of two sessions in one worktree each is checked by its own run, and a third has no part in it', async () => {
   stage = await createCheckedProject({
@@ -268,7 +284,7 @@ it('6: of two sessions in one worktree each is checked by its own run, and a thi
     third.send('hello'),
   ]);
   await Promise.all([first, second, third].map((each) => each.close()));
-  expect(stage.model.unmatched()).toEqual([]);
+  expect(stage.model.unmatched().length).toBe(0);
   expect(stage.model.ofSession(outsider.session).requestsOf('main')).toHaveLength(2);
   const { engine } = runtimeIn(stage.project);
   const runs = await Promise.all((await engine.runs()).map(({ run }) => engine.view(run)));
