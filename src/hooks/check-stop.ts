@@ -2,6 +2,7 @@ import { failureLines, redactQuickly } from '../context/index.ts';
 import { checkAtStop, cursorAt, ended, maxHolds, type StopCheck } from '../machine/index.ts';
 import {
   checkLeftText,
+  filesChangedText,
   freshContextText,
   greenStaysText,
   handedOverText,
@@ -33,6 +34,8 @@ type OpenPosition = Extract<StopCheck, { at: string }>;
 /** `stop: check`: the gates of the position decide whether the work is done, not the agent's last message. */
 export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<HookOutput> {
   const { input, context, session, record } = event;
+  const left = input.inBackground ? undefined : await takeEndedCheck(event, view);
+  if (left !== undefined && !cursorAt(view.state, left)) return await afterCheck(event, view, { at: left });
   const position = checkAtStop(view.definition, view.state, session);
   if ('why' in position || input.inBackground) {
     logAllowed(event, view, 'why' in position ? position.why : 'background_tasks');
@@ -42,6 +45,7 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
   if (!position.gated) return acted ? await remind(event, view, position) : {};
   if (!acted) {
     logAllowed(event, view, 'conversation');
+    if (left === position.at) return await afterCheck(event, view, position);
     if (position.checked) await checkAgain(event, view, position);
     return stillRed(view, position);
   }
@@ -68,6 +72,18 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
   return { say: checkLeftText(commandsIn(after, position.at)) };
 }
 
+/** The position of a check that an earlier stop did not wait for, and that ended in the middle of this turn. */
+async function takeEndedCheck({ context, record }: HookEvent, { run }: Loaded): Promise<string | undefined> {
+  const { leftToWake } = record;
+  if (leftToWake.length === 0) return undefined;
+  const events = (await context.engine.entries(run)).flatMap((entry) => entry.events);
+  const last = events.findLast(
+    (event) => event.type === 'gates.finished' || event.type === 'gates.requested',
+  );
+  if (last?.type !== 'gates.finished' || !leftToWake.includes(last.id)) return undefined;
+  return record.takeFromWake(last.id) ? last.id.split('!')[0] : undefined;
+}
+
 /** What follows a check that has ended: the turn continues, or the person sees what became of it. */
 export async function afterCheck(
   event: HookEvent,
@@ -78,7 +94,7 @@ export async function afterCheck(
   const cursor = cursorAt(view.state, at);
   if (cursor && !cursor.waiting) {
     if (cursor.checked?.pass) return { say: greenStaysText(cursor.step) };
-    if (cursor.unstable) return {};
+    if (cursor.unstable) return stillRed(view, { at });
     return await continueWithFailures(event, view, at);
   }
   logAllowed(event, view, 'green');
@@ -148,6 +164,7 @@ async function checkAgain(
 function stillRed(view: Loaded, { at }: Pick<OpenPosition, 'at'>): HookOutput {
   const cursor = cursorAt(view.state, at);
   if (cursor?.checked?.pass !== false) return {};
+  if (cursor.unstable) return { say: filesChangedText(cursor.step, cursor.unstable) };
   const failed = cursor.receipts?.find(({ pass, role }) => !pass && role !== 'until');
   return { say: stillRedText(cursor.step, failed?.what ?? '') };
 }

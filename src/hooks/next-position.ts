@@ -4,7 +4,10 @@ import type { Loaded } from '../store/index.ts';
 import { positionOf } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 
-/** Opens the session's position after a transition, and requests its context action where it has one. */
+/**
+ * Opens the session's position after a transition, and requests its context action where it has one and no call has
+ * done so: under `prefer`, a second request would skip it.
+ */
 export async function openNextPosition(
   { context, session }: HookEvent,
   before: Loaded,

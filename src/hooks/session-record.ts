@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, unlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import type { ArtifactVersion, HookKind, SessionKey, Source } from '../runtime/index.ts';
 import { createMarks, type Project } from '../workspace/index.ts';
-import { names, readJson, short, timeOf, unlinkQuietly, writeWhole } from './session-files.ts';
+import { endOf, names, readJson, short, timeOf, unlinkQuietly, writeWhole } from './session-files.ts';
 import { openSubagentPrompts, type SubagentPrompts } from './subagent-prompts.ts';
 
 /** The last briefing that was injected into a session, or is due. */
@@ -57,6 +57,8 @@ export interface SessionRecord {
   inTurn: boolean;
   /** A check whose result the hook of the stop did not wait for. */
   leaveToWake(check: string): void;
+  /** The checks that were left and not taken. */
+  readonly leftToWake: readonly string[];
   /** True for one caller: the result of that check is its to deliver. */
   takeFromWake(check: string): boolean;
   /** Whether the person was not notified of this before. */
@@ -115,7 +117,12 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
       if (open) create('turn');
       else unlinkQuietly(join(folder, 'turn'));
     },
-    leaveToWake: (check) => create(`wake-${short(check)}`),
+    leaveToWake: (check) => create(`wake-${short(check)}`, check),
+    get leftToWake() {
+      return names(folder)
+        .filter((name) => name.startsWith('wake-'))
+        .flatMap((name) => endOf(join(folder, name)) ?? []);
+    },
     takeFromWake(check) {
       try {
         unlinkSync(join(folder, `wake-${short(check)}`));
@@ -140,10 +147,10 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
     },
   };
 
-  function create(name: string): void {
+  function create(name: string, content = ''): void {
     try {
       mkdirSync(folder, { recursive: true });
-      writeFileSync(join(folder, name), '');
+      writeFileSync(join(folder, name), content);
     } catch {
       // The session is then not woken.
     }

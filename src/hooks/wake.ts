@@ -25,7 +25,10 @@ export async function wake(event: HookEvent): Promise<HookOutput> {
   const began = await checkOf(event, binding.run);
   if (!began) return {};
   const view = await settled(event, began);
-  if (!view || !(await waitUntil(() => record.takeFromWake(began.id), handoverMs))) return {};
+  if (!view || record.inTurn || !(await waitUntil(() => record.takeFromWake(began.id), handoverMs)))
+    return {};
+  // In the middle of a turn the result is left to the stop of that turn.
+  if (record.inTurn) record.leaveToWake(began.id);
   const now = await context.bindings.get(key);
   if (now?.run !== view.run || now.endedAt !== undefined || ended(view.state) || record.inTurn) return {};
   const { block } = await afterCheck(event, view, { at: began.at });

@@ -112,6 +112,9 @@ export const stepOpenText = (step: string): string => `Stepfast: the step '${ste
 export const stillRedText = (step: string, command: string): string =>
   `Stepfast: ✗ ${command} still fails, so '${step}' is not done.`;
 
+export const filesChangedText = (step: string, files: readonly string[]): string =>
+  `Stepfast: the checks of '${step}' passed, but ${files.join(', ')} changed while they ran, twice, so nothing is proven. If the checks write there, add it to .gitignore, or to 'writes' of the gate.`;
+
 /** To the person: how a run ended. Only passed checks prove anything. */
 export function runEndedText(run: {
   workflow: string;

@@ -168,6 +168,8 @@ export const greenStaysText: typeof real.greenStaysText = (step) => coded('green
 export const stepOpenText: typeof real.stepOpenText = (step) => coded('step_open', { step: `'${step}'` });
 export const stillRedText: typeof real.stillRedText = (step, command) =>
   coded('still_red', { step, command });
+export const filesChangedText: typeof real.filesChangedText = (step, files) =>
+  coded('files_changed', { step, files });
 export const decidedText: typeof real.decidedText = (name, next = '') =>
   `${coded('decided', { name })} ${next}`;
 /** The symbol and the status stay. */

@@ -1,11 +1,13 @@
 /** Boundaries in a person's own session, with hooks only: `protocols.md` 1, row by row. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compactionText } from '../../../src/messages/index.ts';
 import {
   type ClaudeProject,
   contextOf,
   forgetsAll,
   lastContext,
   lastUser,
+  nearlyFull,
   reply,
   runtimeIn,
   subagent,
@@ -239,7 +241,7 @@ describe('require', () => {
   });
 });
 
-it('[P1/7] a compaction satisfies compact: the screen says /compact, and the work goes on after it', async () => {
+it('[P1/7] [U5] [U9] a compaction satisfies compact: person and screen are told /compact, the summarizer what comes after it', async () => {
   stage = await createStage({ '.stepfast/workflows/w.yaml': workflow('require', 'compact') });
   stage.model.on(
     lastUser(/begin/),
@@ -249,11 +251,39 @@ it('[P1/7] a compaction satisfies compact: the screen says /compact, and the wor
   );
   stage.model.always(summariser(), forgetsAll());
   stage.model.on(lastUser(/continue/), toolCall.advance('Built.'), reply.text('Built.'));
-  const ran = await stage.run({ prompts: ['begin', '/compact', 'continue'] });
-  expect(shownIn(ran.events)[0]).toContain('/compact');
-  expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain('INSTRUCTIONS-BUILD');
+  const session = await stage.open();
+  const { events } = await session.send('begin');
+  expect(shownIn(events)[0]).toContain('/compact');
+  const { stdout } = await stage.project.run(['status'], { terminal: true });
+  expect(stdout).toContain('/compact');
+  // A handle is for agents.
+  expect(stdout).not.toMatch(/:build#1/);
+  await session.send('/compact');
+  await session.send('continue');
+  await session.close();
+  const [summary] = stage.model.requestsOf('summariser');
+  expect(summary?.lastUser).toContain(compactionText('w', 'build'));
+  expect(summary?.lastUser).not.toContain('/compact');
+  expect(contextOf(stage.model.firstRequestAfterCompaction())).toContain('INSTRUCTIONS-BUILD');
   const { state } = await stage.project.onlyRun();
   expect((await state()).step).toBe('test');
+});
+
+it('[U5] before an automatic compaction the summarizer is told what comes after it, word for word', async () => {
+  stage = await createStage({ '.stepfast/workflows/w.yaml': workflow('require', 'compact') });
+  stage.model.on(
+    lastUser(/begin/),
+    toolCall.start('w'),
+    toolCall.advance('Planned.'),
+    toolCall.bash('ls', { usage: nearlyFull }),
+    toolCall.bash('ls'),
+    reply.text('Compacted.'),
+  );
+  stage.model.always(summariser(), forgetsAll());
+  await stage.run({ prompts: ['begin'] });
+  const [summary] = stage.model.requestsOf('summariser');
+  expect(summary?.lastUser).toMatch(/- next: .*:build#1/);
+  expect(summary?.lastUser).not.toMatch(/\/compact|reset_context/);
 });
 
 it('[P1/1] [P1/7] the first position asks as well, and a compaction does not satisfy a clear', async () => {

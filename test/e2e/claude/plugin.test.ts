@@ -149,6 +149,21 @@ describe('a session with the plugin', () => {
       expect(after).toContain(fact);
   });
 
+  it("[U6] Stepfast's own tools never ask, also after the turn of the skill that allows them", async () => {
+    model.on(lastUser(/<task>/), reply.text('I will.'));
+    model.on(
+      lastUser(/note it/),
+      reply.tool(tool('workflow_note'), { kind: 'decision', text: 'Passkeys only.' }),
+      reply.tool('Bash', { command: 'touch made.txt', description: 'Asks' }),
+      reply.text('Noted.'),
+    );
+    await session({ prompts: ['/stepfast:go add a page', 'note it'] });
+    const [info] = await project.runtime().engine.runs();
+    expect(info?.state?.notes).toMatchObject([{ text: 'Passkeys only.' }]);
+    // Other tools do ask in this mode, and nobody answers.
+    expect(existsSync(join(project.root, 'made.txt'))).toBe(false);
+  });
+
   it('[pain 17] tells the model of two skills and eight tools, and of nothing else', async () => {
     model.on(lastUser(/hello/), reply.text('Hello.'));
     const ran = await session({ prompts: ['hello'], env: { ENABLE_TOOL_SEARCH: 'false' } });

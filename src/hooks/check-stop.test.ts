@@ -1,0 +1,47 @@
+import { afterEach, expect, test } from 'vitest';
+import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
+import { filesChangedText } from '../messages/index.ts';
+
+let kit: HookKit;
+afterEach(() => kit[Symbol.dispose]());
+
+async function begin(gate: string, next = ''): Promise<string> {
+  kit = createHookKit({
+    '.stepfast/workflows/w.yaml': `name: w
+description: Does it
+stop: check
+steps:
+  - { id: do, type: action, instructions: INSTRUCTIONS-DO, gate: [{ run: "${gate}" }] }
+${next}`,
+  });
+  kit.project.trust('w');
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  return run;
+}
+
+const stop = () => kit.fire('Stop', { last_assistant_message: 'Done.' });
+const cursors = async (run: string) => (await kit.runtime.engine.view(run))?.state.cursors;
+
+test('[U20] a fresh context after a green check is offered to a subagent, then asked of the person, also where it is only preferred', async () => {
+  const run = await begin(
+    'true',
+    '  - { id: end, type: action, context: clear, instructions: INSTRUCTIONS-END }',
+  );
+  expect((await stop()).held).toContain(':end#1');
+  const { json, held } = await stop();
+  expect(held).toBeUndefined();
+  expect(json.systemMessage).toMatch(/end .*\/clear/);
+  expect((await cursors(run))?.end?.boundary).toMatchObject({ state: 'requested', policy: 'prefer' });
+});
+
+test('gates that keep changing files prove nothing, and the person sees which files at every stop', async () => {
+  const run = await begin('date +%s%N > stamp.txt');
+  const text = filesChangedText('do', ['stamp.txt']);
+  for (const _ of [1, 2]) {
+    const { json, held } = await stop();
+    expect(held).toBeUndefined();
+    expect(json.systemMessage).toContain(text);
+  }
+  expect((await cursors(run))?.do).toMatchObject({ stops: 0, unstable: ['stamp.txt'] });
+});
