@@ -137,7 +137,7 @@ const long = 'The design in many words. '.repeat(100);
 
 /** A run that was begun on A and sent. */
 async function begun(): Promise<string> {
-  const trusted = await a.person(['trust'], 'trust', 'feature');
+  const trusted = await a.person(['y'], 'trust', 'feature');
   expect(trusted.code, trusted.stderr).toBe(0);
   const { run } = a.json('start', 'feature', '--summary', 'Log in');
   a.stepfast('advance', 'Framed on A.');
@@ -161,7 +161,7 @@ test('[004/7] [pain 16] a run that was begun on one machine goes on on another a
   expect(b.journal().join('\n')).not.toContain(directory);
   // Trust stays where it was given.
   expect(b.json('advance', 'Built on B.')).toMatchObject({ code: 'untrusted' });
-  expect((await b.person(['trust'], 'trust', run)).code).toBe(0);
+  expect((await b.person(['y'], 'trust', run)).code).toBe(0);
   writeFileSync(join(b.root, 'built.txt'), 'built');
   expect(b.json('advance', 'Built on B.')).toMatchObject({ step: 'show' });
   expect(b.json('push', '--yes')).toMatchObject({ did: 'sent' });
@@ -209,7 +209,7 @@ test('[P6/6] [P6/10] histories that went apart are told on both machines, and a 
   expect((await a.person(['no'], 'pull', run, '--keep', 'theirs')).code).toBe(1);
   expect(a.journal()).toEqual(before);
 
-  const kept = await a.person(['mine'], 'pull', run, '--keep', 'mine');
+  const kept = await a.person(['y'], 'pull', run, '--keep', 'mine');
   expect(kept.stdout, kept.stderr).toContain('stepfast push');
   expect(a.json('pull', run)).toMatchObject({ did: 'kept' });
   const pushed = await a.person(['y'], 'push', run);
@@ -220,7 +220,7 @@ test('[P6/6] [P6/10] histories that went apart are told on both machines, and a 
   // B finds itself on the other side of the choice, and takes it.
   expect(b.json('pull', run)).toMatchObject({ code: 'diverged' });
   expect(b.json('push', '--yes')).toMatchObject({ code: 'diverged' });
-  const theirs = await b.person(['theirs'], 'pull', run, '--keep', 'theirs');
+  const theirs = await b.person(['y'], 'pull', run, '--keep', 'theirs');
   expect(theirs.code, theirs.stderr).toBe(0);
   expect(b.journal()).toEqual(a.journal());
   const aside = /(\S+aside-\w+\.jsonl)/.exec(theirs.stdout)?.[1] ?? '';
@@ -231,13 +231,13 @@ test('[P6/6] [P6/10] histories that went apart are told on both machines, and a 
   const journal = join(b.root, '.stepfast/runs', run, 'journal.jsonl');
   writeFileSync(journal, readFileSync(join(b.root, aside)), { flag: 'a' });
   const id = /aside-(\w+)\.jsonl/.exec(aside)?.[1] ?? '';
-  const back = await b.person(['repair'], 'repair', run, '--keep', id);
+  const back = await b.person(['y'], 'repair', run, '--keep', id);
   expect(back.code, back.stderr).toBe(0);
   expect(b.stepfast('log', run).stdout).toContain('Said on B');
 });
 
 test('[004/7] docs/portability.md does what it shows', async () => {
-  await a.person(['trust'], 'trust', 'feature');
+  await a.person(['y'], 'trust', 'feature');
   const commands = commandsIn(page);
   expect(commands.length).toBeGreaterThan(8);
   for (const { on, command, output } of commands) {
@@ -254,12 +254,12 @@ test('[004/7] docs/portability.md does what it shows', async () => {
       expect(at, `${command}\nshould print: ${shown}\nprinted:\n${lines.join('\n')}`).not.toBe(-1);
       from = at + 1;
     }
-    if (on === b && command === 'stepfast pull') await b.person(['trust'], 'trust', 'feature');
+    if (on === b && command === 'stepfast pull') await b.person(['y'], 'trust', 'feature');
   }
 });
 
 test('[pain 16] gates that run on one machine are waited for on another, which neither runs nor ends them', async () => {
-  await a.person(['trust'], 'trust', 'slow');
+  await a.person(['y'], 'trust', 'slow');
   const { run, at } = a.json('start', 'slow');
   expect(a.stepfast('advance', 'built', '--at', String(at), '--wait', '0').code).toBe(4);
   const sent = a.stepfast('push', '--yes');

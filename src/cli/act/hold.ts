@@ -6,7 +6,7 @@ import { createHolds, type Hold, type Holds } from '../../runtime/index.ts';
 import { findProject, requireOwnFolders, stateDirectory } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
@@ -35,7 +35,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   io.stderr.write(
     `When an agent's session in ${printable(project.worktree)} is about to stop, Stepfast runs:\n\n  ${paint(io.stderr, 'bold', printable(command))}\n\nWhile it fails, the session continues with its output: once per turn, at most three times. Once it passes, the session can stop.\n`,
   );
-  if (!(await confirmByTyping(io, 'hold', 'set this for 24 hours'))) return printDeclined(io, values);
+  if (!(await confirm(io, '\nSet this for 24 hours?'))) return printDeclined(io, values);
   const hold = holds.set(command, io.now());
   if (values.json) return printJson(io, { hold: holdJson(hold) }, exit.ok);
   io.stdout.write(

@@ -3,7 +3,7 @@ import { printable } from '../../messages/index.ts';
 import { readText } from '../act/read-text.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
 import { suffixOf, withTarget } from '../run-name.ts';
@@ -28,7 +28,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   io.stderr.write(
     `Question ${question.id}\n  ${printable(question.text)}\nYour answer\n  ${printable(text)}\n`,
   );
-  if (!(await confirmByTyping(io, question.id, 'send it'))) return printDeclined(io, values);
+  if (!(await confirm(io, '\nSend this answer?'))) return printDeclined(io, values);
   const request = { type: 'answer' as const, text, question: question.id };
   return await perform(io, values, request, { runtime, who: person(io), run: found.run });
 }

@@ -1,7 +1,7 @@
 import { printable } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
-import { confirmYesNo, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
@@ -23,7 +23,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if ('code' in found) return printRefusal(found, io, values);
   const summary = (await runtime.engine.view(found.run))?.state.summary;
   const what = summary === undefined ? found.run : `${found.run} (${printable(summary)})`;
-  if (!values.yes && !(await confirmYesNo(io, `Cancel ${what}? It cannot be resumed.`)))
+  if (!values.yes && !(await confirm(io, `Cancel ${what}? It cannot be resumed.`)))
     return printDeclined(io, values);
   const request = { type: 'cancel' as const, reason };
   return await perform(io, values, request, { runtime, who: person(io), run: found.run });

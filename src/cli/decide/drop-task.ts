@@ -1,6 +1,6 @@
 import { printable } from '../../messages/index.ts';
 import { person, personOnly } from '../caller.ts';
-import { confirmYesNo, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal, type RunValues } from '../perform.ts';
@@ -23,7 +23,7 @@ export async function dropTask(
   const refused = personOnly(io, 'remove a task', command);
   if (refused) return printRefusal(refused, io, values);
   const question = `Remove the task '${printable(task)}' permanently?`;
-  if (!values.yes && !(await confirmYesNo(io, question))) return printDeclined(io, values);
+  if (!values.yes && !(await confirm(io, question))) return printDeclined(io, values);
   const request = { type: 'dropTask' as const, task, reason, loop };
   return await perform(io, values, request, { who: person(io) });
 }

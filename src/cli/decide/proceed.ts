@@ -2,7 +2,7 @@ import { isFenced } from '../../machine/index.ts';
 import { printable } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
 import { suffixOf, withTarget } from '../run-name.ts';
@@ -35,9 +35,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     );
   }
   const at = handleOf(state, cursor);
-  io.stderr.write(
-    `${printable(cursor.path)} starts with /${cursor.boundary?.action}. The agent will start without it.\n`,
-  );
-  if (!(await confirmByTyping(io, cursor.path, 'skip it'))) return printDeclined(io, values);
+  const context = cursor.boundary?.action;
+  io.stderr.write(`${printable(cursor.path)} starts with /${context}. The agent will start without it.\n`);
+  if (!(await confirm(io, `\nStart ${printable(cursor.path)} without /${context}?`)))
+    return printDeclined(io, values);
   return await perform(io, values, { type: 'proceed', at }, { runtime, who: person(io), run: found.run });
 }

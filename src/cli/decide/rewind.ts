@@ -3,7 +3,7 @@ import { printable } from '../../messages/index.ts';
 import { nearest } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
 import { withTarget } from '../run-name.ts';
@@ -34,6 +34,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const what =
     lost.length === 0 ? 'No completed work is discarded.' : `No longer counts: ${printable(lost.join(', '))}`;
   io.stderr.write(`${found.run} goes back to '${printable(to)}'.\n${what}\n`);
-  if (!(await confirmByTyping(io, to, 'rewind'))) return printDeclined(io, values);
+  if (!(await confirm(io, `\nGo back to '${printable(to)}'?`))) return printDeclined(io, values);
   return await perform(io, values, { type: 'rewind', to }, { runtime, who: person(io), run: found.run });
 }

@@ -15,8 +15,6 @@ export interface Decidable {
   view: View;
   cursor?: Cursor;
   at?: string;
-  /** The word that the person types to confirm. */
-  word: string;
 }
 
 /** Finds what waits for a verdict. */
@@ -29,7 +27,7 @@ export async function decidable(
   const view = await runtime.engine.view(found.run);
   if (!view) return nothingWaits(found.run);
   const { state } = view;
-  if (state.budget.exhausted !== undefined || state.blocked !== undefined) return { view, word: state.step };
+  if (state.budget.exhausted !== undefined || state.blocked !== undefined) return { view };
   const waiting = Object.values(state.cursors).filter(
     (cursor) => cursor.waiting && cursor.waiting.kind !== 'question' && isMeant(state, cursor, wanted.at),
   );
@@ -40,7 +38,7 @@ export async function decidable(
     const message = `${waiting.length} positions wait for a verdict.`;
     return { code: 'at_required', message, next: `Choose one with --at: ${handles.join(', ')}` };
   }
-  return { view, cursor: only, word: only.path, at: handles[0] ?? '' };
+  return { view, cursor: only, at: handles[0] ?? '' };
 }
 
 const isMeant = (state: State, cursor: Cursor, at: string | undefined): boolean =>

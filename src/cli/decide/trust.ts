@@ -6,7 +6,7 @@ import type { LocalRuntime } from '../../runtime/index.ts';
 import type { TrustRecord } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
@@ -49,7 +49,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   );
   for (const command of commands) io.stderr.write(`  ${paint(io.stderr, 'bold', printable(command))}\n`);
   io.stderr.write(`\n${paint(io.stderr, 'dim', hash)}\n`);
-  if (!(await confirmByTyping(io, 'trust', 'allow this'))) return printDeclined(io, values);
+  if (!(await confirm(io, '\nAllow this?'))) return printDeclined(io, values);
   runtime.trust.give({ hash, workflow: definition.name, now: io.now(), by: 'person' });
   if (values.json) return printJson(io, { workflow: found.name, hash, commands, trusted: true }, exit.ok);
   io.stdout.write(

@@ -3,7 +3,7 @@ import type { RefusalText } from '../../messages/index.ts';
 import { printable } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import { person, personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal, type RunValues } from '../perform.ts';
 import { runToName, suffixOf, withTarget } from '../run-name.ts';
@@ -33,7 +33,7 @@ export async function giveVerdict(
   if (invalid) return printRefusal(invalid, io, values, await runToName(runtime, found.view.run));
   await showDecision(found, runtime, io);
   if (decision.feedback !== undefined) io.stderr.write(`\nYour feedback: ${printable(decision.feedback)}\n`);
-  if (!(await confirmByTyping(io, found.word, purposeOf(decision)))) return printDeclined(io, values);
+  if (!(await confirm(io, `\n${questionFor(found, decision)}`))) return printDeclined(io, values);
   if (await hasMoved(found, runtime)) return printRefusal(moved(found), io, values);
   const { verdict, feedback, to, amount } = decision;
   const request = { type: 'review' as const, verdict, at: found.at, feedback, to, amount };
@@ -74,11 +74,21 @@ function wouldRefuse(
   };
 }
 
-function purposeOf({ verdict, amount = {}, to }: Decision): string {
-  const more = Object.entries(amount).map(([what, number]) => `${number} more ${what}`);
-  if (verdict === 'approve') return more.length > 0 ? `give it ${more.join(' and ')}` : 'approve it';
-  if (verdict === 'revise') return 'send it back with your feedback';
-  if (verdict === 'pivot')
-    return to === undefined ? 'pivot' : `go back to '${printable(to)}' with a cleared context`;
-  return verdict === 'escalate' ? 'escalate it' : 'end the run as failed';
+function questionFor({ view, cursor }: Decidable, { verdict, amount = {}, to }: Decision): string {
+  const what = printable(cursor?.path ?? view.state.step);
+  const more = Object.entries(amount).map(([unit, number]) => `${number} more ${unit}`);
+  switch (verdict) {
+    case 'approve':
+      return more.length > 0 ? `Give ${what} ${more.join(' and ')}?` : `Approve ${what}?`;
+    case 'revise':
+      return `Send ${what} back with your feedback?`;
+    case 'pivot':
+      return to === undefined
+        ? `Pivot from ${what}?`
+        : `Go back to '${printable(to)}' with a cleared context?`;
+    case 'escalate':
+      return `Escalate ${what}?`;
+    case 'abandon':
+      return 'End the run as failed?';
+  }
 }

@@ -4,7 +4,7 @@ import { count, duration } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
-import { confirmYesNo, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { isLive, runTable } from '../look/run-table.ts';
@@ -61,7 +61,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       values,
     );
   }
-  if (!values.yes && !(await confirmYesNo(io, `Permanently remove ${count(names.length, 'run')}?`)))
+  if (!values.yes && !(await confirm(io, `Permanently remove ${count(names.length, 'run')}?`)))
     return printDeclined(io, values);
   for (const name of names) await engine.remove(name);
   const left = names.flatMap((name) => taskTrees(runtime.project, name));

@@ -14,7 +14,7 @@ import {
 } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
@@ -126,9 +126,9 @@ async function take(
     if (keep === undefined)
       return { run: id, did: 'refused', refused: diverged(id, remote.name), found: incoming };
     if (incoming.fork) showFork(id, incoming.fork, remote.name, io);
-    const purpose =
-      keep === 'theirs' ? 'set the local history aside and use theirs' : 'keep the local history';
-    if (!(await confirmByTyping(io, keep, purpose))) return 'declined';
+    const question =
+      keep === 'theirs' ? 'Set the local history aside and use theirs?' : 'Keep the local history?';
+    if (!(await confirm(io, `\n${question}`))) return 'declined';
     if (keep === 'mine') {
       await transfer.keepMine(incoming);
       return { run: id, did: 'kept', found: incoming };

@@ -4,7 +4,7 @@ import { ago, count, printable } from '../../messages/index.ts';
 import { createTransfer, type LocalRuntime, type Outgoing, type Remote } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
-import { confirmYesNo, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint, renderLine } from '../paint.ts';
@@ -53,7 +53,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const what = `${count(ready.length, 'run')} would be pushed to ${remote.pushUrl}`;
     const next = 'confirm with --yes; a run contains what agents and people wrote';
     if (!isPerson(io)) return printRefusal({ code: 'not_confirmed', message: what, next }, io, values);
-    if (!(await confirmYesNo(io, ready.length === 1 ? 'Push it?' : `Push ${count(ready.length, 'run')}?`)))
+    if (!(await confirm(io, ready.length === 1 ? 'Push it?' : `Push ${count(ready.length, 'run')}?`)))
       return printDeclined(io, values);
   }
   const done: Outcome[] = [];

@@ -3,7 +3,7 @@ import { ago, count, printable } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { describeEvent } from '../look/event-text.ts';
@@ -160,7 +160,7 @@ async function repairRun(
       ? 'The intact part is kept, the rest is dropped.'
       : `The history ${printable(keep)} is kept, the others are dropped.`;
   io.stderr.write(`\n${what} The current journal is kept as a backup.\n`);
-  if (!(await confirmByTyping(io, 'repair', 'continue'))) return printDeclined(io, values);
+  if (!(await confirm(io, '\nRepair the run?'))) return printDeclined(io, values);
   const repaired = await runtime.store.repair(id, keep === undefined ? {} : { keep });
   const state = (await runtime.engine.view(id))?.state;
   if (values.json)

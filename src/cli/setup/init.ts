@@ -5,7 +5,7 @@ import { count, printable } from '../../messages/index.ts';
 import { type HostSetup, isSetupRefusal, type LocalRuntime, type SetupContext } from '../../runtime/index.ts';
 import { requireOwnFolders } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
-import { confirmYesNo, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
@@ -74,7 +74,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       values,
     );
   }
-  if (!values.yes && !(await confirmYesNo(io, confirmation.question))) return printDeclined(io, values);
+  if (!values.yes && !(await confirm(io, confirmation.question))) return printDeclined(io, values);
   const written = plan.write.filter(({ file, text, update }) => write(file, text, update));
   const writtenNames = written.map(({ file }) => shown(file));
   const trusted = trustWritten(written, io, values);

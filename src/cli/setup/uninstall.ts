@@ -8,7 +8,7 @@ import {
   type UninstallResult,
 } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
-import { confirmYesNo, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
@@ -33,7 +33,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       values,
     );
   }
-  if (!values.yes && !(await confirmYesNo(io, `Remove Stepfast from ${titles} in this project?`)))
+  if (!values.yes && !(await confirm(io, `Remove Stepfast from ${titles} in this project?`)))
     return printDeclined(io, values);
   const setupOptions = { team: values.team ?? false, plugin: pluginLink(context.state) };
   const results: { setup: HostSetup; result: UninstallResult | SetupRefusal; found: boolean }[] = [];
