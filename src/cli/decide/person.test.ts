@@ -147,6 +147,24 @@ test('trust shows every command and its hash, and lasts until it is revoked', as
   expect(JSON.parse(again.stdout).code).toBe('untrusted');
 });
 
+test('[U11] trust without a name asks about each workflow that is not trusted', async () => {
+  using project = await waiting();
+  const go = risky.replace('name: risky', 'name: go');
+  writeFileSync(join(project.root, '.stepfast/workflows/go.yaml'), go);
+  writeFileSync(join(project.root, '.stepfast/workflows/broken.yaml'), 'name: broken\n');
+  const trust = async (input: string[]) => {
+    const { code, stdout, stderr } = await project.run(['trust', '--json'], { env, terminal: true, input });
+    const { workflows } = JSON.parse(stdout) as { workflows: { workflow: string; trusted: boolean }[] };
+    return { code, stderr, workflows: workflows.map(({ workflow, trusted }) => [workflow, trusted]) };
+  };
+  await project.run(['trust', 'go'], { env, terminal: true, input: ['y'] });
+  const declined = await trust(['n']);
+  expect(declined).toMatchObject({ code: exit.no, workflows: [['risky', false]] });
+  expect(declined.stderr).toContain('rm -rf build');
+  expect(await trust(['y'])).toMatchObject({ code: exit.ok, workflows: [['risky', true]] });
+  expect(await trust([])).toMatchObject({ code: exit.ok, workflows: [] });
+});
+
 test('an edited workflow is no longer trusted', async () => {
   using project = await waiting();
   await project.run(['trust', 'risky'], { env, terminal: true, input: ['y'] });
