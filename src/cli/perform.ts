@@ -1,6 +1,7 @@
 import { withoutSecrets } from '../context/index.ts';
 import { opening, type Text } from '../machine/index.ts';
 import {
+  type AgentSession,
   asLine,
   nextForShell,
   printable,
@@ -27,6 +28,7 @@ import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
 import { runToName } from './run-name.ts';
 import { openRuntime, type ProjectValues } from './run-options.ts';
+import { findAgentSession } from './view/agent-session.ts';
 import { proofLines, proofOf } from './view/evidence.ts';
 import { createGateLogs } from './view/gate-log.ts';
 import { nextFor } from './view/next.ts';
@@ -114,7 +116,8 @@ export async function printAnswer(
       },
       code,
     );
-  if (ignored) return printRefusal(notStored(reply, name, io), io, values);
+  const agent = await findAgentSession(runtime, view?.state, io);
+  if (ignored) return printRefusal(notStored(reply, name, agent, io), io, values);
   const definition = view?.definition ?? { name: '', description: '', steps: [] };
   const symbols = symbolsFor(io);
   const lines = positionLines(reply, io, {
@@ -122,6 +125,7 @@ export async function printAnswer(
     worker: !isPerson(io),
     brief: code === exit.no,
     run: name,
+    agent,
     logOf: createGateLogs(runtime.project, reply),
     noNext: proof?.length === 0,
   });
@@ -201,12 +205,17 @@ export function printWholeJson(io: Io, document: object, code: number): number {
   return code;
 }
 
-function notStored(reply: AnsweredStatus, run: string | undefined, io: Io): RefusalText {
+function notStored(
+  reply: AnsweredStatus,
+  run: string | undefined,
+  agent: AgentSession | undefined,
+  io: Io,
+): RefusalText {
   const waits = reply.waiting ? waitingPhrase(reply.waiting) : 'waits';
   return {
     code: 'waiting',
     message: `The output was not stored: ${isPerson(io) ? reply.step : (reply.at ?? reply.step)} ${waits}`,
-    next: asLine(nextFor(reply, io, run)),
+    next: asLine(nextFor(reply, io, run, agent)),
   };
 }
 

@@ -86,7 +86,7 @@ export function agentReview({ at }: { at?: string }, agent: string, run: string 
   };
 }
 
-const waitCommands = {
+export const waitCommands = {
   gates: ['status --wait'],
   review: ['approve', 'reject "what is missing"'],
   answer: ['answer "your words"'],

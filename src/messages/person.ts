@@ -1,4 +1,4 @@
-import { type Action, suffixOf } from '../machine/index.ts';
+import { type Action, type Claim, suffixOf } from '../machine/index.ts';
 import {
   agentReview,
   claimCommands,
@@ -6,11 +6,13 @@ import {
   decisionFor,
   decisionNoun,
   type NextCommands,
-  tasksCommand,
+  waitCommands,
 } from './agent-shell.ts';
 
-/** Without a handle: people are not shown handles. */
-const advance = 'advance --output "what was done"';
+/** The agent's session that works on a run; if there is none, the program that opens one, where it is known. */
+export type AgentSession =
+  | { open: true; host?: string | undefined }
+  | { open: false; program?: string | undefined };
 
 /**
  * The next action for a person. Agents do the work; the person decides.
@@ -22,26 +24,37 @@ const advance = 'advance --output "what was done"';
  * nextForPerson({ do: 'wait', for: 'review', by: 'person' }).commands[0]; // 'stepfast approve'
  * ```
  */
-export function nextForPerson(action: Action, run?: string): NextCommands {
+export function nextForPerson(
+  action: Action,
+  run?: string,
+  agent: AgentSession = { open: true },
+): NextCommands {
   switch (action.do) {
     case 'work':
+      if (!agent.open) return openSession(agent);
       return action.finish === 'set_tasks'
-        ? { say: 'The agent is planning the tasks of the loop.', commands: [tasksCommand(action.step, run)] }
-        : { say: 'The agent is working.', commands: [commandFor(advance, run)] };
+        ? {
+            say: 'The agent is planning the tasks of the loop. There is nothing for you to do.',
+            commands: [],
+          }
+        : { say: 'The agent is working. There is nothing for you to do.', commands: [] };
     case 'fix':
-      return { say: 'The agent is fixing the failed gates.', commands: [commandFor(advance, run)] };
-    case 'reset_context':
-      return {
-        say: `Type /${action.context} in the agent's session; it continues by itself.`,
-        commands: [commandFor(action.required ? 'proceed' : 'status', run)],
-      };
+      if (!agent.open) return openSession(agent);
+      return { say: 'The agent is fixing the failed gates. There is nothing for you to do.', commands: [] };
+    case 'reset_context': {
+      if (!agent.open) return openSession(agent);
+      const say = `Type /${action.context} in ${agent.host ?? "the agent's session"}; it continues by itself.`;
+      return action.required
+        ? { say: `${say} To continue without it:`, commands: [commandFor('proceed', run)] }
+        : { say, commands: [] };
+    }
     case 'wait':
       if (action.for === 'gates')
         return { say: 'The gates are running.', commands: decisionFor(action, run) };
       if (action.for === 'review' && action.by !== 'person') return agentReview({}, action.by.agent, run);
       return { say: `Waits for your ${decisionNoun(action)}.`, commands: decisionFor(action, run) };
     case 'claim':
-      return claimCommands(action, run, '');
+      return nextClaim(action, run, agent);
     case 'nothing':
       return action.because === 'cancelled'
         ? { say: 'The run was cancelled.', commands: [] }
@@ -53,6 +66,30 @@ export function nextForPerson(action: Action, run?: string): NextCommands {
     case 'continue':
       return { say: 'Show the run:', commands: [commandFor('status', run)] };
   }
+}
+
+function nextClaim(claim: Claim, run: string | undefined, agent: AgentSession): NextCommands {
+  const { ready, decisions } = claim;
+  const [decision] = decisions;
+  if (ready.length > 0) return agent.open ? claimCommands(claim, run, '') : openSession(agent);
+  if (decision) {
+    const wait = { review: 'review', question: 'answer', blocked: 'decision' } as const;
+    // Without a handle, which people are not shown. Where several wait, the command lists them.
+    const [command = ''] = waitCommands[wait[decision.kind]];
+    return {
+      say: `The task ${decision.task} waits for your ${wait[decision.kind]}.`,
+      commands: [commandFor(command, run)],
+    };
+  }
+  return { say: 'Agents hold the open tasks. There is nothing for you to do.', commands: [] };
+}
+
+function openSession({ program }: Extract<AgentSession, { open: false }>): NextCommands {
+  const say =
+    program === undefined
+      ? `Open your coding agent here and say: run "${commandFor('status', undefined)}" and continue`
+      : `Open ${program} here and say: continue`;
+  return { say, commands: [] };
 }
 
 /** The notice in an agent's session when a turn ends and the person has to act; undefined otherwise. */

@@ -10,6 +10,7 @@ import { paint, renderLine, type Span } from '../paint.ts';
 import { printAnswer } from '../perform.ts';
 import { runToName } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
+import { findAgentSession } from '../view/agent-session.ts';
 import { nextFor } from '../view/next.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { readChecklist } from './checklist.ts';
@@ -51,7 +52,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   );
   for (const { id: task, title, end = 'started' } of kept)
     line(['yellow', 'kept'], `  ${task}: ${title}`, ['dim', `  is ${end}, so it was not changed`]);
-  const { say, commands } = nextFor(reply, io, await runToName(runtime, id));
+  const agent = await findAgentSession(runtime, (await runtime.engine.view(id))?.state, io);
+  const { say, commands } = nextFor(reply, io, await runToName(runtime, id), agent);
   line(['bold', 'next'], '  ', say);
   for (const command of commands) io.stdout.write(`      ${paint(io.stdout, 'cyan', printable(command))}\n`);
   return exit.ok;

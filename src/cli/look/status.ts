@@ -19,6 +19,7 @@ import {
 } from '../perform.ts';
 import { runNamed, runToName, suffixOf } from '../run-name.ts';
 import { openRuntime, positionOptions } from '../run-options.ts';
+import { findAgentSession } from '../view/agent-session.ts';
 import { openingOf, proofLines, proofOf } from '../view/evidence.ts';
 import { createGateLogs } from '../view/gate-log.ts';
 import { runLines } from '../view/run-view.ts';
@@ -85,8 +86,9 @@ async function print(
   const proof = state.status === 'complete' ? proofOf(state) : undefined;
   const logOf = createGateLogs(runtime.project, reply);
   const noNext = proof?.length === 0;
+  const agent = await findAgentSession(runtime, state, io);
   const lines = runLines(
-    { definition, state, status: reply, tree, worker: !isPerson(io), name, logOf, noNext },
+    { definition, state, status: reply, tree, worker: !isPerson(io), name, logOf, noNext, agent },
     io,
   );
   if (proof) lines.push('', ...proofLines(proof, definition, runtime.project.worktree, io));

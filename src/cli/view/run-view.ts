@@ -7,7 +7,7 @@ import {
   type State,
   type Status,
 } from '../../machine/index.ts';
-import { ago, count, printable } from '../../messages/index.ts';
+import { type AgentSession, ago, count, printable } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { evidenceOf, openingOf } from './evidence.ts';
@@ -26,6 +26,7 @@ interface RunView {
   name?: string | undefined;
   logOf?: (receipt: Receipt) => string | undefined;
   noNext?: boolean;
+  agent?: AgentSession | undefined;
 }
 
 const mostDone = 12;
@@ -68,6 +69,7 @@ export function runLines(view: RunView, io: Io): string[] {
       worker: view.worker,
       run: view.name,
       logOf: view.logOf,
+      agent: view.agent,
       noNext: view.noNext ?? false,
     }),
   ];
