@@ -4,7 +4,26 @@ import { exit } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
 
+/** The commands of every day, in the order in which they are needed. */
+export const everyDay = ['init', 'go', 'status', 'approve', 'reject', 'answer', 'cancel', 'log'];
+
 export function overview(io: Io): string {
+  const bold = (text: string): string => paint(io.stdout, 'bold', text);
+  const rows = everyDay.flatMap((name) => shownCommands.filter((command) => command.name === name));
+  return [
+    `${bold('Usage')}  stepfast <command> [options]`,
+    '',
+    ...table(
+      rows.map(({ name, summary }) => [name, summary]),
+      io,
+    ),
+    '',
+    'More: stepfast help <command>, stepfast help --all',
+    '',
+  ].join('\n');
+}
+
+export function allCommands(io: Io): string {
   const bold = (text: string): string => paint(io.stdout, 'bold', text);
   const width = Math.max(...shownCommands.map(({ name }) => name.length));
   return [

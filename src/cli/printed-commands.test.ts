@@ -25,6 +25,7 @@ function printed(): { file: string; command: string; options: string[] }[] {
 }
 
 async function unknownIn(command: string, options: readonly string[]): Promise<string[]> {
+  if (command === 'help') return options.filter((option) => option !== 'all');
   const known = commands.find(({ name }) => name === command);
   const accepted = Object.keys((await known?.load())?.options ?? {});
   // Some commands keep their options to themselves; their help tells them.

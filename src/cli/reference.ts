@@ -8,7 +8,7 @@ export function referencePage(): string {
   });
   return `# The command line
 
-\`src/cli/\`. This page is generated from \`src/cli/commands/\`; \`stepfast help <command>\` prints the same text.
+\`src/cli/\`. This page is generated from \`src/cli/commands/\`; \`stepfast help <command>\` prints the same text. \`stepfast\` alone shows the run here and the commands of every day, \`stepfast help --all\` all commands.
 
 | | |
 | --- | --- |
