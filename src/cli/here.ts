@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandName } from '../command-name.ts';
 import { StepfastError } from '../errors.ts';
 import { statusOf } from '../machine/index.ts';
 import { isPerson } from './caller.ts';
@@ -21,7 +22,9 @@ export async function runsHere(io: Io): Promise<string> {
     const view = only && (await runtime.engine.view(only.run));
     if (!view) {
       const isSetUp = existsSync(join(runtime.project.worktree, '.stepfast'));
-      return isSetUp ? 'No run is open here.\n' : 'Stepfast is not set up here. Set it up: stepfast init\n';
+      return isSetUp
+        ? 'No run is open here.\n'
+        : `Stepfast is not set up here. Set it up: ${commandName()} init\n`;
     }
     const { definition, state } = view;
     const [cursor, another] = Object.values(state.cursors);

@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import { withoutSecrets } from '../context/index.ts';
 import { opening, type Text } from '../machine/index.ts';
 import {
@@ -153,7 +154,7 @@ export function printDue(ids: readonly string[] | undefined, run: string | undef
   if (!ids) return;
   const which = run === undefined ? '' : ` ${run}`;
   io.stdout.write(
-    `\n${paint(io.stdout, 'dim', 'due'.padEnd(9))}stepfast prime${which} --artifacts ${ids.join(',')}\n`,
+    `\n${paint(io.stdout, 'dim', 'due'.padEnd(9))}${commandName()} prime${which} --artifacts ${ids.join(',')}\n`,
   );
 }
 
@@ -176,7 +177,7 @@ export function printRefusal(
   const text = 'params' in refusal ? refusalText(refusal, shellVoice({ run: name })) : refusal;
   const named = values.run !== undefined && refusal.code === 'no_run';
   const code = named || refusal.code === 'no_workflow' ? exit.notFound : exit.no;
-  const refused = named ? { ...text, next: 'List the runs: stepfast runs --all' } : text;
+  const refused = named ? { ...text, next: `List the runs: ${commandName()} runs --all` } : text;
   const { next } = refused;
   if (values.json) return printJson(io, { ...refused, run }, code);
   const label = (word: string, look: 'red' | 'dim', text: string): string =>
@@ -248,7 +249,7 @@ async function detached(io: Io, { run, at }: RunValues, runtime: LocalRuntime): 
   const found = await runtime.chooseRun({ run, at });
   const name = 'run' in found ? await runToName(runtime, found.run) : undefined;
   const which = name === undefined ? '' : ` --run ${name}`;
-  io.stderr.write(`The gates keep running. To watch them again: stepfast status --wait${which}\n`);
+  io.stderr.write(`The gates keep running. To watch them again: ${commandName()} status --wait${which}\n`);
   return exit.pending;
 }
 

@@ -13,13 +13,15 @@ function printed(): { file: string; command: string; options: string[] }[] {
   return files
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) =>
-      [...readFileSync(join(source, file), 'utf8').matchAll(/\bstepfast ([a-z]+)((?: [^;,'`\n]*)?)/g)].map(
-        ([, command = '', rest = '']) => ({
-          file,
-          command,
-          options: [...rest.matchAll(/(?<= )--([a-z-]+)/g)].map(([, name = '']) => name),
-        }),
-      ),
+      [
+        ...readFileSync(join(source, file), 'utf8').matchAll(
+          /(?:\bstepfast|\$\{commandName\(\)\}) ([a-z]+)((?: [^;,'`\n]*)?)/g,
+        ),
+      ].map(([, command = '', rest = '']) => ({
+        file,
+        command,
+        options: [...rest.matchAll(/(?<= )--([a-z-]+)/g)].map(([, name = '']) => name),
+      })),
     )
     .filter(({ options }) => options.length > 0);
 }

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { asTyped, commandName } from '../command-name.ts';
 import { redactQuickly } from '../context/index.ts';
 import { StepfastError } from '../errors.ts';
 import { printableJson, printableLines } from '../messages/index.ts';
@@ -46,7 +47,7 @@ function find(name: string): Command {
     shownCommands.map((one) => one.name),
   );
   throw usageError(
-    `There is no command '${name}'.${meant === undefined ? ' See: stepfast help --all' : ` Did you mean: stepfast ${meant}`}`,
+    `There is no command '${name}'.${meant === undefined ? ` See: ${commandName()} help --all` : ` Did you mean: ${commandName()} ${meant}`}`,
   );
 }
 
@@ -72,6 +73,6 @@ function fail(error: unknown, argv: readonly string[], io: Io): number {
     `${paint(io.stderr, ['red', 'bold'], 'error')} ${printableLines(redactQuickly(message)).join('\n')}\n`,
   );
   const usage = commands.find((one) => one.name === name)?.usage;
-  if (code === exit.usage && usage !== undefined) io.stderr.write(`Usage: ${usage}\n`);
+  if (code === exit.usage && usage !== undefined) io.stderr.write(`Usage: ${asTyped(usage)}\n`);
   return code;
 }

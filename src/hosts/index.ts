@@ -1,8 +1,6 @@
 import type { Environment, Host, HostSetup } from '../runtime/index.ts';
 import { claudeCode } from './claude-code/index.ts';
 
-export { onPath } from './on-path.ts';
-
 /** Every host that Stepfast supports. The only registry: a new host is a folder and an entry here. */
 export const hosts: readonly Host[] = [claudeCode];
 

@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import { type Action, type Claim, suffixOf } from '../machine/index.ts';
 import {
   agentReview,
@@ -97,7 +98,7 @@ export function noticeForPerson(action: Action, code = ''): string | undefined {
   if (action.do === 'reset_context') {
     const context = action.context === 'clear' ? 'a fresh context' : 'a compacted context';
     const otherwise = action.required
-      ? "The run waits for it; 'stepfast proceed' skips it."
+      ? `The run waits for it; '${commandName()} proceed' skips it.`
       : 'Any other message continues in this context.';
     return `starts with ${context}. Type /${action.context}; it continues by itself. ${otherwise}`;
   }
@@ -106,7 +107,7 @@ export function noticeForPerson(action: Action, code = ''): string | undefined {
   const text = {
     review: `waits for your ${decisionNoun(action)}. Type /stepfast:approve${given}, or /stepfast:reject${given} WHY`,
     answer: 'waits for your answer. Type /stepfast:answer TEXT',
-    decision: `is blocked and waits for you. Type /stepfast:reject${given} WHAT TO DO INSTEAD, or in a terminal: stepfast rewind`,
+    decision: `is blocked and waits for you. Type /stepfast:reject${given} WHAT TO DO INSTEAD, or in a terminal: ${commandName()} rewind`,
     gates: undefined,
     budget: undefined,
   }[action.for];

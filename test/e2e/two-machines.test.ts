@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { run as runCommand } from '../../src/cli/run.ts';
 import { createFakeIo } from '../../src/testing/fake-io.ts';
@@ -67,9 +67,12 @@ afterEach(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 
 function machine(name: string, remote: string): Machine {
   const root = join(directory, name, 'project');
   const home = join(directory, name, 'home');
-  mkdirSync(home, { recursive: true });
+  const bin = join(home, 'bin');
+  mkdirSync(bin, { recursive: true });
+  // As after a global installation: commands are printed without the path of this checkout.
+  writeFileSync(join(bin, 'stepfast'), '', { mode: 0o755 });
   const env = {
-    PATH: process.env.PATH ?? '',
+    PATH: `${bin}${delimiter}${process.env.PATH ?? ''}`,
     HOME: home,
     XDG_STATE_HOME: join(home, 'state'),
     LANG: 'C.UTF-8',
@@ -153,7 +156,7 @@ test('[004/7] [pain 16] a run that was begun on one machine goes on on another a
   expect(pulled.stdout).toContain(`${run}  running`);
   expect(pulled.stdout).toContain('at build');
   expect(pulled.stdout).toContain('session-on-machine-a');
-  expect(pulled.stderr).toContain('stepfast trust');
+  expect(pulled.stderr).toContain(' trust ');
   expect(b.journal()).toEqual(a.journal());
   expect(b.json('status', run)).toMatchObject({ step: 'build' });
   // The long text came with it, and no path of the other machine did.
@@ -210,7 +213,7 @@ test('[P6/6] [P6/10] histories that went apart are told on both machines, and a 
   expect(a.journal()).toEqual(before);
 
   const kept = await a.person(['y'], 'pull', run, '--keep', 'mine');
-  expect(kept.stdout, kept.stderr).toContain('stepfast push');
+  expect(kept.stdout, kept.stderr).toContain(' push ');
   expect(a.json('pull', run)).toMatchObject({ did: 'kept' });
   const pushed = await a.person(['y'], 'push', run);
   expect(pushed.code, pushed.stderr).toBe(0);

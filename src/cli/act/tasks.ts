@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { TaskInput } from '../../machine/index.ts';
 import { count, printable } from '../../messages/index.ts';
 import { isRefused } from '../../runtime/index.ts';
@@ -32,7 +33,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return await dropTask(io, values, values.drop, loop);
   }
   if (loop === undefined)
-    throw usageError('No loop is given: stepfast tasks <loop> "first task" "second task"');
+    throw usageError(`No loop is given: ${commandName()} tasks <loop> "first task" "second task"`);
   if (values.from !== undefined && given.length > 0)
     throw usageError('Pass the tasks once: with --from <file> or after the loop.');
   const tasks = values.from === undefined ? await inlineTasks(given, io) : fromChecklist(values.from, io);
@@ -104,7 +105,7 @@ function fromChecklist(file: string, io: Io): TaskInput[] {
   const { tasks, done } = readChecklist(readTextFile(file, io));
   if (tasks.length === 0) {
     const why = done.length > 0 ? 'has no open task, all are ticked' : 'has no checklist (- [ ] T001 Title)';
-    throw usageError(`'${file}' ${why}. To leave a loop without tasks: stepfast tasks <loop> '[]'`);
+    throw usageError(`'${file}' ${why}. To leave a loop without tasks: ${commandName()} tasks <loop> '[]'`);
   }
   if (done.length > 0)
     io.stderr.write(`Skipped ${count(done.length, 'ticked task')}: ${printable(done.join('; '))}\n`);

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { printable } from '../../messages/index.ts';
 import { readText } from '../act/read-text.ts';
@@ -13,7 +14,11 @@ export const options = { ...runOptions, question: { type: 'string' } } as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'answer' });
-  const refused = personOnly(io, 'answer a question', withTarget('stepfast answer "your answer"', values));
+  const refused = personOnly(
+    io,
+    'answer a question',
+    withTarget(`${commandName()} answer "your answer"`, values),
+  );
   if (refused) return printRefusal(refused, io, values);
   const text = await readText(positionals[0], io);
   const runtime = openRuntime(io, values);
@@ -38,7 +43,7 @@ function whichQuestion(open: readonly { id: string; text: string }[], run: strin
     return {
       code: 'no_question',
       message: 'No such question is open.',
-      next: `See: stepfast status ${suffixOf(run)}`,
+      next: `See: ${commandName()} status ${suffixOf(run)}`,
     };
   const list = open.map(({ id, text }) => `${id}: ${text}`).join('; ');
   return {

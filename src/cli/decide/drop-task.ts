@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { printable } from '../../messages/index.ts';
 import { person, personOnly } from '../caller.ts';
 import { confirm, printDeclined } from '../confirm.ts';
@@ -17,7 +18,7 @@ export async function dropTask(
   task: string,
   loop: string | undefined,
 ): Promise<number> {
-  const command = `stepfast tasks --drop ${task} --reason "..."`;
+  const command = `${commandName()} tasks --drop ${task} --reason "..."`;
   const { reason } = values;
   if (!reason?.trim()) throw usageError(`--drop needs --reason: ${command}`);
   const refused = personOnly(io, 'remove a task', command);

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { isFenced } from '../../machine/index.ts';
 import { printable } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
@@ -13,7 +14,7 @@ export const options = positionOptions;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const refused = personOnly(io, 'skip a context action', withTarget('stepfast proceed', values));
+  const refused = personOnly(io, 'skip a context action', withTarget(`${commandName()} proceed`, values));
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
   const found = await runtime.chooseRun(values);
@@ -29,7 +30,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!state || !cursor) {
     const message = `No position of ${found.run} waits for a context action.`;
     return printRefusal(
-      { code: 'no_boundary', message, next: `See: stepfast status ${suffixOf(found.run)}` },
+      { code: 'no_boundary', message, next: `See: ${commandName()} status ${suffixOf(found.run)}` },
       io,
       values,
     );

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { parseHandle } from '../../machine/index.ts';
 import { printable } from '../../messages/index.ts';
 import { nearest } from '../../suggest.ts';
@@ -14,7 +15,7 @@ export const options = runOptions;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'step' });
   const [to = ''] = positionals;
-  const refused = personOnly(io, 'rewind a run', withTarget(`stepfast rewind ${to}`, values));
+  const refused = personOnly(io, 'rewind a run', withTarget(`${commandName()} rewind ${to}`, values));
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
   const found = await runtime.chooseRun({ run: values.run });

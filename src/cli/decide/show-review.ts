@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { type Cursor, formatHandle, type State } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, printable, wrap } from '../../messages/index.ts';
@@ -50,7 +51,7 @@ export const handleOf = (state: State, { path, visit }: Cursor): string =>
 const nothingWaits = (run: string): RefusalText => ({
   code: 'not_waiting',
   message: `No position of ${run} waits for a verdict.`,
-  next: `See: stepfast status ${suffixOf(run)}`,
+  next: `See: ${commandName()} status ${suffixOf(run)}`,
 });
 
 const mostLines = 40;

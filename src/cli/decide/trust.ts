@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { commandsOf, listWorkflows } from '../../definition/index.ts';
 import { StepfastError } from '../../errors.ts';
 import type { Definition } from '../../machine/index.ts';
@@ -34,10 +35,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const runtime = openRuntime(io, values);
   if (values.list) return list(runtime, io, values);
   const [name] = positionals;
-  const refused = personOnly(io, 'trust a workflow', `stepfast trust${name === undefined ? '' : ` ${name}`}`);
+  const refused = personOnly(
+    io,
+    'trust a workflow',
+    `${commandName()} trust${name === undefined ? '' : ` ${name}`}`,
+  );
   if (refused) return printRefusal(refused, io, values);
   if (values.revoke) {
-    if (name === undefined) throw usageError('Name a workflow to revoke. See: stepfast trust --list');
+    if (name === undefined) throw usageError(`Name a workflow to revoke. See: ${commandName()} trust --list`);
     return await revoke(name, runtime, io, values);
   }
   if (name === undefined) return await trustAll(runtime, io, values);
@@ -139,7 +144,10 @@ async function revoke(
 ): Promise<number> {
   const known = runtime.trust.list().filter(({ hash, workflow }) => hash === name || workflow === name);
   if (known.length === 0)
-    throw new StepfastError('not_found', `'${printable(name)}' is not trusted. See: stepfast trust --list`);
+    throw new StepfastError(
+      'not_found',
+      `'${printable(name)}' is not trusted. See: ${commandName()} trust --list`,
+    );
   for (const { hash } of known) runtime.trust.take(hash);
   if (values.json) return printJson(io, { revoked: known.map(recordJson) }, exit.ok);
   io.stdout.write(`'${printable(name)}' is no longer trusted: ${count(known.length, 'version')} revoked.\n`);
@@ -155,7 +163,9 @@ function list(runtime: LocalRuntime, io: Io, values: { json?: boolean | undefine
   const known = runtime.trust.list().sort((one, other) => other.now - one.now);
   if (values.json) return printJson(io, { trusted: known.map(recordJson) }, exit.ok);
   if (known.length === 0)
-    io.stderr.write('Only the bundled workflows are trusted. Trust another: stepfast trust <workflow>\n');
+    io.stderr.write(
+      `Only the bundled workflows are trusted. Trust another: ${commandName()} trust <workflow>\n`,
+    );
   else {
     const rows = known.map(({ workflow, hash, now, by }) => [
       ['bold', printable(workflow)] as const,

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { CommandOf, Verdict } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { printable } from '../../messages/index.ts';
@@ -47,7 +48,7 @@ const hasMoved = async ({ at, view }: Decidable, { engine }: LocalRuntime): Prom
 const moved = ({ view }: Decidable): RefusalText => ({
   code: 'stale_handle',
   message: `${view.run} has changed since it was shown.`,
-  next: `Look again: stepfast status ${suffixOf(view.run)}`,
+  next: `Look again: ${commandName()} status ${suffixOf(view.run)}`,
 });
 
 /** Reports what the machine would refuse, before the person is asked to confirm. */
@@ -62,11 +63,11 @@ function wouldRefuse(
     return {
       code: 'amount_required',
       message,
-      next: `Add more: stepfast review approve --${exhausted} 20`,
+      next: `Add more: ${commandName()} review approve --${exhausted} 20`,
     };
   }
   if (exhausted !== undefined || cursor?.waiting?.kind === 'review') return undefined;
-  const next = 'Unblock it: stepfast reject "what to do differently"';
+  const next = `Unblock it: ${commandName()} reject "what to do differently"`;
   return {
     code: 'bad_verdict',
     message: `${cursor?.path ?? view.state.step} is blocked, so there is nothing to approve.`,

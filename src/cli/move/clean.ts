@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { ended } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { count, duration } from '../../messages/index.ts';
@@ -91,6 +92,6 @@ async function namedRun(
     ? [{ run: found.run, state }]
     : (await engine.runs()).filter(({ run: id }) => id === found.run);
   if (!infos.some(isLive)) return infos;
-  const next = `cancel it first: stepfast cancel --run ${found.run}`;
+  const next = `cancel it first: ${commandName()} cancel --run ${found.run}`;
   return { code: 'run_live', message: `${found.run} is still live`, next };
 }

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
@@ -50,7 +51,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return refuse({
       code: 'several_runs',
       message,
-      next: 'repair one at a time: stepfast repair <run>',
+      next: `repair one at a time: ${commandName()} repair <run>`,
       runs,
     });
   }
@@ -125,12 +126,13 @@ function refusalFor(
   if (keep !== undefined && !ids.includes(keep)) {
     const there = ids.length === 0 ? 'it has only one history' : `it has ${ids.join(' and ')}`;
     const message = `${id} has no history '${keep}': ${there}`;
-    const next = ids.length === 0 ? `stepfast repair ${id}` : `stepfast repair ${id} --keep ${ids[0]}`;
+    const next =
+      ids.length === 0 ? `${commandName()} repair ${id}` : `${commandName()} repair ${id} --keep ${ids[0]}`;
     return { code: 'unknown_branch', message, next };
   }
   if (ids.length > 0 && keep === undefined) {
     const message = `${id} has ${ids.length} histories, and a person must choose which one to keep`;
-    const commands = ids.map((each) => `stepfast repair ${id} --keep ${each}`);
+    const commands = ids.map((each) => `${commandName()} repair ${id} --keep ${each}`);
     return { code: 'store_forked', message, next: `choose one: ${commands.join(' or ')}` };
   }
   if (!problems.every(({ kind }) => kind === 'text' || kind === 'newer')) return undefined;
@@ -145,7 +147,11 @@ function refusalFor(
 }
 
 const personFor = (id: string, keep: string | undefined, io: Io): RefusalText | undefined =>
-  personOnly(io, 'repairing a run', `stepfast repair ${id}${keep === undefined ? '' : ` --keep ${keep}`}`);
+  personOnly(
+    io,
+    'repairing a run',
+    `${commandName()} repair ${id}${keep === undefined ? '' : ` --keep ${keep}`}`,
+  );
 
 async function repairRun(
   check: Checked,

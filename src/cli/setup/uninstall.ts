@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { printable } from '../../messages/index.ts';
 import {
   type HostSetup,
@@ -28,7 +29,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!values.yes && !io.stdin.terminal) {
     const message = `Stepfast would be removed from ${titles} in this project`;
     return printRefusal(
-      { code: 'not_confirmed', message, next: 'confirm with: stepfast uninstall --yes' },
+      { code: 'not_confirmed', message, next: `confirm with: ${commandName()} uninstall --yes` },
       io,
       values,
     );

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { loadHostSetups, onPath } from '../../hosts/index.ts';
+import { loadHostSetups } from '../../hosts/index.ts';
 import type { State } from '../../machine/index.ts';
 import type { AgentSession } from '../../messages/index.ts';
+import { onPath } from '../../on-path.ts';
 import { createBindings, isPresent, type LocalRuntime, sessionName } from '../../runtime/index.ts';
 import { bootId, isAlive, machineId, stateDirectory } from '../../workspace/index.ts';
 import { isPerson } from '../caller.ts';

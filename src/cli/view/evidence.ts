@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { gateExcerpt } from '../../context/index.ts';
 import type { Definition, Output, Receipt, State, Text } from '../../machine/index.ts';
 import { ago, lasting, printable } from '../../messages/index.ts';
@@ -57,7 +58,7 @@ export function proofLines(
   const own = existsSync(join(worktree, '.stepfast/workflows/go.yaml'));
   const help =
     definition.name === 'go' && !own
-      ? 'stepfast init detects your test command'
+      ? `${commandName()} init detects your test command`
       : `add a gate to '${definition.name}': none has passed in this run`;
   return [line(['yellow', 'complete, but unverified: no gate has passed']), line(['dim', 'next  '], help)];
 }

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { redactQuickly } from '../../context/index.ts';
 import type { Definition, Receipt, Status, WaitingFor } from '../../machine/index.ts';
 import {
@@ -123,7 +124,7 @@ function instructionLines(status: Status): string[] {
   if (text === undefined || text.trim() === '') return [];
   const lines = printableLines(redactQuickly(text.trimEnd())).map((line) => `  ${line}`.trimEnd());
   // Instructions may name MCP tools; an agent in a shell uses these instead.
-  return ['', ...lines, '', '  Here: stepfast ask, stepfast note, stepfast tasks.'];
+  return ['', ...lines, '', `  Here: ${commandName()} ask, ${commandName()} note, ${commandName()} tasks.`];
 }
 
 function nextLines(status: Status, { run, worker, agent }: ViewOptions, io: Io): string[] {

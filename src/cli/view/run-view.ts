@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import {
   type Definition,
   formatHandle,
@@ -52,7 +53,7 @@ export function runLines(view: RunView, io: Io): string[] {
     ...phaseLines(definition, state, symbols, io.stdout.columns).map(line),
     ...(shown.length > 0 ? [''] : []),
     ...(done.length > shown.length
-      ? [line([['dim', `${symbols.more} ${done.length - shown.length} earlier, see: stepfast log`]])]
+      ? [line([['dim', `${symbols.more} ${done.length - shown.length} earlier, see: ${commandName()} log`]])]
       : []),
     ...shown.flatMap(({ path, output, folded }) => [
       line([

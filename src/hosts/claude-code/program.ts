@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
+import { onPath } from '../../on-path.ts';
 import type { FoundHost, SetupContext } from '../../runtime/index.ts';
-import { onPath } from '../on-path.ts';
 
 export interface Ran {
   code: number;

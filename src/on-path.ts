@@ -1,11 +1,15 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Environment } from '../runtime/index.ts';
 
-/** The file that a shell would start for this name. */
-export function onPath(name: string, env: Environment): string | undefined {
+/** The file that a shell would start for this name; `skips` leaves folders of the PATH out. */
+export function onPath(
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+  skips: (folder: string) => boolean = () => false,
+): string | undefined {
   const ends = process.platform === 'win32' ? (env.PATHEXT ?? '.EXE;.CMD').split(';') : [''];
-  for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter).filter(Boolean)) {
+  for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter)) {
+    if (folder === '' || skips(folder)) continue;
     const found = ends.map((end) => join(folder, name + end)).find(isProgram);
     if (found !== undefined) return found;
   }
