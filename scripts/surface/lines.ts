@@ -18,7 +18,7 @@ export function commandLines(command: string, help: string): string[] {
 
 /** `stepfast token create <name> | list` has two. What is in brackets is an option or an argument. */
 function subcommandsIn(help: string): string[] {
-  const usage = /^Usage:? +stepfast [^ ]+ (.+)$/m.exec(help)?.[1] ?? '';
+  const usage = /^Usage:? +(?:(?:npx )?stepfast|node (?:"[^"]+"|[^ ]+)) [^ ]+ (.+)$/m.exec(help)?.[1] ?? '';
   return firsts(usage.replace(/\[[^\]]*\]|<[^>]*>/g, '_'), /(?:^|\| )([a-z][a-z-]*)/g);
 }
 

@@ -50,7 +50,7 @@ function readCommands(dist: string, home: string): string[] {
       return undefined;
     }
   };
-  const overview = help('--help') ?? '';
+  const overview = help('--help', '--all') ?? '';
   return [
     ...commandLines('cli', overview),
     ...(help('help') === undefined ? [] : ['cli help']),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { commandName } from '../command-name.ts';
 import { StepfastError } from '../errors.ts';
 import type { Definition, State } from '../machine/index.ts';
 import { digestsIn, type LocalRuntime, matchesHash, unknownEvent, verifiedStates } from '../runtime/index.ts';
@@ -53,7 +54,7 @@ export function readArchive(text: string, file: string): Archive {
     throw bad('is not JSON: export the run again.');
   }
   if (!isObject(read) || read.stepfast !== 'run')
-    throw bad('is not an exported run. Create one with: stepfast export');
+    throw bad(`is not an exported run. Create one with: ${commandName()} export`);
   if (read.version !== 1)
     throw bad(`has version ${String(read.version)}, but only 1 is supported: update Stepfast.`);
   const { digest, ...document } = read;

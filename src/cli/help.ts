@@ -1,16 +1,36 @@
+import { asTyped, commandName } from '../command-name.ts';
 import { wrap } from '../messages/index.ts';
 import { type Command, groups, shownCommands } from './commands.ts';
 import { exit } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
 
+/** The commands of every day, in the order in which they are needed. */
+export const everyDay = ['init', 'go', 'status', 'approve', 'reject', 'answer', 'cancel', 'log'];
+
 export function overview(io: Io): string {
+  const bold = (text: string): string => paint(io.stdout, 'bold', text);
+  const rows = everyDay.flatMap((name) => shownCommands.filter((command) => command.name === name));
+  return [
+    `${bold('Usage')}  ${commandName()} <command> [options]`,
+    '',
+    ...table(
+      rows.map(({ name, summary }) => [name, summary]),
+      io,
+    ),
+    '',
+    `More: ${commandName()} help <command>, ${commandName()} help --all`,
+    '',
+  ].join('\n');
+}
+
+export function allCommands(io: Io): string {
   const bold = (text: string): string => paint(io.stdout, 'bold', text);
   const width = Math.max(...shownCommands.map(({ name }) => name.length));
   return [
     `${bold('stepfast')} keeps long work by coding agents on course.`,
     '',
-    `${bold('Usage')}  stepfast <command> [options]`,
+    `${bold('Usage')}  ${commandName()} <command> [options]`,
     '',
     ...groups.flatMap((group) => [bold(group), ...table(rowsOf(group), io, width), '']),
     bold('Options'),
@@ -44,15 +64,15 @@ const rowsOf = (group: Command['group']): [string, string][] =>
 export function commandHelp(command: Command, io: Io): string {
   const bold = (text: string): string => paint(io.stdout, 'bold', text);
   return [
-    ...wrap(command.about, wrapWidth(io.stdout)),
+    ...wrap(asTyped(command.about), wrapWidth(io.stdout)),
     '',
-    `${bold('Usage')}  ${command.usage}`,
+    `${bold('Usage')}  ${asTyped(command.usage)}`,
     '',
     bold('Options'),
     ...table([...command.options, ['-h, --help', 'Show this help']], io),
     '',
     bold(command.examples.length === 1 ? 'Example' : 'Examples'),
-    ...command.examples.map((example) => `  ${example}`),
+    ...command.examples.map((example) => `  ${asTyped(example)}`),
     '',
   ].join('\n');
 }

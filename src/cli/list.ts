@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import { type ListedWorkflow, listWorkflows } from '../definition/index.ts';
 import { columnsOf, count, printable } from '../messages/index.ts';
 import { readArgs } from './args.ts';
@@ -27,7 +28,9 @@ export function run(args: readonly string[], io: Io): number {
     io.stdout.write(`${JSON.stringify({ workflows: rows.map((row) => asJson(row, io)) }, undefined, 2)}\n`);
   else if (rows.length > 0) io.stdout.write(table(rows, io));
   else
-    io.stderr.write('No workflows found. Add a YAML file to .stepfast/workflows, then: stepfast validate\n');
+    io.stderr.write(
+      `No workflows found. Add a YAML file to .stepfast/workflows, then: ${commandName()} validate\n`,
+    );
   return exit.ok;
 }
 
@@ -79,7 +82,7 @@ function looksOf({ errors, listed }: Row): (Format | undefined)[] {
 
 function lastCell({ errors, listed }: Row, io: Io): Span {
   if (errors > 0)
-    return ['red', `${count(errors, 'error')}: stepfast validate ${quoted(shown(listed.file, io))}`];
+    return ['red', `${count(errors, 'error')}: ${commandName()} validate ${quoted(shown(listed.file, io))}`];
   if (listed.shadowedBy !== undefined) return ['dim', `hidden by ${printable(shown(listed.shadowedBy, io))}`];
   return printable(listed.description ?? '');
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { findCommandName, useCommandName } from '../command-name.ts';
 import { createIo } from './io.ts';
 import { run } from './run.ts';
 
@@ -13,5 +14,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 // Not process.exit: what is still on its way into a pipe would be lost.
-const io = createIo(process, homedir(), fileURLToPath(import.meta.url));
+const main = fileURLToPath(import.meta.url);
+useCommandName(() => findCommandName({ main, env: process.env }));
+const io = createIo(process, homedir(), main);
 process.exitCode = await run(process.argv.slice(2), io);

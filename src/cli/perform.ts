@@ -1,6 +1,8 @@
+import { commandName } from '../command-name.ts';
 import { withoutSecrets } from '../context/index.ts';
 import { opening, type Text } from '../machine/index.ts';
 import {
+  type AgentSession,
   asLine,
   nextForShell,
   printable,
@@ -27,6 +29,7 @@ import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
 import { runToName } from './run-name.ts';
 import { openRuntime, type ProjectValues } from './run-options.ts';
+import { findAgentSession } from './view/agent-session.ts';
 import { proofLines, proofOf } from './view/evidence.ts';
 import { createGateLogs } from './view/gate-log.ts';
 import { nextFor } from './view/next.ts';
@@ -114,7 +117,8 @@ export async function printAnswer(
       },
       code,
     );
-  if (ignored) return printRefusal(notStored(reply, name, io), io, values);
+  const agent = await findAgentSession(runtime, view?.state, io);
+  if (ignored) return printRefusal(notStored(reply, name, agent, io), io, values);
   const definition = view?.definition ?? { name: '', description: '', steps: [] };
   const symbols = symbolsFor(io);
   const lines = positionLines(reply, io, {
@@ -122,6 +126,7 @@ export async function printAnswer(
     worker: !isPerson(io),
     brief: code === exit.no,
     run: name,
+    agent,
     logOf: createGateLogs(runtime.project, reply),
     noNext: proof?.length === 0,
   });
@@ -149,7 +154,7 @@ export function printDue(ids: readonly string[] | undefined, run: string | undef
   if (!ids) return;
   const which = run === undefined ? '' : ` ${run}`;
   io.stdout.write(
-    `\n${paint(io.stdout, 'dim', 'due'.padEnd(9))}stepfast prime${which} --artifacts ${ids.join(',')}\n`,
+    `\n${paint(io.stdout, 'dim', 'due'.padEnd(9))}${commandName()} prime${which} --artifacts ${ids.join(',')}\n`,
   );
 }
 
@@ -172,7 +177,7 @@ export function printRefusal(
   const text = 'params' in refusal ? refusalText(refusal, shellVoice({ run: name })) : refusal;
   const named = values.run !== undefined && refusal.code === 'no_run';
   const code = named || refusal.code === 'no_workflow' ? exit.notFound : exit.no;
-  const refused = named ? { ...text, next: 'List the runs: stepfast runs --all' } : text;
+  const refused = named ? { ...text, next: `List the runs: ${commandName()} runs --all` } : text;
   const { next } = refused;
   if (values.json) return printJson(io, { ...refused, run }, code);
   const label = (word: string, look: 'red' | 'dim', text: string): string =>
@@ -201,12 +206,17 @@ export function printWholeJson(io: Io, document: object, code: number): number {
   return code;
 }
 
-function notStored(reply: AnsweredStatus, run: string | undefined, io: Io): RefusalText {
+function notStored(
+  reply: AnsweredStatus,
+  run: string | undefined,
+  agent: AgentSession | undefined,
+  io: Io,
+): RefusalText {
   const waits = reply.waiting ? waitingPhrase(reply.waiting) : 'waits';
   return {
     code: 'waiting',
     message: `The output was not stored: ${isPerson(io) ? reply.step : (reply.at ?? reply.step)} ${waits}`,
-    next: asLine(nextFor(reply, io, run)),
+    next: asLine(nextFor(reply, io, run, agent)),
   };
 }
 
@@ -239,7 +249,7 @@ async function detached(io: Io, { run, at }: RunValues, runtime: LocalRuntime): 
   const found = await runtime.chooseRun({ run, at });
   const name = 'run' in found ? await runToName(runtime, found.run) : undefined;
   const which = name === undefined ? '' : ` --run ${name}`;
-  io.stderr.write(`The gates keep running. To watch them again: stepfast status --wait${which}\n`);
+  io.stderr.write(`The gates keep running. To watch them again: ${commandName()} status --wait${which}\n`);
   return exit.pending;
 }
 

@@ -13,18 +13,21 @@ function printed(): { file: string; command: string; options: string[] }[] {
   return files
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) =>
-      [...readFileSync(join(source, file), 'utf8').matchAll(/\bstepfast ([a-z]+)((?: [^;,'`\n]*)?)/g)].map(
-        ([, command = '', rest = '']) => ({
-          file,
-          command,
-          options: [...rest.matchAll(/(?<= )--([a-z-]+)/g)].map(([, name = '']) => name),
-        }),
-      ),
+      [
+        ...readFileSync(join(source, file), 'utf8').matchAll(
+          /(?:\bstepfast|\$\{commandName\(\)\}) ([a-z]+)((?: [^;,'`\n]*)?)/g,
+        ),
+      ].map(([, command = '', rest = '']) => ({
+        file,
+        command,
+        options: [...rest.matchAll(/(?<= )--([a-z-]+)/g)].map(([, name = '']) => name),
+      })),
     )
     .filter(({ options }) => options.length > 0);
 }
 
 async function unknownIn(command: string, options: readonly string[]): Promise<string[]> {
+  if (command === 'help') return options.filter((option) => option !== 'all');
   const known = commands.find(({ name }) => name === command);
   const accepted = Object.keys((await known?.load())?.options ?? {});
   // Some commands keep their options to themselves; their help tells them.

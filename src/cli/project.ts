@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { commandName } from '../command-name.ts';
 import {
   findWorkflow,
   listWorkflows,
@@ -37,7 +38,7 @@ export function findWorkflowFile(name: string, path: readonly WorkflowDirectory[
   }
   if (isPath) throw notFound(`There is no file '${printable(name)}'.`);
   const meant = nearest(name, [...new Set(listWorkflows(path).map((listed) => listed.name))]);
-  const hint = meant === undefined ? 'See: stepfast list' : `Did you mean '${printable(meant)}'?`;
+  const hint = meant === undefined ? `See: ${commandName()} list` : `Did you mean '${printable(meant)}'?`;
   throw notFound(`There is no workflow '${printable(name)}'. ${hint}`);
 }
 
@@ -58,7 +59,7 @@ export function definitionOf(name: string, io: Io, purpose: 'drawn' | 'simulated
   const path = searchPath(io);
   const file = findWorkflowFile(name, path, io);
   const { definition, diagnostics, base } = load(file, path);
-  const see = `See: stepfast validate ${shown(file, io)}`;
+  const see = `See: ${commandName()} validate ${shown(file, io)}`;
   if (!definition) {
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
     const message = `The workflow has ${count(errors, 'error')}, so it cannot be ${purpose}. ${see}`;

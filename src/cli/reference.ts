@@ -8,7 +8,7 @@ export function referencePage(): string {
   });
   return `# The command line
 
-\`src/cli/\`. This page is generated from \`src/cli/commands/\`; \`stepfast help <command>\` prints the same text.
+\`src/cli/\`. This page is generated from \`src/cli/commands/\`; \`stepfast help <command>\` prints the same text. \`stepfast\` alone shows the run here and the commands of every day, \`stepfast help --all\` all commands.
 
 | | |
 | --- | --- |
@@ -25,7 +25,7 @@ Every command about a run takes \`--json\` and then prints one JSON document, al
 | 4 | no answer yet: the gates are still running; send the same call again |
 | 70 | Stepfast itself failed |
 
-A caller counts as a person if stdin and stdout are a terminal and the environment has none of the variables that agent programs set; every other caller counts as an agent. Decisions (approvals, answers, trust, budgets, rewinds, repairs) are refused to agents, and a person confirms them by typing a word. This stops a careless agent, not a process that can write the project's files. \`STEPFAST_SESSION\` names the session of an agent that works through a shell.
+A caller counts as a person if stdin and stdout are a terminal and the environment has none of the variables that agent programs set; every other caller counts as an agent. Decisions (approvals, answers, trust, budgets, rewinds, repairs) are refused to agents, and a person confirms them with \`y\`. This stops a careless agent, not a process that can write the project's files. \`STEPFAST_SESSION\` names the session of an agent that works through a shell.
 
 ${groups.map((group) => `## ${group}\n\n${of(group).map(section).join('\n')}`).join('\n')}`;
 }

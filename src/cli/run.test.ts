@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFakeIo } from '../testing/fake-io.ts';
+import { createTestFolder } from '../testing/index.ts';
 import { commands, shownCommands } from './commands.ts';
 import { exit, exitOf } from './exit.ts';
+import { everyDay } from './help.ts';
 import { run } from './run.ts';
 
 const call = async (...argv: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
@@ -13,11 +15,39 @@ const call = async (...argv: string[]): Promise<{ code: number; stdout: string; 
   return { code, stdout: fake.stdout(), stderr: fake.stderr() };
 };
 
-test('without a command it shows every command', async () => {
-  const { code, stdout } = await call();
+const listed = (text: string): string[] =>
+  [...text.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name = '']) => name);
+
+test('[U18] help lists the commands of every day, and help --all lists every command', async () => {
+  const { code, stdout } = await call('help');
   expect(code).toBe(exit.ok);
-  for (const { name, summary } of shownCommands) expect(stdout).toMatch(new RegExp(`  ${name} +${summary}`));
-  expect(stdout).not.toContain('gate-runner');
+  expect(listed(stdout)).toEqual(everyDay);
+  expect(everyDay.length).toBeLessThan(10);
+  expect(stdout).toContain('stepfast help --all');
+  const all = await call('help', '--all');
+  for (const { name, summary } of shownCommands)
+    expect(all.stdout).toMatch(new RegExp(`  ${name} +${summary}`));
+  expect(all.stdout).not.toContain('gate-runner');
+  expect(await call('--help', '--all')).toEqual(all);
+});
+
+test('[U18] without a command it shows the run here, then the commands of every day', async () => {
+  using project = createTestFolder({
+    '.stepfast/workflows/w.yaml':
+      'name: w\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x }\n',
+  });
+  const alone = async () => await project.run([], { env: {}, terminal: true });
+  expect(listed((await alone()).stdout)).toEqual(everyDay);
+  await project.run(['start', 'w', '-s', 'Dark mode']);
+  const one = await alone();
+  expect(one).toMatchObject({ code: exit.ok, stderr: '' });
+  expect(one.stdout).toMatch(/^w-\d+-\w+ {2}running.*\nDark mode\n/);
+  expect(one.stdout).not.toMatch(/[a-z0-9]{8}:a#1/);
+  expect(listed(one.stdout)).toEqual(everyDay);
+  await project.run(['start', 'w', '-s', 'Light mode']);
+  expect((await alone()).stdout).toMatch(/Light mode.*Dark mode|Dark mode.*Light mode/s);
+  writeFileSync(join(project.root, '.stepfast/config.yaml'), 'boundaries: sometimes\n');
+  expect(listed((await alone()).stdout)).toEqual(everyDay);
 });
 
 test('help, --help and -h say the same', async () => {

@@ -1,11 +1,12 @@
 import { inspect } from 'node:util';
+import { asTyped, commandName } from '../command-name.ts';
 import { redactQuickly } from '../context/index.ts';
 import { StepfastError } from '../errors.ts';
 import { printableJson, printableLines } from '../messages/index.ts';
 import { nearest } from '../suggest.ts';
 import { type Command, commands, shownCommands } from './commands.ts';
 import { exit, exitOf, usageError } from './exit.ts';
-import { commandHelp, overview } from './help.ts';
+import { allCommands, commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
 import { paint } from './paint.ts';
 import { version } from './version.ts';
@@ -14,10 +15,15 @@ import { version } from './version.ts';
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const [first, ...rest] = argv;
   try {
-    if (first === undefined || first === '--help' || first === '-h') return print(io, overview(io));
+    if (first === undefined) {
+      const { runsHere } = await import('./here.ts');
+      return print(io, [await runsHere(io), overview(io)].filter(Boolean).join('\n'));
+    }
     if (first === '--version' || first === '-v') return print(io, `${version()}\n`);
-    if (first === 'help')
+    if (first === 'help' || asksForHelp([first])) {
+      if (has(rest, '--all')) return print(io, allCommands(io));
       return print(io, rest[0] === undefined ? overview(io) : commandHelp(find(rest[0]), io));
+    }
     // Shell completions: it imports the table of commands, so it cannot be part of it.
     if (first === 'complete') return await (await import('./setup/complete.ts')).run(rest, io);
     const command = find(first);
@@ -41,7 +47,7 @@ function find(name: string): Command {
     shownCommands.map((one) => one.name),
   );
   throw usageError(
-    `There is no command '${name}'.${meant === undefined ? ' See: stepfast help' : ` Did you mean: stepfast ${meant}`}`,
+    `There is no command '${name}'.${meant === undefined ? ` See: ${commandName()} help --all` : ` Did you mean: ${commandName()} ${meant}`}`,
   );
 }
 
@@ -67,6 +73,6 @@ function fail(error: unknown, argv: readonly string[], io: Io): number {
     `${paint(io.stderr, ['red', 'bold'], 'error')} ${printableLines(redactQuickly(message)).join('\n')}\n`,
   );
   const usage = commands.find((one) => one.name === name)?.usage;
-  if (code === exit.usage && usage !== undefined) io.stderr.write(`Usage: ${usage}\n`);
+  if (code === exit.usage && usage !== undefined) io.stderr.write(`Usage: ${asTyped(usage)}\n`);
   return code;
 }

@@ -21,7 +21,7 @@ test('no answer shows a secret that a gate, a summary, a question or a note had;
     const { stdout, stderr } = await project.run(argv, { env: own });
     return stdout + stderr;
   };
-  await project.run(['trust', 'w'], { env: own, terminal: true, input: ['trust'] });
+  await project.run(['trust', 'w'], { env: own, terminal: true, input: ['y'] });
   const shown = [
     await run('start', 'w', '--summary', `With ${token}`),
     await run('advance', 'made it'),

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { commandName } from '../command-name.ts';
 import { type Diagnostic, listWorkflows, readWorkflowFile } from '../definition/index.ts';
 import { count, printable, wrap } from '../messages/index.ts';
 import { readArgs } from './args.ts';
@@ -41,7 +42,7 @@ function check(loaded: Loaded, file: string): Checked {
 
 function nothingThere(io: Io): string {
   const directory = shown(join(projectRoot(io.cwd), '.stepfast', 'workflows'), io);
-  return `No workflows in ${directory}.\nAdd a YAML file there, or pass one: stepfast validate path/to/workflow.yaml\n`;
+  return `No workflows in ${directory}.\nAdd a YAML file there, or pass one: ${commandName()} validate path/to/workflow.yaml\n`;
 }
 
 function report(checked: readonly Checked[], io: Io): string {

@@ -10,6 +10,7 @@ export {
   type Cap,
   compileBriefing,
   failureLines,
+  gateExcerpt,
   type SectionName,
 } from './briefing/index.ts';
 export { redactQuickly, redactSecrets, withoutSecrets } from './secrets/redact.ts';

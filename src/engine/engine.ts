@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import { StepfastError } from '../errors.ts';
 import {
   type Command,
@@ -306,4 +307,4 @@ function entryOf({ now, actor, session }: Command, events: Event[]): Entry {
 }
 
 export const noRun = (run: string): StepfastError =>
-  new StepfastError('no_run', `There is no run '${run.slice(0, 80)}'. See: stepfast runs`);
+  new StepfastError('no_run', `There is no run '${run.slice(0, 80)}'. See: ${commandName()} runs`);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandName } from '../command-name.ts';
 import { StepfastError } from '../errors.ts';
 import { ended, suffixOf } from '../machine/index.ts';
 import { isRunId, type Loaded, type RunInfo } from '../store/index.ts';
@@ -83,7 +84,7 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
     const url = known.homeOf(run);
     if (url === undefined || url === server.url) return server;
     if ((await server.view(run)) === undefined) {
-      const message = `${run} lives on ${url}, and this project is logged in at ${server.url}. Work on it after: stepfast login ${url}`;
+      const message = `${run} lives on ${url}, and this project is logged in at ${server.url}. Work on it after: ${commandName()} login ${url}`;
       throw new StepfastError('other_server', message);
     }
     known.add(run, server.url);

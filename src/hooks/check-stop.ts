@@ -1,4 +1,4 @@
-import { failureLines, redactQuickly } from '../context/index.ts';
+import { gateExcerpt } from '../context/index.ts';
 import { checkAtStop, cursorAt, ended, maxHolds, type StopCheck } from '../machine/index.ts';
 import {
   checkLeftText,
@@ -26,8 +26,6 @@ import { waitUntil } from './wait-until.ts';
 
 const transcriptMs = 1_000;
 const noticeMs = 3_000;
-const excerptLines = 25;
-const excerptCharacters = 3000;
 
 type OpenPosition = Extract<StopCheck, { at: string }>;
 
@@ -122,7 +120,7 @@ async function continueWithFailures(event: HookEvent, view: Loaded, at: string):
   if (!(await held(event, view, at))) return {};
   const gates = (cursorAt(view.state, at)?.receipts ?? [])
     .filter(({ pass, role }) => !pass && role !== 'until')
-    .map(({ what, exit, tail = '' }) => ({ what, exit, lines: excerpt(tail) }));
+    .map(({ what, exit, tail = '' }) => ({ what, exit, lines: gateExcerpt(tail) }));
   return { block: stopRedText({ gates, time: stops + 1, limit: maxHolds }) };
 }
 
@@ -197,9 +195,3 @@ const checkIn = (view: Loaded, at: string): string | undefined => cursorAt(view.
 
 const commandsIn = (view: Loaded, at: string): string[] =>
   (cursorAt(view.state, at)?.checking?.gates ?? []).flatMap(({ gate }) => gate.run ?? []);
-
-function excerpt(tail: string): string[] {
-  const lines = failureLines(redactQuickly(tail).trimEnd()).split('\n').slice(-excerptLines);
-  while (lines.join('\n').length > excerptCharacters) lines.shift();
-  return lines.filter((line) => line.trim() !== '');
-}

@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import { createKnownRuns, type Engine } from '../engine/index.ts';
 import { ended } from '../machine/index.ts';
 import {
@@ -113,7 +114,7 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
       const url = view || server ? undefined : createKnownRuns(project.directory).homeOf(run);
       if (url !== undefined)
         throw new Error(
-          `${run} lives on ${url}, and this session has no token for it: stepfast login ${url}`,
+          `${run} lives on ${url}, and this session has no token for it: ${commandName()} login ${url}`,
         );
       return view && { run, state: view.state };
     } catch (error) {

@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import type { Action, Claim } from '../machine/index.ts';
 import { listed } from './lists.ts';
 import type { Voice } from './voice.ts';
@@ -9,15 +10,14 @@ export interface NextCommands {
 }
 
 /** What a person types for each kind of decision. */
-export const decisionCommands = {
-  review: 'stepfast approve',
-  question: 'stepfast answer "…"',
-  blocked: 'stepfast reject "…"',
-} as const;
+const decisionCommands = { review: 'approve', question: 'answer "…"', blocked: 'reject "…"' } as const;
+
+export const decisionCommand = (kind: keyof typeof decisionCommands): string =>
+  commandFor(decisionCommands[kind], undefined);
 
 /** `stepfast approve --run k3f9x2ab`; `run` is undefined where the run need not be named. */
 export const commandFor = (command: string, run: string | undefined): string =>
-  run === undefined ? `stepfast ${command}` : `stepfast ${command} --run ${run}`;
+  run === undefined ? `${commandName()} ${command}` : `${commandName()} ${command} --run ${run}`;
 
 /**
  * The next action for an agent that uses the command line. Decisions are worded so that the agent leaves them to the
@@ -41,7 +41,7 @@ export function nextForShell(action: Action, run?: string): NextCommands {
     case 'reset_context':
       return {
         say: `Reset the context with /${action.context}, then ask again:`,
-        commands: [`stepfast status --at ${action.at}`],
+        commands: [`${commandName()} status --at ${action.at}`],
       };
     case 'wait':
       return waitForShell(action, run);
@@ -82,11 +82,11 @@ export function agentReview({ at }: { at?: string }, agent: string, run: string 
   const which = at === undefined ? (run === undefined ? '' : ` --run ${run}`) : ` --at ${at}`;
   return {
     say: `Waits for the review of the agent '${agent}'.`,
-    commands: [`stepfast review approve${which} --as ${agent}`],
+    commands: [`${commandName()} review approve${which} --as ${agent}`],
   };
 }
 
-const waitCommands = {
+export const waitCommands = {
   gates: ['status --wait'],
   review: ['approve', 'reject "what is missing"'],
   answer: ['answer "your words"'],
@@ -114,13 +114,14 @@ export function claimCommands(
     const command =
       decision.at === undefined
         ? commandFor('review approve', run)
-        : `stepfast review approve --at ${decision.at}`;
+        : `${commandName()} review approve --at ${decision.at}`;
     return { say: `${decision.task} waits for a person: ${decision.kind}.`, commands: [command] };
   }
   return { say: 'No further task can be claimed now.', commands: [commandFor('status', run)] };
 }
 
-export const advanceCommand = (at: string): string => `stepfast advance --at ${at} --output "what was done"`;
+export const advanceCommand = (at: string): string =>
+  `${commandName()} advance --at ${at} --output "what was done"`;
 export const tasksCommand = (step: string, run: string | undefined): string =>
   commandFor(`tasks ${step} "first task" "second task"`, run);
 
@@ -142,10 +143,10 @@ export const shellVoice = ({ run }: { run?: string | undefined } = {}): Voice =>
   next: (action) => asLine(nextForShell(action, run)),
   start: (input) =>
     input
-      ? `stepfast start ${input.workflow} --input ${input.name}="..."`
-      : 'Start a run: stepfast go "what to do". To use a run that has ended, pass --run <run>.',
-  startOrContinue: () => 'Start a run: stepfast go "what to do". To continue one, pass --run <run>.',
-  workflows: () => 'List the workflows: stepfast list',
+      ? `${commandName()} start ${input.workflow} --input ${input.name}="..."`
+      : `Start a run: ${commandName()} go "what to do". To use a run that has ended, pass --run <run>.`,
+  startOrContinue: () => `Start a run: ${commandName()} go "what to do". To continue one, pass --run <run>.`,
+  workflows: () => `List the workflows: ${commandName()} list`,
   chooseRun: () => 'Choose one with --run <run>.',
   setTasks: (step) => `Set the tasks: ${tasksCommand(step, run)}`,
   advance: (at) => `Then: ${advanceCommand(at)}`,

@@ -1,5 +1,6 @@
+import { commandName } from '../command-name.ts';
 import type { Action, Claim, Delegate, TaskState } from '../machine/index.ts';
-import { decisionCommands } from './agent-shell.ts';
+import { decisionCommand } from './agent-shell.ts';
 import { firstWithin } from './fit-tokens.ts';
 import { listed } from './lists.ts';
 import type { Voice } from './voice.ts';
@@ -69,7 +70,7 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
       return `${gatesElsewhere ? 'The gates are waiting for a checkout that can run them' : 'The gates are running'}: call workflow_status with at ${at} in a moment.`;
     case 'review': {
       if (action.by === 'person')
-        return `End your turn. The user ${action.leaves === undefined ? 'decides' : `decides whether '${action.leaves}' is left without tasks`} with: ${decisionCommands.review}`;
+        return `End your turn. The user ${action.leaves === undefined ? 'decides' : `decides whether '${action.leaves}' is left without tasks`} with: ${decisionCommand('review')}`;
       const { agent } = action.by;
       if (action.ownWork) {
         const reviewer = action.witnessed
@@ -80,13 +81,13 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
       return `If you are the reviewer '${agent}', review the work, then call workflow_advance with at ${at}, a verdict, and your reasons as output.`;
     }
     case 'answer':
-      return `End your turn. The user decides with: ${decisionCommands.question}`;
+      return `End your turn. The user decides with: ${decisionCommand('question')}`;
     case 'budget':
-      return `End your turn. The user decides with: stepfast review approve --${action.unit} N`;
+      return `End your turn. The user decides with: ${commandName()} review approve --${action.unit} N`;
     case 'decision':
       return at === undefined
-        ? `Call workflow_set_tasks with more tasks for '${action.step}', or end your turn. The user decides with: ${decisionCommands.blocked}`
-        : `End your turn. The user decides with: ${decisionCommands.blocked}`;
+        ? `Call workflow_set_tasks with more tasks for '${action.step}', or end your turn. The user decides with: ${decisionCommand('blocked')}`
+        : `End your turn. The user decides with: ${decisionCommand('blocked')}`;
   }
 }
 
@@ -110,7 +111,7 @@ function freshContext({ at, context, agent, required, elsewhere }: Extract<Actio
     return `Another session was asked to reset its context here. If this session has just started, its context is fresh: call workflow_status with at ${at}.`;
   const subagent = agent === undefined ? 'a subagent' : `a subagent '${agent}'`;
   const otherwise = required
-    ? 'Or the user skips it with: stepfast proceed'
+    ? `Or the user skips it with: ${commandName()} proceed`
     : 'If neither is possible, workflow_status gives the instructions.';
   return `This position needs a fresh context (/${context}), which you cannot create yourself: hand ${at} to ${subagent}, or end your turn and ask the user to type /${context} and then continue. ${otherwise}`;
 }
@@ -139,7 +140,7 @@ function claim({ run, ready, own, held, limit, open, decisions }: Claim): string
   const what = waits.length === 0 ? '' : `: ${listed(waits, '; ', 3)}`;
   const [decision] = decisions;
   const then = decision
-    ? `End your turn. The user decides with: ${decisionCommands[decision.kind]}`
+    ? `End your turn. The user decides with: ${decisionCommand(decision.kind)}`
     : 'End your turn, or call workflow_status later.';
   return `${continueOwn}Nothing can be claimed, ${why}${what}. ${then}`;
 }
@@ -188,6 +189,6 @@ export const toolVoice = ({
   handOver: (at, agent) =>
     `Hand ${at} to '${agent}', in ${witnessed ? 'a subagent' : 'a session of its own: your subagents count as you'}.`,
   resetContext: (at, context) =>
-    `The user types /${context}, or hand ${at} to a subagent. A person can skip it with: stepfast proceed`,
+    `The user types /${context}, or hand ${at} to a subagent. A person can skip it with: ${commandName()} proceed`,
   askPerson: (command) => `Ask the user to run: ${command}`,
 });

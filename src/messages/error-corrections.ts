@@ -1,9 +1,10 @@
+import { commandName } from '../command-name.ts';
 import type { Voice } from './voice.ts';
 
 /** The correction for each error that a caller can cause and fix; the error has its own message. */
 export const corrections = {
   no_workflow: (voice: Voice) => voice.workflows(),
-  invalid_workflow: 'Fix it; stepfast validate shows every error.',
+  invalid_workflow: `Fix it; ${commandName()} validate shows every error.`,
   not_writable: 'Run Stepfast in a writable directory.',
   no_worktree: 'Fix the problem, or work on the tasks with one agent.',
   key_reused: 'Use a new key for each call, and the same key only to repeat the same call.',
@@ -12,11 +13,11 @@ export const corrections = {
   server_unreachable: 'Send the same call again, with the same handle.',
   server_failed:
     'Send the same call again, with the same handle. If it fails again, ask a person to check the server log.',
-  store_forked: (voice: Voice) => voice.askPerson('stepfast repair'),
+  store_forked: (voice: Voice) => voice.askPerson(`${commandName()} repair`),
   store_newer: 'Update Stepfast.',
   state_too_large: 'Ask a person to cancel it, then start another run for the remaining work.',
-  server_refused: (voice: Voice) => voice.askPerson('stepfast login'),
-  other_server: (voice: Voice) => voice.askPerson('stepfast login'),
+  server_refused: (voice: Voice) => voice.askPerson(`${commandName()} login`),
+  other_server: (voice: Voice) => voice.askPerson(`${commandName()} login`),
 };
 
 export type CorrectableError = keyof typeof corrections;

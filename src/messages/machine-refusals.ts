@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import type { RefusalCode, RefusalParams, TaskProblem } from '../machine/index.ts';
 import type { Renderers } from './refused.ts';
 
@@ -38,7 +39,7 @@ export const machineRefusals: Renderers<RefusalParams, RefusalCode> = {
   ],
   bad_tasks: ({ step, problem }, voice) => {
     if (problem.is === 'loop_over')
-      return [`The loop '${step}' is over.`, voice.askPerson(`stepfast rewind ${step}`)];
+      return [`The loop '${step}' is over.`, voice.askPerson(`${commandName()} rewind ${step}`)];
     if (problem.is !== 'nothing_left')
       return [taskProblem(problem), `Send the whole list of '${step}' again.`];
     return [
@@ -48,7 +49,7 @@ export const machineRefusals: Renderers<RefusalParams, RefusalCode> = {
   },
   task_left_out: ({ tasks, more }, voice) => [
     `The list leaves out unfinished tasks: ${tasks.map(({ id, title }) => `'${id}' (${title})`).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
-    `Send the list again with them. ${voice.askPerson(`stepfast tasks --drop ${tasks[0]?.id} --reason "..."`)}`,
+    `Send the list again with them. ${voice.askPerson(`${commandName()} tasks --drop ${tasks[0]?.id} --reason "..."`)}`,
   ],
   no_task: (task) => [noTask(task)],
   task_held: (task) => {

@@ -34,7 +34,15 @@ test('every sentence of every reader is on file', async () => {
   const person = actionSamples.map((action) =>
     [
       keyOf(action),
-      ...[asLine(nextForPerson(action)), noticeForPerson(action)].map((each) => `  ${each ?? '-'}`),
+      ...[
+        asLine(nextForPerson(action)),
+        asLine(nextForPerson(action, undefined, { open: true, host: 'Claude Code' })),
+        asLine(nextForPerson(action, undefined, { open: false, program: 'claude' })),
+        asLine(nextForPerson(action, undefined, { open: false })),
+        noticeForPerson(action),
+      ]
+        .filter((each, index, all) => all.indexOf(each) === index)
+        .map((each) => `  ${each ?? '-'}`),
     ].join('\n'),
   );
   await expect(`${tools.join('\n')}\n`).toMatchFileSnapshot('fixtures/tools.txt');

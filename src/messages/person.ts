@@ -1,4 +1,5 @@
-import { type Action, suffixOf } from '../machine/index.ts';
+import { commandName } from '../command-name.ts';
+import { type Action, type Claim, suffixOf } from '../machine/index.ts';
 import {
   agentReview,
   claimCommands,
@@ -6,11 +7,13 @@ import {
   decisionFor,
   decisionNoun,
   type NextCommands,
-  tasksCommand,
+  waitCommands,
 } from './agent-shell.ts';
 
-/** Without a handle: people are not shown handles. */
-const advance = 'advance --output "what was done"';
+/** The agent's session that works on a run; if there is none, the program that opens one, where it is known. */
+export type AgentSession =
+  | { open: true; host?: string | undefined }
+  | { open: false; program?: string | undefined };
 
 /**
  * The next action for a person. Agents do the work; the person decides.
@@ -22,26 +25,37 @@ const advance = 'advance --output "what was done"';
  * nextForPerson({ do: 'wait', for: 'review', by: 'person' }).commands[0]; // 'stepfast approve'
  * ```
  */
-export function nextForPerson(action: Action, run?: string): NextCommands {
+export function nextForPerson(
+  action: Action,
+  run?: string,
+  agent: AgentSession = { open: true },
+): NextCommands {
   switch (action.do) {
     case 'work':
+      if (!agent.open) return openSession(agent);
       return action.finish === 'set_tasks'
-        ? { say: 'The agent is planning the tasks of the loop.', commands: [tasksCommand(action.step, run)] }
-        : { say: 'The agent is working.', commands: [commandFor(advance, run)] };
+        ? {
+            say: 'The agent is planning the tasks of the loop. There is nothing for you to do.',
+            commands: [],
+          }
+        : { say: 'The agent is working. There is nothing for you to do.', commands: [] };
     case 'fix':
-      return { say: 'The agent is fixing the failed gates.', commands: [commandFor(advance, run)] };
-    case 'reset_context':
-      return {
-        say: `Type /${action.context} in the agent's session; it continues by itself.`,
-        commands: [commandFor(action.required ? 'proceed' : 'status', run)],
-      };
+      if (!agent.open) return openSession(agent);
+      return { say: 'The agent is fixing the failed gates. There is nothing for you to do.', commands: [] };
+    case 'reset_context': {
+      if (!agent.open) return openSession(agent);
+      const say = `Type /${action.context} in ${agent.host ?? "the agent's session"}; it continues by itself.`;
+      return action.required
+        ? { say: `${say} To continue without it:`, commands: [commandFor('proceed', run)] }
+        : { say, commands: [] };
+    }
     case 'wait':
       if (action.for === 'gates')
         return { say: 'The gates are running.', commands: decisionFor(action, run) };
       if (action.for === 'review' && action.by !== 'person') return agentReview({}, action.by.agent, run);
       return { say: `Waits for your ${decisionNoun(action)}.`, commands: decisionFor(action, run) };
     case 'claim':
-      return claimCommands(action, run, '');
+      return nextClaim(action, run, agent);
     case 'nothing':
       return action.because === 'cancelled'
         ? { say: 'The run was cancelled.', commands: [] }
@@ -55,12 +69,36 @@ export function nextForPerson(action: Action, run?: string): NextCommands {
   }
 }
 
+function nextClaim(claim: Claim, run: string | undefined, agent: AgentSession): NextCommands {
+  const { ready, decisions } = claim;
+  const [decision] = decisions;
+  if (ready.length > 0) return agent.open ? claimCommands(claim, run, '') : openSession(agent);
+  if (decision) {
+    const wait = { review: 'review', question: 'answer', blocked: 'decision' } as const;
+    // Without a handle, which people are not shown. Where several wait, the command lists them.
+    const [command = ''] = waitCommands[wait[decision.kind]];
+    return {
+      say: `The task ${decision.task} waits for your ${wait[decision.kind]}.`,
+      commands: [commandFor(command, run)],
+    };
+  }
+  return { say: 'Agents hold the open tasks. There is nothing for you to do.', commands: [] };
+}
+
+function openSession({ program }: Extract<AgentSession, { open: false }>): NextCommands {
+  const say =
+    program === undefined
+      ? `Open your coding agent here and say: run "${commandFor('status', undefined)}" and continue`
+      : `Open ${program} here and say: continue`;
+  return { say, commands: [] };
+}
+
 /** The notice in an agent's session when a turn ends and the person has to act; undefined otherwise. */
 export function noticeForPerson(action: Action, code = ''): string | undefined {
   if (action.do === 'reset_context') {
     const context = action.context === 'clear' ? 'a fresh context' : 'a compacted context';
     const otherwise = action.required
-      ? "The run waits for it; 'stepfast proceed' skips it."
+      ? `The run waits for it; '${commandName()} proceed' skips it.`
       : 'Any other message continues in this context.';
     return `starts with ${context}. Type /${action.context}; it continues by itself. ${otherwise}`;
   }
@@ -69,7 +107,7 @@ export function noticeForPerson(action: Action, code = ''): string | undefined {
   const text = {
     review: `waits for your ${decisionNoun(action)}. Type /stepfast:approve${given}, or /stepfast:reject${given} WHY`,
     answer: 'waits for your answer. Type /stepfast:answer TEXT',
-    decision: `is blocked and waits for you. Type /stepfast:reject${given} WHAT TO DO INSTEAD, or in a terminal: stepfast rewind`,
+    decision: `is blocked and waits for you. Type /stepfast:reject${given} WHAT TO DO INSTEAD, or in a terminal: ${commandName()} rewind`,
     gates: undefined,
     budget: undefined,
   }[action.for];

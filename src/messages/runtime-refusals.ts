@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import { type CorrectableError, corrections } from './error-corrections.ts';
 import { listed } from './lists.ts';
 import type { ArgumentProblem, Renderers, RuntimeRefusalParams, Words } from './refused.ts';
@@ -30,7 +31,7 @@ export const runtimeRefusals: Renderers<
   ],
   untrusted: ({ workflow, name, commands }, voice) => [
     `'${workflow}' runs commands that are not trusted on this machine: ${listed(commands, ', ', 1)}.`,
-    voice.askPerson(`stepfast trust ${name}`),
+    voice.askPerson(`${commandName()} trust ${name}`),
   ],
   no_file: ({ path }) => [
     `There is no file '${path}' in this project.`,
@@ -42,7 +43,9 @@ export const runtimeRefusals: Renderers<
   ],
   run_live: ({ run, source, force }) => [
     `${run} is active in this worktree, so ${source} was not adopted.`,
-    force ? 'Finish that run, or adopt anyway with: stepfast adopt --force' : 'Finish that run first.',
+    force
+      ? `Finish that run, or adopt anyway with: ${commandName()} adopt --force`
+      : 'Finish that run first.',
   ],
   bad_argument: ({ tool, problem }) => {
     const [message, next] = argumentWords(problem);
@@ -59,7 +62,7 @@ export const runtimeRefusals: Renderers<
     message,
     onServer
       ? 'The operator of the server restores it from a backup.'
-      : voice.askPerson(`stepfast repair${run === undefined ? '' : ` ${run}`}`),
+      : voice.askPerson(`${commandName()} repair${run === undefined ? '' : ` ${run}`}`),
   ],
 };
 

@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import { answerFrom, checkingIn, type Engine, type Executed, noRun } from '../engine/index.ts';
 import type { Tree } from '../evidence/index.ts';
 import {
@@ -241,7 +242,7 @@ const replyOf = ({ reply, interrupted }: Executed): Answer['reply'] =>
   interrupted && !('code' in reply) ? { ...reply, interrupted: true } : reply;
 
 const unstarted = (run: string): string =>
-  `this server has no files: to run the gates, use a checkout that is logged in: stepfast status ${suffixOf(run)} --wait`;
+  `this server has no files: to run the gates, use a checkout that is logged in: ${commandName()} status ${suffixOf(run)} --wait`;
 
 const unread =
   'stored without checking the file, because this server has no files; gates check what a checkout recorded';

@@ -65,6 +65,8 @@ export interface HostSetup {
   name: string;
   /** For people. */
   title: string;
+  /** As a person types it to open a session. */
+  program: string;
   find(context: SetupContext): Promise<FoundHost | undefined>;
   /** Changes nothing. A plan without commands and edits means that everything is installed. */
   plan(found: FoundHost, context: SetupContext, options: SetupOptions): Promise<SetupPlan | SetupRefusal>;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandName } from '../command-name.ts';
 import { StepfastError } from '../errors.ts';
 
 /** A server and its token. */
@@ -27,7 +28,7 @@ export function serverFor(
   if (token) return { url, token: plainToken(token, 'STEPFAST_TOKEN') };
   const kept = readLogin(root, stateDirectory);
   if (kept?.url === url) return kept;
-  const message = `STEPFAST_URL names ${url}, and there is no token for it: set STEPFAST_TOKEN, or: stepfast login ${url}`;
+  const message = `STEPFAST_URL names ${url}, and there is no token for it: set STEPFAST_TOKEN, or: ${commandName()} login ${url}`;
   throw new StepfastError('bad_config', message);
 }
 
@@ -46,7 +47,10 @@ export function serverUrl(text: string, what: string): string {
 /** A token that is valid in a header. Throws `bad_config`. */
 export function plainToken(text: string, what: string): string {
   if (/^[\x21-\x7e]{8,4096}$/.test(text)) return text;
-  throw new StepfastError('bad_config', `${what} is no token: give it as \`stepfast token\` printed it`);
+  throw new StepfastError(
+    'bad_config',
+    `${what} is no token: give it as \`${commandName()} token\` printed it`,
+  );
 }
 
 const fileOf = (root: string, stateDirectory: string): string =>

@@ -55,7 +55,7 @@ test('the demonstration tells what the engine answers, plainly into a pipe, and 
     '1  false claim of completion caught',
     '1  attempt to skip or repeat a step refused',
     '1  compaction survived',
-    'npx stepfast init',
+    ' init ',
   ];
   let at = 0;
   for (const line of lines) {
@@ -63,7 +63,9 @@ test('the demonstration tells what the engine answers, plainly into a pipe, and 
     expect(found, `${line} in:\n${output}`).toBeGreaterThanOrEqual(at);
     at = found;
   }
-  for (const line of output.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  // A command to type is as long as the path of this checkout.
+  const shown = output.split('\n').filter((line) => !/ (init|hold) /.test(line));
+  for (const line of shown) expect(line.length).toBeLessThanOrEqual(80);
   expect(code).toBe(0);
   expect(left()).toEqual([]);
 });
@@ -71,6 +73,6 @@ test('the demonstration tells what the engine answers, plainly into a pipe, and 
 test('Ctrl-C in the middle leaves nothing either', async () => {
   const { code, output } = await demo(/claims to be done/);
   expect(code).toBe(1);
-  expect(output).not.toContain('npx stepfast init');
+  expect(output).not.toContain(' init ');
   expect(left()).toEqual([]);
 });

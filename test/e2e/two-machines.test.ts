@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { run as runCommand } from '../../src/cli/run.ts';
 import { createFakeIo } from '../../src/testing/fake-io.ts';
@@ -67,9 +67,12 @@ afterEach(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 
 function machine(name: string, remote: string): Machine {
   const root = join(directory, name, 'project');
   const home = join(directory, name, 'home');
-  mkdirSync(home, { recursive: true });
+  const bin = join(home, 'bin');
+  mkdirSync(bin, { recursive: true });
+  // As after a global installation: commands are printed without the path of this checkout.
+  writeFileSync(join(bin, 'stepfast'), '', { mode: 0o755 });
   const env = {
-    PATH: process.env.PATH ?? '',
+    PATH: `${bin}${delimiter}${process.env.PATH ?? ''}`,
     HOME: home,
     XDG_STATE_HOME: join(home, 'state'),
     LANG: 'C.UTF-8',
@@ -137,7 +140,7 @@ const long = 'The design in many words. '.repeat(100);
 
 /** A run that was begun on A and sent. */
 async function begun(): Promise<string> {
-  const trusted = await a.person(['trust'], 'trust', 'feature');
+  const trusted = await a.person(['y'], 'trust', 'feature');
   expect(trusted.code, trusted.stderr).toBe(0);
   const { run } = a.json('start', 'feature', '--summary', 'Log in');
   a.stepfast('advance', 'Framed on A.');
@@ -153,7 +156,7 @@ test('[004/7] [pain 16] a run that was begun on one machine goes on on another a
   expect(pulled.stdout).toContain(`${run}  running`);
   expect(pulled.stdout).toContain('at build');
   expect(pulled.stdout).toContain('session-on-machine-a');
-  expect(pulled.stderr).toContain('stepfast trust');
+  expect(pulled.stderr).toContain(' trust ');
   expect(b.journal()).toEqual(a.journal());
   expect(b.json('status', run)).toMatchObject({ step: 'build' });
   // The long text came with it, and no path of the other machine did.
@@ -161,7 +164,7 @@ test('[004/7] [pain 16] a run that was begun on one machine goes on on another a
   expect(b.journal().join('\n')).not.toContain(directory);
   // Trust stays where it was given.
   expect(b.json('advance', 'Built on B.')).toMatchObject({ code: 'untrusted' });
-  expect((await b.person(['trust'], 'trust', run)).code).toBe(0);
+  expect((await b.person(['y'], 'trust', run)).code).toBe(0);
   writeFileSync(join(b.root, 'built.txt'), 'built');
   expect(b.json('advance', 'Built on B.')).toMatchObject({ step: 'show' });
   expect(b.json('push', '--yes')).toMatchObject({ did: 'sent' });
@@ -209,8 +212,8 @@ test('[P6/6] [P6/10] histories that went apart are told on both machines, and a 
   expect((await a.person(['no'], 'pull', run, '--keep', 'theirs')).code).toBe(1);
   expect(a.journal()).toEqual(before);
 
-  const kept = await a.person(['mine'], 'pull', run, '--keep', 'mine');
-  expect(kept.stdout, kept.stderr).toContain('stepfast push');
+  const kept = await a.person(['y'], 'pull', run, '--keep', 'mine');
+  expect(kept.stdout, kept.stderr).toContain(' push ');
   expect(a.json('pull', run)).toMatchObject({ did: 'kept' });
   const pushed = await a.person(['y'], 'push', run);
   expect(pushed.code, pushed.stderr).toBe(0);
@@ -220,7 +223,7 @@ test('[P6/6] [P6/10] histories that went apart are told on both machines, and a 
   // B finds itself on the other side of the choice, and takes it.
   expect(b.json('pull', run)).toMatchObject({ code: 'diverged' });
   expect(b.json('push', '--yes')).toMatchObject({ code: 'diverged' });
-  const theirs = await b.person(['theirs'], 'pull', run, '--keep', 'theirs');
+  const theirs = await b.person(['y'], 'pull', run, '--keep', 'theirs');
   expect(theirs.code, theirs.stderr).toBe(0);
   expect(b.journal()).toEqual(a.journal());
   const aside = /(\S+aside-\w+\.jsonl)/.exec(theirs.stdout)?.[1] ?? '';
@@ -231,13 +234,13 @@ test('[P6/6] [P6/10] histories that went apart are told on both machines, and a 
   const journal = join(b.root, '.stepfast/runs', run, 'journal.jsonl');
   writeFileSync(journal, readFileSync(join(b.root, aside)), { flag: 'a' });
   const id = /aside-(\w+)\.jsonl/.exec(aside)?.[1] ?? '';
-  const back = await b.person(['repair'], 'repair', run, '--keep', id);
+  const back = await b.person(['y'], 'repair', run, '--keep', id);
   expect(back.code, back.stderr).toBe(0);
   expect(b.stepfast('log', run).stdout).toContain('Said on B');
 });
 
 test('[004/7] docs/portability.md does what it shows', async () => {
-  await a.person(['trust'], 'trust', 'feature');
+  await a.person(['y'], 'trust', 'feature');
   const commands = commandsIn(page);
   expect(commands.length).toBeGreaterThan(8);
   for (const { on, command, output } of commands) {
@@ -254,12 +257,12 @@ test('[004/7] docs/portability.md does what it shows', async () => {
       expect(at, `${command}\nshould print: ${shown}\nprinted:\n${lines.join('\n')}`).not.toBe(-1);
       from = at + 1;
     }
-    if (on === b && command === 'stepfast pull') await b.person(['trust'], 'trust', 'feature');
+    if (on === b && command === 'stepfast pull') await b.person(['y'], 'trust', 'feature');
   }
 });
 
 test('[pain 16] gates that run on one machine are waited for on another, which neither runs nor ends them', async () => {
-  await a.person(['trust'], 'trust', 'slow');
+  await a.person(['y'], 'trust', 'slow');
   const { run, at } = a.json('start', 'slow');
   expect(a.stepfast('advance', 'built', '--at', String(at), '--wait', '0').code).toBe(4);
   const sent = a.stepfast('push', '--yes');

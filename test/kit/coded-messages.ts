@@ -4,6 +4,7 @@
  */
 import type { Action, Status, WaitingFor } from '../../src/machine/index.ts';
 import type {
+  AgentSession,
   NextCommands,
   RefusalText,
   Refused,
@@ -60,8 +61,15 @@ const codedNext = (say: string, { commands }: NextCommands): NextCommands => ({
 export const nextForShell = (action: Action, run?: string): NextCommands =>
   codedNext(actionCode(action), real.nextForShell(action, run));
 
-export const nextForPerson = (action: Action, run?: string): NextCommands =>
-  codedNext(personCode(action), real.nextForPerson(action, run));
+export const nextForPerson = (
+  action: Action,
+  run?: string,
+  agent: AgentSession = { open: true },
+): NextCommands => {
+  const next = real.nextForPerson(action, run, agent);
+  const opens = !agent.open && next.say !== real.nextForPerson(action, run).say;
+  return codedNext(opens ? coded('open_session', { program: agent.program }) : personCode(action), next);
+};
 
 /** The command to type stays, with its code. */
 export function noticeForPerson(action: Action, code = ''): string | undefined {

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import type { RefusalText, Refused } from '../../messages/index.ts';
 import { count, printable, wrap } from '../../messages/index.ts';
 import {
@@ -37,7 +38,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
   const refused =
     values.force === true
-      ? personOnly(io, 'adopt a second run in a worktree', 'stepfast adopt --force')
+      ? personOnly(io, 'adopt a second run in a worktree', `${commandName()} adopt --force`)
       : undefined;
   if (refused) return printRefusal(refused, io, values);
   const { engine, project } = openRuntime(io, values);
@@ -87,14 +88,14 @@ function choose(
     return {
       code: 'several_found',
       message: `${count(found.length, 'workflow')} are in progress here.`,
-      next: 'Choose one: stepfast adopt <file>',
+      next: `Choose one: ${commandName()} adopt <file>`,
       found: found.map(({ source, name, phase }) => ({ source, name, phase: phase ?? null })),
       runs: found.map(({ source, name }) => `${source}: ${name}`),
     };
   return {
     code: 'nothing_found',
     message: 'Found no workflow notes to adopt.',
-    next: 'Describe the workflow in CLAUDE.local.md, or pass its file: stepfast adopt <file>',
+    next: `Describe the workflow in CLAUDE.local.md, or pass its file: ${commandName()} adopt <file>`,
     found: [],
   };
 }
@@ -131,7 +132,7 @@ function lines({ name, source, phase, reading }: InformalWorkflow, { run, how }:
     ...reading.map((path, index) => field(index === 0 ? 'reading' : '', path)),
     '',
     line(['bold', 'next'.padEnd(9)], 'Continue the work; every briefing includes its progress.'),
-    renderLine(['         ', ['cyan', `stepfast status ${suffixOf(run)}`]], whole),
+    renderLine(['         ', ['cyan', `${commandName()} status ${suffixOf(run)}`]], whole),
   ];
 }
 
@@ -139,7 +140,7 @@ function printLost(lost: readonly LostSource[], io: Io): void {
   for (const { run, source, why } of lost) {
     const said = why === 'complete' ? 'says it is complete' : 'no longer describes it';
     io.stderr.write(
-      `${printable(source)} ${said}, but ${run} is still live. To end it: stepfast advance "done" --run ${suffixOf(run)}\n`,
+      `${printable(source)} ${said}, but ${run} is still live. To end it: ${commandName()} advance "done" --run ${suffixOf(run)}\n`,
     );
   }
 }

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { readArgs } from '../args.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
@@ -22,7 +23,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     file === undefined ? await readText(values.output ?? positionals[0], io) : readTextFile(file, io);
   if (output.trim() === '')
     throw usageError(
-      'The output is empty. Describe what was done: stepfast advance --output "what was done"',
+      `The output is empty. Describe what was done: ${commandName()} advance --output "what was done"`,
     );
   return await perform(io, values, { type: 'advance', output, at: values.at });
 }

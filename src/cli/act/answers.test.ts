@@ -140,7 +140,7 @@ test('[A2] an empty list of an agent waits for a person, who approves leaving th
   expect((await project.run(['status'], person)).stdout).toMatch(
     /waits +for a person's review of leaving 'build' without tasks/,
   );
-  const { code, stdout } = await project.run(['approve', '--json'], { ...person, input: ['build'] });
+  const { code, stdout } = await project.run(['approve', '--json'], { ...person, input: ['y'] });
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: exit.ok, step: 'end' });
 });
 

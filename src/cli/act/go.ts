@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { Definition } from '../../machine/index.ts';
 import { graphemes } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
@@ -15,7 +16,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, what: 'task' });
   const given = positionals.length === 1 ? await readText(positionals[0], io) : positionals.join(' ');
   const task = given.trim();
-  if (task === '') throw usageError('The task is empty. Describe it: stepfast go "fix the login bug"');
+  if (task === '')
+    throw usageError(`The task is empty. Describe it: ${commandName()} go "fix the login bug"`);
   const runtime = openRuntime(io, values);
   const inputs = { [inputFor(runtime.resolve('go').definition)]: task };
   return await startRun(runtime, { workflow: 'go', summary: summaryOf(task), inputs }, io, values);

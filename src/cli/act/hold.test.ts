@@ -16,8 +16,8 @@ afterEach(() => project[Symbol.dispose]());
 const holding = async (): Promise<unknown> =>
   JSON.parse((await project.run(['hold', '--json'], { env })).stdout).hold;
 
-test('a person sets it with a typed word, sees it and removes it', async () => {
-  const set = await project.run(['hold', 'npm test'], { ...person, input: ['hold'] });
+test('a person sets it sees it and removes it', async () => {
+  const set = await project.run(['hold', 'npm test'], { ...person, input: ['y'] });
   expect(set.code).toBe(exit.ok);
   expect(set.stderr).toContain('  npm test\n');
   expect(set.stdout).toContain("cannot stop until 'npm test' passes");
@@ -40,7 +40,7 @@ test.each(['.stepfast', '.stepfast/sessions', '.stepfast/sessions/marks'])(
     using elsewhere = createTestFolder();
     mkdirSync(dirname(join(project.root, name)), { recursive: true });
     symlinkSync(elsewhere.root, join(project.root, name));
-    const set = await project.run(['hold', 'npm test'], { ...person, input: ['hold'] });
+    const set = await project.run(['hold', 'npm test'], { ...person, input: ['y'] });
     expect(set.code).not.toBe(exit.ok);
     expect(set.stderr).toContain('leads out of the project');
     expect(await holding()).toBeNull();
@@ -49,7 +49,7 @@ test.each(['.stepfast', '.stepfast/sessions', '.stepfast/sessions/marks'])(
 );
 
 test('another word sets nothing', async () => {
-  expect((await project.run(['hold', 'npm test'], { ...person, input: ['yes'] })).code).toBe(exit.no);
+  expect((await project.run(['hold', 'npm test'], { ...person, input: ['hold'] })).code).toBe(exit.no);
   expect(await holding()).toBeNull();
 });
 
@@ -57,9 +57,9 @@ test.each([
   ['a pipe', { env }],
   ["an agent's shell", { env: { ...env, CLAUDECODE: '1' }, terminal: true }],
 ])('%s can neither set nor remove it', async (_, caller) => {
-  expect((await project.run(['hold', 'true'], { ...caller, input: ['hold'] })).code).toBe(exit.no);
+  expect((await project.run(['hold', 'true'], { ...caller, input: ['y'] })).code).toBe(exit.no);
   expect(await holding()).toBeNull();
-  await project.run(['hold', 'npm test'], { ...person, input: ['hold'] });
+  await project.run(['hold', 'npm test'], { ...person, input: ['y'] });
   const off = await project.run(['hold', '--off', '--json'], caller);
   expect(off.code).toBe(exit.no);
   expect(JSON.parse(off.stdout)).toMatchObject({ code: 'person_only' });

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { hooksFolder } from '../../hooks/index.ts';
 import { ago, lasting, printable } from '../../messages/index.ts';
 import { createHolds, type Hold, type Holds } from '../../runtime/index.ts';
 import { findProject, requireOwnFolders, stateDirectory } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
@@ -19,14 +20,18 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options);
   const command = positionals[0]?.trim();
   if (positionals.length > 1)
-    throw usageError(`The command is one argument: stepfast hold ${JSON.stringify(positionals.join(' '))}`);
+    throw usageError(
+      `The command is one argument: ${commandName()} hold ${JSON.stringify(positionals.join(' '))}`,
+    );
   if (command !== undefined && values.off) throw usageError('--off takes no command.');
-  if (command === '') throw usageError('The command is empty. For example: stepfast hold "npm test"');
+  if (command === '') throw usageError(`The command is empty. For example: ${commandName()} hold "npm test"`);
   const { 'repo-root': repoRoot, worktree } = values;
   const project = findProject(io.cwd, { repoRoot, worktree });
   const holds = createHolds(project, stateDirectory({ env: io.env, home: io.home }));
   if (command === undefined && !values.off) return show(holds, io, values);
-  const shown = values.off ? 'stepfast hold --off' : `stepfast hold ${JSON.stringify(command)}`;
+  const shown = values.off
+    ? `${commandName()} hold --off`
+    : `${commandName()} hold ${JSON.stringify(command)}`;
   const refused = personOnly(io, 'set or remove a hold', shown);
   if (refused) return printRefusal(refused, io, values);
   if (command === undefined) return remove(holds, io, values);
@@ -35,15 +40,15 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   io.stderr.write(
     `When an agent's session in ${printable(project.worktree)} is about to stop, Stepfast runs:\n\n  ${paint(io.stderr, 'bold', printable(command))}\n\nWhile it fails, the session continues with its output: once per turn, at most three times. Once it passes, the session can stop.\n`,
   );
-  if (!(await confirmByTyping(io, 'hold', 'set this for 24 hours'))) return printDeclined(io, values);
+  if (!(await confirm(io, '\nSet this for 24 hours?'))) return printDeclined(io, values);
   const hold = holds.set(command, io.now());
   if (values.json) return printJson(io, { hold: holdJson(hold) }, exit.ok);
   io.stdout.write(
-    `Sessions here cannot stop until '${printable(command)}' passes. To remove the hold: stepfast hold --off\n`,
+    `Sessions here cannot stop until '${printable(command)}' passes. To remove the hold: ${commandName()} hold --off\n`,
   );
   if (!existsSync(hooksFolder(project)))
     io.stderr.write(
-      'A hold needs the hooks, and none has run in this project yet. Set them up: stepfast init\n',
+      `A hold needs the hooks, and none has run in this project yet. Set them up: ${commandName()} init\n`,
     );
   return exit.ok;
 }
@@ -59,7 +64,7 @@ function show(holds: Holds, io: Io, values: Values): number {
     return printJson(io, { hold: hold ? { ...holdJson(hold), ...more } : null }, exit.ok);
   }
   if (!hold) {
-    io.stderr.write('No hold is set here. Set one: stepfast hold "npm test"\n');
+    io.stderr.write(`No hold is set here. Set one: ${commandName()} hold "npm test"\n`);
     return exit.ok;
   }
   const { last } = holds;
@@ -68,7 +73,7 @@ function show(holds: Holds, io: Io, values: Values): number {
   const hours = left < 3_600_000 ? 'less than an hour' : `${Math.floor(left / 3_600_000)} h`;
   io.stdout.write(
     label('command', paint(io.stdout, 'bold', printable(hold.command))) +
-      label('set', `${ago(hold.since, now)}, ${hours} left; to remove it: stepfast hold --off`) +
+      label('set', `${ago(hold.since, now)}, ${hours} left; to remove it: ${commandName()} hold --off`) +
       label('last', last ? lastResult(last, io) : 'no session has tried to stop yet') +
       (last ? label('output', printable(join(holds.folder, 'output.log'))) : ''),
   );

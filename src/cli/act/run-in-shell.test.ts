@@ -41,7 +41,7 @@ test('a run goes from its start to its end in a shell', async () => {
     code: exit.ok,
     reply: { status: 'waiting', waiting: { for: 'review', by: 'human' } },
   });
-  const approved = await project.run(['approve'], { env, terminal: true, input: ['plan'] });
+  const approved = await project.run(['approve'], { env, terminal: true, input: ['y'] });
   expect(approved.code).toBe(exit.ok);
   expect(approved.stderr).toContain('✓ PLAN.md exists');
   expect(approved.stderr).toContain('planned');

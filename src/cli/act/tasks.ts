@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { TaskInput } from '../../machine/index.ts';
 import { count, printable } from '../../messages/index.ts';
 import { isRefused } from '../../runtime/index.ts';
@@ -10,6 +11,7 @@ import { paint, renderLine, type Span } from '../paint.ts';
 import { printAnswer } from '../perform.ts';
 import { runToName } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
+import { findAgentSession } from '../view/agent-session.ts';
 import { nextFor } from '../view/next.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { readChecklist } from './checklist.ts';
@@ -31,7 +33,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return await dropTask(io, values, values.drop, loop);
   }
   if (loop === undefined)
-    throw usageError('No loop is given: stepfast tasks <loop> "first task" "second task"');
+    throw usageError(`No loop is given: ${commandName()} tasks <loop> "first task" "second task"`);
   if (values.from !== undefined && given.length > 0)
     throw usageError('Pass the tasks once: with --from <file> or after the loop.');
   const tasks = values.from === undefined ? await inlineTasks(given, io) : fromChecklist(values.from, io);
@@ -51,7 +53,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   );
   for (const { id: task, title, end = 'started' } of kept)
     line(['yellow', 'kept'], `  ${task}: ${title}`, ['dim', `  is ${end}, so it was not changed`]);
-  const { say, commands } = nextFor(reply, io, await runToName(runtime, id));
+  const agent = await findAgentSession(runtime, (await runtime.engine.view(id))?.state, io);
+  const { say, commands } = nextFor(reply, io, await runToName(runtime, id), agent);
   line(['bold', 'next'], '  ', say);
   for (const command of commands) io.stdout.write(`      ${paint(io.stdout, 'cyan', printable(command))}\n`);
   return exit.ok;
@@ -102,7 +105,7 @@ function fromChecklist(file: string, io: Io): TaskInput[] {
   const { tasks, done } = readChecklist(readTextFile(file, io));
   if (tasks.length === 0) {
     const why = done.length > 0 ? 'has no open task, all are ticked' : 'has no checklist (- [ ] T001 Title)';
-    throw usageError(`'${file}' ${why}. To leave a loop without tasks: stepfast tasks <loop> '[]'`);
+    throw usageError(`'${file}' ${why}. To leave a loop without tasks: ${commandName()} tasks <loop> '[]'`);
   }
   if (done.length > 0)
     io.stderr.write(`Skipped ${count(done.length, 'ticked task')}: ${printable(done.join('; '))}\n`);

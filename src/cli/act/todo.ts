@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { printableLines } from '../../messages/index.ts';
 import { isRefused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
@@ -20,7 +21,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const content = todo === undefined ? undefined : await runtime.engine.text(found.run, todo);
     if (values.json) return printJson(io, { run: found.run, content: content ?? null }, exit.ok);
     if (content === undefined)
-      io.stderr.write('No to-do list yet. Create one: stepfast todo "- [ ] first item"\n');
+      io.stderr.write(`No to-do list yet. Create one: ${commandName()} todo "- [ ] first item"\n`);
     else {
       // A pipe or file gets the exact text, a terminal gets it without control characters.
       const shown = io.stdout.columns === undefined ? content : printableLines(content).join('\n');

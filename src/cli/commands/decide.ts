@@ -93,13 +93,18 @@ export const decide: readonly Command[] = [
     group,
     summary: "Let a workflow's commands run on this machine",
     usage: 'stepfast trust [<workflow> | <run>] [--list] [--revoke]',
-    about: `Shows every command of the workflow and its hash, then asks. Trust applies to your user, this machine and this version of the workflow. ${byPerson}`,
+    about: `Shows every command of the workflow and its hash, then asks; without a name, for each workflow here that is not trusted. Trust applies to your user, this machine and this version of the workflow. ${byPerson}`,
     options: [
       ['--list', 'List the trusted workflows'],
       ['--revoke', 'Revoke trust, by name or hash'],
       ...projectOptions,
     ],
-    examples: ['stepfast trust feature', 'stepfast trust --list', 'stepfast trust feature --revoke'],
+    examples: [
+      'stepfast trust',
+      'stepfast trust feature',
+      'stepfast trust --list',
+      'stepfast trust feature --revoke',
+    ],
     load: () => import('../decide/trust.ts'),
   },
 ];

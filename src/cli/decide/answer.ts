@@ -1,9 +1,10 @@
+import { commandName } from '../../command-name.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { printable } from '../../messages/index.ts';
 import { readText } from '../act/read-text.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
 import { suffixOf, withTarget } from '../run-name.ts';
@@ -13,7 +14,11 @@ export const options = { ...runOptions, question: { type: 'string' } } as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'answer' });
-  const refused = personOnly(io, 'answer a question', withTarget('stepfast answer "your answer"', values));
+  const refused = personOnly(
+    io,
+    'answer a question',
+    withTarget(`${commandName()} answer "your answer"`, values),
+  );
   if (refused) return printRefusal(refused, io, values);
   const text = await readText(positionals[0], io);
   const runtime = openRuntime(io, values);
@@ -28,7 +33,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   io.stderr.write(
     `Question ${question.id}\n  ${printable(question.text)}\nYour answer\n  ${printable(text)}\n`,
   );
-  if (!(await confirmByTyping(io, question.id, 'send it'))) return printDeclined(io, values);
+  if (!(await confirm(io, '\nSend this answer?'))) return printDeclined(io, values);
   const request = { type: 'answer' as const, text, question: question.id };
   return await perform(io, values, request, { runtime, who: person(io), run: found.run });
 }
@@ -38,7 +43,7 @@ function whichQuestion(open: readonly { id: string; text: string }[], run: strin
     return {
       code: 'no_question',
       message: 'No such question is open.',
-      next: `See: stepfast status ${suffixOf(run)}`,
+      next: `See: ${commandName()} status ${suffixOf(run)}`,
     };
   const list = open.map(({ id, text }) => `${id}: ${text}`).join('; ');
   return {

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { readArgs } from '../args.ts';
 import type { Io } from '../io.ts';
 import { positionOptions } from '../run-options.ts';
@@ -8,5 +9,5 @@ export const options = { ...positionOptions, feedback: { type: 'string' } } as c
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
   const decision = { verdict: 'approve' as const, feedback: values.feedback };
-  return await giveVerdict(io, values, decision, 'stepfast approve');
+  return await giveVerdict(io, values, decision, `${commandName()} approve`);
 }

@@ -26,12 +26,12 @@ test('only a person raises a budget, by an amount and a word', async () => {
   using here = project;
   const agent = await here.run([...more, '--json'], { env });
   expect(JSON.parse(agent.stdout)).toMatchObject({ code: 'person_only' });
-  const without = await here.run(['approve'], { env, terminal: true, input: ['a'] });
+  const without = await here.run(['approve'], { env, terminal: true, input: ['y'] });
   expect(without.code).toBe(exit.no);
   expect(without.stderr).toContain('stepfast review approve --turns 20');
-  const person = await here.run(more, { env, terminal: true, input: ['a'] });
+  const person = await here.run(more, { env, terminal: true, input: ['y'] });
   expect(person.code).toBe(exit.ok);
-  expect(person.stderr).toContain('to give it 10 more turns');
+  expect(person.stderr).toContain('Give a 10 more turns?');
 });
 
 test('an amount that was typed for a budget never approves a review that came meanwhile', async () => {
@@ -39,9 +39,9 @@ test('an amount that was typed for a budget never approves a review that came me
   using here = project;
   const fake = createFakeIo({ cwd: here.root, home: here.home, env, terminal: true });
   const line = async (): Promise<string> => {
-    await here.run(more, { env, terminal: true, input: ['a'] });
+    await here.run(more, { env, terminal: true, input: ['y'] });
     await here.run(['advance', 'done'], { env });
-    return 'a';
+    return 'y';
   };
   expect(await run(more, { ...fake.io, stdin: { ...fake.io.stdin, line } })).toBe(exit.no);
   expect(fake.stderr()).toContain('has changed');

@@ -49,54 +49,75 @@ const decisions = [
 test.each(decisions)('[U1] an agent cannot: %s %s', async (...argv) => {
   using project = await waiting();
   const command = argv.filter((word) => word !== undefined);
-  const pipe = await project.run([...command, '--json'], { env, input: ['plan', 'trust'] });
+  const pipe = await project.run([...command, '--json'], { env, input: ['y', 'y'] });
   expect(pipe.code).toBe(exit.no);
   expect(JSON.parse(pipe.stdout)).toMatchObject({
     code: 'person_only',
     message: expect.stringContaining('not a terminal'),
   });
-  const marked = await project.run(command, { env: agents, terminal: true, input: ['plan'] });
+  const marked = await project.run(command, { env: agents, terminal: true, input: ['y'] });
   expect(marked.code).toBe(exit.no);
   expect(marked.stderr).toContain('CLAUDECODE is set');
   expect(await statusOf(project)).toMatchObject({ status: 'waiting', step: 'plan' });
   expect((await project.run(['trust', '--list', '--json'], { env })).stdout).toContain('"trusted": []');
 });
 
-test('a person approves by typing what is approved, and anything else changes nothing', async () => {
+test('[U16] a person approves with y, and anything else changes nothing', async () => {
   using project = await waiting();
-  for (const input of [['y'], ['approve'], [''], []]) {
-    const { code, stderr } = await project.run(['approve'], { env, terminal: true, input });
+  for (const input of [['plan'], ['approve'], ['n'], [''], []]) {
+    const { code } = await project.run(['approve'], { env, terminal: true, input });
     expect(code).toBe(exit.no);
-    expect(stderr).toContain('Nothing was changed.');
+    expect(await statusOf(project)).toMatchObject({ status: 'waiting', step: 'plan' });
   }
-  expect((await project.run(['approve'], { env, terminal: true, input: ['plan'] })).code).toBe(exit.ok);
+  expect((await project.run(['approve'], { env, terminal: true, input: ['y'] })).code).toBe(exit.ok);
   expect(await statusOf(project)).toMatchObject({ step: 'build' });
+});
+
+test('[U16] every decision is one question with yes or no, after what will be done', async () => {
+  using project = await waiting();
+  const person = { env, terminal: true, input: ['y'] };
+  for (const [command, shows] of [
+    [['trust', 'risky'], 'rm -rf build'],
+    [['hold', 'npm test'], 'npm test'],
+    [['reject', 'Name the file'], 'Name the file'],
+  ] as const) {
+    const { code, stderr } = await project.run([...command], person);
+    expect({ code, stderr }).toEqual({ code: exit.ok, stderr: expect.stringContaining(shows) });
+    expect(stderr.match(/\[y\/N\]/g)).toHaveLength(1);
+  }
+  await project.run(['ask', 'Which color?'], { env });
+  const answer = await project.run(['answer', 'blue'], person);
+  expect(answer).toMatchObject({
+    code: exit.ok,
+    stderr: expect.stringMatching(/Which color.*blue.*\[y\/N\]/s),
+  });
+  expect((await project.run(['rewind', 'plan'], person)).code).toBe(exit.ok);
 });
 
 test('a rejection brings the words back to the step', async () => {
   using project = await waiting();
-  await project.run(['reject', 'Name the file'], { env, terminal: true, input: ['plan'] });
+  await project.run(['reject', 'Name the file'], { env, terminal: true, input: ['y'] });
   const { stdout } = await project.run(['status'], { env });
   expect(stdout).toContain('Name the file');
 });
 
 test('approving where nothing waits is refused without a question', async () => {
   using project = await waiting();
-  await project.run(['approve'], { env, terminal: true, input: ['plan'] });
-  const { code, stderr } = await project.run(['approve'], { env, terminal: true, input: ['build'] });
+  await project.run(['approve'], { env, terminal: true, input: ['y'] });
+  const { code, stderr } = await project.run(['approve'], { env, terminal: true, input: ['y'] });
   expect(code).toBe(exit.no);
   expect(stderr).toMatch(/^no {4}No position of feat-\S+ waits for a verdict/);
 });
 
 test('a blocked position cannot be approved, and the person is not asked', async () => {
   using project = await waiting();
-  await project.run(['approve'], { env, terminal: true, input: ['plan'] });
+  await project.run(['approve'], { env, terminal: true, input: ['y'] });
   await project.run(['fail', 'The API is gone'], { env });
-  const { code, stderr } = await project.run(['approve'], { env, terminal: true, input: ['build'] });
+  const { code, stderr } = await project.run(['approve'], { env, terminal: true, input: ['y'] });
   expect(code).toBe(exit.no);
   expect(stderr).toContain('is blocked');
-  expect(stderr).not.toContain('Type');
-  const on = await project.run(['reject', 'Use the other one'], { env, terminal: true, input: ['build'] });
+  expect(stderr).not.toContain('[y/N]');
+  const on = await project.run(['reject', 'Use the other one'], { env, terminal: true, input: ['y'] });
   expect(on.code).toBe(exit.ok);
 });
 
@@ -104,9 +125,9 @@ test('a verdict counts for what was shown: what has moved on meanwhile is refuse
   using project = await waiting();
   const fake = createFakeIo({ cwd: project.root, home: project.home, env, terminal: true });
   const line = async (): Promise<string> => {
-    await project.run(['reject', 'again'], { env, terminal: true, input: ['plan'] });
+    await project.run(['reject', 'again'], { env, terminal: true, input: ['y'] });
     await project.run(['advance', 'something else'], { env });
-    return 'plan';
+    return 'y';
   };
   const io = { ...fake.io, stdin: { ...fake.io.stdin, line } };
   expect(await run(['approve', '--json'], io)).toBe(exit.no);
@@ -116,7 +137,7 @@ test('a verdict counts for what was shown: what has moved on meanwhile is refuse
 
 test('trust shows every command and its hash, and lasts until it is revoked', async () => {
   using project = await waiting();
-  const trust = await project.run(['trust', 'risky'], { env, terminal: true, input: ['trust'] });
+  const trust = await project.run(['trust', 'risky'], { env, terminal: true, input: ['y'] });
   expect(trust.code).toBe(exit.ok);
   expect(trust.stderr).toContain('rm -rf build');
   expect(trust.stderr).toMatch(/sha256:[0-9a-f]{64}/);
@@ -126,9 +147,27 @@ test('trust shows every command and its hash, and lasts until it is revoked', as
   expect(JSON.parse(again.stdout).code).toBe('untrusted');
 });
 
+test('[U11] trust without a name asks about each workflow that is not trusted', async () => {
+  using project = await waiting();
+  const go = risky.replace('name: risky', 'name: go');
+  writeFileSync(join(project.root, '.stepfast/workflows/go.yaml'), go);
+  writeFileSync(join(project.root, '.stepfast/workflows/broken.yaml'), 'name: broken\n');
+  const trust = async (input: string[]) => {
+    const { code, stdout, stderr } = await project.run(['trust', '--json'], { env, terminal: true, input });
+    const { workflows } = JSON.parse(stdout) as { workflows: { workflow: string; trusted: boolean }[] };
+    return { code, stderr, workflows: workflows.map(({ workflow, trusted }) => [workflow, trusted]) };
+  };
+  await project.run(['trust', 'go'], { env, terminal: true, input: ['y'] });
+  const declined = await trust(['n']);
+  expect(declined).toMatchObject({ code: exit.no, workflows: [['risky', false]] });
+  expect(declined.stderr).toContain('rm -rf build');
+  expect(await trust(['y'])).toMatchObject({ code: exit.ok, workflows: [['risky', true]] });
+  expect(await trust([])).toMatchObject({ code: exit.ok, workflows: [] });
+});
+
 test('an edited workflow is no longer trusted', async () => {
   using project = await waiting();
-  await project.run(['trust', 'risky'], { env, terminal: true, input: ['trust'] });
+  await project.run(['trust', 'risky'], { env, terminal: true, input: ['y'] });
   writeFileSync(join(project.root, '.stepfast/workflows/risky.yaml'), risky.replace('build', '~'));
   expect(JSON.parse((await project.run(['start', 'risky', '--json'], { env })).stdout).code).toBe(
     'untrusted',
@@ -175,7 +214,7 @@ test('a person lets pass what a subagent took over', async () => {
   await runtime.engine.execute(begun, { ...seen, now: 1, session: 'host-1/s1' });
   const advance = async () => (await runtime.call({ type: 'advance', output: 'done', at }, who)).reply;
   expect(await advance()).toMatchObject({ code: 'boundary_open' });
-  const passed = await project.run(['proceed'], { env, terminal: true, input: ['a'] });
+  const passed = await project.run(['proceed'], { env, terminal: true, input: ['y'] });
   expect(passed.code).toBe(exit.ok);
   expect(await advance()).toMatchObject({ step: 'b' });
 });
@@ -217,12 +256,12 @@ test.skipIf(!hasTerminal)(
   'on a real terminal a person approves, and an agent with its mark does not',
   async () => {
     using project = await waiting();
-    const agent = await atTerminal(project, 'approve', 'plan\n', { CLAUDECODE: '1' });
+    const agent = await atTerminal(project, 'approve', 'y\n', { CLAUDECODE: '1' });
     expect(agent).toMatchObject({ status: exit.no });
     expect(agent.stdout).toContain('CLAUDECODE is set');
     expect(await statusOf(project)).toMatchObject({ step: 'plan' });
-    const person = await atTerminal(project, 'approve', 'plan\n');
-    expect(person.stdout).toContain('to approve it');
+    const person = await atTerminal(project, 'approve', 'y\n');
+    expect(person.stdout).toContain('Approve plan? [y/N]');
     expect(person).toMatchObject({ status: exit.ok });
     expect(await statusOf(project)).toMatchObject({ step: 'build' });
   },

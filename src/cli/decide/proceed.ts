@@ -1,8 +1,9 @@
+import { commandName } from '../../command-name.ts';
 import { isFenced } from '../../machine/index.ts';
 import { printable } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
 import { suffixOf, withTarget } from '../run-name.ts';
@@ -13,7 +14,7 @@ export const options = positionOptions;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const refused = personOnly(io, 'skip a context action', withTarget('stepfast proceed', values));
+  const refused = personOnly(io, 'skip a context action', withTarget(`${commandName()} proceed`, values));
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
   const found = await runtime.chooseRun(values);
@@ -29,15 +30,15 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!state || !cursor) {
     const message = `No position of ${found.run} waits for a context action.`;
     return printRefusal(
-      { code: 'no_boundary', message, next: `See: stepfast status ${suffixOf(found.run)}` },
+      { code: 'no_boundary', message, next: `See: ${commandName()} status ${suffixOf(found.run)}` },
       io,
       values,
     );
   }
   const at = handleOf(state, cursor);
-  io.stderr.write(
-    `${printable(cursor.path)} starts with /${cursor.boundary?.action}. The agent will start without it.\n`,
-  );
-  if (!(await confirmByTyping(io, cursor.path, 'skip it'))) return printDeclined(io, values);
+  const context = cursor.boundary?.action;
+  io.stderr.write(`${printable(cursor.path)} starts with /${context}. The agent will start without it.\n`);
+  if (!(await confirm(io, `\nStart ${printable(cursor.path)} without /${context}?`)))
+    return printDeclined(io, values);
   return await perform(io, values, { type: 'proceed', at }, { runtime, who: person(io), run: found.run });
 }

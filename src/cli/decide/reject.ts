@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { readText } from '../act/read-text.ts';
 import { readArgs } from '../args.ts';
 import type { Io } from '../io.ts';
@@ -9,5 +10,5 @@ export const options = positionOptions;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'feedback' });
   const decision = { verdict: 'revise' as const, feedback: await readText(positionals[0], io) };
-  return await giveVerdict(io, values, decision, 'stepfast reject "what is missing"');
+  return await giveVerdict(io, values, decision, `${commandName()} reject "what is missing"`);
 }

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { Verdict } from '../../machine/index.ts';
 import { isRefused, type LocalRuntime } from '../../runtime/index.ts';
 import { nearest } from '../../suggest.ts';
@@ -34,7 +35,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     ),
   );
   const more = Object.keys(amount).length > 0 ? amount : undefined;
-  const command = `stepfast review ${verdict}`;
+  const command = `${commandName()} review ${verdict}`;
   if (isPerson(io)) return await giveVerdict(io, values, { verdict, feedback, to, amount: more }, command);
   const runtime = openRuntime(io, values);
   const request = {

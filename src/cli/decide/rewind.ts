@@ -1,9 +1,10 @@
+import { commandName } from '../../command-name.ts';
 import { parseHandle } from '../../machine/index.ts';
 import { printable } from '../../messages/index.ts';
 import { nearest } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
 import { person, personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal } from '../perform.ts';
 import { withTarget } from '../run-name.ts';
@@ -14,7 +15,7 @@ export const options = runOptions;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'step' });
   const [to = ''] = positionals;
-  const refused = personOnly(io, 'rewind a run', withTarget(`stepfast rewind ${to}`, values));
+  const refused = personOnly(io, 'rewind a run', withTarget(`${commandName()} rewind ${to}`, values));
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
   const found = await runtime.chooseRun({ run: values.run });
@@ -34,6 +35,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const what =
     lost.length === 0 ? 'No completed work is discarded.' : `No longer counts: ${printable(lost.join(', '))}`;
   io.stderr.write(`${found.run} goes back to '${printable(to)}'.\n${what}\n`);
-  if (!(await confirmByTyping(io, to, 'rewind'))) return printDeclined(io, values);
+  if (!(await confirm(io, `\nGo back to '${printable(to)}'?`))) return printDeclined(io, values);
   return await perform(io, values, { type: 'rewind', to }, { runtime, who: person(io), run: found.run });
 }

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { type Cursor, formatHandle, type State } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, printable, wrap } from '../../messages/index.ts';
@@ -15,8 +16,6 @@ export interface Decidable {
   view: View;
   cursor?: Cursor;
   at?: string;
-  /** The word that the person types to confirm. */
-  word: string;
 }
 
 /** Finds what waits for a verdict. */
@@ -29,7 +28,7 @@ export async function decidable(
   const view = await runtime.engine.view(found.run);
   if (!view) return nothingWaits(found.run);
   const { state } = view;
-  if (state.budget.exhausted !== undefined || state.blocked !== undefined) return { view, word: state.step };
+  if (state.budget.exhausted !== undefined || state.blocked !== undefined) return { view };
   const waiting = Object.values(state.cursors).filter(
     (cursor) => cursor.waiting && cursor.waiting.kind !== 'question' && isMeant(state, cursor, wanted.at),
   );
@@ -40,7 +39,7 @@ export async function decidable(
     const message = `${waiting.length} positions wait for a verdict.`;
     return { code: 'at_required', message, next: `Choose one with --at: ${handles.join(', ')}` };
   }
-  return { view, cursor: only, word: only.path, at: handles[0] ?? '' };
+  return { view, cursor: only, at: handles[0] ?? '' };
 }
 
 const isMeant = (state: State, cursor: Cursor, at: string | undefined): boolean =>
@@ -52,7 +51,7 @@ export const handleOf = (state: State, { path, visit }: Cursor): string =>
 const nothingWaits = (run: string): RefusalText => ({
   code: 'not_waiting',
   message: `No position of ${run} waits for a verdict.`,
-  next: `See: stepfast status ${suffixOf(run)}`,
+  next: `See: ${commandName()} status ${suffixOf(run)}`,
 });
 
 const mostLines = 40;

@@ -1,4 +1,5 @@
-import { commandsOf } from '../../definition/index.ts';
+import { commandName } from '../../command-name.ts';
+import { commandsOf, listWorkflows } from '../../definition/index.ts';
 import { StepfastError } from '../../errors.ts';
 import type { Definition } from '../../machine/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
@@ -6,9 +7,10 @@ import type { LocalRuntime } from '../../runtime/index.ts';
 import type { TrustRecord } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
-import { exit } from '../exit.ts';
+import { confirm, printDeclined } from '../confirm.ts';
+import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
+import { isLive } from '../look/run-table.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { shown } from '../project.ts';
@@ -24,7 +26,7 @@ export const options = {
 interface Trusted {
   name: string;
   hash: string;
-  definition?: Definition;
+  definition: Definition;
   from: string;
 }
 
@@ -32,31 +34,89 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
   const runtime = openRuntime(io, values);
   if (values.list) return list(runtime, io, values);
-  const [name = 'go'] = positionals;
-  const refused = personOnly(io, 'trust a workflow', `stepfast trust ${name}`);
+  const [name] = positionals;
+  const refused = personOnly(
+    io,
+    'trust a workflow',
+    `${commandName()} trust${name === undefined ? '' : ` ${name}`}`,
+  );
   if (refused) return printRefusal(refused, io, values);
-  if (values.revoke) return await revoke(name, runtime, io, values);
-  const { definition, hash, from, ...found } = await findTrusted(name, runtime, io);
-  const commands = definition ? commandsOf(definition) : [];
-  if (!definition || runtime.trust.has(definition)) {
-    const why = commands.length === 0 ? 'runs no commands' : 'is trusted already';
-    if (values.json) return printJson(io, { workflow: found.name, hash, commands, trusted: true }, exit.ok);
-    io.stdout.write(`'${printable(found.name)}' ${why}.\n`);
-    return exit.ok;
+  if (values.revoke) {
+    if (name === undefined) throw usageError(`Name a workflow to revoke. See: ${commandName()} trust --list`);
+    return await revoke(name, runtime, io, values);
   }
+  if (name === undefined) return await trustAll(runtime, io, values);
+  const found = await findTrusted(name, runtime, io);
+  if (!runtime.trust.has(found.definition)) {
+    if (!(await askToTrust(found, runtime, io, values))) return printDeclined(io, values);
+  } else if (!values.json) {
+    const why = commandsOf(found.definition).length === 0 ? 'runs no commands' : 'is trusted already';
+    io.stdout.write(`'${printable(found.name)}' ${why}.\n`);
+  }
+  return values.json ? printJson(io, trustedJson(found), exit.ok) : exit.ok;
+}
+
+/** Asks about each workflow here that is not trusted. */
+async function trustAll(
+  runtime: LocalRuntime,
+  io: Io,
+  values: { json?: boolean | undefined },
+): Promise<number> {
+  const untrusted = await untrustedHere(runtime, io);
+  if (untrusted.length === 0 && !values.json) io.stdout.write('All workflows here are trusted.\n');
+  if (untrusted.length > 1)
+    io.stderr.write(
+      `Not trusted: ${untrusted.map(({ name }) => `'${printable(name)}'`).join(', ')}. You are asked about each.\n\n`,
+    );
+  const given: Trusted[] = [];
+  for (const each of untrusted) if (await askToTrust(each, runtime, io, values)) given.push(each);
+  const code = given.length < untrusted.length ? exit.no : exit.ok;
+  const workflows = untrusted.map((each) => ({ ...trustedJson(each), trusted: given.includes(each) }));
+  return values.json ? printJson(io, { workflows }, code) : code;
+}
+
+/** The workflows of the project and the user, and those of live runs, without the ones that are broken. */
+async function untrustedHere(runtime: LocalRuntime, io: Io): Promise<Trusted[]> {
+  const own = runtime.searchPath.filter(({ kind }) => kind !== 'bundled');
+  const names = listWorkflows(own).flatMap(({ name, base, shadowedBy, diagnostics }) =>
+    base || shadowedBy !== undefined || diagnostics.some(({ severity }) => severity === 'error')
+      ? []
+      : [name],
+  );
+  const live = (await runtime.engine.runs()).filter(isLive).map(({ run }) => run);
+  const all = await Promise.all([...names, ...live].map((name) => findTrusted(name, runtime, io)));
+  const byHash = new Map(all.reverse().map((each) => [each.hash, each]));
+  return [...byHash.values()].reverse().filter(({ definition }) => !runtime.trust.has(definition));
+}
+
+/** Shows what the workflow runs, asks, and records the trust. */
+async function askToTrust(
+  { name, definition, hash, from }: Trusted,
+  runtime: LocalRuntime,
+  io: Io,
+  values: { json?: boolean | undefined },
+): Promise<boolean> {
+  const commands = commandsOf(definition);
   io.stderr.write(
-    `'${printable(found.name)}' (${printable(from)}) runs ${count(commands.length, 'command')} on this machine:\n\n`,
+    `'${printable(name)}' (${printable(from)}) runs ${count(commands.length, 'command')} on this machine:\n\n`,
   );
   for (const command of commands) io.stderr.write(`  ${paint(io.stderr, 'bold', printable(command))}\n`);
   io.stderr.write(`\n${paint(io.stderr, 'dim', hash)}\n`);
-  if (!(await confirmByTyping(io, 'trust', 'allow this'))) return printDeclined(io, values);
+  if (!(await confirm(io, `\nTrust '${printable(name)}'?`))) return false;
   runtime.trust.give({ hash, workflow: definition.name, now: io.now(), by: 'person' });
-  if (values.json) return printJson(io, { workflow: found.name, hash, commands, trusted: true }, exit.ok);
-  io.stdout.write(
-    `'${printable(found.name)}' is trusted in its current version. If it changes, you are asked again.\n`,
-  );
-  return exit.ok;
+  if (!values.json)
+    io.stdout.write(
+      `'${printable(name)}' is trusted in its current version. If it changes, you are asked again.\n`,
+    );
+  return true;
 }
+
+const trustedJson = ({ name, hash, definition }: Trusted): object => ({
+  workflow: name,
+  hash,
+  commands: commandsOf(definition),
+  trusted: true,
+});
 
 /** A workflow by name or file, else the workflow of a run. Throws when the name is neither. */
 async function findTrusted(name: string, runtime: LocalRuntime, io: Io): Promise<Trusted> {
@@ -84,7 +144,10 @@ async function revoke(
 ): Promise<number> {
   const known = runtime.trust.list().filter(({ hash, workflow }) => hash === name || workflow === name);
   if (known.length === 0)
-    throw new StepfastError('not_found', `'${printable(name)}' is not trusted. See: stepfast trust --list`);
+    throw new StepfastError(
+      'not_found',
+      `'${printable(name)}' is not trusted. See: ${commandName()} trust --list`,
+    );
   for (const { hash } of known) runtime.trust.take(hash);
   if (values.json) return printJson(io, { revoked: known.map(recordJson) }, exit.ok);
   io.stdout.write(`'${printable(name)}' is no longer trusted: ${count(known.length, 'version')} revoked.\n`);
@@ -100,7 +163,9 @@ function list(runtime: LocalRuntime, io: Io, values: { json?: boolean | undefine
   const known = runtime.trust.list().sort((one, other) => other.now - one.now);
   if (values.json) return printJson(io, { trusted: known.map(recordJson) }, exit.ok);
   if (known.length === 0)
-    io.stderr.write('Only the bundled workflows are trusted. Trust another: stepfast trust <workflow>\n');
+    io.stderr.write(
+      `Only the bundled workflows are trusted. Trust another: ${commandName()} trust <workflow>\n`,
+    );
   else {
     const rows = known.map(({ workflow, hash, now, by }) => [
       ['bold', printable(workflow)] as const,

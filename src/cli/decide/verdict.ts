@@ -1,9 +1,10 @@
+import { commandName } from '../../command-name.ts';
 import type { CommandOf, Verdict } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { printable } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import { person, personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import type { Io } from '../io.ts';
 import { perform, printRefusal, type RunValues } from '../perform.ts';
 import { runToName, suffixOf, withTarget } from '../run-name.ts';
@@ -33,7 +34,7 @@ export async function giveVerdict(
   if (invalid) return printRefusal(invalid, io, values, await runToName(runtime, found.view.run));
   await showDecision(found, runtime, io);
   if (decision.feedback !== undefined) io.stderr.write(`\nYour feedback: ${printable(decision.feedback)}\n`);
-  if (!(await confirmByTyping(io, found.word, purposeOf(decision)))) return printDeclined(io, values);
+  if (!(await confirm(io, `\n${questionFor(found, decision)}`))) return printDeclined(io, values);
   if (await hasMoved(found, runtime)) return printRefusal(moved(found), io, values);
   const { verdict, feedback, to, amount } = decision;
   const request = { type: 'review' as const, verdict, at: found.at, feedback, to, amount };
@@ -47,7 +48,7 @@ const hasMoved = async ({ at, view }: Decidable, { engine }: LocalRuntime): Prom
 const moved = ({ view }: Decidable): RefusalText => ({
   code: 'stale_handle',
   message: `${view.run} has changed since it was shown.`,
-  next: `Look again: stepfast status ${suffixOf(view.run)}`,
+  next: `Look again: ${commandName()} status ${suffixOf(view.run)}`,
 });
 
 /** Reports what the machine would refuse, before the person is asked to confirm. */
@@ -62,11 +63,11 @@ function wouldRefuse(
     return {
       code: 'amount_required',
       message,
-      next: `Add more: stepfast review approve --${exhausted} 20`,
+      next: `Add more: ${commandName()} review approve --${exhausted} 20`,
     };
   }
   if (exhausted !== undefined || cursor?.waiting?.kind === 'review') return undefined;
-  const next = 'Unblock it: stepfast reject "what to do differently"';
+  const next = `Unblock it: ${commandName()} reject "what to do differently"`;
   return {
     code: 'bad_verdict',
     message: `${cursor?.path ?? view.state.step} is blocked, so there is nothing to approve.`,
@@ -74,11 +75,21 @@ function wouldRefuse(
   };
 }
 
-function purposeOf({ verdict, amount = {}, to }: Decision): string {
-  const more = Object.entries(amount).map(([what, number]) => `${number} more ${what}`);
-  if (verdict === 'approve') return more.length > 0 ? `give it ${more.join(' and ')}` : 'approve it';
-  if (verdict === 'revise') return 'send it back with your feedback';
-  if (verdict === 'pivot')
-    return to === undefined ? 'pivot' : `go back to '${printable(to)}' with a cleared context`;
-  return verdict === 'escalate' ? 'escalate it' : 'end the run as failed';
+function questionFor({ view, cursor }: Decidable, { verdict, amount = {}, to }: Decision): string {
+  const what = printable(cursor?.path ?? view.state.step);
+  const more = Object.entries(amount).map(([unit, number]) => `${number} more ${unit}`);
+  switch (verdict) {
+    case 'approve':
+      return more.length > 0 ? `Give ${what} ${more.join(' and ')}?` : `Approve ${what}?`;
+    case 'revise':
+      return `Send ${what} back with your feedback?`;
+    case 'pivot':
+      return to === undefined
+        ? `Pivot from ${what}?`
+        : `Go back to '${printable(to)}' with a cleared context?`;
+    case 'escalate':
+      return `Escalate ${what}?`;
+    case 'abandon':
+      return 'End the run as failed?';
+  }
 }

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { Receipt } from '../../machine/index.ts';
 import { type RefusalText, refusalText, shellVoice, wrap } from '../../messages/index.ts';
 import { type Answer, type AnsweredStatus, isRefused } from '../../runtime/index.ts';
@@ -5,6 +6,7 @@ import type { Io } from '../io.ts';
 import { collectStats } from '../look/collect-stats.ts';
 import { statsLines } from '../look/stats.ts';
 import { paint, type Span } from '../paint.ts';
+import { commandRows } from '../view/command-rows.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { type DemoProject, fixed } from './demo-project.ts';
 import type { Narrator } from './narrator.ts';
@@ -102,14 +104,18 @@ export async function playDemo(demo: DemoProject, narrator: Narrator, io: Io): P
     statsLines(stats, io).filter((line, index) => index > 1 && line !== '' && !line.includes('None so far')),
   );
   await narrator.pause(800);
-  const cyan = (text: string): string => paint(io.stdout, 'cyan', text);
   narrator.plain([
     '',
     paint(io.stdout, 'bold', 'Try it with your own agent'),
     '',
-    `${cyan('npx stepfast init')}             detect your test command, set up Claude Code`,
-    `${cyan('/stepfast:go fix the bug')}      in a session: run a task and verify it`,
-    `${cyan('stepfast hold "npm test"')}      without a workflow: no stop while tests fail`,
+    ...commandRows(
+      [
+        [`${commandName()} init`, 'detect your test command, set up Claude Code'],
+        ['/stepfast:go fix the bug', 'in a session: run a task and verify it'],
+        [`${commandName()} hold "npm test"`, 'without a workflow: no stop while tests fail'],
+      ],
+      io.stdout,
+    ),
     '',
   ]);
 }

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findCommandName, useCommandName } from '../../command-name.ts';
 import { hostProcess, runHook } from '../../hooks/index.ts';
 import { hostNamed, withoutAgentVariables } from '../../hosts/index.ts';
 import { readInput } from './stdin.ts';
@@ -12,14 +13,16 @@ async function main([flag, name, event = '', wakes]: readonly string[]): Promise
     write(2, `stepfast hook: there is no host '${name ?? ''}'\n`);
     return 0;
   }
+  // Both are in one folder.
+  const program = join(dirname(process.argv[1] ?? ''), 'cli.js');
+  useCommandName(() => findCommandName({ main: program, env: process.env }));
   const environment = {
     env: process.env,
     commandEnv: withoutAgentVariables(process.env),
     home: homedir(),
     now: Date.now,
     pid: hostProcess(),
-    // Both are in one folder.
-    program: join(dirname(process.argv[1] ?? ''), 'cli.js'),
+    program,
   };
   const { stdout, stderr, exitCode } = await runHook(host, event, readInput(), environment, {
     wakes: wakes === 'wake',

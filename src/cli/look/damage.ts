@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 
@@ -11,6 +12,6 @@ export async function damageOf({ store }: LocalRuntime, run: string): Promise<Re
   return {
     code: first.kind === 'fork' ? 'store_forked' : 'store_corrupt',
     message: `${where} is damaged: ${first.message}${more}`,
-    next: `stepfast repair ${run}`,
+    next: `${commandName()} repair ${run}`,
   };
 }

@@ -15,7 +15,7 @@ async function worked(): Promise<TestProject> {
   await project.run(['start', 'w', '--summary', 'Told'], { env });
   await project.run(['advance', 'made it'], { env });
   await project.run(['ask', 'Which colour?'], { env: { ...env, STEPFAST_SESSION: 's1' } });
-  await project.run(['answer', 'blue'], { env, terminal: true, input: ['q1'] });
+  await project.run(['answer', 'blue'], { env, terminal: true, input: ['y'] });
   await project.run(['advance', 'said so'], { env });
   return project;
 }

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { ended, type State } from '../../machine/index.ts';
 import { ago, columnsOf, printable } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
@@ -55,7 +56,7 @@ function withState<T>(
   try {
     return onState(state);
   } catch {
-    return onProblem(`damaged; see: stepfast log ${run}`);
+    return onProblem(`damaged; see: ${commandName()} log ${run}`);
   }
 }
 

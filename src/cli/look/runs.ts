@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { count } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
@@ -23,13 +24,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (shown.length > 0) io.stdout.write(runTable(shown, io));
   else io.stderr.write(`${emptyMessage(hidden, values.all ? undefined : server?.url)}\n`);
   if (shown.length > 0 && hidden > 0)
-    io.stderr.write(`${count(hidden, 'ended run')} not shown: stepfast runs --all\n`);
+    io.stderr.write(`${count(hidden, 'ended run')} not shown: ${commandName()} runs --all\n`);
   return exit.ok;
 }
 
 const emptyMessage = (hidden: number, server: string | undefined): string =>
   hidden > 0
-    ? `No live runs, ${count(hidden, 'ended run')}: stepfast runs --all`
+    ? `No live runs, ${count(hidden, 'ended run')}: ${commandName()} runs --all`
     : server !== undefined
-      ? `No live runs in this checkout. All runs on ${server}: stepfast runs --all`
-      : 'No runs yet. Start one: stepfast go "what to do"';
+      ? `No live runs in this checkout. All runs on ${server}: ${commandName()} runs --all`
+      : `No runs yet. Start one: ${commandName()} go "what to do"`;

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { count } from '../../messages/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
@@ -14,7 +15,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const stats = await collectStats(openRuntime(io, values));
   if (values.json) return printJson(io, statsJson(stats), exit.ok);
   if (stats.since === undefined) {
-    io.stderr.write('No statistics yet. Start a run: stepfast go "what to do"\n');
+    io.stderr.write(`No statistics yet. Start a run: ${commandName()} go "what to do"\n`);
     return exit.ok;
   }
   io.stdout.write(`${statsLines(stats, io).join('\n')}\n`);
@@ -132,7 +133,7 @@ function rowsOf(stats: Stats): Row[] {
     },
     {
       number: stats.hookErrors,
-      text: `${one(stats.hookErrors, 'hook', 'hooks')} failed without stopping the session. Run: stepfast doctor`,
+      text: `${one(stats.hookErrors, 'hook', 'hooks')} failed without stopping the session. Run: ${commandName()} doctor`,
       look: 'yellow',
     },
   ];

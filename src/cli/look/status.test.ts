@@ -13,7 +13,7 @@ test('status waits for running gates, and its exit status says when they are sti
   });
   // The process that runs the gates needs it too.
   const own = { ...env, XDG_STATE_HOME: join(project.root, 'state') };
-  await project.run(['trust', 'w'], { env: own, terminal: true, input: ['trust'] });
+  await project.run(['trust', 'w'], { env: own, terminal: true, input: ['y'] });
   await project.run(['start', 'w'], { env: own });
   expect((await project.run(['advance', 'done', '--wait', '0'], { env: own })).code).toBe(exit.pending);
   expect((await project.run(['status'], { env: own })).code).toBe(exit.pending);

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { excludedFrom } from '../../definition/index.ts';
 import { treeOf } from '../../evidence/index.ts';
 import { formatHandle, parseHandle, type State } from '../../machine/index.ts';
@@ -19,6 +20,8 @@ import {
 } from '../perform.ts';
 import { runNamed, runToName, suffixOf } from '../run-name.ts';
 import { openRuntime, positionOptions } from '../run-options.ts';
+import { findAgentSession } from '../view/agent-session.ts';
+import { commandRows } from '../view/command-rows.ts';
 import { openingOf, proofLines, proofOf } from '../view/evidence.ts';
 import { createGateLogs } from '../view/gate-log.ts';
 import { runLines } from '../view/run-view.ts';
@@ -50,7 +53,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const answer = await watchedCall(io, callValues, request, { runtime, who: callerOf(io, values.as) });
   if (answer === 'detached') {
     io.stderr.write(
-      `The gates keep running. To wait for them: stepfast status ${suffixOf(found.run)} --wait\n`,
+      `The gates keep running. To wait for them: ${commandName()} status ${suffixOf(found.run)} --wait\n`,
     );
     return exit.pending;
   }
@@ -85,8 +88,9 @@ async function print(
   const proof = state.status === 'complete' ? proofOf(state) : undefined;
   const logOf = createGateLogs(runtime.project, reply);
   const noNext = proof?.length === 0;
+  const agent = await findAgentSession(runtime, state, io);
   const lines = runLines(
-    { definition, state, status: reply, tree, worker: !isPerson(io), name, logOf, noNext },
+    { definition, state, status: reply, tree, worker: !isPerson(io), name, logOf, noNext, agent },
     io,
   );
   if (proof) lines.push('', ...proofLines(proof, definition, runtime.project.worktree, io));
@@ -142,7 +146,7 @@ async function printSeveral(
   const live = (await runtime.engine.runs()).filter(isLive);
   if (values.json) return printJson(io, { runs: live.map(runJson) }, exit.ok);
   io.stdout.write(runTable(live, io));
-  io.stderr.write(`Choose one: stepfast status ${suffixOf(live[0]?.run ?? '')}\n`);
+  io.stderr.write(`Choose one: ${commandName()} status ${suffixOf(live[0]?.run ?? '')}\n`);
   return exit.ok;
 }
 
@@ -153,15 +157,19 @@ async function printNoRun(
   values: { json?: boolean | undefined },
 ): Promise<number> {
   if (values.json) return printRefusal(refused, io, values);
-  const cyan = (text: string): string => paint(io.stderr, 'cyan', text);
   const out = (text: string): void => io.stderr.write(`${text}\n`);
   const last = (await runtime.engine.runs({ ended: true })).find(({ state }) => state !== undefined);
   out(refusalText(refused, shellVoice()).message);
   if (last?.state)
     out(`Last run: ${last.run}, ${last.state.status}, ${ago(last.state.updatedAt, io.now())}.`);
   out('');
-  out(`  ${cyan('stepfast go "what to do"')}    run a task and verify it`);
-  out(`  ${cyan('stepfast start <workflow>')}   start a workflow; see: stepfast list`);
-  if (last) out(`  ${cyan('stepfast log')}                show the history of the last run`);
+  const rows: [string, string][] = [
+    [`${commandName()} go "what to do"`, 'run a task and verify it'],
+    [`${commandName()} start <workflow>`, `start a workflow; see: ${commandName()} list`],
+    ...(last
+      ? [[`${commandName()} log`, 'show the history of the last run'] satisfies [string, string]]
+      : []),
+  ];
+  for (const row of commandRows(rows, io.stderr)) out(`  ${row}`);
   return exit.no;
 }

@@ -1,10 +1,11 @@
+import { commandName } from '../../command-name.ts';
 import { ended } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { count, duration } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
-import { confirmYesNo, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { isLive, runTable } from '../look/run-table.ts';
@@ -61,7 +62,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       values,
     );
   }
-  if (!values.yes && !(await confirmYesNo(io, `Permanently remove ${count(names.length, 'run')}?`)))
+  if (!values.yes && !(await confirm(io, `Permanently remove ${count(names.length, 'run')}?`)))
     return printDeclined(io, values);
   for (const name of names) await engine.remove(name);
   const left = names.flatMap((name) => taskTrees(runtime.project, name));
@@ -91,6 +92,6 @@ async function namedRun(
     ? [{ run: found.run, state }]
     : (await engine.runs()).filter(({ run: id }) => id === found.run);
   if (!infos.some(isLive)) return infos;
-  const next = `cancel it first: stepfast cancel --run ${found.run}`;
+  const next = `cancel it first: ${commandName()} cancel --run ${found.run}`;
   return { code: 'run_live', message: `${found.run} is still live`, next };
 }

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { count } from '../../messages/index.ts';
 import { digestsIn, secretScan, secretsIn } from '../../runtime/index.ts';
 import { fileErrorText } from '../act/read-text.ts';
@@ -21,7 +22,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const found = await chooseRun({ run: name });
   if ('code' in found) return printRefusal(found, io, { ...values, run: name });
   const view = await engine.view(found.run);
-  if (!view) throw notFound(`Run '${name}' not found. Run: stepfast runs --all`);
+  if (!view) throw notFound(`Run '${name}' not found. Run: ${commandName()} runs --all`);
   const entries = await engine.entries(found.run);
   const texts: Record<string, string> = {};
   for (const digest of digestsIn(entries))

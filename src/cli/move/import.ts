@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
 import { type LocalRuntime, renewMarks } from '../../runtime/index.ts';
 import { readText, readTextFile } from '../act/read-text.ts';
@@ -22,7 +23,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   await importRun(archive, states, runtime);
   await renewMarks(runtime.engine, runtime.project.directory);
   if (values.json) return printJson(io, { run: archive.run, entries: archive.entries.length }, exit.ok);
-  io.stdout.write(`Imported ${archive.run}. Run: stepfast status ${suffixOf(archive.run)}\n`);
+  io.stdout.write(`Imported ${archive.run}. Run: ${commandName()} status ${suffixOf(archive.run)}\n`);
   return exit.ok;
 }
 

@@ -149,7 +149,7 @@ test('anyone can check for damage, but only a person who confirms can repair', a
   writeFileSync(journal, [lines[0], more.at(-1)].map((line) => `\n${line}\n`).join(''));
   const agent = await here.run(['repair', run, '--json'], { env });
   expect(JSON.parse(agent.stdout)).toMatchObject({ code: 'person_only' });
-  const person = await here.run(['repair', run], { env, terminal: true, input: ['repair'] });
+  const person = await here.run(['repair', run], { env, terminal: true, input: ['y'] });
   expect(person.stderr).toContain('damaged or lost');
   expect(person.code).toBe(exit.ok);
   expect((await here.run(['status', run, '--json'], { env })).code).toBe(exit.ok);
@@ -168,7 +168,7 @@ test('two histories are shown with their own batches, and only a known one can b
   const found = JSON.parse((await here.run(['repair', run, '--json'], { env })).stdout);
   expect(found).toMatchObject({ code: 'store_forked', found: [{ histories: [{}, {}] }] });
   const ids = found.found[0].histories.map(({ id }: { id: string }) => id);
-  const person = { env, terminal: true, input: ['repair'] };
+  const person = { env, terminal: true, input: ['y'] };
   const { stderr } = await here.run(['repair', run], person);
   expect(stderr).toMatch(/decision {2}Said here/);
   expect(stderr).toMatch(/decision {2}Said there\ufffd\[2J/);

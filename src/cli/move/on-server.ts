@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 
@@ -10,6 +11,6 @@ export function onServer({ serverOf }: LocalRuntime, run: string, what: string):
   return {
     code: 'on_server',
     message: `${run} is stored on ${url}, so it cannot be ${what}`,
-    next: 'use it from any checkout that is logged in to that server: stepfast login',
+    next: `use it from any checkout that is logged in to that server: ${commandName()} login`,
   };
 }

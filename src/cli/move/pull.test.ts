@@ -59,10 +59,10 @@ test('[P6/10] a person chooses between two histories by confirming, and the othe
     code: 'person_only',
   });
   const agent = { ...env, CLAUDECODE: '1' };
-  expect((await a.run(keep, { env: agent, terminal: true, input: ['theirs'] })).code).toBe(exit.no);
-  expect((await a.run(keep, { env, terminal: true, input: ['yes'] })).code).toBe(exit.no);
+  expect((await a.run(keep, { env: agent, terminal: true, input: ['y'] })).code).toBe(exit.no);
+  expect((await a.run(keep, { env, terminal: true, input: ['theirs'] })).code).toBe(exit.no);
   expect(journal()).toBe(before);
-  const kept = await a.run(keep, { env, terminal: true, input: ['theirs'] });
+  const kept = await a.run(keep, { env, terminal: true, input: ['y'] });
   expect(kept.code, kept.stderr).toBe(exit.ok);
   expect(journal()).toContain('Said on B');
   expect(journal()).not.toContain('Said on A');
@@ -93,7 +93,7 @@ test('[P6/10] a pull after keeping the local history says so and how to push it'
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
   await clones.diverge();
-  await a.run(['pull', run, '--keep', 'mine'], { env, terminal: true, input: ['mine'] });
+  await a.run(['pull', run, '--keep', 'mine'], { env, terminal: true, input: ['y'] });
   const again = await a.run(['pull'], { env });
   expect(again.code, again.stderr).toBe(exit.ok);
   expect(again.stdout).toContain('kept the local history');
@@ -115,10 +115,10 @@ test('[P6/10] an imported run has another first batch and is never mixed with it
   expect(told.code).toBe(exit.no);
   expect(told.stderr).toContain('diverged from the first batch');
   const person = { env, terminal: true };
-  const mine = await b.run(['pull', run, '--keep', 'mine'], { ...person, input: ['mine'] });
+  const mine = await b.run(['pull', run, '--keep', 'mine'], { ...person, input: ['y'] });
   expect(mine.code, mine.stderr).toBe(exit.ok);
   expect((await b.run(['push', run], { ...person, input: ['n'] })).stderr).toContain('Push it?');
-  const kept = await b.run(['pull', run, '--keep', 'theirs'], { ...person, input: ['theirs'] });
+  const kept = await b.run(['pull', run, '--keep', 'theirs'], { ...person, input: ['y'] });
   expect(kept.code, kept.stderr).toBe(exit.ok);
   expect((await b.run(['pull', run], { env })).stdout).toContain('up to date');
 });

@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
@@ -14,7 +15,7 @@ import {
 } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
@@ -55,7 +56,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (keep !== undefined && keep !== 'theirs' && keep !== 'mine')
     throw usageError(`--keep must be 'theirs' or 'mine', not '${keep}'.`);
   if (keep !== undefined && named === undefined) throw usageError('--keep needs a run.');
-  const command = `stepfast pull ${named} --keep ${keep}`;
+  const command = `${commandName()} pull ${named} --keep ${keep}`;
   const refused = keep && personOnly(io, 'choosing between two histories', command);
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
@@ -101,7 +102,7 @@ function findRun(named: string, ids: readonly string[], { name }: Remote): strin
   if (only !== undefined) return only;
   const there = ids.length === 0 ? 'It has no runs' : `It has ${ids.slice(-5).join(', ')}`;
   throw notFound(
-    `The remote '${name}' has no run '${printable(named)}'. ${there}. To push one: stepfast push`,
+    `The remote '${name}' has no run '${printable(named)}'. ${there}. To push one: ${commandName()} push`,
   );
 }
 
@@ -126,9 +127,9 @@ async function take(
     if (keep === undefined)
       return { run: id, did: 'refused', refused: diverged(id, remote.name), found: incoming };
     if (incoming.fork) showFork(id, incoming.fork, remote.name, io);
-    const purpose =
-      keep === 'theirs' ? 'set the local history aside and use theirs' : 'keep the local history';
-    if (!(await confirmByTyping(io, keep, purpose))) return 'declined';
+    const question =
+      keep === 'theirs' ? 'Set the local history aside and use theirs?' : 'Keep the local history?';
+    if (!(await confirm(io, `\n${question}`))) return 'declined';
     if (keep === 'mine') {
       await transfer.keepMine(incoming);
       return { run: id, did: 'kept', found: incoming };
@@ -155,10 +156,10 @@ const failed = (id: string, { code, message }: StepfastError): Outcome => ({
 
 function nextFor(code: string, id: string): string {
   if (code === 'bad_history') return 'nothing was changed; push it again from a machine with an intact copy';
-  if (code === 'busy' || code === 'store_failed') return `stepfast pull ${suffixOf(id)}`;
+  if (code === 'busy' || code === 'store_failed') return `${commandName()} pull ${suffixOf(id)}`;
   if (code === 'other_project') return 'change to the directory of that project first';
-  if (code === 'run_exists') return 'remove the existing run first: stepfast clean <run>';
-  return code.startsWith('store_') ? `stepfast repair ${id}` : 'fix the problem, then pull again';
+  if (code === 'run_exists') return `remove the existing run first: ${commandName()} clean <run>`;
+  return code.startsWith('store_') ? `${commandName()} repair ${id}` : 'fix the problem, then pull again';
 }
 
 function report(
@@ -176,8 +177,11 @@ function report(
   }
   for (const outcome of outcomes) show(outcome, context);
   if (outcomes.length === 0)
-    io.stderr.write(`'${remote.name}' (${remote.url}) has no live runs. To push one: stepfast push\n`);
-  if (left > 0) io.stderr.write(`Skipped ${count(left, 'ended run')}. To pull them: stepfast pull --all\n`);
+    io.stderr.write(
+      `'${remote.name}' (${remote.url}) has no live runs. To push one: ${commandName()} push\n`,
+    );
+  if (left > 0)
+    io.stderr.write(`Skipped ${count(left, 'ended run')}. To pull them: ${commandName()} pull --all\n`);
   return code;
 }
 
@@ -208,7 +212,7 @@ function show(outcome: Outcome, context: PullContext): void {
   if (outcome.did === 'kept') {
     line(
       '  Push it: ',
-      ['cyan', `stepfast push ${runArguments(id, remote.name)}`],
+      ['cyan', `${commandName()} push ${runArguments(id, remote.name)}`],
       '  The remote history stays in the parent commit.',
     );
     return;
@@ -217,12 +221,12 @@ function show(outcome: Outcome, context: PullContext): void {
   line(`  at ${positionText(theirs.state)}, ${ago(last.now, io.now())} by ${last.author} on ${last.machine}`);
   // Not truncated: the person needs the full path.
   if (outcome.aside !== undefined) io.stdout.write(`  Previous local history: ${printable(outcome.aside)}\n`);
-  line('  Continue: ', ['cyan', `stepfast resume ${suffixOf(id)}`]);
+  line('  Continue: ', ['cyan', `${commandName()} resume ${suffixOf(id)}`]);
   printNotes(
     [
       ...(runtime.trust.has(theirs.pinned.definition)
         ? []
-        : [`its commands are not trusted yet: stepfast trust ${suffixOf(id)}`]),
+        : [`its commands are not trusted yet: ${commandName()} trust ${suffixOf(id)}`]),
       ...transferNotes(theirs.pinned.definition, theirs.state, io.now()),
     ],
     io,

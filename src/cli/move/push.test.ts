@@ -70,7 +70,7 @@ test('[P6/10] push refuses a run that is behind or diverged, and says how to cho
   expect(apart.code).toBe(exit.no);
   expect(apart.stderr).toContain('diverged since batch 1');
   expect(apart.stderr.replaceAll(/\s+/g, ' ')).toContain(`stepfast pull ${run.slice(-8)} --keep theirs`);
-  await a.run(['pull', run, '--keep', 'theirs'], { env, terminal: true, input: ['theirs'] });
+  await a.run(['pull', run, '--keep', 'theirs'], { env, terminal: true, input: ['y'] });
   await a.run(['note', 'decision', 'More', '--run', run], { env });
   await a.run(['push', run, '--yes'], { env });
   const behind = JSON.parse((await b.run(['push', run, '--yes', '--json'], { env })).stdout);

@@ -1,10 +1,11 @@
+import { commandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
 import { createTransfer, type LocalRuntime, type Outgoing, type Remote } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
-import { confirmYesNo, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint, renderLine } from '../paint.ts';
@@ -53,7 +54,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const what = `${count(ready.length, 'run')} would be pushed to ${remote.pushUrl}`;
     const next = 'confirm with --yes; a run contains what agents and people wrote';
     if (!isPerson(io)) return printRefusal({ code: 'not_confirmed', message: what, next }, io, values);
-    if (!(await confirmYesNo(io, ready.length === 1 ? 'Push it?' : `Push ${count(ready.length, 'run')}?`)))
+    if (!(await confirm(io, ready.length === 1 ? 'Push it?' : `Push ${count(ready.length, 'run')}?`)))
       return printDeclined(io, values);
   }
   const done: Outcome[] = [];
@@ -69,7 +70,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     } catch (error) {
       // With --all, a damaged run does not block the others.
       if (!values.all || !(error instanceof StepfastError)) throw error;
-      const next = `check it: stepfast status ${suffixOf(id)}`;
+      const next = `check it: ${commandName()} status ${suffixOf(id)}`;
       return { run: id, is: 'refused', refused: { code: error.code, message: error.message, next } };
     }
   }
@@ -81,7 +82,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const refused = {
       code: 'moved',
       message,
-      next: `stepfast pull ${runArguments(outgoing.run, remote.name)}`,
+      next: `${commandName()} pull ${runArguments(outgoing.run, remote.name)}`,
     };
     return { run: outgoing.run, is: 'refused', refused };
   }
@@ -96,13 +97,13 @@ function refusalFor(
   if (is === 'behind') {
     const more = count(fork?.there.batches ?? 0, 'more batch', 'more batches');
     const message = `'${remote.name}' is ${more} ahead of ${run}, and there is nothing to push`;
-    return { code: 'behind', message, next: `stepfast pull ${runArguments(run, remote.name)}` };
+    return { code: 'behind', message, next: `${commandName()} pull ${runArguments(run, remote.name)}` };
   }
   if (secrets.length === 0 || withSecrets) return undefined;
   return {
     code: 'secrets_found',
     message: `${run} contains ${count(secrets.length, 'secret')}: ${listSecrets(secrets)}`,
-    next: `rotate the secret; if this is a false positive: stepfast push ${runArguments(run, remote.name)} --with-secrets`,
+    next: `rotate the secret; if this is a false positive: ${commandName()} push ${runArguments(run, remote.name)} --with-secrets`,
   };
 }
 
@@ -141,7 +142,8 @@ function report(
     const [only] = documents;
     return printJson(io, values.all || !only ? { runs: documents } : only, code);
   }
-  if (outcomes.length === 0) io.stderr.write('No runs to push. Start one: stepfast go "what to do"\n');
+  if (outcomes.length === 0)
+    io.stderr.write(`No runs to push. Start one: ${commandName()} go "what to do"\n`);
   for (const outcome of outcomes) {
     const { run: id, outgoing } = outcome;
     if (outcome.is === 'refused') {

@@ -1,9 +1,10 @@
+import { commandName } from '../../command-name.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, count, printable } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
-import { confirmByTyping, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { describeEvent } from '../look/event-text.ts';
@@ -50,7 +51,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return refuse({
       code: 'several_runs',
       message,
-      next: 'repair one at a time: stepfast repair <run>',
+      next: `repair one at a time: ${commandName()} repair <run>`,
       runs,
     });
   }
@@ -125,12 +126,13 @@ function refusalFor(
   if (keep !== undefined && !ids.includes(keep)) {
     const there = ids.length === 0 ? 'it has only one history' : `it has ${ids.join(' and ')}`;
     const message = `${id} has no history '${keep}': ${there}`;
-    const next = ids.length === 0 ? `stepfast repair ${id}` : `stepfast repair ${id} --keep ${ids[0]}`;
+    const next =
+      ids.length === 0 ? `${commandName()} repair ${id}` : `${commandName()} repair ${id} --keep ${ids[0]}`;
     return { code: 'unknown_branch', message, next };
   }
   if (ids.length > 0 && keep === undefined) {
     const message = `${id} has ${ids.length} histories, and a person must choose which one to keep`;
-    const commands = ids.map((each) => `stepfast repair ${id} --keep ${each}`);
+    const commands = ids.map((each) => `${commandName()} repair ${id} --keep ${each}`);
     return { code: 'store_forked', message, next: `choose one: ${commands.join(' or ')}` };
   }
   if (!problems.every(({ kind }) => kind === 'text' || kind === 'newer')) return undefined;
@@ -145,7 +147,11 @@ function refusalFor(
 }
 
 const personFor = (id: string, keep: string | undefined, io: Io): RefusalText | undefined =>
-  personOnly(io, 'repairing a run', `stepfast repair ${id}${keep === undefined ? '' : ` --keep ${keep}`}`);
+  personOnly(
+    io,
+    'repairing a run',
+    `${commandName()} repair ${id}${keep === undefined ? '' : ` --keep ${keep}`}`,
+  );
 
 async function repairRun(
   check: Checked,
@@ -160,7 +166,7 @@ async function repairRun(
       ? 'The intact part is kept, the rest is dropped.'
       : `The history ${printable(keep)} is kept, the others are dropped.`;
   io.stderr.write(`\n${what} The current journal is kept as a backup.\n`);
-  if (!(await confirmByTyping(io, 'repair', 'continue'))) return printDeclined(io, values);
+  if (!(await confirm(io, '\nRepair the run?'))) return printDeclined(io, values);
   const repaired = await runtime.store.repair(id, keep === undefined ? {} : { keep });
   const state = (await runtime.engine.view(id))?.state;
   if (values.json)

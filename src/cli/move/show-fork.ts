@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { withoutSecrets } from '../../context/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, count } from '../../messages/index.ts';
@@ -44,7 +45,7 @@ export function diverged(run: string, remote: string): RefusalText {
   return {
     code: 'diverged',
     message: `${run} diverged: it changed here and on '${remote}', and a person must choose which history to keep`,
-    next: `stepfast pull ${name} --keep theirs, which sets the local history aside, or stepfast pull ${name} --keep mine and then stepfast push ${name}`,
+    next: `${commandName()} pull ${name} --keep theirs, which sets the local history aside, or ${commandName()} pull ${name} --keep mine and then ${commandName()} push ${name}`,
   };
 }
 

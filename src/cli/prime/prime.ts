@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import {
   artifactsText,
   type Briefing,
@@ -120,7 +121,7 @@ async function briefingOptions(
   // A run that was found without a name needs none in commands.
   const name = run === undefined && at === undefined ? undefined : await runToName(runtime, view.run);
   const { say, commands } = nextForShell(status.action, name);
-  const more = `stepfast prime ${suffixOf(view.run)} --section {section}`;
+  const more = `${commandName()} prime ${suffixOf(view.run)} --section {section}`;
   return { session, cursor, next: [say, ...commands.slice(0, 1)].join(' '), more };
 }
 

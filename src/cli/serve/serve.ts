@@ -1,3 +1,4 @@
+import { useCommandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
@@ -9,6 +10,8 @@ import { options, type ServeSettings, settingsFrom } from './serve-options.ts';
 export { options };
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
+  // Answers go to other machines, where this program's own path means nothing.
+  useCommandName(() => 'stepfast');
   const { values } = readArgs(args, options, { max: 0 });
   const settings = settingsFrom(values, io);
   if (settings.migrate) await (await import('./migrate.ts')).migrateAll(settings.url);

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type { Check, LocalRuntime } from '../../runtime/index.ts';
 
 /** Checks the configured team server and the identity of its token. */
@@ -20,6 +21,6 @@ export async function checkServer(
     ];
   } catch (error) {
     const says = error instanceof Error ? error.message : String(error);
-    return [{ what, state: 'wrong', says, next: `stepfast login ${what}` }];
+    return [{ what, state: 'wrong', says, next: `${commandName()} login ${what}` }];
   }
 }

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { commandsOf, listWorkflows } from '../../definition/index.ts';
 import { count } from '../../messages/index.ts';
+import { onPath } from '../../on-path.ts';
 import type { Check, LocalRuntime } from '../../runtime/index.ts';
 import { isNetworkFileSystem } from '../../store/index.ts';
+import type { Io } from '../io.ts';
 import { load } from '../project.ts';
 
 /** The minimum version in package.json. */
@@ -22,6 +25,19 @@ export function checkNode(version: string = process.versions.node): Check {
   };
 }
 
+/** Printed commands begin with `name`. */
+export function checkCommand(name: string, env: Io['env']): Check {
+  const what = 'command';
+  const [program = ''] = name.split(' ');
+  if (onPath(program, env) !== undefined) return { what, state: 'ok', says: name };
+  return {
+    what,
+    state: 'wrong',
+    says: `commands are printed as '${name} …', and ${program} is not on the PATH`,
+    next: 'npm install --global stepfast',
+  };
+}
+
 /** Concurrent appends to a journal are not atomic on a network file system. */
 export function checkFileSystem(directory: string, isNetwork = isNetworkFileSystem): Check[] {
   if (!existsSync(directory) || !isNetwork(directory)) return [];
@@ -30,7 +46,7 @@ export function checkFileSystem(directory: string, isNetwork = isNetworkFileSyst
       what: 'file system',
       state: 'wrong',
       says: '.stepfast is on a network file system, where concurrent writes can damage a run',
-      next: 'move the project to a local disk, or keep its runs on a server (stepfast login)',
+      next: `move the project to a local disk, or keep its runs on a server (${commandName()} login)`,
     },
   ];
 }
@@ -38,7 +54,9 @@ export function checkFileSystem(directory: string, isNetwork = isNetworkFileSyst
 /** Checks that the project's workflows are valid and trusted. */
 export function checkProject({ project, searchPath, trust, resolve }: LocalRuntime): Check[] {
   if (!existsSync(join(project.worktree, '.stepfast')))
-    return [{ what: 'project', state: 'wrong', says: 'no .stepfast directory', next: 'stepfast init' }];
+    return [
+      { what: 'project', state: 'wrong', says: 'no .stepfast directory', next: `${commandName()} init` },
+    ];
   const own = listWorkflows(searchPath.filter(({ kind }) => kind === 'project'));
   const checks = own.flatMap(({ name, file }): Check[] => {
     const shown = relative(project.worktree, file);
@@ -50,7 +68,7 @@ export function checkProject({ project, searchPath, trust, resolve }: LocalRunti
           what: 'workflow',
           state: 'wrong',
           says: `${shown} has ${count(errors, 'error')}`,
-          next: `stepfast validate ${shown}`,
+          next: `${commandName()} validate ${shown}`,
         },
       ];
     if (base) return [];
@@ -62,7 +80,7 @@ export function checkProject({ project, searchPath, trust, resolve }: LocalRunti
         what: 'trust',
         state: 'wrong',
         says: `'${name}' runs commands that are not trusted on this machine: ${commands}`,
-        next: `review them, then: stepfast trust ${name}`,
+        next: `review them, then: ${commandName()} trust ${name}`,
       },
     ];
   });

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { hookLogEntries } from '../../hooks/index.ts';
 import { type Definition, ended, requiredReading, type State } from '../../machine/index.ts';
 import { ago, count } from '../../messages/index.ts';
@@ -26,7 +27,7 @@ export async function checkRuns(runtime: LocalRuntime, now: number): Promise<Che
   const broken = runs.flatMap(({ run, problem }): Check[] =>
     problem === undefined
       ? []
-      : [{ what: 'run', state: 'wrong', says: `${run}: ${problem}`, next: `stepfast repair ${run}` }],
+      : [{ what: 'run', state: 'wrong', says: `${run}: ${problem}`, next: `${commandName()} repair ${run}` }],
   );
   const live = runs.filter(({ state }) => state && !ended(state));
   const views = await Promise.all(live.slice(0, maxRuns).map(({ run }) => engine.view(run)));
@@ -44,7 +45,7 @@ export async function checkRuns(runtime: LocalRuntime, now: number): Promise<Che
             what: 'runs',
             state: 'note',
             says: `${endedCount} ended runs are kept`,
-            next: 'stepfast clean',
+            next: `${commandName()} clean`,
           } as const,
         ]
       : []),
@@ -61,7 +62,7 @@ function checkNoRun({ project }: LocalRuntime): Check[] {
         what: 'runs',
         state: 'note',
         says: `no live run, but ${first.source.replace('{project_root}/', '')} describes work in progress`,
-        next: 'stepfast adopt (Claude Code runs it before its next compaction)',
+        next: `${commandName()} adopt (Claude Code runs it before its next compaction)`,
       },
     ];
   const none: Check = { what: 'runs', state: 'ok', says: 'no live run, so hooks do nothing' };
@@ -119,7 +120,7 @@ function checkDelivery(what: string, { briefings, sessions, run }: State): Check
       what,
       state: 'note',
       says: 'delivery of the last briefing is not confirmed; it is sent again at the next prompt or tool call',
-      next: `or print it yourself: stepfast prime --run-id ${run}`,
+      next: `or print it yourself: ${commandName()} prime --run-id ${run}`,
     },
   ];
 }
@@ -170,7 +171,7 @@ export async function checkHooks({ project, engine }: LocalRuntime, now: number)
       what,
       state: 'wrong',
       says: `${count(errors.length, 'error')} in the last day, most recently in ${newest.event}: ${newest.message}`,
-      next: 'stepfast doctor --live',
+      next: `${commandName()} doctor --live`,
     });
   if (last > 0) checks.push({ what, state: 'ok', says: `last ran ${ago(last, now)}` });
   else if (live)
@@ -178,7 +179,7 @@ export async function checkHooks({ project, engine }: LocalRuntime, now: number)
       what,
       state: 'note',
       says: 'a run is live, but no hook has run yet',
-      next: 'start a new session, without --bare. Then: stepfast doctor --live',
+      next: `start a new session, without --bare. Then: ${commandName()} doctor --live`,
     });
   else checks.push({ what, state: 'ok', says: 'none has run yet, and no run needs one' });
   return checks;

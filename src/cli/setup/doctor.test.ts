@@ -1,11 +1,11 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFakeIo } from '../../testing/fake-io.ts';
 import { createTestFolder, type TestProject } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 import { openRuntime } from '../run-options.ts';
-import { checkFileSystem, checkNode, checkProject } from './checks-project.ts';
+import { checkCommand, checkFileSystem, checkNode, checkProject } from './checks-project.ts';
 import { checkHooks, checkRuns } from './checks-runs.ts';
 
 const workflow = `name: w
@@ -50,9 +50,17 @@ test('[P6/10] a project on a network file system is a problem', () => {
   expect(checkFileSystem(join(project.root, 'none'), () => true)).toEqual([]);
 });
 
-test('a healthy project has no problems, and a missing Claude Code is a note', async () => {
+test('[U7] a printed command that the shell does not find is a problem', async () => {
   using project = createTestFolder(files);
-  const { code, stdout } = await project.run(['doctor'], { env: {} });
+  expect((await project.run(['doctor'], { env: {} })).code).toBe(exit.no);
+  expect(checkCommand('stepfast', {})).toMatchObject({ what: 'command', state: 'wrong' });
+  expect(checkCommand('npx stepfast', {})).toMatchObject({ state: 'wrong' });
+});
+
+test('a healthy project has no problems, and a missing Claude Code is a note', async () => {
+  using project = createTestFolder({ ...files, 'bin/stepfast': '' });
+  chmodSync(join(project.root, 'bin/stepfast'), 0o755);
+  const { code, stdout } = await project.run(['doctor'], { env: { PATH: join(project.root, 'bin') } });
   expect(code).toBe(exit.ok);
   expect(stdout).toContain('No problems found.');
   expect(stdout).toMatch(/MCP server: responds with 8 tools/);

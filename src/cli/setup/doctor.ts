@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { count, printable, wrap } from '../../messages/index.ts';
 import type { Check, HostSetup, LocalRuntime, SetupContext } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
@@ -12,7 +13,7 @@ import { version } from '../version.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { checkMcp } from './check-mcp.ts';
 import { checkServer } from './check-server.ts';
-import { checkFileSystem, checkNode, checkProject } from './checks-project.ts';
+import { checkCommand, checkFileSystem, checkNode, checkProject } from './checks-project.ts';
 import { checkHooks, checkRuns } from './checks-runs.ts';
 import { packageRoot, pluginLink } from './copy-plugin.ts';
 import { findHosts, setupContext, setupsNamed } from './hosts.ts';
@@ -29,14 +30,16 @@ interface Section {
 /** Reports problems. The only fix it applies is restoring marks. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
-  const sections: Section[] = [{ title: 'This machine', checks: [checkNode()] }];
+  const sections: Section[] = [
+    { title: 'This machine', checks: [checkNode(), checkCommand(commandName(), io.env)] },
+  ];
   const runtime = tryOpen(io, values);
   if ('problem' in runtime) {
     const wrong: Check = {
       what: 'project',
       state: 'wrong',
       says: runtime.problem,
-      next: 'fix it, then run stepfast doctor again',
+      next: `fix it, then run ${commandName()} doctor again`,
     };
     sections.push({ title: 'Project', checks: [wrong] });
     return print(sections, io, values);
@@ -101,7 +104,7 @@ const absent = ({ title }: HostSetup): Check => ({
   what: title,
   state: 'note',
   says: 'not found on PATH',
-  next: 'install it, then: stepfast init',
+  next: `install it, then: ${commandName()} init`,
 });
 
 function print(sections: readonly Section[], io: Io, values: { json?: boolean | undefined }): number {

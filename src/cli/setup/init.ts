@@ -1,17 +1,19 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { commandName, recordCommandName } from '../../command-name.ts';
 import { commandsOf, listWorkflows } from '../../definition/index.ts';
 import { count, printable } from '../../messages/index.ts';
 import { type HostSetup, isSetupRefusal, type LocalRuntime, type SetupContext } from '../../runtime/index.ts';
 import { requireOwnFolders } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
-import { confirmYesNo, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime } from '../run-options.ts';
 import { version } from '../version.ts';
+import { commandRows } from '../view/command-rows.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { inspectStaged, pluginLink, stage } from './copy-plugin.ts';
 import {
@@ -69,12 +71,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!values.yes && !io.stdin.terminal) {
     const message = `${confirmation.would}: ${[...names, ...open.flatMap(({ plan: one }) => ('commands' in one ? one.commands : []))].join(', ')}`;
     return printRefusal(
-      { code: 'not_confirmed', message, next: 'confirm with: stepfast init --yes' },
+      { code: 'not_confirmed', message, next: `confirm with: ${commandName()} init --yes` },
       io,
       values,
     );
   }
-  if (!values.yes && !(await confirmYesNo(io, confirmation.question))) return printDeclined(io, values);
+  if (!values.yes && !(await confirm(io, confirmation.question))) return printDeclined(io, values);
   const written = plan.write.filter(({ file, text, update }) => write(file, text, update));
   const writtenNames = written.map(({ file }) => shown(file));
   const trusted = trustWritten(written, io, values);
@@ -102,7 +104,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 /** Copies the plugin, then installs it in one host after the other. */
 async function installHosts(open: readonly HostPlan[], { state }: SetupContext): Promise<HostPlan[]> {
-  if (open.length > 0) stage(state);
+  if (open.length > 0) recordCommandName(dirname(stage(state).plugin));
   const results: HostPlan[] = [];
   for (const each of open) {
     const refusal = isSetupRefusal(each.plan) ? each.plan : await each.plan.perform();
@@ -213,7 +215,9 @@ function printHosts(
         : `Plugin installed in ${setup.title}.\n`,
     );
   for (const { title } of missing)
-    io.stdout.write(`${title} was not found on this machine. After installing it, run: stepfast init\n`);
+    io.stdout.write(
+      `${title} was not found on this machine. After installing it, run: ${commandName()} init\n`,
+    );
 }
 
 /** The reasons were printed above. */
@@ -226,19 +230,19 @@ function printFailures(failures: readonly HostPlan[], io: Io): void {
 }
 
 function nextSteps(inside: boolean, io: Io): void {
-  const cyan = (text: string): string => paint(io.stdout, 'cyan', text);
   const rows: [string, string][] = inside
     ? [
         ['/stepfast:go fix the login bug', 'start a task in Claude Code'],
-        ['stepfast status', 'show the progress'],
-        ['stepfast doctor', 'check the installation'],
+        [`${commandName()} status`, 'show the progress'],
+        [`${commandName()} doctor`, 'check the installation'],
       ]
     : [
-        ['stepfast go "fix the login bug"', 'start a task'],
-        ['stepfast status', 'show the progress'],
+        [`${commandName()} go "fix the login bug"`, 'start a task'],
+        [`${commandName()} status`, 'show the progress'],
       ];
-  const width = Math.max(...rows.map(([command]) => command.length));
-  io.stdout.write('\n');
-  for (const [command, what] of rows)
-    io.stdout.write(`  ${cyan(command)}${' '.repeat(width - command.length + 3)}${what}\n`);
+  io.stdout.write(
+    `\n${commandRows(rows, io.stdout)
+      .map((row) => `  ${row}\n`)
+      .join('')}`,
+  );
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { printable } from '../../messages/index.ts';
 import {
   type HostSetup,
@@ -8,7 +9,7 @@ import {
   type UninstallResult,
 } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
-import { confirmYesNo, printDeclined } from '../confirm.ts';
+import { confirm, printDeclined } from '../confirm.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
@@ -28,12 +29,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!values.yes && !io.stdin.terminal) {
     const message = `Stepfast would be removed from ${titles} in this project`;
     return printRefusal(
-      { code: 'not_confirmed', message, next: 'confirm with: stepfast uninstall --yes' },
+      { code: 'not_confirmed', message, next: `confirm with: ${commandName()} uninstall --yes` },
       io,
       values,
     );
   }
-  if (!values.yes && !(await confirmYesNo(io, `Remove Stepfast from ${titles} in this project?`)))
+  if (!values.yes && !(await confirm(io, `Remove Stepfast from ${titles} in this project?`)))
     return printDeclined(io, values);
   const setupOptions = { team: values.team ?? false, plugin: pluginLink(context.state) };
   const results: { setup: HostSetup; result: UninstallResult | SetupRefusal; found: boolean }[] = [];

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { commandsOf } from '../../definition/index.ts';
 import { withWorktree } from '../../evidence/index.ts';
 import type { Definition } from '../../machine/index.ts';
@@ -36,7 +37,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (positionals.length > 0 && values.workflow !== undefined)
     throw usageError('Give the workflow either as an argument or with --workflow, not both.');
   const workflow = positionals[0] ?? values.workflow;
-  if (workflow === undefined) throw usageError('Missing workflow: stepfast verify <name>');
+  if (workflow === undefined) throw usageError(`Missing workflow: ${commandName()} verify <name>`);
   const project = findProject(io.cwd, { worktree: values.worktree, repoRoot: values['repo-root'] });
   if (!project.git) throw notFound('Not a git repository: verify checks the current commit.');
   const subdirectory = relative(topOf(project.worktree), project.worktree);

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
@@ -9,7 +10,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   readArgs(args, options, { max: 0 });
   if (io.stdin.terminal) {
     io.stderr.write(
-      'Claude Code runs this command with its session data on stdin. You probably want: stepfast status\n',
+      `Claude Code runs this command with its session data on stdin. You probably want: ${commandName()} status\n`,
     );
     return exit.ok;
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { gateExcerpt } from '../../context/index.ts';
 import type { Definition, Output, Receipt } from '../../machine/index.ts';
 import type { Span } from '../paint.ts';
 import { evidenceOf, failedGateLines, gateText } from './evidence.ts';
@@ -56,13 +57,21 @@ test.each([
   expect(gateText(definition, { gate: 0, role: 'gate', what, pass: false, ...more })).toBe(words);
 });
 
+const symbols = { done: '', here: '', open: '', bad: '✗', waits: '', dot: '', more: '' };
+const redLines = (tail: string): string[] =>
+  failedGateLines(definition, { ...passed, pass: false, exit: 1, tail, ms: 1200 }, symbols).map(text);
+
 test('a red gate shows the last lines of its output, and no escape reaches the terminal', () => {
-  const tail = `${Array.from({ length: 20 }, (_, line) => `line ${line}`).join('\n')}\n\u001b[2Jx\n\n`;
-  const symbols = { done: '', here: '', open: '', bad: '✗', waits: '', dot: '', more: '' };
-  const lines = failedGateLines(definition, { ...passed, pass: false, exit: 1, tail, ms: 1200 }, symbols).map(
-    text,
-  );
+  const tail = `${Array.from({ length: 40 }, (_, line) => `line ${line}`).join('\n')}\n\u001b[2Jx\n\n`;
+  const lines = redLines(tail);
   expect(lines[0]).toBe('✗ npm test: exit 1  1.2 s');
   expect(lines.at(-1)).toBe('    \ufffd[2Jx');
-  expect(lines).toHaveLength(9);
+  expect(lines).toHaveLength(26);
+});
+
+test('[U8] a person sees the excerpt that the agent gets, with the name of the failing test', () => {
+  const summary = Array.from({ length: 30 }, (_, line) => `# summary ${line}`).join('\n');
+  const tail = `ok\n✖ the sum of the prices (1.2ms)\n  6 !== -4\n\n${summary}\n`;
+  expect(redLines(tail).slice(1)).toEqual(gateExcerpt(tail).map((line) => `    ${line}`));
+  expect(redLines(tail).join('\n')).toContain('the sum of the prices');
 });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { redactQuickly } from '../../context/index.ts';
+import { commandName } from '../../command-name.ts';
+import { gateExcerpt } from '../../context/index.ts';
 import type { Definition, Output, Receipt, State, Text } from '../../machine/index.ts';
 import { ago, lasting, printable } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
@@ -57,7 +58,7 @@ export function proofLines(
   const own = existsSync(join(worktree, '.stepfast/workflows/go.yaml'));
   const help =
     definition.name === 'go' && !own
-      ? 'stepfast init detects your test command'
+      ? `${commandName()} init detects your test command`
       : `add a gate to '${definition.name}': none has passed in this run`;
   return [line(['yellow', 'complete, but unverified: no gate has passed']), line(['dim', 'next  '], help)];
 }
@@ -85,9 +86,7 @@ function kindOf({ steps, loops = {} }: Definition, what: string): 'run' | 'exist
   return gates.some(({ read }) => read?.join(', ') === what) ? 'read' : 'exists';
 }
 
-const tailLines = 8;
-
-/** A failed gate with the end of its output and the file with all of it. */
+/** A failed gate with the lines of its output that the agent gets, and the file with all of it. */
 export function failedGateLines(
   definition: Definition,
   receipt: Receipt,
@@ -95,15 +94,12 @@ export function failedGateLines(
   log?: string,
 ): Span[][] {
   const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
-  const lines = redactQuickly(receipt.tail ?? '')
-    .trimEnd()
-    .split('\n')
-    .filter((line, index, all) => line.trim() !== '' || index < all.length - 1);
+  const lines = gateExcerpt(receipt.tail ?? '');
   const said = gateText(definition, receipt);
   // An output such as `PLAN.md does not exist: write it` replaces the headline that it repeats.
   const [only = '', second] = lines;
   const same = second === undefined && only.startsWith(`${receipt.what} `) && receipt.exit === undefined;
-  const shown = same ? [] : lines.slice(-tailLines).filter((line) => line !== '');
+  const shown = same ? [] : lines;
   return [
     [
       ['red', `${symbols.bad} ${same ? only : said}`],

@@ -1,6 +1,8 @@
+import { commandName } from '../../command-name.ts';
 import { redactQuickly } from '../../context/index.ts';
 import type { Definition, Receipt, Status, WaitingFor } from '../../machine/index.ts';
 import {
+  type AgentSession,
   nextForPerson,
   nextForShell,
   printable,
@@ -22,6 +24,8 @@ interface ViewOptions {
   brief?: boolean;
   /** The run's name in commands, where several runs are live. */
   run?: string | undefined;
+  /** Undefined: an agent is at work. */
+  agent?: AgentSession | undefined;
   /** Without the next action. */
   noNext?: boolean;
   /** The file with a gate's full output. */
@@ -120,11 +124,13 @@ function instructionLines(status: Status): string[] {
   if (text === undefined || text.trim() === '') return [];
   const lines = printableLines(redactQuickly(text.trimEnd())).map((line) => `  ${line}`.trimEnd());
   // Instructions may name MCP tools; an agent in a shell uses these instead.
-  return ['', ...lines, '', '  Here: stepfast ask, stepfast note, stepfast tasks.'];
+  return ['', ...lines, '', `  Here: ${commandName()} ask, ${commandName()} note, ${commandName()} tasks.`];
 }
 
-function nextLines(status: Status, { run, worker }: ViewOptions, io: Io): string[] {
-  const { say, commands } = worker ? nextForShell(status.action, run) : nextForPerson(status.action, run);
+function nextLines(status: Status, { run, worker, agent }: ViewOptions, io: Io): string[] {
+  const { say, commands } = worker
+    ? nextForShell(status.action, run)
+    : nextForPerson(status.action, run, agent);
   const lines = wrap(printable(say), wrapWidth(io.stdout) - 9).map((part, index) =>
     renderLine([['bold', (index === 0 ? 'next' : '').padEnd(9)], part], io.stdout),
   );

@@ -59,8 +59,7 @@ test('a run shows how far it is, what is done and what is next', () => {
     { ...built, at: 'k3f9x2ab:build/a/implement#1' },
   );
   const at = 'k3f9x2ab:build/b/implement#1';
-  const { say, commands } = nextForPerson({ do: 'work', at, step: 'build', finish: 'advance' });
-  expect(commands).toHaveLength(1);
+  const { say } = nextForPerson({ do: 'work', at, step: 'build', finish: 'advance' });
   expect(look(state)).toBe(`feat-20261115-k3f9x2ab  running  1 min ago
 Dark mode
 
@@ -73,8 +72,7 @@ Dark mode
 
 where    phase 2/3 build, task 2/2 b: B, implement
 
-next     ${say}
-         ${commands[0]}`);
+next     ${say}`);
   // Only an agent gets the handle and the instructions.
   expect(look(state)).not.toContain(at);
   expect(look(state, { worker: true })).toContain(`at       ${at}`);

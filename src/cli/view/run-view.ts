@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import {
   type Definition,
   formatHandle,
@@ -7,7 +8,7 @@ import {
   type State,
   type Status,
 } from '../../machine/index.ts';
-import { ago, count, printable } from '../../messages/index.ts';
+import { type AgentSession, ago, count, printable } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { evidenceOf, openingOf } from './evidence.ts';
@@ -26,6 +27,7 @@ interface RunView {
   name?: string | undefined;
   logOf?: (receipt: Receipt) => string | undefined;
   noNext?: boolean;
+  agent?: AgentSession | undefined;
 }
 
 const mostDone = 12;
@@ -51,7 +53,7 @@ export function runLines(view: RunView, io: Io): string[] {
     ...phaseLines(definition, state, symbols, io.stdout.columns).map(line),
     ...(shown.length > 0 ? [''] : []),
     ...(done.length > shown.length
-      ? [line([['dim', `${symbols.more} ${done.length - shown.length} earlier, see: stepfast log`]])]
+      ? [line([['dim', `${symbols.more} ${done.length - shown.length} earlier, see: ${commandName()} log`]])]
       : []),
     ...shown.flatMap(({ path, output, folded }) => [
       line([
@@ -68,6 +70,7 @@ export function runLines(view: RunView, io: Io): string[] {
       worker: view.worker,
       run: view.name,
       logOf: view.logOf,
+      agent: view.agent,
       noNext: view.noNext ?? false,
     }),
   ];

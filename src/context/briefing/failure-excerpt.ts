@@ -1,3 +1,4 @@
+import { redactQuickly } from '../secrets/redact.ts';
 import { escapeHeadings } from './bounded-text.ts';
 import { costOf, fits, type TextSize, truncateStart } from './text-size.ts';
 
@@ -23,4 +24,14 @@ export function failureLines(text: string): string {
     for (let near = index - before; near <= index + after; near += 1) kept.add(near);
   }
   return kept.size === 0 ? text : lines.filter((_, index) => kept.has(index)).join('\n');
+}
+
+const mostLines = 25;
+const mostCharacters = 3000;
+
+/** A failed gate's output as agents at the end of a turn and people at a terminal see it: at most 25 lines. */
+export function gateExcerpt(output: string): string[] {
+  const lines = failureLines(redactQuickly(output).trimEnd()).split('\n').slice(-mostLines);
+  while (lines.join('\n').length > mostCharacters) lines.shift();
+  return lines.filter((line) => line.trim() !== '');
 }

@@ -3,4 +3,4 @@ export { briefingJson } from './briefing-json.ts';
 export { briefingSection } from './briefing-section.ts';
 export type { BriefingSource, SectionName } from './briefing-source.ts';
 export { type Briefing, type BriefingSection, type Cap, compileBriefing } from './compile-briefing.ts';
-export { failureLines } from './failure-excerpt.ts';
+export { failureLines, gateExcerpt } from './failure-excerpt.ts';

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
 import { apiHeader, apiVersion, engineStatus, versionHeader } from '../../schema/index.ts';
 
@@ -43,9 +44,9 @@ export function answerOf(
 
   function whyOf(): string {
     if (status >= 300 && status < 400)
-      return `${url} sends elsewhere (${headers.get('location') ?? status}), and a token goes nowhere else; log in there: stepfast login URL`;
+      return `${url} sends elsewhere (${headers.get('location') ?? status}), and a token goes nowhere else; log in there: ${commandName()} login URL`;
     if (status === 401)
-      return `The server ${url} does not take this token; log in with another: stepfast login ${url}`;
+      return `The server ${url} does not take this token; log in with another: ${commandName()} login ${url}`;
     if (status === 403) return `The server ${url} does not allow this to your token`;
     if (code === undefined && (status < 300 || status === 404))
       return `${url} does not answer as a Stepfast server does (${status}); see whether the address is right`;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import type { Check, FoundHost, SetupContext } from '../../runtime/index.ts';
 import { isRefusal, readDocument, readSettingsFile } from '../settings/index.ts';
 import { type InstalledPlugin, lookInstalled, pluginId } from './installed.ts';
@@ -58,7 +59,7 @@ async function checkPlugin(found: FoundHost, context: SetupContext, version: str
     ];
   const plugin = known.here.find(({ enabled }) => enabled) ?? known.here[0];
   if (!plugin)
-    return [{ what, state: 'wrong', says: 'not installed in this project', next: 'stepfast init' }];
+    return [{ what, state: 'wrong', says: 'not installed in this project', next: `${commandName()} init` }];
   if (!plugin.enabled)
     return [{ what, state: 'wrong', says: 'switched off', next: `claude plugin enable ${pluginId}` }];
   return [checkFiles(plugin) ?? checkAge(plugin, version)];
@@ -75,7 +76,7 @@ function checkFiles({ folder }: InstalledPlugin): Check | undefined {
     what: 'plugin',
     state: 'wrong',
     says: `${join(folder, missing)} is missing`,
-    next: 'stepfast init',
+    next: `${commandName()} init`,
   };
 }
 
@@ -83,7 +84,7 @@ function checkAge({ version: installed, scope }: InstalledPlugin, version: strin
   const what = 'plugin';
   if (installed === version) return { what, state: 'ok', says: `${version}, ${scope} scope` };
   const says = `${installed ?? 'an unknown version'} is installed, and this is ${version}`;
-  return { what, state: 'wrong', says, next: 'stepfast init' };
+  return { what, state: 'wrong', says, next: `${commandName()} init` };
 }
 
 function checkSwitches(context: SetupContext): Check[] {

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import {
   type FoundHost,
   isSetupRefusal,
@@ -72,7 +73,7 @@ async function intend(
     return {
       code: 'other_marketplace',
       message: `Claude Code has another marketplace named '${marketplace}'${known.marketplace && `, at ${known.marketplace}`}.`,
-      next: `claude plugin marketplace remove ${marketplace}, then: stepfast init`,
+      next: `claude plugin marketplace remove ${marketplace}, then: ${commandName()} init`,
     };
   const scope = team ? 'project' : 'local';
   const mine = known.here.find((each) => each.scope === scope);
@@ -103,6 +104,6 @@ function failed(args: readonly string[], { stdout, stderr, code }: Ran): SetupRe
   return {
     code: 'host_failed',
     message: `'${command}' failed (exit ${code})${said === '' ? '.' : `:\n  ${said}`}\nWhat it had begun was taken back.`,
-    next: 'fix the problem it reports, then: stepfast init',
+    next: `fix the problem it reports, then: ${commandName()} init`,
   };
 }

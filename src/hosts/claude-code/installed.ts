@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { commandName } from '../../command-name.ts';
 import type { FoundHost, SetupContext, SetupRefusal } from '../../runtime/index.ts';
 import { isPayload, textIn } from './payload.ts';
 import { ask } from './program.ts';
@@ -57,7 +58,7 @@ export async function lookInstalled(
 export const noList = ({ version }: FoundHost, command: 'init' | 'uninstall'): SetupRefusal => ({
   code: 'host_failed',
   message: `'claude plugin list --json' gave no list${version === undefined ? '' : `, in version ${version}`}.`,
-  next: `update Claude Code (claude update), then: stepfast ${command}`,
+  next: `update Claude Code (claude update), then: ${commandName()} ${command}`,
 });
 
 const scopeOf = (scope: unknown): Scope => (scope === 'local' || scope === 'project' ? scope : 'user');

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import { type Check, type Environment, type FoundHost, openRuntime } from '../../runtime/index.ts';
 import { capabilities } from './capabilities.ts';
 import { startModel, type ToolCall } from './live-model.ts';
@@ -53,7 +54,7 @@ export async function tryLive(
     const alone = hooks.flatMap((hook) => runAlone(hook, { plugin, cwd: root, env: around, deadline }) ?? []);
     const checks: Check[] = [
       alone.length > 0
-        ? { what: 'hook commands', state: 'wrong', says: alone.join('; '), next: 'stepfast init' }
+        ? { what: 'hook commands', state: 'wrong', says: alone.join('; '), next: `${commandName()} init` }
         : { what: 'hook commands', state: 'ok', says: `all ${hooks.length} run by themselves` },
     ];
     if (!found) return checks;
@@ -142,14 +143,14 @@ function judged({ event, mark }: LiveHook, fired: readonly Fired[], requests: re
       what,
       state: 'wrong',
       says: 'silent: the host never started it',
-      next: 'claude update, then: stepfast init',
+      next: `claude update, then: ${commandName()} init`,
     };
   if (bad)
     return {
       what,
       state: 'wrong',
       says: bad.code === -1 ? 'cut: the host killed it before it finished' : `failed with exit ${bad.code}`,
-      next: 'stepfast init',
+      next: `${commandName()} init`,
     };
   const told = mine.map(({ stdout }) => textIn(stdout)).filter((text) => text !== '');
   const missing = told.filter((text) => !requests.some((body) => body.includes(inJson(text))));

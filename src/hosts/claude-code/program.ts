@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import type { Environment, FoundHost, SetupContext } from '../../runtime/index.ts';
+import { onPath } from '../../on-path.ts';
+import type { FoundHost, SetupContext } from '../../runtime/index.ts';
 
 export interface Ran {
   code: number;
   stdout: string;
   stderr: string;
 }
+
+/** As a person types it. */
+export const programName = 'claude';
 
 /** Generous: without a network, a command that needs it waits for its own timeout. */
 const limitMs = 90_000;
@@ -16,7 +18,7 @@ export async function findClaude({
   env,
   root,
 }: Pick<SetupContext, 'env' | 'root'>): Promise<FoundHost | undefined> {
-  const program = onPath('claude', env);
+  const program = onPath(programName, env);
   if (program === undefined) return undefined;
   const { code, stdout } = await ask(program, ['--version'], { env, root });
   const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0];
@@ -38,24 +40,6 @@ export async function ask(
     });
     child.stdin?.end();
   });
-}
-
-function onPath(name: string, env: Environment): string | undefined {
-  const ends = process.platform === 'win32' ? (env.PATHEXT ?? '.EXE;.CMD').split(';') : [''];
-  for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter).filter(Boolean)) {
-    const found = ends.map((end) => join(folder, name + end)).find(isProgram);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Quoted for a shell where needed. */

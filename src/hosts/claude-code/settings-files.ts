@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import type { SetupContext, SetupRefusal } from '../../runtime/index.ts';
 import {
   type Entry,
@@ -36,14 +37,14 @@ export function notWritable(file: string, context: SetupContext): SetupRefusal |
     return {
       code: 'settings_link',
       message: `${name} is a symbolic link, and Claude Code writes through none.`,
-      next: 'replace it with a file, then: stepfast init',
+      next: `replace it with a file, then: ${commandName()} init`,
     };
   const document = readDocument(readSettingsFile(file) ?? '', dialect);
   if (!isRefusal(document)) return undefined;
   return {
     code: 'settings_broken',
     message: `Claude Code ignores ${describeError(name, document)}, so the plugin cannot be enabled there.`,
-    next: 'fix that file, then: stepfast init',
+    next: `fix that file, then: ${commandName()} init`,
   };
 }
 

@@ -3,13 +3,14 @@ import { checkClaude } from './check.ts';
 import { planInstall } from './install.ts';
 import { tryLive } from './live.ts';
 import { hostName } from './parse-payload.ts';
-import { findClaude } from './program.ts';
+import { findClaude, programName } from './program.ts';
 import { uninstall } from './uninstall.ts';
 
 /** Installs through the host's own plugin commands. */
 export const claudeCodeSetup: HostSetup = {
   name: hostName,
   title: 'Claude Code',
+  program: programName,
   find: findClaude,
   plan: planInstall,
   uninstall,

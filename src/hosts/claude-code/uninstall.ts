@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import type {
   FoundHost,
   SetupContext,
@@ -64,7 +65,7 @@ export async function uninstall(
   const forAll = here.some(({ scope }) => scope === 'user');
   return {
     commands: commands.map((args) => ['claude', ...args.map(quoted)].join(' ')),
-    files: isTeams ? [...files, { file: shownFile(project, context), how: 'left', why: teams }] : files,
+    files: isTeams ? [...files, { file: shownFile(project, context), how: 'left', why: teams() }] : files,
     used: others === undefined || others > 0,
     notes: forAll
       ? [
@@ -74,8 +75,8 @@ export async function uninstall(
   };
 }
 
-const teams =
-  'it is committed and shared by the team. To remove the plugin for everyone: stepfast uninstall --team';
+const teams = (): string =>
+  `it is committed and shared by the team. To remove the plugin for everyone: ${commandName()} uninstall --team`;
 
 async function firstFailed(
   commands: readonly string[][],
@@ -94,7 +95,7 @@ function refusalOf(args: readonly string[], { code, stdout, stderr }: Ran): Setu
   return {
     code: 'host_failed',
     message: `'claude ${args.map(quoted).join(' ')}' failed (exit ${code}):\n  ${said}\nOur entries in this project's settings were taken out all the same.`,
-    next: 'fix the problem it reports, then: stepfast uninstall',
+    next: `fix the problem it reports, then: ${commandName()} uninstall`,
   };
 }
 

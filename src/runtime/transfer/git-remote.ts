@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { redactQuickly } from '../../context/index.ts';
 import { StepfastError } from '../../errors.ts';
 import type { GitResult } from '../../evidence/index.ts';
@@ -30,15 +31,14 @@ const transferMs = 300_000;
 /** Throws `not_git`, `no_remote`, `not_found`; its methods throw `remote_failed`. */
 export async function openRemote(git: Git, project: Project, name: string): Promise<Remote> {
   if (!project.git) {
-    const message = `${project.worktree} is no git repository, and runs travel over its remote: use stepfast export and stepfast import instead`;
+    const message = `${project.worktree} is no git repository, and runs travel over its remote: use ${commandName()} export and ${commandName()} import instead`;
     throw new StepfastError('not_git', message);
   }
   const names = textOf(await git(['remote']))
     .split('\n')
     .filter(Boolean);
   if (names.length === 0) {
-    const message =
-      'This repository has no remote. Add one: git remote add origin <url>; or use stepfast export';
+    const message = `This repository has no remote. Add one: git remote add origin <url>; or use ${commandName()} export`;
     throw new StepfastError('no_remote', message);
   }
   if (!names.includes(name))

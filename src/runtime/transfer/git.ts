@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
 import { type GitResult, git, gitEnvironment } from '../../evidence/index.ts';
 
@@ -40,7 +41,7 @@ export function createGit(cwd: string, base: Readonly<Record<string, string | un
     const deadline = performance.now() + timeoutMs;
     const done = await git(args, { cwd, env: { ...common, ...env }, deadline, input, maxBytes, settings });
     if (done.failure !== 'missing') return done;
-    const message = 'git cannot be started, and runs travel over git: install it, or use stepfast export';
+    const message = `git cannot be started, and runs travel over git: install it, or use ${commandName()} export`;
     throw new StepfastError('no_git', message);
   };
 }

@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
 import { newerError } from '../journal-version.ts';
 import type { StoredEntry, Version } from '../store.ts';
@@ -48,7 +49,7 @@ export function requireSound(run: string, chain: Chain): void {
   if (chain.forked.length > 0) {
     const branches = branchesOf(chain);
     const ids = branches.map(({ id, machine, to }) => `${id} (${machine}, up to batch ${to})`);
-    const commands = branches.map(({ id }) => `stepfast repair ${run} --keep ${id}`);
+    const commands = branches.map(({ id }) => `${commandName()} repair ${run} --keep ${id}`);
     throw new StepfastError(
       'store_forked',
       `run '${run}' has more than one history (${ids.join(', ')}): choose one with ${commands.join(' or ')}`,
@@ -66,7 +67,7 @@ export function requireSound(run: string, chain: Chain): void {
 export const corrupt = (run: string, what: string): StepfastError =>
   new StepfastError(
     'store_corrupt',
-    `run '${run}' is damaged: ${what}: stepfast repair ${run} keeps the intact batches`,
+    `run '${run}' is damaged: ${what}: ${commandName()} repair ${run} keeps the intact batches`,
     { data: { run } },
   );
 

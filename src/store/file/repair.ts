@@ -1,3 +1,4 @@
+import { commandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
 import type { Version } from '../store.ts';
 import { branchesOf, branchLines, type Chain, readChain, requireSound } from './accept-lines.ts';
@@ -26,11 +27,11 @@ export async function repairRun(
   const bytes = await files.read(paths.journal);
   const chain = bytes && readChain(run, bytes);
   if (!chain)
-    throw new StepfastError('no_run', `there is no run '${run}': stepfast runs --all lists all runs`);
+    throw new StepfastError('no_run', `there is no run '${run}': ${commandName()} runs --all lists all runs`);
   const lines = linesToKeep(run, chain, keep);
   const last = lines.at(-1);
   if (!last) {
-    const message = `run '${run}' cannot be repaired, its first line is lost: remove it with stepfast clean ${run}`;
+    const message = `run '${run}' cannot be repaired, its first line is lost: remove it with ${commandName()} clean ${run}`;
     throw new StepfastError('store_corrupt', message, { data: { run } });
   }
   const kept = { seq: last.line.seq, hash: last.hash };

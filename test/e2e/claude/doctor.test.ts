@@ -38,7 +38,7 @@ async function doctor(...more: string[]): Promise<{ code: number; checks: Check[
 
 it('[002/10] what keeps hooks from firing is reported with its fix: no plugin, switched off, settings that forbid or break', async () => {
   expect((await doctor()).checks).toContainEqual(
-    expect.objectContaining({ what: 'plugin', state: 'wrong', next: 'stepfast init' }),
+    expect.objectContaining({ what: 'plugin', state: 'wrong', next: expect.stringMatching(/ init$/) }),
   );
   await line.stepfast(['init', '--yes']);
   expect((await doctor()).checks).toContainEqual(expect.objectContaining({ what: 'plugin', state: 'ok' }));

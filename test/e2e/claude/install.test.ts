@@ -242,7 +242,7 @@ it('a member of the team who gives it up leaves the committed file as it is, and
   const removed = await stepfast(['uninstall', '--yes']);
   expect(removed).toMatchObject({ code: 0 });
   expect(removed.stdout).toContain('.claude/settings.json left unchanged');
-  expect(removed.stdout).toContain('stepfast uninstall --team');
+  expect(removed.stdout).toContain(' uninstall --team');
   expect(read(settingsOf('settings.json'))).toBe(teams);
   expect(existsSync(settingsOf())).toBe(false);
   expect(existsSync(join(state(), 'plugin'))).toBe(false);

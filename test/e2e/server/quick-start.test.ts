@@ -129,7 +129,7 @@ async function byPerson(args: string[], cwd: string, env: Record<string, string>
     home: env.HOME ?? '',
     env,
     terminal: true,
-    input: ['frame'],
+    input: ['y'],
   });
   await runCommand(args, io);
   return `${stdout()}${stderr()}`;
