@@ -15,7 +15,8 @@ export function printDeclined(io: Io, values: { json?: boolean | undefined }): n
   return printJson(io, { code: 'declined', message: 'Nothing was changed.', next: 'nothing' }, exit.no);
 }
 
-async function prompt(io: Io, text: string): Promise<string> {
+/** Asks for one line. */
+export async function prompt(io: Io, text: string): Promise<string> {
   io.stderr.write(text);
   const line = await io.stdin.line();
   if (line === undefined) io.stderr.write('\n');

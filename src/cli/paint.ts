@@ -1,7 +1,7 @@
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import { redactQuickly } from '../context/index.ts';
-import { columnsOf, printable, truncate } from '../messages/index.ts';
-import type { Output } from './io.ts';
+import { columnsOf, printable, truncate, wrap } from '../messages/index.ts';
+import { type Output, wrapWidth } from './io.ts';
 
 export type Format = Parameters<typeof styleText>[0];
 
@@ -26,6 +26,13 @@ export function renderLine(words: readonly Span[], output: Output, ellipsis = 'â
     left -= columnsOf(text);
   }
   return line.trimEnd();
+}
+
+/** Prints sentences; on a terminal wrapped at spaces, because the terminal itself breaks words. */
+export function printWrapped(text: string, output: Output): void {
+  const measure = (part: string): number => columnsOf(stripVTControlCharacters(part));
+  const lines = output.columns === undefined ? [text] : wrap(text, wrapWidth(output), measure);
+  output.write(`${lines.join('\n')}\n`);
 }
 
 /** Redacts before layout: a multi-line key is not recognized on one line. */

@@ -10,7 +10,7 @@ import { personOnly } from '../caller.ts';
 import { confirm, printDeclined } from '../confirm.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { paint } from '../paint.ts';
+import { paint, printWrapped } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { projectOptions } from '../run-options.ts';
 
@@ -38,13 +38,18 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   // The hold writes its mark there.
   requireOwnFolders(project, ['sessions/marks']);
   io.stderr.write(
-    `When an agent's session in ${printable(project.worktree)} is about to stop, Stepfast runs:\n\n  ${paint(io.stderr, 'bold', printable(command))}\n\nWhile it fails, the session continues with its output: once per turn, at most three times. Once it passes, the session can stop.\n`,
+    `When an agent's session in ${printable(project.worktree)} is about to stop, Stepfast runs:\n\n  ${paint(io.stderr, 'bold', printable(command))}\n\n`,
+  );
+  printWrapped(
+    'While it fails, the session continues with its output: once per turn, at most three times. Once it passes, the session can stop.',
+    io.stderr,
   );
   if (!(await confirm(io, '\nSet this for 24 hours?'))) return printDeclined(io, values);
   const hold = holds.set(command, io.now());
   if (values.json) return printJson(io, { hold: holdJson(hold) }, exit.ok);
-  io.stdout.write(
-    `Sessions here cannot stop until '${printable(command)}' passes. To remove the hold: ${commandName()} hold --off\n`,
+  printWrapped(
+    `Sessions here cannot stop until '${printable(command)}' passes. To remove the hold: ${commandName()} hold --off`,
+    io.stdout,
   );
   if (!existsSync(hooksFolder(project)))
     io.stderr.write(

@@ -7,11 +7,12 @@ export const setUp: readonly Command[] = [
     name: 'init',
     group,
     summary: 'Set up Stepfast and Claude Code in a project',
-    usage: 'stepfast init [--yes] [--team] [--host none]',
+    usage: 'stepfast init [--yes] [--test command] [--team] [--host none]',
     about:
-      "Detects the test command and writes .stepfast/workflows/go.yaml, config.yaml with the defaults, and a .gitignore for runs. Installs the plugin for you in this project with Claude Code's own commands. Shows every file and command first, asks once, and overwrites nothing. The written workflow is trusted. Run it again to update the plugin.",
+      "Detects the test command, or asks for it at a terminal, runs it once for at most 60 seconds, and writes .stepfast/workflows/go.yaml, config.yaml with the defaults, and a .gitignore for runs. Installs the plugin for you in this project with Claude Code's own commands. Shows every file and command first, asks once, and overwrites nothing. The written workflow is trusted. Run it again to update the plugin.",
     options: [
       yesOption,
+      ['--test <command>', 'Test command, instead of the detected one'],
       ['--team', 'Enable the plugin in .claude/settings.json, which is committed'],
       ['--host <host>', 'Host to set up: claude-code or none; repeatable'],
       ...projectOptions,

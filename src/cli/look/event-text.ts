@@ -110,7 +110,7 @@ export function describeEvent(event: Event, symbols: Symbols): Span[] | undefine
           ];
     case 'briefing.delivered':
       return event.proven === 'none'
-        ? [['yellow', `briefing ${event.briefing} not delivered`], ` in ${event.session}`]
+        ? [['yellow', `briefing ${event.briefing} not delivered`], ` in ${shortSession(event.session)}`]
         : [['dim', `briefing ${event.briefing} delivered (${event.proven})`]];
     case 'compaction.recorded':
       return [
@@ -120,10 +120,13 @@ export function describeEvent(event: Event, symbols: Symbols): Span[] | undefine
       ];
     case 'session.started':
       return [
-        ['dim', `session ${event.session} joined${event.host === undefined ? '' : ` with ${event.host}`}`],
+        [
+          'dim',
+          `session ${shortSession(event.session)} joined${event.host === undefined ? '' : ` with ${event.host}`}`,
+        ],
       ];
     case 'session.ended':
-      return [['dim', `session ${event.session} ended`]];
+      return [['dim', `session ${shortSession(event.session)} ended`]];
     case 'stop.held':
       return [['yellow', 'stop blocked'], ` at ${path}`];
     default:
@@ -135,3 +138,7 @@ const pathIn = (at: string): string => at.slice(at.indexOf(':') + 1);
 
 const note = (text: string | undefined): Span[] =>
   text === undefined || text === '' ? [] : ['  ', ['dim', text]];
+
+/** A UUID by its first eight characters, as git shows a commit; `stepfast sessions` lists whole ids. */
+export const shortSession = (session: string): string =>
+  session.replace(/\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '$1');

@@ -41,3 +41,13 @@ test('the log shows actor, time and event, and marks unverified claims', async (
   expect((await project.run(['runs'], { env })).stderr).toContain('1 ended run');
   expect((await project.run(['runs', '--all'], { env })).stdout).toMatch(/w +complete +just now +Told/);
 });
+
+test('[U19] the log shortens the id of a session', async () => {
+  using project = createTestFolder(files);
+  const session = '0f3e1c2a-7b1d-4c55-9a51-1d2c3b4a5f60';
+  await project.run(['start', 'w'], { env: { ...env, STEPFAST_SESSION: session } });
+  await project.run(['ask', 'Which colour?'], { env: { ...env, STEPFAST_SESSION: session } });
+  const { stdout } = await project.run(['log'], { env });
+  expect(stdout).toContain('0f3e1c2a');
+  expect(stdout).not.toContain('7b1d');
+});

@@ -10,7 +10,7 @@ import { runNamed } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { damageOf } from './damage.ts';
-import { describeEvent } from './event-text.ts';
+import { describeEvent, shortSession } from './event-text.ts';
 
 export const options = runOptions;
 
@@ -87,7 +87,7 @@ function lines(entries: readonly StoredEntry[], io: Io): string[] {
 const actorName = ({ actor, session }: StoredEntry): string => {
   const kind = actor?.kind ?? 'agent';
   if (kind === 'engine') return 'stepfast';
-  return actor?.name ?? (session === undefined ? kind : `${kind} ${session}`);
+  return actor?.name ?? (session === undefined ? kind : `${kind} ${shortSession(session)}`);
 };
 
 function localTime(now: number): { date: string; time: string } {

@@ -8,6 +8,7 @@ import { exit } from '../exit.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { type Format, paint } from '../paint.ts';
 import { printJson } from '../perform.ts';
+import { withProgress } from '../progress.ts';
 import { openRuntime, projectOptions } from '../run-options.ts';
 import { version } from '../version.ts';
 import { symbolsFor } from '../view/symbols.ts';
@@ -96,7 +97,10 @@ async function liveSections(context: SetupContext, io: Io): Promise<Section[]> {
   const plugin = existsSync(staged) ? staged : packageRoot();
   const sections: Section[] = [];
   for (const { setup, found } of hosts)
-    sections.push({ title: `${setup.title}, live`, checks: await setup.live(found, plugin, io.env) });
+    sections.push({
+      title: `${setup.title}, live`,
+      checks: await withProgress(io, `trying ${setup.title}`, setup.live(found, plugin, io.env)),
+    });
   return sections;
 }
 

@@ -15,6 +15,7 @@ import { createTestFolder } from '../../testing/index.ts';
 import { exit } from '../exit.ts';
 
 const manifest = { 'package.json': '{ "scripts": { "test": "node test.js" } }' };
+const env = { PATH: process.env.PATH };
 const go = '.stepfast/workflows/go.yaml';
 
 test('--yes writes three files and trusts the written workflow', async () => {
@@ -51,6 +52,31 @@ test('a terminal shows every file and asks once', async () => {
   const yes = await project.run(['init'], { terminal: true, input: ['y'] });
   expect(yes.code).toBe(exit.ok);
   expect(yes.stderr.match(/\[y\/N\]/g)).toHaveLength(1);
+});
+
+test('[U19] where no test command is found, a terminal asks for one and runs it once', async () => {
+  using project = createTestFolder({ 'README.md': 'x' });
+  const input = ['echo run >> ran.txt; exit 3', 'y'];
+  const { code, stdout } = await project.run(['init', '--json'], { env, terminal: true, input });
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({
+    code: exit.ok,
+    test: { command: input[0] },
+    tested: { is: 'fails', exit: 3 },
+  });
+  expect(readFileSync(join(project.root, 'ran.txt'), 'utf8')).toBe('run\n');
+  expect(readFileSync(join(project.root, go), 'utf8')).toContain('exit 3');
+});
+
+test('[U19] --yes goes on without a test command, and --test gives it', async () => {
+  using project = createTestFolder({ 'README.md': 'x' });
+  const none = await project.run(['init', '--yes', '--json'], { env });
+  expect(JSON.parse(none.stdout)).toMatchObject({ test: null, trusted: null });
+  rmSync(join(project.root, '.stepfast'), { recursive: true });
+  const given = await project.run(['init', '--yes', '--json', '--test', 'true'], { env });
+  expect(JSON.parse(given.stdout)).toMatchObject({
+    test: { command: 'true', from: '--test' },
+    tested: { is: 'passes', exit: 0 },
+  });
 });
 
 test('a go.yaml that an earlier init wrote is updated', async () => {

@@ -9,7 +9,7 @@ import { readArgs } from '../args.ts';
 import { confirm, printDeclined } from '../confirm.ts';
 import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { paint } from '../paint.ts';
+import { paint, printWrapped } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime } from '../run-options.ts';
 import { version } from '../version.ts';
@@ -26,9 +26,9 @@ import {
   showHost,
 } from './hosts.ts';
 import { projectFiles, updatedGo } from './project-files.ts';
-import { findTestCommands } from './test-command.ts';
+import { type TestResult, testCommandsFor, testResultText, tryTestCommand } from './try-test-command.ts';
 
-export const options = setupOptions;
+export const options = { ...setupOptions, test: { type: 'string' } } as const;
 
 interface Plan {
   /** `update`: a file that an earlier version has written. */
@@ -42,7 +42,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const runtime = openRuntime(io, values);
   const root = runtime.project.worktree;
   requireOwnFolders({ ...runtime.project, root, directory: join(root, '.stepfast') }, ['workflows']);
-  const tests = findTestCommands(root);
+  const tests = await testCommandsFor(root, values, io);
   const plan = planFor(runtime, projectFiles(tests, schemaIn(root)));
   const context = setupContext(runtime, io);
   const setup = { team: values.team ?? false, plugin: pluginLink(context.state), version: version() };
@@ -62,6 +62,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     printFailures(refused, io);
     return code;
   }
+  const tested = await tryTests(plan, tests[0]?.command, values.yes || io.stdin.terminal, root, io);
   if (!values.json) {
     show(plan, root, io);
     for (const each of hosts.plans) showHost(each, io, current ? undefined : dirname(setup.plugin));
@@ -86,7 +87,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (values.json)
     return printJson(
       io,
-      { ...report, written: writtenNames, trusted, hosts: hostsJson(hosts.plans, results) },
+      { ...report, tested, written: writtenNames, trusted, hosts: hostsJson(hosts.plans, results) },
       code,
     );
   for (const each of results.filter(({ plan: one }) => isSetupRefusal(one))) showHost(each, io);
@@ -100,6 +101,22 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const inside = results.some(({ plan: one }) => !isSetupRefusal(one));
   nextSteps(inside, io);
   return code;
+}
+
+/** Only where a workflow with the command is about to be written. */
+async function tryTests(
+  { write: files }: Plan,
+  command: string | undefined,
+  mayRun: boolean,
+  root: string,
+  io: Io,
+): Promise<TestResult | undefined> {
+  const writesGo = files.some(({ file }) => file.endsWith('go.yaml'));
+  if (command === undefined || !writesGo || !mayRun) return undefined;
+  const tested = await tryTestCommand(command, root, io);
+  const look = tested.is === 'passes' ? 'green' : 'yellow';
+  io.stderr.write(`${paint(io.stderr, look, printable(testResultText(command, tested)))}\n\n`);
+  return tested;
 }
 
 /** Copies the plugin, then installs it in one host after the other. */
@@ -197,9 +214,12 @@ function done(names: readonly string[], command: string | undefined, io: Io): vo
   const { done: sign } = symbolsFor(io);
   const checked =
     command === undefined
-      ? 'No test command was found: results are marked unverified until you add one to .stepfast/workflows/go.yaml.'
+      ? `No test command was found: results are marked unverified until you add one to .stepfast/workflows/go.yaml. To set it now: ${commandName()} init --test "npm test"`
       : `Work counts as done when ${paint(io.stdout, 'bold', printable(command))} passes.`;
-  io.stdout.write(`${paint(io.stdout, 'green', sign)} ${count(names.length, 'file')} written. ${checked}\n`);
+  printWrapped(
+    `${paint(io.stdout, 'green', sign)} ${count(names.length, 'file')} written. ${checked}`,
+    io.stdout,
+  );
 }
 
 function printHosts(

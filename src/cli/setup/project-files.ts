@@ -58,6 +58,10 @@ function goWorkflow([test, ...others]: readonly TestCommand[], schema: string | 
 steps:
   - id: do
     gate:
-      - run: ${test.command}
+      - run: ${yamlText(test.command)}
 ${more}`;
 }
+
+/** Quoted unless it is plain words, which YAML takes as they are. */
+const yamlText = (command: string): string =>
+  /^[a-z][\w./-]*( [\w./=-]+)+$/i.test(command) ? command : `'${command.replaceAll("'", "''")}'`;
