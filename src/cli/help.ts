@@ -6,7 +6,7 @@ import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
 
 /** The commands of every day, in the order in which they are needed. */
-export const everyDay = ['init', 'go', 'status', 'approve', 'reject', 'answer', 'cancel', 'log'];
+export const everyDay = ['init', 'go', 'status', 'approve', 'reject', 'answer', 'cancel', 'log', 'new'];
 
 export function overview(io: Io): string {
   const bold = (text: string): string => paint(io.stdout, 'bold', text);

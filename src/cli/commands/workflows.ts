@@ -1,8 +1,19 @@
-import { type Command, json } from './command.ts';
+import { type Command, json, projectOptions } from './command.ts';
 
 const group = 'Workflows';
 
 export const workflows: readonly Command[] = [
+  {
+    name: 'new',
+    group,
+    summary: 'Create a workflow from a bundled one',
+    usage: 'stepfast new <name> [--from workflow]',
+    about:
+      'Writes .stepfast/workflows/<name>.yaml, a copy of a bundled workflow with the line that gives editors its schema. Overwrites nothing.',
+    options: [['--from <workflow>', 'Bundled workflow to copy (default: go)'], ...projectOptions],
+    examples: ['stepfast new deploy', 'stepfast new story --from feature'],
+    load: () => import('../setup/new.ts'),
+  },
   {
     name: 'validate',
     group,

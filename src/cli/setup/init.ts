@@ -26,6 +26,7 @@ import {
   showHost,
 } from './hosts.ts';
 import { projectFiles, updatedGo } from './project-files.ts';
+import { schemaIn } from './schema-line.ts';
 import { type TestResult, testCommandsFor, testResultText, tryTestCommand } from './try-test-command.ts';
 
 export const options = { ...setupOptions, test: { type: 'string' } } as const;
@@ -162,12 +163,6 @@ function planFor({ project, searchPath }: LocalRuntime, files: Record<string, st
     else plan.write.push({ file, text });
   }
   return plan;
-}
-
-/** The schema for editors, if the package is installed in the project. */
-function schemaIn(root: string): string | undefined {
-  const schema = 'node_modules/stepfast/schema/workflow.schema.json';
-  return existsSync(join(root, schema)) ? `../../${schema}` : undefined;
 }
 
 function show({ write: files, keep }: Plan, root: string, io: Io): void {

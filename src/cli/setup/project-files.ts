@@ -1,4 +1,5 @@
 import { ignored } from '../../workspace/index.ts';
+import { schemaLine } from './schema-line.ts';
 import type { TestCommand } from './test-command.ts';
 
 const config = `# Settings for every workflow of this project. A workflow's own settings win.
@@ -42,7 +43,7 @@ export const updatedGo = (text: string): string | undefined =>
     : undefined;
 
 function goWorkflow([test, ...others]: readonly TestCommand[], schema: string | undefined): string {
-  const head = schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n#\n`;
+  const head = schema === undefined ? '' : `${schemaLine(schema)}#\n`;
   const start = `${head}${about}\nname: go\nextends: go\n`;
   if (!test) {
     return `${start}
