@@ -40,8 +40,8 @@ test('[U7] the search runs once, and help is typed in the same way', () => {
     searches += 1;
     return 'npx stepfast';
   });
-  expect(asTyped('git log | stepfast advance -, /stepfast:go, stepfast <command>')).toBe(
-    'git log | npx stepfast advance -, /stepfast:go, npx stepfast <command>',
+  expect(asTyped('npx stepfast init, git log | stepfast advance -, /stepfast:go, stepfast <command>')).toBe(
+    'npx stepfast init, git log | npx stepfast advance -, /stepfast:go, npx stepfast <command>',
   );
   expect(commandName()).toBe('npx stepfast');
   expect(searches).toBe(1);

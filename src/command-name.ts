@@ -54,4 +54,4 @@ const quoted = (file: string): string => (/^[\w@%+=:,./\\-]+$/.test(file) ? file
 
 /** A command of the documentation as it is typed in this installation. */
 export const asTyped = (text: string): string =>
-  text.replace(/(?<![\w/:.-])stepfast(?= [a-z<])/g, () => commandName());
+  text.replace(/(?<![\w/:.-])(?:npx )?stepfast(?= [a-z<])/g, () => commandName());

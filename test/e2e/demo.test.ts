@@ -64,7 +64,7 @@ test('the demonstration tells what the engine answers, plainly into a pipe, and 
     at = found;
   }
   // A command to type is as long as the path of this checkout.
-  const shown = output.split('\n').filter((line) => !/ (init|hold) /.test(line));
+  const shown = output.split('\n').filter((line) => !/ (init|hold) |\/stepfast:go /.test(line));
   for (const line of shown) expect(line.length).toBeLessThanOrEqual(80);
   expect(code).toBe(0);
   expect(left()).toEqual([]);
