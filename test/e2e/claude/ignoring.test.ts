@@ -73,9 +73,13 @@ describe('[U3] [U14] in mid-run, after three held stops', () => {
     return events;
   }
 
-  /** Only who has the person's words can fix it. */
+  /** Only who has the instructions of the step can fix it. The host itself repeats the typed line. */
   function allows(): void {
-    stage.model.on(allOf(lastUser(/^continue/), told(/make it 42/)), edit('42'), reply.text('Fixed.'));
+    stage.model.on(
+      allOf(lastUser(/^continue/), told(/In the user's words: make it 42/)),
+      edit('42'),
+      reply.text('Fixed.'),
+    );
   }
 });
 
