@@ -45,3 +45,11 @@ export const paint = (output: Output, format: Format, text: string): string =>
 const widthOf = (spans: readonly Span[]): number => columnsOf(spans.map(textOf).join(''));
 
 const textOf = (span: Span): string => (typeof span === 'string' ? span : span[1]);
+
+/** A line in pieces that fit the terminal, all but the first indented further. */
+export function fitted(line: string, { columns }: Pick<Output, 'columns'>): string[] {
+  if (columns === undefined || columnsOf(line) <= columns) return [line];
+  const indent = /^\s*/.exec(line)?.[0] ?? '';
+  const parts = wrap(line, columns - indent.length - 4);
+  return parts.map((part, index) => `${indent}${index === 0 ? '' : '    '}${part}`);
+}

@@ -14,7 +14,7 @@ import {
 import { stateDirectory } from '../../workspace/index.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { paint } from '../paint.ts';
+import { fitted, paint } from '../paint.ts';
 import { projectOptions } from '../run-options.ts';
 
 export const setupOptions = {
@@ -84,13 +84,15 @@ export function showHost({ setup, found, plan }: HostPlan, io: Io, copiedTo?: st
     for (const line of plan.message.split('\n')) out(`  ${paint(io.stderr, 'yellow', printable(line))}`);
     return out(`  ${dim('next:')} ${printable(plan.next)}\n`);
   }
-  if (copiedTo !== undefined)
-    out(
-      `  ${paint(io.stderr, 'green', '+')} ${tildePath(printable(copiedTo), io)}  ${dim("a copy of the plugin's files")}`,
-    );
-  for (const command of plan.commands) out(`  ${dim('$')} ${tildePath(printable(command), io)}`);
-  for (const { file, what } of plan.edits)
-    out(`  ${paint(io.stderr, 'green', '+')} ${printable(file)}  ${dim(what)}`);
+  const add = (file: string, what: string): void => {
+    const fits = fitted(`  + ${file}  ${what}`, io.stderr).length === 1;
+    out(`  ${paint(io.stderr, 'green', '+')} ${file}${fits ? `  ${dim(what)}` : ''}`);
+    if (!fits) for (const line of fitted(`      ${what}`, io.stderr)) out(dim(line));
+  };
+  if (copiedTo !== undefined) add(tildePath(printable(copiedTo), io), "a copy of the plugin's files");
+  for (const command of plan.commands)
+    for (const line of fitted(`  $ ${tildePath(printable(command), io)}`, io.stderr)) out(line);
+  for (const { file, what } of plan.edits) add(printable(file), what);
   if (isDone({ setup, found, plan }) && copiedTo === undefined)
     out(`  ${dim('=')} the plugin is already installed`);
   for (const note of plan.notes) out(`  ${dim(`= ${printable(note)}`)}`);

@@ -9,7 +9,7 @@ import { readArgs } from '../args.ts';
 import { confirm, printDeclined } from '../confirm.ts';
 import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { paint, printWrapped } from '../paint.ts';
+import { fitted, paint, printWrapped } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime } from '../run-options.ts';
 import { version } from '../version.ts';
@@ -169,7 +169,11 @@ function show({ write: files, keep }: Plan, root: string, io: Io): void {
   const out = (text: string): void => io.stderr.write(`${text}\n`);
   for (const { file, text } of files) {
     out(`${paint(io.stderr, 'green', '+')} ${paint(io.stderr, 'bold', relative(root, file))}`);
-    for (const line of text.trimEnd().split('\n')) out(paint(io.stderr, 'dim', `    ${line}`.trimEnd()));
+    const shown = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => `    ${line}`.trimEnd());
+    for (const line of shown.flatMap((each) => fitted(each, io.stderr))) out(paint(io.stderr, 'dim', line));
     out('');
   }
   for (const file of keep) out(`${paint(io.stderr, 'dim', '=')} ${relative(root, file)}  unchanged`);
