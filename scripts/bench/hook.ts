@@ -74,10 +74,7 @@ function starts(kind: Kind, free: Ground, worked: Ground): Row[] {
       fire(round) {
         const about = { session_id: 'compacted', trigger: 'auto', prompt_id: `p${round}` };
         worked.fire('before_compact', 'PreCompact', about);
-        const ms = start(worked, 'compact', 'compacted', round);
-        const summary = 'We build the form; SimpleWebAuthn on both sides.';
-        worked.fire('after_compact', 'PostCompact', { ...about, compact_summary: summary });
-        return ms;
+        return start(worked, 'compact', 'compacted', round);
       },
     },
     {

@@ -164,7 +164,7 @@ function stillRed(view: Loaded, { at }: Pick<OpenPosition, 'at'>): HookOutput {
   if (cursor?.checked?.pass !== false) return {};
   if (cursor.unstable) return { say: filesChangedText(cursor.step, cursor.unstable) };
   const failed = cursor.receipts?.find(({ pass, role }) => !pass && role !== 'until');
-  return { say: stillRedText(cursor.step, failed?.what ?? '') };
+  return { say: stillRedText(cursor.step, failed?.what ?? '', cursor.stops >= maxHolds) };
 }
 
 function notice(event: HookEvent, view: Loaded): HookOutput {

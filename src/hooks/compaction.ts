@@ -6,6 +6,7 @@ import type { Loaded } from '../store/index.ts';
 import { positionOf } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { prepareBriefing } from './prepared-briefing.ts';
+import { endOf } from './session-files.ts';
 
 const maxCharacters = 8000;
 const maxPaths = 40;
@@ -81,11 +82,13 @@ const pathsIn = ({ definition, state }: Loaded): string[] =>
 const commandsIn = ({ definition }: Loaded): string[] => commandsOf(definition).slice(0, maxCommands);
 
 /** After a compaction: records in the run which of these facts the summary has word for word. */
-export async function afterCompact({ context, key, input, session }: HookEvent): Promise<HookOutput> {
+export async function recordCompaction({ host, context, key, input, session }: HookEvent): Promise<void> {
   const binding = await context.bindings.get(key);
   const view = binding && (await context.engine.view(binding.run));
-  if (!view || input.summary === undefined) return {};
-  const summary = normalized(input.summary);
+  const end = input.transcript === undefined ? undefined : endOf(input.transcript);
+  const compaction = end === undefined ? undefined : host.lastCompaction?.(end);
+  if (!view || !compaction) return;
+  const summary = normalized(compaction.summary);
   const has = (text: string): boolean => summary.includes(normalized(text).trim());
   const { notes, variables } = view.state;
   const [kept, lost]: [string[], string[]] = [[], []];
@@ -95,7 +98,7 @@ export async function afterCompact({ context, key, input, session }: HookEvent):
   const others = [at, ...Object.values(variables), ...paths, ...commandsIn(view)];
   const compacted = {
     type: 'compacted',
-    trigger: input.trigger ?? 'manual',
+    trigger: compaction.trigger,
     asked: notes.length + others.length,
     found: kept.length + others.filter(has).length,
     kept,
@@ -103,7 +106,6 @@ export async function afterCompact({ context, key, input, session }: HookEvent):
   } as const;
   const command = { now: context.now(), session, type: 'session', event: compacted } as const;
   await context.engine.execute(view.run, command);
-  return {};
 }
 
 /** Summarizers change line breaks and emphasis. */

@@ -1,6 +1,7 @@
 import { ended } from '../machine/index.ts';
 import type { HookOutput } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
+import { recordCompaction } from './compaction.ts';
 import { briefingFor, recordLoads } from './compile-briefing.ts';
 import { findDelivery } from './find-delivery.ts';
 import type { HookEvent } from './hook-event.ts';
@@ -102,6 +103,7 @@ export async function prove(event: HookEvent, proven: NonNullable<Delivery['prov
   forgetPending(event);
   if (proven === 'none') log(context.project, now, { what: 'gave_up', run, session, briefing, why: 'tries' });
   else log(context.project, now, { what: 'proven', run, session, briefing, by: proven });
+  if (delivery.source === 'compact') await recordCompaction(event);
   // The run refuses this for a session that it does not know: that one is bound by its first call.
   const delivered = { type: 'delivered', briefing, proven } as const;
   await context.engine.execute(run, { now, session, type: 'session', event: delivered });

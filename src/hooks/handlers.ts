@@ -9,7 +9,7 @@ import {
   sessionName,
 } from '../runtime/index.ts';
 import { findProject, type Project } from '../workspace/index.ts';
-import { afterCompact, beforeCompact } from './compaction.ts';
+import { beforeCompact } from './compaction.ts';
 import { forgetPending } from './deliver-briefing.ts';
 import { endNotice } from './end-notice.ts';
 import { stop } from './hold-stop.ts';
@@ -73,7 +73,6 @@ const handlers: Record<HookKind, (event: HookEvent) => Promise<HookOutput>> = {
   before_tool: beforeTool,
   after_tool: afterTool,
   before_compact: beforeCompact,
-  after_compact: afterCompact,
   stop,
   subagent_start: subagentStart,
   subagent_stop: subagentStop,

@@ -12,6 +12,7 @@ import type { HookEvent } from './hook-event.ts';
 export function personNotice(
   { run, definition, state }: Loaded,
   { input, record, session, context }: HookEvent,
+  { again = false } = {},
 ): string | undefined {
   if (input.agent) return undefined;
   for (const cursor of Object.values(state.cursors)) {
@@ -21,7 +22,7 @@ export function personNotice(
     const text = noticeOf(action, cursor);
     if (text === undefined) continue;
     const at = formatHandle(run, cursor.path, cursor.visit);
-    const repeated = action.do === 'reset_context' && action.required;
+    const repeated = again || (action.do === 'reset_context' && action.required);
     if (record.notifyOnce(`${at} ${text}`) || repeated) return `Stepfast: ${cursor.path} ${text}`;
   }
   return undefined;

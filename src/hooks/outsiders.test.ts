@@ -31,6 +31,14 @@ test('[P4/2] a session that was told two lines is not told more by its compactio
   expect((await compact('b')).context).toBe('');
 });
 
+test('[U10] a session that started beside another takes the run up with a typed continue once that one has ended', async () => {
+  await startup('b');
+  const typed = () => kit.fire('UserPromptSubmit', { session_id: 'b', prompt: 'continue' });
+  expect((await typed()).stdout).toBe('');
+  await kit.fire('SessionEnd', { session_id: 'a', reason: 'other' });
+  expect((await typed()).context).toContain('ACTION REQUIRED');
+});
+
 test('[P4/2] a session with no part in the run that only looks is not bound, one that asks by a handle is', async () => {
   await startup('b');
   await kit.called('b', { run, at });

@@ -66,8 +66,6 @@ const stateOf = async (run: string) => {
 const resets = async (run: string, session = 'a') => (await stateOf(run)).sessions[session]?.resets;
 const preCompact = (session = 'a') => kit.fire('PreCompact', { session_id: session, trigger: 'auto' });
 const start = (session = 'a') => kit.fire('SessionStart', { session_id: session, source: 'compact' });
-const postCompact = (session = 'a') =>
-  kit.fire('PostCompact', { session_id: session, trigger: 'auto', compact_summary: 'We go on.' });
 const read = (file: string) =>
   kit.fire('PostToolUse', {
     tool_name: 'Read',
@@ -165,12 +163,10 @@ describe('a briefing that was prepared before a compaction', () => {
     await kit.call(run, { type: 'note', kind: 'decision', text: 'Passkeys only.' });
     expect((await start()).context).toContain('Passkeys only.');
     expect(await resets(run)).toBe(1);
-    await postCompact();
     await preCompact();
     rmSync(join(kit.project.root, 'docs/auth.md'));
     expect((await start()).context).toContain('@docs/auth.md (missing)');
     expect(await resets(run)).toBe(2);
-    await postCompact();
     await preCompact();
     kit.wait(3 * 60_000);
     writeFileSync(deliveryFile(), readFileSync(deliveryFile(), 'utf8').replace('ACTION REQUIRED', 'STALE'));
@@ -184,9 +180,7 @@ describe('a briefing that was prepared before a compaction', () => {
     await preCompact('a');
     await start('b');
     expect([await resets(run, 'a'), await resets(run, 'b')]).toEqual([0, 1]);
-    await postCompact('b');
     await start('a');
-    await postCompact('a');
     expect([await resets(run, 'a'), await resets(run, 'b')]).toEqual([1, 1]);
   });
 
@@ -208,7 +202,6 @@ test('each compaction counts once, and what the briefing includes is recorded as
     await start();
     expect(await resets(run)).toBe(cycle);
     expect((await stateOf(run)).loads?.bySession.a?.repository).toBeDefined();
-    await postCompact();
   }
   await kit.fire('UserPromptSubmit', { prompt: 'go on' });
   expect(await resets(run)).toBe(3);

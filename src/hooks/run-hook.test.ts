@@ -162,15 +162,18 @@ describe('compactions', () => {
     }
   });
 
-  test('PostCompact records which notes the summary kept and which it lost', async () => {
+  test('which notes the summary kept and which it lost is recorded once the briefing has arrived', async () => {
     await kit.called('a', { run, at });
     await kit.call(run, { type: 'note', kind: 'decision', text: 'SimpleWebAuthn on both sides.' });
     await kit.call(run, { type: 'note', kind: 'correction', text: 'The button says Passkey.' });
-    await kit.fire('PostCompact', {
-      trigger: 'auto',
-      compact_summary: 'We use **SimpleWebAuthn** on both\nsides. See docs/auth.md.',
-    });
-    const recorded = (await kit.runtime.engine.entries(run)).at(-1)?.events.at(-1);
+    kit.writeDown({ type: 'system', subtype: 'compact_boundary', compactMetadata: { trigger: 'auto' } });
+    const content = 'We use **SimpleWebAuthn** on both\nsides. See docs/auth.md.';
+    kit.writeDown({ type: 'user', isCompactSummary: true, message: { role: 'user', content } });
+    kit.accept((await compact()).context);
+    await kit.fire('UserPromptSubmit', { prompt: 'go on' });
+    const recorded = (await kit.runtime.engine.entries(run))
+      .flatMap(({ events }) => events)
+      .find(({ type }) => type === 'compaction.recorded');
     // The handle, two notes and a path.
     expect(recorded).toMatchObject({
       type: 'compaction.recorded',

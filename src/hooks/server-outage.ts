@@ -18,7 +18,7 @@ const otherMs = 800;
 /** After a server did not answer, other hooks do not ask it for this long. */
 const quietMs = 15_000;
 
-const startKinds: readonly HookKind[] = ['session_start', 'before_compact', 'after_compact'];
+const startKinds: readonly HookKind[] = ['session_start', 'before_compact'];
 
 interface Outage {
   since: number;
@@ -67,7 +67,7 @@ export function noteOutage(
   return { say: serverDownText(error.message) };
 }
 
-const silentKinds: readonly HookKind[] = ['before_compact', 'after_compact', 'session_end', 'subagent_start'];
+const silentKinds: readonly HookKind[] = ['before_compact', 'session_end', 'subagent_start'];
 
 const fileIn = (project: Project): string => join(hooksFolder(project), 'away.json');
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { cursorAt, handleOf } from '../machine/index.ts';
-import { otherSessionText, severalOffersText, severalRunsText } from '../messages/index.ts';
+import { otherSessionText, severalOffersText, severalRunsText, takenUpText } from '../messages/index.ts';
 import {
   createEndNotices,
   differences,
@@ -17,7 +17,7 @@ import { deliver, repair } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { offerRun } from './offer-run.ts';
 import { sessionIn, stateAfterReset } from './prepared-briefing.ts';
-import { removeStaleRecords } from './session-record.ts';
+import { removeStaleRecords, wasBriefed } from './session-record.ts';
 import { bind, runTypedCommand, typedCommand } from './typed-command.ts';
 
 /**
@@ -137,10 +137,23 @@ export async function userPrompt(event: HookEvent): Promise<HookOutput> {
   if (answered) return answered;
   await context.sessions.seen(key);
   const output = record.delivery ? await catchUp(event) : await startUnseen(event);
+  if (!/^continue[.!]?$/i.test(input.prompt?.trim() ?? '')) return output;
+  const run = await offeredRun(event);
+  if (run === undefined) return output;
+  const briefing = await bind(event, { run, source: 'resume' });
+  const view = await context.engine.view(run);
+  return view ? { ...briefing, say: takenUpText(view.state.summary ?? view.definition.name) } : briefing;
+}
+
+/** The run that a session without one may take up: offered to it, or held by another session when it started. */
+async function offeredRun(event: HookEvent): Promise<string | undefined> {
+  const { context, key, record } = event;
   const { delivery } = record;
-  const asked = delivery?.offered && /^continue[.!]?$/i.test(input.prompt?.trim() ?? '');
-  const takesUp = asked && (await context.bindings.get(key)) === undefined;
-  return takesUp ? await bind(event, { run: delivery.run, source: 'resume' }) : output;
+  if (!delivery || (await context.bindings.get(key)) !== undefined) return undefined;
+  if (delivery.offered) return delivery.run;
+  if (wasBriefed(delivery)) return undefined;
+  const now = await reportSessionStart(event, 'startup');
+  return now.kind === 'offer' ? now.run : undefined;
 }
 
 /** A session whose start no hook saw. */

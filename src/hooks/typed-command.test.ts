@@ -60,6 +60,64 @@ const codeIn = async (): Promise<string> => {
   return /approve ([0-9a-f]{4})/.exec(String(json.systemMessage))?.[1] ?? '';
 };
 
+test('[U15] a code of something that no longer waits decides nothing, and the current line is shown', async () => {
+  await atReview();
+  const old = await codeIn();
+  await type(`/stepfast:reject ${old} name the files`);
+  await kit.runtime.call(
+    { type: 'advance', output: 'Planned again.' },
+    { session: 'a' },
+    { run: (await run())?.run },
+  );
+  expect((await state()).status).toBe('waiting');
+  const { json } = await type(`/stepfast:approve ${old}`);
+  expect(json).toMatchObject({ continue: false });
+  expect(String(json.stopReason)).toMatch(/approve [0-9a-f]{4}/);
+  expect(String(json.stopReason)).not.toContain(old);
+  expect((await state()).status).toBe('waiting');
+  await type(`/stepfast:approve ${/approve ([0-9a-f]{4})/.exec(String(json.stopReason))?.[1]}`);
+  expect((await state()).status).toBe('running');
+});
+
+test('[U15] a session that decides for an unfinished run works on it from then on', async () => {
+  await atReview();
+  await kit.fire('SessionEnd', { reason: 'other' });
+  const { json } = await kit.fire('SessionStart', { session_id: 'b', source: 'startup' });
+  expect(String(json.systemMessage)).toMatch(/approve [0-9a-f]{4}/);
+  await type('/stepfast:approve', 'b');
+  expect((await state()).sessions.b).toMatchObject({ witness: 'hooks' });
+  expect((await state()).step).toBe('build');
+});
+
+test('[U15] with nothing to decide, that is what the person sees', async () => {
+  for (const typed of ['/stepfast:approve', '/stepfast:reject because', '/stepfast:done'])
+    expect((await type(typed)).json).toMatchObject({ continue: false });
+  await submit('/stepfast:start w add a page');
+  expect((await type('/stepfast:reject because')).json).toMatchObject({ continue: false });
+  expect((await state()).status).toBe('running');
+});
+
+test('words after the name of a workflow are its only required input', async () => {
+  kit.project.write({
+    '.stepfast/workflows/asks.yaml': `name: asks
+description: Needs a task
+inputs: { task: { type: string, required: true, description: What to do } }
+steps:
+  - { id: do, type: action, instructions: "Do {input.task}" }
+`,
+  });
+  expect((await submit('/stepfast:start asks')).json.systemMessage).toBeDefined();
+  expect((await submit('/stepfast:start asks refuse blank passwords')).context).toContain(
+    'Do refuse blank passwords',
+  );
+});
+
+test('a workflow that is not trusted is shown with the line that trusts it', async () => {
+  const { json } = await submit('/stepfast:start risky');
+  expect(json).toMatchObject({ continue: false });
+  expect(String(json.stopReason)).toMatch(/\/stepfast:trust risky [0-9a-f]{4}/);
+});
+
 test('[U15] with decide: terminal nothing that is typed in the session counts, and the notice names the command', async () => {
   await atReview();
   kit.project.env.XDG_CONFIG_HOME = join(kit.project.root, '..', 'user');

@@ -1,9 +1,10 @@
 import { ended } from '../machine/index.ts';
 import { alreadyOpenText, refusalText, shellVoice } from '../messages/index.ts';
 import { type HookOutput, isRefused, type Refused } from '../runtime/index.ts';
+import type { LocalWorkspace } from '../workspace/index.ts';
 import { deliver } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
-import { decide, isDecision } from './typed-decision.ts';
+import { decide, isDecision, trust } from './typed-decision.ts';
 
 /** A command that a person types in the session: `/stepfast:go fix the login`. */
 export interface TypedCommand {
@@ -36,19 +37,35 @@ async function start(event: HookEvent, workflow: string, words: string, input?: 
   if (open && !ended(open.state))
     return { stop: alreadyOpenText(open.state.summary ?? open.definition.name) };
   const { openHookRuntime } = await import('./with-files.ts');
-  const { run = '', reply } = await openHookRuntime(context).start(
+  const runtime = openHookRuntime(context);
+  const named = input ?? onlyInput(runtime.workspace, workflow);
+  const { run = '', reply } = await runtime.start(
     {
       workflow,
       summary: words.split(/\s+/).slice(0, 10).join(' ') || undefined,
-      inputs: input === undefined || words === '' ? {} : { [input]: words },
+      inputs: named === undefined || words === '' ? {} : { [named]: words },
     },
     { session, host: host.name, witness: 'hooks' },
   );
   if (isRefused(reply)) {
     // The agent can ask for a missing input: the skill says how it starts the run then.
-    return reply.code === 'bad_input' ? {} : { stop: refusedText(reply) };
+    if (reply.code === 'bad_input') return { say: refusedText(reply) };
+    if (reply.code === 'untrusted') return trust(runtime.workspace, workflow, context.now());
+    return { stop: refusedText(reply) };
   }
   return await bind(event, { run, at: reply.at, source: 'startup' });
+}
+
+/** The input that the words after the name of a workflow are for. */
+function onlyInput({ resolve }: LocalWorkspace, workflow: string): string | undefined {
+  try {
+    const { inputs = {} } = resolve(workflow).definition;
+    const [only, second] = Object.entries(inputs).filter(([, { required }]) => required);
+    return second ? undefined : only?.[0];
+  } catch {
+    // The start reports it.
+    return undefined;
+  }
 }
 
 /** Binds the session to the only live run. */

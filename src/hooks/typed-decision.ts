@@ -4,7 +4,10 @@ import {
   decidedText,
   handedOverText,
   holdSetText,
+  nothingOpenText,
+  nothingWaitsText,
   notTypedText,
+  otherCodeText,
   refusalText,
   runCancelledText,
   shellVoice,
@@ -21,6 +24,10 @@ import { decidesIn, type LocalWorkspace, requireOwnFolders } from '../workspace/
 import { decisionCode } from './decision-code.ts';
 import type { HookEvent } from './hook-event.ts';
 import { openNextPosition } from './next-position.ts';
+import { personNotice } from './notify-person.ts';
+import { waitUntil } from './wait-until.ts';
+
+const historyMs = 500;
 
 // Written for any name that follows `/stepfast:`.
 export const isDecision = (name: string): name is TypedDecision =>
@@ -29,8 +36,9 @@ export const isDecision = (name: string): name is TypedDecision =>
 /** Records what a person typed, and nothing that a model scheduled. */
 export async function decide(event: HookEvent, name: TypedDecision, words: string): Promise<HookOutput> {
   const { host, input, context } = event;
-  if (!(host.typed?.(input, context.env, context.home) ?? false))
-    return { stop: notTypedText(terminalCommand(name)) };
+  // The host may write its history a moment later.
+  const isTyped = (): boolean => host.typed?.(input, context.env, context.home) ?? false;
+  if (!(await waitUntil(isTyped, historyMs))) return { stop: notTypedText(terminalCommand(name)) };
   if (decidesIn(context.home, context.env) === 'terminal')
     return { stop: terminalOnlyText(terminalCommand(name), 'configured') };
   if (name === 'hold') return hold(event, words);
@@ -38,11 +46,13 @@ export async function decide(event: HookEvent, name: TypedDecision, words: strin
   const runtime = openHookRuntime(context);
   if (name === 'trust') return trust(runtime.workspace, words, context.now());
   const view = await runOfSession(event);
-  if (!view) return { stop: usageText(name) };
+  if (!view) return { stop: nothingOpenText };
   const { run, state, definition } = view;
   if (context.engine.serverOf?.(run) !== undefined)
     return { stop: terminalOnlyText(terminalCommand(name, run), 'server') };
   const request = requestFor(view, name, words);
+  if (request === 'other_code') return { stop: otherCodeText(personNotice(view, event, { again: true })) };
+  if (request === 'nothing_waits') return { stop: nothingWaitsText(name) };
   if (!request) return { stop: usageText(name) };
   const actor = { kind: 'person' as const, name: context.env.USER ?? 'user' };
   // Within the time of this hook; gates that take longer are reported at the next stop.
@@ -55,6 +65,9 @@ export async function decide(event: HookEvent, name: TypedDecision, words: strin
     createEndNotices(context.project.directory).take(event.key);
     return { stop: runCancelledText(state.summary ?? definition.name) };
   }
+  // From now on the turns of this session are checked.
+  const pid = context.pid === undefined ? {} : { pid: context.pid };
+  await context.sessions.called(event.key, { run, cwd: input.cwd, ...pid });
   const { next, instructions } = await openNextPosition(event, view);
   return {
     context:
@@ -71,19 +84,27 @@ async function runOfSession({ context, key }: HookEvent): Promise<Loaded | undef
   return only && !second ? await context.engine.view(only.run) : undefined;
 }
 
-/** The command that the words mean; undefined where something is missing or ambiguous. */
-function requestFor({ run, state }: Loaded, name: TypedDecision, words: string): Request | undefined {
+/** The command that the words mean; undefined where something is missing. */
+function requestFor(
+  { run, state }: Loaded,
+  name: TypedDecision,
+  words: string,
+): Request | 'other_code' | 'nothing_waits' | undefined {
   const cursors = Object.values(state.cursors);
   const waiting = cursors.filter((cursor) => cursor.waiting);
   const [code = '', ...rest] = words.split(/\s+/);
   const named = waiting.find((cursor) => decisionCode(run, cursor) === code);
+  const decides = name === 'approve' || name === 'reject';
+  if (decides && waiting.length === 0) return 'nothing_waits';
+  // What the person saw is no longer what waits.
+  if (decides && !named && /^[0-9a-f]{4}$/.test(code)) return 'other_code';
   const said = named ? rest.join(' ') : words;
   const only = (open: typeof cursors) =>
     open.length === 1 && open[0] ? handleOf(state, open[0]) : undefined;
   const at = only(named ? [named] : name === 'done' ? cursors : waiting);
   if (name === 'cancel') return { type: 'cancel', ...(said === '' ? {} : { reason: said }) };
   if (name === 'answer') return said === '' ? undefined : { type: 'answer', text: said };
-  if (at === undefined) return undefined;
+  if (at === undefined) return decides ? 'other_code' : 'nothing_waits';
   if (name === 'done') return { type: 'advance', at, output: said || 'Done, as the user says.' };
   if (name === 'approve')
     return { type: 'review', verdict: 'approve', at, ...(said === '' ? {} : { feedback: said }) };
@@ -91,7 +112,7 @@ function requestFor({ run, state }: Loaded, name: TypedDecision, words: string):
 }
 
 /** Shows the commands with a code first, since the file may have changed since the person read it. */
-function trust({ resolve, trust: trusted }: LocalWorkspace, words: string, now: number): HookOutput {
+export function trust({ resolve, trust: trusted }: LocalWorkspace, words: string, now: number): HookOutput {
   const [name = 'go', code] = words === '' ? [] : words.split(/\s+/);
   try {
     const { definition, hash } = resolve(name);

@@ -24,11 +24,16 @@ interface Offer extends LiveRun {
   phase: { current: number; total: number };
   updatedAt: number;
   now: number;
+  /** The notice about a decision of the person that it waits for. */
+  waits: string | undefined;
 }
 
 /** To the person whose session starts where a run is unfinished that it has no part in. */
-export const offerText = ({ workflow, summary, step, phase, updatedAt, now }: Offer): string =>
-  `Stepfast: unfinished here: ${workflow}${summary === undefined ? '' : ` "${summary.slice(0, 80)}"`}, step ${phase.current} of ${phase.total} (${step}), last active ${ago(updatedAt, now)}. To go on with it, say: continue. To end it: /stepfast:cancel`;
+export function offerText({ workflow, summary, step, phase, updatedAt, now, waits }: Offer): string {
+  const name = `${workflow}${summary === undefined ? '' : ` "${summary.slice(0, 80)}"`}`;
+  const next = waits?.replace(/^Stepfast: /, '') ?? 'To go on with it, say: continue';
+  return `Stepfast: unfinished here: ${name}, step ${phase.current} of ${phase.total} (${step}), last active ${ago(updatedAt, now)}. ${next}. To end it: /stepfast:cancel`;
+}
 
 /** To its agent. */
 export const offerForAgentText = (offer: Offer): string =>
@@ -109,8 +114,8 @@ export const greenStaysText = (step: string): string =>
 export const subagentFirstText = (step: string): string =>
   `Stepfast: the next step, '${step}', starts with a fresh context. The agent may start a subagent for it.`;
 export const stepOpenText = (step: string): string => `Stepfast: the step '${step}' is still open.`;
-export const stillRedText = (step: string, command: string): string =>
-  `Stepfast: ✗ ${command} still fails, so '${step}' is not done.`;
+export const stillRedText = (step: string, command: string, often: boolean): string =>
+  `Stepfast: ✗ ${command} still fails, so '${step}' is not done.${often ? ' The turn was continued three times already. Tell the agent what to do, or end the run: /stepfast:cancel' : ''}`;
 
 export const filesChangedText = (step: string, files: readonly string[]): string =>
   `Stepfast: the checks of '${step}' passed, but ${files.join(', ')} changed while they ran, twice, so nothing is proven. If the checks write there, add it to .gitignore, or to 'writes' of the gate.`;
@@ -227,14 +232,26 @@ export function terminalCommand(name: TypedDecision, run?: string): string {
 /** To the person: the command lacks something, or there is nothing to decide. */
 export const usageText = (name: TypedDecision): string =>
   ({
-    approve: 'Stepfast: nothing waits for your approval in this session.',
+    approve: 'Stepfast: name what you approve: /stepfast:approve CODE',
     reject: 'Stepfast: say what to change: /stepfast:reject WHY',
     answer: 'Stepfast: type the answer: /stepfast:answer TEXT',
-    done: 'Stepfast: this session has no single open step.',
-    cancel: 'Stepfast: no run is open in this session.',
+    done: 'Stepfast: say what was done: /stepfast:done TEXT',
+    cancel: 'Stepfast: to end the run: /stepfast:cancel WHY',
     trust: 'Stepfast: name a workflow: /stepfast:trust NAME',
     hold: 'Stepfast: name a command: /stepfast:hold npm test. To remove a hold: /stepfast:hold off',
   })[name];
+
+export const nothingOpenText =
+  'Stepfast: no run is open in this session. To start one: /stepfast:go WHAT TO DO';
+export const nothingWaitsText = (name: string): string =>
+  name === 'done'
+    ? 'Stepfast: several steps are open, or none. To see them: /stepfast:status'
+    : 'Stepfast: nothing waits for your decision.';
+/** The code is of something that no longer waits. `notice` is about what does. */
+export const otherCodeText = (notice: string | undefined): string =>
+  `Stepfast: nothing was decided, because that code is not the current one.${notice === undefined ? '' : ` ${notice.replace(/^Stepfast: /, '')}`}`;
+/** To the person who says `continue`. */
+export const takenUpText = (summary: string): string => `Stepfast: this session continues: ${summary}`;
 
 /** To the agent: the person has decided. */
 export const decidedText = (name: string, next?: string): string =>

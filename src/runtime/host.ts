@@ -9,7 +9,6 @@ export type HookKind =
   | 'before_tool'
   | 'after_tool'
   | 'before_compact'
-  | 'after_compact'
   | 'stop'
   | 'subagent_start'
   | 'subagent_stop'
@@ -54,10 +53,8 @@ export interface HookInput {
   source?: Source;
   /** session_end: another session replaces this one. */
   cleared?: boolean;
-  /** before_compact, after_compact */
+  /** before_compact */
   trigger?: 'manual' | 'auto';
-  /** after_compact */
-  summary?: string;
   /** before_tool, after_tool */
   tool?: ToolUse;
   /** stop: the turn continues already because a stop was held. */
@@ -98,6 +95,11 @@ export interface Rendered {
 
 /** Whether injected text is in the conversation; `unknown` where the host cannot say. */
 export type Arrival = 'whole' | 'cut' | 'missing' | 'unknown';
+
+export interface Compaction {
+  trigger: 'manual' | 'auto';
+  summary: string;
+}
 
 /** A row of the table in the documentation. */
 export interface Capability {
@@ -169,6 +171,8 @@ export interface Host {
   acted?(transcript: string, turn: string, lastMessage: string | undefined): boolean | undefined;
   /** Looks for injected text after the last reset in the end of a transcript. Absent: there is no transcript to read. */
   arrival?(transcript: string, injected: { id: string; text: string }): Arrival;
+  /** The last compaction in the end of a transcript. */
+  lastCompaction?(transcript: string): Compaction | undefined;
   /** Equal for tool calls that the model made in one message; undefined where the transcript does not show it. */
   callGroup?(transcript: string, callId: string): string | undefined;
   /** What the host's status line command reads from stdin. Absent: there is no status line. */

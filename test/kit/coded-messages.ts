@@ -174,8 +174,13 @@ export const subagentFirstText: typeof real.subagentFirstText = (step) =>
 export const checkLeftText: typeof real.checkLeftText = (commands) => coded('check_left', { commands });
 export const greenStaysText: typeof real.greenStaysText = (step) => coded('green_stays', { step });
 export const stepOpenText: typeof real.stepOpenText = (step) => coded('step_open', { step: `'${step}'` });
-export const stillRedText: typeof real.stillRedText = (step, command) =>
-  coded('still_red', { step, command });
+export const stillRedText: typeof real.stillRedText = (step, command, often) =>
+  coded('still_red', { step, command, often });
+export const nothingOpenText = coded('nothing_open', {});
+export const nothingWaitsText: typeof real.nothingWaitsText = (name) => coded('nothing_waits', { name });
+export const otherCodeText: typeof real.otherCodeText = (notice) =>
+  `${coded('other_code', {})} ${notice ?? ''}`;
+export const takenUpText: typeof real.takenUpText = (summary) => coded('taken_up', { summary });
 export const filesChangedText: typeof real.filesChangedText = (step, files) =>
   coded('files_changed', { step, files });
 export const decidedText: typeof real.decidedText = (name, next = '') =>

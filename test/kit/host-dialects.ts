@@ -18,7 +18,6 @@ const claudeEvents: Readonly<Record<HookInput['kind'], string>> = {
   before_tool: 'PreToolUse',
   after_tool: 'PostToolUse',
   before_compact: 'PreCompact',
-  after_compact: 'PostCompact',
   stop: 'Stop',
   subagent_start: 'SubagentStart',
   subagent_stop: 'SubagentStop',

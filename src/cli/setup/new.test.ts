@@ -19,6 +19,18 @@ test.each(bundled)('new --from %s writes a valid workflow with the schema on top
   expect((await project.run(['validate', 'mine'])).code).toBe(exit.ok);
 });
 
+test('new runs the tests of the project, and says so where it has none', async () => {
+  using tested = createTestFolder({ 'package.json': '{"scripts":{"test":"node --test"}}' });
+  await tested.run(['new', 'mine']);
+  const made = (root: string) => readFileSync(join(root, '.stepfast/workflows/mine.yaml'), 'utf8');
+  expect(made(tested.root)).toMatch(/^ {4}gate:\n {6}- run: npm test$/m);
+  using untested = createTestFolder();
+  await untested.run(['new', 'mine']);
+  expect(made(untested.root)).toMatch(/^ {4}# gate:\n {4}# {3}- run: npm test$/m);
+  for (const project of [tested, untested])
+    expect((await project.run(['validate', 'mine'])).code).toBe(exit.ok);
+});
+
 test('new never overwrites a workflow, and names the bundled one that was meant', async () => {
   using project = createTestFolder();
   const first = await project.run(['new', 'mine']);

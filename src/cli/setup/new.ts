@@ -14,7 +14,9 @@ import { openRuntime, projectOptions } from '../run-options.ts';
 import { version } from '../version.ts';
 import { commandRows } from '../view/command-rows.ts';
 import { symbolsFor } from '../view/symbols.ts';
+import { yamlText } from './project-files.ts';
 import { publishedSchema, schemaIn, schemaLine } from './schema-line.ts';
+import { findTestCommands } from './test-command.ts';
 
 export const options = { ...projectOptions, from: { type: 'string' } } as const;
 
@@ -44,13 +46,16 @@ export function run(args: readonly string[], io: Io): number {
   requireOwnFolders({ ...runtime.project, root, directory: join(root, '.stepfast') }, ['workflows']);
   const schema = schemaIn(root) ?? publishedSchema(version());
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, scaffold(readFileSync(source.file, 'utf8'), name, schema), { flag: 'wx' });
+  const text = scaffold(readFileSync(source.file, 'utf8'), name, schema);
+  const [tested] = findTestCommands(root);
+  writeFileSync(file, from === simplest ? withGate(text, tested?.command) : text, { flag: 'wx' });
   const shown = relative(root, file);
   if (values.json) return printJson(io, { workflow: name, from, file: shown }, exit.ok);
   const rows: [string, string][] = [
     [`${commandName()} validate ${name}`, 'check it after every edit'],
     [`${commandName()} trust ${name}`, 'allow the commands that it runs'],
-    [`${commandName()} start ${name}`, 'start a run'],
+    [`/stepfast:start ${name} add a page`, 'start a run in Claude Code'],
+    [`${commandName()} start ${name}`, 'start a run in a shell'],
   ];
   io.stdout.write(
     `${paint(io.stdout, 'green', symbolsFor(io).done)} ${shown}, a copy of the bundled workflow '${from}'. Edit it, then:\n\n${commandRows(
@@ -67,6 +72,16 @@ export function run(args: readonly string[], io: Io): number {
 export function scaffold(bundled: string, name: string, schema: string): string {
   const body = bundled.replace(/^(?:#.*\n|\s*\n)+/, '');
   return `${schemaLine(schema)}\n${body.replace(/^name: .*$/m, `name: ${name}`)}`;
+}
+
+/** Only the project knows how it is tested. */
+function withGate(text: string, command: string | undefined): string {
+  const gate = `    gate:\n      - run: ${yamlText(command ?? 'npm test')}\n`;
+  const shown =
+    command === undefined
+      ? `    # No test command was found. Until there is one here, nothing is verified:\n${gate.replaceAll(/^ {4}/gm, '    # ')}`
+      : gate;
+  return text.replace(/^( {2}- id: do\n {4}type: action\n)/m, `$1${shown}`);
 }
 
 const exists = (name: string, file: string): RefusalText => ({

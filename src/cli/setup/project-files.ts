@@ -64,5 +64,5 @@ ${more}`;
 }
 
 /** Quoted unless it is plain words, which YAML takes as they are. */
-const yamlText = (command: string): string =>
+export const yamlText = (command: string): string =>
   /^[a-z][\w./-]*( [\w./=-]+)+$/i.test(command) ? command : `'${command.replaceAll("'", "''")}'`;

@@ -159,6 +159,8 @@ function kindOf(word: string, context: Pick<ValueKind, 'strict' | 'shell' | 'num
 
 /** Session ids of hosts are UUIDs, `PWD` is a directory, and `pass` may be a test count. */
 function isHarmless(word: string, value: string): boolean {
+  // As test runners print it after the name of a test.
+  if (/^\(?\d+(?:\.\d+)?(?:ms|s)\)?$/.test(value)) return true;
   if (/sess(?:ion)?[_-]?id/.test(word)) return uuid.test(value);
   if (word === 'pwd') return /^(?:[/~]|[A-Z]:)/.test(value);
   return word === 'pass' && /^\d{1,6}(?:[-/:]|$)/.test(value);

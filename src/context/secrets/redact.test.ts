@@ -9,6 +9,11 @@ import { createTrigramFilter } from './trigram-filter.ts';
 const seen = (text: string, parts: readonly string[]): boolean => parts.some((part) => text.includes(part));
 
 describe('secrets', () => {
+  test('a duration after the name of a test is none', async () => {
+    const printed = '✔ wrong password (0.523208ms)\n✔ refuses the password (12s)\n';
+    expect((await redactSecrets(printed)).text).toBe(printed);
+  });
+
   test('[004/8] two thousand fake secrets in many formats are all removed', async () => {
     const missed: string[] = [];
     for (const { format, text, parts } of createCanaries(2_000)) {

@@ -34,7 +34,6 @@ describe('what Claude Code tells', () => {
     ['SessionStart', { source: 'compact', model: 'm' }, { source: 'compact', id: 'p1' }],
     ['SessionEnd', { reason: 'clear' }, { cleared: true }],
     ['PreCompact', { trigger: 'auto', custom_instructions: null }, { trigger: 'auto' }],
-    ['PostCompact', { trigger: 'manual', compact_summary: 'S' }, { trigger: 'manual', summary: 'S' }],
     ['Stop', { stop_hook_active: true }, { stopActive: true }],
   ])('%s has what is its own', (event, payload, own) => {
     expect(parse(event, payload)).toMatchObject(own);
@@ -134,9 +133,8 @@ describe('what Claude Code is told', () => {
     },
   );
 
-  test('PreCompact prints plain text and no context, PostCompact and SessionEnd print nothing', () => {
+  test('PreCompact prints plain text and no context, SessionEnd prints nothing', () => {
     expect(render('PreCompact', { survive: 'Keep this.', context: 'C' }).stdout).toBe('Keep this.');
-    expect(render('PostCompact', { context: 'C' }).stdout).toBe('');
     expect(render('SessionEnd', { context: 'C' }).stdout).toBe('');
   });
 
@@ -162,6 +160,20 @@ describe('what Claude Code is told', () => {
     expect(additionalContext).toHaveLength(9000);
     expect(additionalContext).toMatch(/\(cut here: workflow_context has all of it\)$/);
   });
+});
+
+test('the last compaction is found with its summary and what triggered it', () => {
+  const boundary = (trigger: string) => ({ subtype: 'compact_boundary', compactMetadata: { trigger } });
+  const summary = (content: string) => ({ type: 'user', isCompactSummary: true, message: { content } });
+  const last = (...records: object[]) =>
+    claudeCode.lastCompaction?.(['half"}', ...records.map((each) => JSON.stringify(each))].join('\n'));
+  const twice = [boundary('auto'), summary('First.'), boundary('manual'), summary('Second.')];
+  expect(last(...twice)).toEqual({ trigger: 'manual', summary: 'Second.' });
+  expect(last(...twice.slice(0, 2))).toEqual({ trigger: 'auto', summary: 'First.' });
+  expect(last(...twice.slice(0, 3))).toBeUndefined();
+  expect(
+    last({ type: 'user', message: { content: '"compact_boundary" "isCompactSummary"' } }),
+  ).toBeUndefined();
 });
 
 describe('whether it arrived', () => {

@@ -3,6 +3,7 @@ import { acted, stopsIn } from './acted.ts';
 import { arrival } from './arrival.ts';
 import { callGroup } from './call-group.ts';
 import { capabilities } from './capabilities.ts';
+import { lastCompaction } from './last-compaction.ts';
 import { hostName, parse } from './parse-payload.ts';
 import { contextCharacters, render } from './render.ts';
 import { parseStatusLine } from './status-line.ts';
@@ -32,6 +33,7 @@ export const claudeCode: Host = {
   acted,
   arrival,
   callGroup,
+  lastCompaction,
   stopsIn,
   typed,
   parseStatusLine,

@@ -11,7 +11,6 @@ export const kindOf: Readonly<Record<string, HookKind>> = {
   PreToolUse: 'before_tool',
   PostToolUse: 'after_tool',
   PreCompact: 'before_compact',
-  PostCompact: 'after_compact',
   Stop: 'stop',
   SubagentStart: 'subagent_start',
   SubagentStop: 'subagent_stop',
@@ -60,11 +59,6 @@ function own(kind: HookKind, payload: Payload): Partial<HookInput> {
       return { cleared: payload.reason === 'clear' };
     case 'before_compact':
       return { trigger: payload.trigger === 'auto' ? 'auto' : 'manual' };
-    case 'after_compact': {
-      const summary = textIn(payload, 'compact_summary');
-      const trigger = payload.trigger === 'auto' ? 'auto' : 'manual';
-      return summary === undefined ? { trigger } : { trigger, summary };
-    }
     case 'before_tool':
     case 'after_tool': {
       const tool = toolUse(payload);

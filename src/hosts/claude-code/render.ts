@@ -56,7 +56,6 @@ function text(kind: HookKind, { context, deny, allow, block, survive, say, stop 
       break;
     case 'wake':
     case 'session_end':
-    case 'after_compact':
       return '';
   }
   return Object.keys(json).length === 0 ? '' : JSON.stringify(json);

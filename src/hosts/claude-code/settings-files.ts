@@ -79,5 +79,10 @@ export const ourEntries = (plugin: string): Entry[] => [
 export const statuslineOf = (plugin: string): Entry => ({
   kind: 'value',
   path: ['statusLine'],
-  value: { type: 'command', command: `node ${quoted(join(plugin, 'dist', 'statusline.cjs'))}` },
+  // Gates end after the host has drawn the line.
+  value: {
+    type: 'command',
+    command: `node ${quoted(join(plugin, 'dist', 'statusline.cjs'))}`,
+    refreshInterval: 5,
+  },
 });

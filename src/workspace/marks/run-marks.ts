@@ -12,7 +12,6 @@ const always = [
   'session_end',
   'prompt',
   'before_compact',
-  'after_compact',
   'stop',
   'subagent_start',
   'subagent_stop',

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { type ClaudeProject, lastUser, reply, toolCall } from '../../../src/testing/index.ts';
+import { openClaudeTerminal, type PersonAtTerminal } from '../../kit/claude-terminal.ts';
 import {
   createCheckedProject,
   edit,
@@ -14,7 +15,6 @@ import {
   verdictsOf,
   workflow,
 } from './checked-project.ts';
-import { openClaudeTerminal, type PersonAtTerminal } from './terminal-project.ts';
 
 let stage: ClaudeProject;
 let person: PersonAtTerminal;

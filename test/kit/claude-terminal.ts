@@ -1,10 +1,10 @@
 /** The real program in a real terminal, and a count of what a person types there. */
 import { join } from 'node:path';
-import type { ClaudeProject } from '../../../src/testing/index.ts';
-import { claudeCommand } from '../../kit/claude.ts';
-import { openTerminal, type Terminal } from '../../kit/terminal.ts';
+import type { ClaudeProject } from '../../src/testing/index.ts';
+import { claudeCommand } from './claude.ts';
+import { openTerminal, type Size, type Terminal } from './terminal.ts';
 
-const top = join(import.meta.dirname, '..', '..', '..');
+const top = join(import.meta.dirname, '..', '..');
 
 export interface PersonAtTerminal {
   terminal: Terminal;
@@ -15,7 +15,10 @@ export interface PersonAtTerminal {
 }
 
 /** Returns when the commands of the plugin can be typed. */
-export async function openClaudeTerminal(stage: ClaudeProject): Promise<PersonAtTerminal> {
+export async function openClaudeTerminal(
+  stage: ClaudeProject,
+  size: Size = { columns: 110, rows: 45 },
+): Promise<PersonAtTerminal> {
   const command = await claudeCommand({
     cwd: stage.project.root,
     home: stage.home,
@@ -29,8 +32,7 @@ export async function openClaudeTerminal(stage: ClaudeProject): Promise<PersonAt
     command: [command.program, ...command.args],
     cwd: stage.project.root,
     env: command.env,
-    columns: 110,
-    rows: 45,
+    ...size,
   });
   await terminal.waitFor(/❯/);
   const probe = '/stepfast:sta';
