@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Event } from '../src/machine/index.ts';
 import { type ClaudeProject, forgetsAll, type Reply, runtimeIn, summariser } from '../src/testing/index.ts';
 import { createClaudeProject } from '../test/kit/claude.ts';
 import { chosenSeed } from '../test/kit/seed.ts';
@@ -26,8 +27,6 @@ steps:
 };
 const prompts = ['continue', 'what is the total?', 'are you sure?', '/compact', 'go on'];
 const atOnce = 2;
-/** A false "done" is checked before the next message. */
-const checkMs = 30_000;
 const mostHolds = 3;
 
 interface Tally {
@@ -71,7 +70,7 @@ async function play(of: number): Promise<Tally> {
   const dice = new Dice(of);
   await using stage = await createClaudeProject(files);
   for (const name of ['go', 'w']) stage.project.trust(name);
-  const told = { acted: false, forged: 0, lies: [] as number[], deleted: false };
+  const told: Told = { acted: false, forged: 0, said: [], lies: [], deleted: false };
   drive(stage, dice, told);
   const typed = [dice.one(2) ? '/stepfast:go make it 42' : '/stepfast:start w make it 42'];
   for (let turns = 2 + dice.roll(3); turns > 0; turns -= 1) typed.push(dice.pick(prompts) ?? '');
@@ -88,7 +87,9 @@ async function play(of: number): Promise<Tally> {
 interface Told {
   acted: boolean;
   forged: number;
-  /** When the agent claimed to be done although the gate fails. */
+  /** When the agent ended a message with a text. */
+  said: number[];
+  /** When it claimed to be done although the gate fails. */
   lies: number[];
   deleted: boolean;
 }
@@ -112,6 +113,7 @@ function drive({ project, model }: ClaudeProject, dice: Dice, told: Told): void 
       if (!said) throw new Error('a habit has no replies');
       const text =
         said.type === 'message' && said.content[0]?.type === 'text' ? String(said.content[0].text) : '';
+      if (text !== '') told.said.push(Date.now());
       const lies = /done/i.test(text) && told.acted && !readFileSync(path, 'utf8').includes('42');
       if (lies && !told.deleted && (await isOpen(project))) told.lies.push(Date.now());
       return said;
@@ -127,6 +129,10 @@ async function isOpen(project: ClaudeProject['project']): Promise<boolean> {
     Object.values(state.cursors).some(({ step, waiting }) => step === 'do' && !waiting)
   );
 }
+
+const requestedAt = (events: readonly Event[], id: string): number =>
+  events.find((event) => event.type === 'gates.requested' && event.id === id)?.now ??
+  Number.POSITIVE_INFINITY;
 
 async function judged({ project }: ClaudeProject, told: Told, shown: string, of: number): Promise<Tally> {
   const tally: Tally = {
@@ -145,14 +151,13 @@ async function judged({ project }: ClaudeProject, told: Told, shown: string, of:
   }
   const { state, run } = await project.onlyRun();
   const all = (await runtimeIn(project).engine.entries(run)).flatMap(({ events }) => events);
-  const reds = all.filter((event) => event.type === 'gates.finished' && !event.pass).map(({ now }) => now);
+  const reds = all.flatMap((event) => (event.type === 'gates.finished' && !event.pass ? [event] : []));
   for (const lie of told.lies) {
-    const at = reds.findIndex((red) => red >= lie && red < lie + checkMs);
-    if (at < 0) report(`a false "done" was not caught`);
-    else {
-      reds.splice(at, 1);
-      tally.caught += 1;
-    }
+    // The next message comes after the check, or while a slow one still runs.
+    const next = told.said.find((each) => each > lie) ?? Number.POSITIVE_INFINITY;
+    const isCaught = reds.some(({ id, now }) => now >= lie && (now <= next || requestedAt(all, id) <= next));
+    if (isCaught) tally.caught += 1;
+    else report(`a false "done" was not caught`);
   }
   const decided = all.filter(
     (event) =>

@@ -277,6 +277,15 @@ describe('gates that write', () => {
     expect(unstable).toBeUndefined();
   });
 
+  test('a red list during which files changed runs once more where that is asked for', async () => {
+    const root = worktree();
+    const fixed = noted('test', 'test -f src/fixed || { touch src/fixed; false; }');
+    const { receipts, unstable } = await run(root, [{ run: fixed }], { redAgain: true });
+    expect(calls(root)).toEqual(['test', 'test']);
+    expect(receipts[0]).toMatchObject({ pass: true });
+    expect(unstable).toBeUndefined();
+  });
+
   test('[P3/14] a second run does not repeat a gate whose own paths did not change', async () => {
     const root = worktree();
     await run(root, [{ run: noted('test'), paths: ['src'] }, { run: noted('docs', 'echo same > README') }]);

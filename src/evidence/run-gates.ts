@@ -21,6 +21,8 @@ export interface GatesRequest {
   isRead: (path: string) => ReadState | Promise<ReadState>;
   /** Earlier passes that can be reused for the same command on the same tree. */
   passed?: readonly { what: string; tree?: string }[];
+  /** The agent may have gone on working meanwhile. */
+  redAgain?: boolean;
   signal?: AbortSignal;
   treeBoundMs?: number;
   cacheDirectory?: string;
@@ -40,8 +42,8 @@ const maxNamed = 50;
 
 /**
  * Runs the gates in order. A red command ends the list, because no later result can count; a red `until` does not. A
- * list that is not red but changed files runs once more. If the signal is aborted, the running command is killed and
- * the remaining gates are reported as not run.
+ * list during which files changed runs once more, because its result is about no tree; a red one only with `redAgain`. If
+ * the signal is aborted, the running command is killed and the remaining gates are reported as not run.
  */
 export async function runGates(request: GatesRequest): Promise<GatesOutcome> {
   await mkdir(request.logDirectory, { recursive: true });
@@ -62,7 +64,8 @@ export async function runGates(request: GatesRequest): Promise<GatesOutcome> {
 async function runTwice(request: GatesRequest, watch: TreeWatch): Promise<GatesOutcome> {
   const covers = [undefined, ...request.gates.map(({ gate }) => gate.paths?.map(fromWorktree))];
   const first = await runList(request, watch, covers, await readTrees(watch, covers));
-  if (!changed(first) || isRed(request, first.receipts) || request.signal?.aborted) return outcomeOf(first);
+  const isFinal = !request.redAgain && isRed(request, first.receipts);
+  if (!changed(first) || isFinal || request.signal?.aborted) return outcomeOf(first);
   const passed = [...(request.passed ?? []), ...passesOf(request, first)];
   const second = await runList({ ...request, passed }, watch, covers, first.after);
   if (!changed(second) || isRed(request, second.receipts) || request.signal?.aborted)

@@ -95,6 +95,7 @@ export async function runRequested(
       condition: (expression) => conditionHolds(expression, context),
       isRead: (path) => readState(view.state, path, project),
       passed: passedBefore(view.state, cursor),
+      redAgain: checking.onPass !== undefined,
       signal: stop.signal,
     });
     if (stop.signal.aborted) return undefined;

@@ -13,6 +13,7 @@ import {
   lastUser,
   reply,
   runtimeIn,
+  subagent,
   toolCall,
 } from '../../../src/testing/index.ts';
 import {
@@ -96,6 +97,16 @@ loops:
   await session.close();
   expect(await verdictsOf(stage)).toEqual([true, false, true]);
   expect(await stateOf(stage)).toMatchObject({ status: 'complete' });
+});
+
+it('3: a subagent that ends without advancing leaves its position to its parent, whose stop is checked', async () => {
+  await begin(step('do', gate(passes)));
+  stage.model.on(lastUser(/make it/), toolCall.agent('SUB-TASK: do AT and report.'), reply.text('Done.'));
+  stage.model.on(subagent(/SUB-TASK/), edit('43'), reply.text('I am done.'));
+  stage.model.on(told(/not ok 1/), edit('42'), reply.text('Fixed.'));
+  await stage.run({ prompts: [typed] });
+  expect(await verdictsOf(stage)).toEqual([false, true]);
+  expect(await stateOf(stage)).toMatchObject({ status: 'complete', outputs: { do: { text: 'Fixed.' } } });
 });
 
 it('4: while a review is pending, turns are neither checked nor held, and the person sees what to type', async () => {
@@ -214,6 +225,21 @@ it('10: a commit only is an act: the run completes with it', async () => {
 });
 
 describe('5: a gate that takes longer than the stop waits, while the person types', () => {
+  it('is not red for a tree that was fixed meanwhile: it runs once more, and the run completes', async () => {
+    await begin(step('do', gate(`grep -q 42 total.txt; red=$?; ${until}; exit $red`)));
+    stage.model.on(lastUser(/make it/), edit('43'), reply.text('Done!'));
+    stage.model.on(lastUser(/I fixed it/), reply.text('Thank you.'));
+    const session = await stage.open();
+    await session.send(typed);
+    stage.project.write({ 'total.txt': '42\n' });
+    release(stage);
+    await expect.poll(async () => await verdictsOf(stage)).toEqual([true]);
+    const { events } = await session.send('I fixed it myself');
+    await session.close();
+    expect(shownIn(events)).toContain('✓ w complete');
+    expect(await stateOf(stage)).toMatchObject({ status: 'complete' });
+  });
+
   it('goes on in the background through a conversation, then wakes the session', async () => {
     await begin(step('do', gate(`${until}; ${passes}`)));
     stage.model.on(lastUser(/make it/), edit('43'), reply.text('Done!'));

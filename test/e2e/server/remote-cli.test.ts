@@ -179,13 +179,14 @@ describe('hooks, as programs', () => {
     const { run, at } = await json('start', 'plain', '--summary', 'The bridge');
     const context = ({ stdout }: Ended): string =>
       stdout === '' ? '' : JSON.parse(stdout).hookSpecificOutput?.additionalContext;
-    expect(context(await fire('SessionStart', { source: 'startup' }))).toContain('Plan the bridge.');
-    await fire('PostToolUse', {
+    expect(context(await fire('SessionStart', { source: 'startup' }))).toContain(run);
+    const first = await fire('PostToolUse', {
       tool_name: 'mcp__plugin_stepfast_stepfast__workflow_status',
       tool_use_id: 'c1',
       tool_input: {},
       tool_response: [{ type: 'text', text: JSON.stringify({ run, at }) }],
     });
+    expect(context(first)).toContain('Plan the bridge.');
     for (const mode of ['hang', 'away'] as const) {
       wire.mode = mode;
       const began = performance.now();
