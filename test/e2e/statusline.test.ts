@@ -65,7 +65,7 @@ it.skipIf(!hasTmux)(
       await terminal.waitFor(/❯/);
       await terminal.type('continue');
       await terminal.press('Enter');
-      await terminal.waitFor(/w 1\/2 plan · ✗ PLAN\.md just now · ctx 62 %/);
+      await terminal.waitFor(/w 1\/2 plan · ✗ PLAN\.md (?:just now|\d+ min ago) · ctx 62 %/);
     } finally {
       await terminal.close();
     }
