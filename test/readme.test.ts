@@ -1,8 +1,36 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { loadWorkflowTemplate, WorkflowStateMachine } from '../src/index.ts';
 
-const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+const read = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+const readme = read('README.md');
+
+test('the workflow in the README is the one in the picture', () => {
+  const [, printed] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+  expect(printed).toBe(read('docs/example.yaml'));
+  expect(loadWorkflowTemplate('docs/example.yaml').name).toBe('feature');
+});
+
+test('the README names every bundled workflow', () => {
+  const [, names = ''] = /workflows are bundled: ([^.]*)\./.exec(readme) ?? [];
+  const bundled = readdirNames();
+  expect(names.split(', ').sort()).toEqual(bundled);
+});
+
+test('the library example in the README does what it says', () => {
+  const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+  const body = code.replace(/^import .*\n/m, '');
+  const results: unknown[] = [];
+  const expected = [...body.matchAll(/;? \/\/ '(\w+)'/g)].map((match) => match[1]);
+  const recording = body.replaceAll(/^(machine\.[^\n]*?); \/\/ .*$/gm, 'results.push($1);');
+  new Function('loadWorkflowTemplate', 'WorkflowStateMachine', 'results', recording)(
+    loadWorkflowTemplate,
+    WorkflowStateMachine,
+    results,
+  );
+  expect(results).toEqual(expected);
+  expect(results).toHaveLength(2);
+});
 
 test('[U17] the README begins with three commands and the recording, then comes the YAML', () => {
   const at = (part: string): number => {
@@ -16,5 +44,10 @@ test('[U17] the README begins with three commands and the recording, then comes 
   expect(order).toEqual([...order].sort((a, b) => a - b));
   expect(readme.slice(0, order.at(-1)).split('\n').length).toBeLessThan(40);
   for (const [, picture = ''] of readme.matchAll(/src="(docs\/[^"]+)"/g))
-    expect(readFileSync(join(import.meta.dirname, '..', picture), 'utf8')).toContain('<svg');
+    expect(read(picture)).toContain('<svg');
 });
+
+function readdirNames(): string[] {
+  const listed = readdirSync(new URL('../workflows', import.meta.url));
+  return listed.map((file) => file.replace(/^.*\/|\.yaml$/g, '')).sort();
+}
