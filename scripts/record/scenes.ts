@@ -65,6 +65,13 @@ const edit = (file: (name: string) => string, from: string, to: string) =>
 const read = (file: (name: string) => string) => reply.tool('Read', { file_path: file('login.js') });
 const write = (path: string, content: string) => reply.tool('Write', { file_path: path, content });
 
+/** Forgets what a check then finds. */
+const claims = (file: (name: string) => string) => [
+  read(file),
+  edit(file, before, wrong),
+  reply.text('Blank passwords are refused now. All tests pass.'),
+];
+
 /** Fixes what a check has found. */
 const fixes = (model: ScriptedModel, file: (name: string) => string): void =>
   void model.on(
@@ -91,12 +98,7 @@ export const scenes: Record<string, Scene> = {
     agent(model, file) {
       model.always(summariser(), forgetsAll());
       model.on(lastUser(/blank passwords/), read(file), reply.text('Do two blanks count as blank, too?'));
-      model.on(
-        lastUser(/they do/),
-        read(file),
-        edit(file, before, wrong),
-        reply.text('Blank passwords are refused now. All tests pass.'),
-      );
+      model.on(lastUser(/they do/), ...claims(file));
       fixes(model, file);
     },
     person: [
@@ -144,12 +146,7 @@ export const scenes: Record<string, Scene> = {
   },
   'slow-check': {
     agent(model, file) {
-      model.on(
-        lastUser(/blank passwords/),
-        read(file),
-        edit(file, before, wrong),
-        reply.text('Blank passwords are refused now. All tests pass.'),
-      );
+      model.on(lastUser(/blank passwords/), ...claims(file));
       fixes(model, file);
     },
     person: [

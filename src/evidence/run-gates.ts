@@ -21,7 +21,7 @@ export interface GatesRequest {
   isRead: (path: string) => ReadState | Promise<ReadState>;
   /** Earlier passes that can be reused for the same command on the same tree. */
   passed?: readonly { what: string; tree?: string }[];
-  /** The agent may have gone on working meanwhile. */
+  /** Whether a red list also runs once more if files changed meanwhile: the agent may have gone on working. */
   redAgain?: boolean;
   signal?: AbortSignal;
   treeBoundMs?: number;

@@ -79,7 +79,7 @@ async function takeEndedCheck({ context, record }: HookEvent, { run }: Loaded): 
     (event) => event.type === 'gates.finished' || event.type === 'gates.requested',
   );
   if (last?.type !== 'gates.finished' || !leftToWake.includes(last.id)) return undefined;
-  return record.takeFromWake(last.id) ? last.id.split('!')[0] : undefined;
+  return record.takeFromWake(last.id) ? last.id.slice(0, last.id.lastIndexOf('!')) : undefined;
 }
 
 /** What follows a check that has ended: the turn continues, or the person sees what became of it. */

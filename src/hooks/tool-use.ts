@@ -9,6 +9,7 @@ import { deliver, prove } from './deliver-briefing.ts';
 import { findDelivery } from './find-delivery.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
+import { joinRun } from './join-run.ts';
 import { pathInWorktree } from './path-in-worktree.ts';
 import { endOf } from './session-files.ts';
 import { wasBriefed } from './session-record.ts';
@@ -70,7 +71,7 @@ export async function afterTool(event: HookEvent): Promise<HookOutput> {
 
 /** Returns the briefing for a session that was offered the run and takes it up with this call. */
 async function bindCaller(event: HookEvent, tool: ToolUse): Promise<HookOutput | undefined> {
-  const { host, input, context, key, record } = event;
+  const { host, input, context, record } = event;
   const { answer, at: asked } = tool;
   const at = answer?.at ?? asked;
   const run = answer?.run ?? runOf(at, markedRuns(context.marks));
@@ -82,8 +83,7 @@ async function bindCaller(event: HookEvent, tool: ToolUse): Promise<HookOutput |
   const takesUp = delivery?.offered && delivery.run === run;
   const outsider = delivery !== undefined && !wasBriefed(delivery) && !takesUp;
   if (outsider && tool.call === 'workflow_status' && asked === undefined) return undefined;
-  const pid = context.pid === undefined ? {} : { pid: context.pid };
-  await context.sessions.called(key, { run, ...(at === undefined ? {} : { at }), cwd: input.cwd, ...pid });
+  await joinRun(event, { run, at });
   // A note may add required reading.
   if (tool.call === 'workflow_note') markRun(context.marks, run, view.definition, view.state);
   if (takesUp) return await deliver(event, view, { at, source: 'resume', why: 'call' });

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
-import { createHolds } from '../runtime/index.ts';
+import { createBindings, createHolds } from '../runtime/index.ts';
 import { findProject, stateDirectory } from '../workspace/index.ts';
 
 const files = {
@@ -173,6 +173,8 @@ test('[U15] approve by the code that was shown continues with the next position'
   const { context } = await type(`/stepfast:approve ${code}`);
   expect(context).toContain('INSTRUCTIONS-BUILD');
   expect(await state()).toMatchObject({ status: 'running', step: 'build' });
+  const kept = await createBindings(kit.runtime.project.directory).get({ host: 'claude-code', session: 'a' });
+  expect(kept?.at).toBeDefined();
 });
 
 test('[U15] reject needs a reason, and the agent gets it', async () => {

@@ -4,6 +4,7 @@ import { type HookOutput, isRefused, type Refused } from '../runtime/index.ts';
 import type { LocalWorkspace } from '../workspace/index.ts';
 import { deliver } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
+import { joinRun } from './join-run.ts';
 import { decide, isDecision, trust } from './typed-decision.ts';
 
 /** A command that a person types in the session: `/stepfast:go fix the login`. */
@@ -80,10 +81,8 @@ export async function bind(
   event: HookEvent,
   { run, at, source }: { run: string; at?: string | undefined; source: 'startup' | 'resume' },
 ): Promise<HookOutput> {
-  const { context, key, input } = event;
-  const pid = context.pid === undefined ? {} : { pid: context.pid };
-  await context.sessions.called(key, { run, ...(at === undefined ? {} : { at }), cwd: input.cwd, ...pid });
-  const view = await context.engine.view(run);
+  await joinRun(event, { run, at });
+  const view = await event.context.engine.view(run);
   return view && !ended(view.state) ? await deliver(event, view, { at, source, why: 'typed' }) : {};
 }
 

@@ -23,6 +23,7 @@ import type { Loaded } from '../store/index.ts';
 import { decidesIn, type LocalWorkspace, requireOwnFolders } from '../workspace/index.ts';
 import { decisionCode } from './decision-code.ts';
 import type { HookEvent } from './hook-event.ts';
+import { joinRun } from './join-run.ts';
 import { openNextPosition } from './next-position.ts';
 import { personNotice } from './notify-person.ts';
 import { waitUntil } from './wait-until.ts';
@@ -53,7 +54,7 @@ export async function decide(event: HookEvent, name: TypedDecision, words: strin
   const request = requestFor(view, name, words);
   if (request === 'other_code') return { stop: otherCodeText(personNotice(view, event, { again: true })) };
   if (request === 'nothing_waits') return { stop: nothingWaitsText(name) };
-  if (!request) return { stop: usageText(name) };
+  if (!request) return { stop: usageText(name === 'answer' ? 'answer' : 'reject') };
   const actor = { kind: 'person' as const, name: context.env.USER ?? 'user' };
   // Within the time of this hook; gates that take longer are reported at the next stop.
   const { reply } = await runtime.call(request, { actor }, { run, waitMs: host.limits.toolHookMs });
@@ -66,8 +67,7 @@ export async function decide(event: HookEvent, name: TypedDecision, words: strin
     return { stop: runCancelledText(state.summary ?? definition.name) };
   }
   // From now on the turns of this session are checked.
-  const pid = context.pid === undefined ? {} : { pid: context.pid };
-  await context.sessions.called(event.key, { run, cwd: input.cwd, ...pid });
+  if ((await context.bindings.get(event.key)) === undefined) await joinRun(event, { run });
   const { next, instructions } = await openNextPosition(event, view);
   return {
     context:

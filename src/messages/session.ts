@@ -229,27 +229,22 @@ export function terminalCommand(name: TypedDecision, run?: string): string {
   return commandFor(command, run === undefined ? undefined : suffixOf(run));
 }
 
-/** To the person: the command lacks something, or there is nothing to decide. */
-export const usageText = (name: TypedDecision): string =>
+/** To the person: the command lacks something. */
+export const usageText = (name: 'reject' | 'answer' | 'hold'): string =>
   ({
-    approve: 'Stepfast: name what you approve: /stepfast:approve CODE',
     reject: 'Stepfast: say what to change: /stepfast:reject WHY',
     answer: 'Stepfast: type the answer: /stepfast:answer TEXT',
-    done: 'Stepfast: say what was done: /stepfast:done TEXT',
-    cancel: 'Stepfast: to end the run: /stepfast:cancel WHY',
-    trust: 'Stepfast: name a workflow: /stepfast:trust NAME',
     hold: 'Stepfast: name a command: /stepfast:hold npm test. To remove a hold: /stepfast:hold off',
   })[name];
-
 export const nothingOpenText =
   'Stepfast: no run is open in this session. To start one: /stepfast:go WHAT TO DO';
 export const nothingWaitsText = (name: string): string =>
   name === 'done'
     ? 'Stepfast: several steps are open, or none. To see them: /stepfast:status'
     : 'Stepfast: nothing waits for your decision.';
-/** The code is of something that no longer waits. `notice` is about what does. */
+/** The code is missing, or of something that no longer waits. `notice` is about what does. */
 export const otherCodeText = (notice: string | undefined): string =>
-  `Stepfast: nothing was decided, because that code is not the current one.${notice === undefined ? '' : ` ${notice.replace(/^Stepfast: /, '')}`}`;
+  `Stepfast: nothing was decided. Type the code of what waits now.${notice === undefined ? '' : ` ${notice.replace(/^Stepfast: /, '')}`}`;
 /** To the person who says `continue`. */
 export const takenUpText = (summary: string): string => `Stepfast: this session continues: ${summary}`;
 
