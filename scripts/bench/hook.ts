@@ -55,12 +55,12 @@ function measured(rows: readonly Row[], rounds: number): Map<string, number[]> {
   return times;
 }
 
-/** The run of `free` has no session, so a new session gets the full briefing. */
+/** The run of `free` has no session, so a new session is offered it. */
 function starts(kind: Kind, free: Ground, worked: Ground): Row[] {
   const start = (ground: Ground, source: string, session: string, round: number): number => {
     const payload = { session_id: session, source, prompt_id: `p${round}` };
     const fired = ground.fire('session_start', 'SessionStart', payload);
-    return answered(fired, 'RUN', `${kind} ${source}`);
+    return answered(fired, source === 'startup' ? ground.run : 'RUN', `${kind} ${source}`);
   };
   const end = (ground: Ground, session: string, reason: string): Fired =>
     ground.fire('session_end', 'SessionEnd', { session_id: session, reason });
