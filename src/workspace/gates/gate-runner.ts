@@ -16,6 +16,7 @@ import { readState } from '../required-reading.ts';
 import type { Trust } from '../trust.ts';
 import { conditionHolds, inputVariables } from './gate-variables.ts';
 import { markRunner } from './runner-file.ts';
+import { takeTurn } from './worktree-turn.ts';
 
 /** Of the supervisor and the runner. */
 export interface GateOptions {
@@ -51,17 +52,16 @@ export async function runRequested(
   const checking = cursor?.checking;
   if (!cursor || !checking) return;
   // Gates that change files run twice.
-  const deadline = clock() + 2 * (checking.deadline - clock());
+  const limitMs = 2 * (checking.deadline - clock());
+  let deadline = 0;
   // Before the run records it, so that readers find it.
   const unmark = markRunner(logs, host);
-  const started = await engine.execute(run, {
-    ...engineCaller(),
-    type: 'gatesStarted',
-    id,
-    runner,
-    deadline,
-  });
-  if ('code' in started.reply) return unmark();
+  const start = async (): Promise<boolean> => {
+    deadline = clock() + limitMs;
+    const command = { ...engineCaller(), type: 'gatesStarted' as const, id, runner, deadline };
+    return !('code' in (await engine.execute(run, command)).reply);
+  };
+  if (!(await start())) return unmark();
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   /** While the server is away, retries until the deadline. */
@@ -75,6 +75,24 @@ export async function runRequested(
         await new Promise((resolve) => setTimeout(resolve, awayMs));
       }
     }
+  };
+  /** Until the worktree is free, the start is reported again before its deadline passes. */
+  const turn = async (): Promise<() => void> => {
+    // A gate that starts a run of its own would wait for itself.
+    if (env.STEPFAST_RUN_ID !== undefined || !checking.gates.some(({ gate }) => gate.run)) return () => {};
+    let waited = false;
+    const end = await takeTurn(project.worktree, {
+      cacheDirectory,
+      host,
+      until: () => Date.now() + limitMs,
+      signal: stop.signal,
+      onWait: async () => {
+        waited = true;
+        if (deadline - clock() < limitMs / 2 && !(await start())) stop.abort();
+      },
+    });
+    if (waited && !(await start())) stop.abort();
+    return end;
   };
   const results = async (): Promise<Finished | undefined> => {
     mustBeTrusted(checking.gates, view.definition);
@@ -105,14 +123,18 @@ export async function runRequested(
       ...(unstable === undefined ? {} : { unstable }),
     };
   };
+  let endTurn = (): void => {};
   try {
-    const result = await results();
+    endTurn = await turn();
+    const result = stop.signal.aborted ? undefined : await results();
     if (result) await report(result);
   } catch (error) {
     if (isAway(error)) return;
     // The caller waits for a result, so report the failure.
     const tail = `could not be run: ${error instanceof Error ? error.message : String(error)}`;
     await report({ receipts: [{ gate: 0, pass: false, tail: tail.slice(0, 4000) }] });
+  } finally {
+    endTurn();
   }
 }
 

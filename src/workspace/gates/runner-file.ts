@@ -7,7 +7,7 @@ import { isAlive } from '../is-alive.ts';
  * A file that the runner writes beside the gate output identifies its process. The pid in a journal is for display
  * only: a journal may come from anywhere, and its pid may be that of any process.
  */
-interface Mark {
+export interface Mark {
   pid: number;
   host: string;
   /** Start time, since pids are reused. Absent where the system does not report it. */
@@ -18,13 +18,18 @@ const named = /^runner-(\d{1,10})\.json$/;
 
 /** Marks this process as a runner of these gates; returns a function to unmark. */
 export function markRunner(logs: string, host: string): () => void {
-  const { pid } = process;
-  const started = factsOf(pid)?.started;
-  const mark: Mark = { pid, host, ...(started === undefined ? {} : { started }) };
-  const file = join(logs, `runner-${pid}.json`);
+  const mark = markOf(host);
+  const file = join(logs, `runner-${mark.pid}.json`);
   mkdirSync(logs, { recursive: true });
   writeFileSync(file, `${JSON.stringify(mark)}\n`);
   return () => rmSync(file, { force: true });
+}
+
+/** Identifies this process. */
+export function markOf(host: string): Mark {
+  const { pid } = process;
+  const started = factsOf(pid)?.started;
+  return { pid, host, ...(started === undefined ? {} : { started }) };
 }
 
 /** `unknown` without a mark from this machine: then only the deadline ends the gates. */
@@ -64,7 +69,7 @@ function marksIn(logs: string, host: string): Mark[] {
   }
 }
 
-function isRunning({ pid, started }: Mark): boolean {
+export function isRunning({ pid, started }: Mark): boolean {
   return started === undefined ? isAlive(pid) : factsOf(pid)?.started === started;
 }
 

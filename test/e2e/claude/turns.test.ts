@@ -298,9 +298,16 @@ it('6: of two sessions in one worktree each is checked by its own run, and a thi
       'v',
     ),
   });
-  stage.model.on(lastUser(/make it/), edit('43'), reply.text('W is done.'));
-  stage.model.on(lastUser(/another/), toolCall.bash('touch v.txt'), reply.text('V is done.'));
-  stage.model.on(lastUser(/hello/), edit('44'), reply.text('Hello.'));
+  let edited = 0;
+  /** Said when all three have edited: files that change during a check would have it run again. */
+  const says = (text: string) => async () => {
+    edited += 1;
+    await expect.poll(() => edited, { timeout: 60_000 }).toBe(3);
+    return reply.text(text);
+  };
+  stage.model.on(lastUser(/make it/), edit('43'), says('W is done.'));
+  stage.model.on(lastUser(/another/), toolCall.bash('touch v.txt'), says('V is done.'));
+  stage.model.on(lastUser(/hello/), edit('44'), says('Hello.'));
   stage.model.on(told(/not ok w/), toolCall.bash('touch w.txt'), reply.text('Now W is done.'));
   const open = async () => await stage.open();
   const [first, second, third] = [await open(), await open(), await open()];
@@ -324,4 +331,27 @@ it('6: of two sessions in one worktree each is checked by its own run, and a thi
     { workflow: 'v', status: 'complete', sessions: [v], output: 'V is done.' },
     { workflow: 'w', status: 'complete', sessions: [w], output: 'Now W is done.' },
   ]);
+});
+
+it('6: in one worktree one check runs at a time', async () => {
+  const alone = `mkdir alone || { echo not alone; exit 1; }; ${until}; sleep 2; rmdir alone`;
+  stage = await createCheckedProject({
+    '.stepfast/workflows/w.yaml': workflow(step('do', gate(alone))),
+    '.stepfast/workflows/v.yaml': workflow(step('do', gate(alone)), 'v'),
+  });
+  stage.model.on(lastUser(/make it/), edit('43'), reply.text('W is done.'));
+  stage.model.on(lastUser(/another/), edit('44'), reply.text('V is done.'));
+  const { engine } = runtimeIn(stage.project);
+  const views = async () => await Promise.all((await engine.runs()).map(({ run }) => engine.view(run)));
+  const runners = async (): Promise<number> =>
+    (await views()).filter((view) => view?.state.cursors.do?.checking?.runner).length;
+  const [first, second] = [await stage.open(), await stage.open()];
+  const turns = [first.send(typed), second.send('/stepfast:start v another')];
+  await expect.poll(runners).toBe(2);
+  release(stage);
+  await Promise.all(turns);
+  await Promise.all([first, second].map((each) => each.close()));
+  // At the first stop of each: no agent was told of a red check.
+  expect(stage.model.unmatched().length).toBe(0);
+  expect((await views()).map((view) => view?.state.status)).toEqual(['complete', 'complete']);
 });

@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRunning, type Mark, markOf } from './runner-file.ts';
+
+/** The runner whose turn it is, and when its turn ends at the latest. */
+interface Turn extends Mark {
+  until: number;
+}
+
+interface TurnOptions {
+  cacheDirectory: string;
+  host: string;
+  /** The latest end of a turn that begins now. */
+  until(): number;
+  signal: AbortSignal;
+  /** Called while another check runs. */
+  onWait(): Promise<void>;
+}
+
+const pollMs = 200;
+
+/**
+ * Waits until no other check runs in the worktree: two test runs at once would share ports, build folders and
+ * databases. Returns a function that ends the turn.
+ */
+export async function takeTurn(worktree: string, options: TurnOptions): Promise<() => void> {
+  const { cacheDirectory, host, until, signal, onWait } = options;
+  const directory = join(cacheDirectory, 'turns');
+  const file = join(directory, `${hash('sha256', worktree, 'hex').slice(0, 24)}.json`);
+  mkdirSync(directory, { recursive: true });
+  while (!signal.aborted) {
+    const mine = JSON.stringify({ ...markOf(host), until: until() } satisfies Turn);
+    if (create(file, mine)) return () => removeIf(file, mine);
+    const theirs = read(file);
+    if (theirs !== undefined && hasEnded(theirs, host)) removeIf(file, theirs);
+    else {
+      await onWait();
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
+  }
+  return () => {};
+}
+
+function hasEnded(text: string, host: string): boolean {
+  try {
+    const turn: Turn = JSON.parse(text);
+    return !(turn.until > Date.now()) || (turn.host === host && !isRunning(turn));
+  } catch {
+    return true;
+  }
+}
+
+/** A link, so that the file appears with its content. */
+function create(file: string, text: string): boolean {
+  const draft = own(file);
+  writeFileSync(draft, text);
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Another runner may have taken the turn meanwhile: its file is put back. */
+function removeIf(file: string, text: string): void {
+  const taken = own(file);
+  try {
+    renameSync(file, taken);
+    if (read(taken) !== text) linkSync(taken, file);
+  } catch {
+    // Another runner was faster.
+  }
+  rmSync(taken, { force: true });
+}
+
+const own = (file: string): string => `${file}.${process.pid}`;
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
