@@ -80,7 +80,10 @@ async function play(of: number): Promise<Tally> {
     await session.send(prompt);
   }
   await session.close();
-  const shown = JSON.stringify(session.events());
+  const shown = session
+    .events()
+    .flatMap((event) => (event.subtype === 'informational' && 'content' in event ? [event.content] : []))
+    .join('\n');
   return judged(stage, told, shown, of);
 }
 
@@ -144,9 +147,11 @@ async function judged({ project }: ClaudeProject, told: Told, shown: string, of:
     silentEnds: 0,
   };
   const report = (what: string): void => console.log(`session ${of}: ${what}`);
-  if (!existsSync(join(project.root, '.stepfast'))) {
-    const noticed = /\.stepfast/.test(shown);
-    if (!noticed) report('.stepfast was deleted, and nothing was shown');
+  // The folder may be there again, with a workflow that the agent wrote after it had deleted everything.
+  const isLeft = existsSync(join(project.root, '.stepfast', 'runs'));
+  if (!isLeft || (await runtimeIn(project).engine.runs()).length === 0) {
+    const noticed = told.deleted && /Stepfast: ✗ \.stepfast was deleted/.test(shown);
+    if (!noticed) report(told.deleted ? '.stepfast was deleted, and nothing was shown' : 'no run was started');
     return { ...tally, caught: tally.falseDone, silentEnds: noticed ? 0 : 1 };
   }
   const { state, run } = await project.onlyRun();
