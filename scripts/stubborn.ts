@@ -151,7 +151,8 @@ async function judged({ project }: ClaudeProject, told: Told, shown: string, of:
   const isLeft = existsSync(join(project.root, '.stepfast', 'runs'));
   if (!isLeft || (await runtimeIn(project).engine.runs()).length === 0) {
     const noticed = told.deleted && /Stepfast: ✗ \.stepfast was deleted/.test(shown);
-    if (!noticed) report(told.deleted ? '.stepfast was deleted, and nothing was shown' : 'no run was started');
+    if (!noticed)
+      report(told.deleted ? '.stepfast was deleted, and nothing was shown' : 'no run was started');
     return { ...tally, caught: tally.falseDone, silentEnds: noticed ? 0 : 1 };
   }
   const { state, run } = await project.onlyRun();

@@ -1,5 +1,5 @@
 import { gateExcerpt } from '../context/index.ts';
-import { checkAtStop, cursorAt, ended, maxHolds, type StopCheck } from '../machine/index.ts';
+import { checkAtStop, cursorAt, ended, maxHolds, type StopCheck, usedUp } from '../machine/index.ts';
 import {
   checkLeftText,
   filesChangedText,
@@ -21,6 +21,7 @@ import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { openNextPosition } from './next-position.ts';
 import { personNotice } from './notify-person.ts';
+import { reportSpending } from './report-spending.ts';
 import { endOf } from './session-files.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -37,9 +38,13 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
   const position = checkAtStop(view.definition, view.state, session);
   if ('why' in position || input.inBackground) {
     logAllowed(event, view, 'why' in position ? position.why : 'background_tasks');
-    return notice(event, view);
+    return notice(event, await reportSpending(event, view));
   }
   const acted = await didAct(event);
+  if (!position.gated || !acted) {
+    const spent = await reportSpending(event, view);
+    if (usedUp(spent.state)) return notice(event, spent);
+  }
   if (!position.gated) return acted ? await remind(event, view, position) : {};
   if (!acted) {
     logAllowed(event, view, 'conversation');
@@ -59,7 +64,8 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
     const isNews = reply.code !== 'checking' && reply.code !== 'stale_handle';
     return isNews ? { say: `Stepfast: ${refusalText(reply, shellVoice()).message}` } : {};
   }
-  let after = (await context.engine.view(view.run)) ?? view;
+  // After the check: work that passes counts, even if it used up the budget.
+  let after = await reportSpending(event, (await context.engine.view(view.run)) ?? view, position.at);
   const running = checkIn(after, position.at);
   if (running === undefined) return await afterCheck(event, after, position);
   record.leaveToWake(running);
@@ -67,7 +73,9 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
   if (checkIn(after, position.at) === undefined && record.takeFromWake(running))
     return await afterCheck(event, after, position);
   logAllowed(event, view, 'checking');
-  return { say: checkLeftText(commandsIn(after, position.at)) };
+  return {
+    say: [checkLeftText(commandsIn(after, position.at)), notice(event, after).say].filter(Boolean).join('\n'),
+  };
 }
 
 /** The position of a check that an earlier stop did not wait for, and that ended in the middle of this turn. */
@@ -91,6 +99,7 @@ export async function afterCheck(
   const { context, record } = event;
   const cursor = cursorAt(view.state, at);
   if (cursor && !cursor.waiting) {
+    if (usedUp(view.state)) return notice(event, view);
     if (cursor.checked?.pass) return { say: greenStaysText(cursor.step) };
     if (cursor.unstable) return stillRed(view, { at });
     return await continueWithFailures(event, view, at);

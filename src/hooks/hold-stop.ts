@@ -10,6 +10,7 @@ import { findDelivery } from './find-delivery.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { personNotice } from './notify-person.ts';
+import { reportSpending } from './report-spending.ts';
 
 /** What is left of the host's time for a stop hook after the wait for gates. */
 const reserveMs = 15_000;
@@ -36,8 +37,9 @@ async function stopOfRun(event: HookEvent): Promise<HookOutput> {
   const view = binding && (await context.engine.view(binding.run));
   if (!view) return {};
   if (view.definition.stop === 'check' && !agent) return await stopWithCheck(event, view);
-  if (view.definition.stop !== 'hold') return notice(view);
-  const settled = input.stopActive ? view : await afterGates(event, view);
+  if (view.definition.stop !== 'hold') return notice(agent ? view : await reportSpending(event, view));
+  const gated = input.stopActive ? view : await afterGates(event, view);
+  const settled = agent ? gated : await reportSpending(event, gated);
   const { run, definition, state } = settled;
   const verdict = mayStop(definition, state, { session, active: input.stopActive ?? false });
   log(context.project, context.now(), {

@@ -1,4 +1,4 @@
-import { type Action, actions, type Cursor, formatHandle, isWithin } from '../machine/index.ts';
+import { type Action, actions, type Cursor, formatHandle, isWithin, usedUp } from '../machine/index.ts';
 import { decideInTerminalText, noticeForPerson } from '../messages/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { decidesIn } from '../workspace/index.ts';
@@ -23,7 +23,9 @@ export function personNotice(
     if (text === undefined) continue;
     const at = formatHandle(run, cursor.path, cursor.visit);
     const repeated = again || (action.do === 'reset_context' && action.required);
-    if (record.notifyOnce(`${at} ${text}`) || repeated) return `Stepfast: ${cursor.path} ${text}`;
+    // More of a budget may run out as well.
+    const granted = usedUp(state) ? ` ${JSON.stringify([state.budget.extra, state.total?.extra])}` : '';
+    if (record.notifyOnce(`${at} ${text}${granted}`) || repeated) return `Stepfast: ${cursor.path} ${text}`;
   }
   return undefined;
 

@@ -1,5 +1,12 @@
 import { gatesOf } from '../definition/index.ts';
-import { type Definition, ended, parseHandle, requiredReading, type State } from '../machine/index.ts';
+import {
+  type Definition,
+  ended,
+  parseHandle,
+  requiredReading,
+  type State,
+  usedUp,
+} from '../machine/index.ts';
 import { scheduledText, toolDeniedText } from '../messages/index.ts';
 import type { HookOutput, ToolUse } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
@@ -11,6 +18,7 @@ import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { joinRun } from './join-run.ts';
 import { pathInWorktree } from './path-in-worktree.ts';
+import { reportSpending } from './report-spending.ts';
 import { endOf } from './session-files.ts';
 import { wasBriefed } from './session-record.ts';
 import { catchUp } from './session-start.ts';
@@ -65,8 +73,21 @@ export async function afterTool(event: HookEvent): Promise<HookOutput> {
   await event.context.sessions.seen(event.key);
   const briefing = tool?.kind === 'stepfast' ? await bindCaller(event, tool) : undefined;
   if (briefing) return briefing;
+  const over = tool?.kind === 'stepfast' ? await overBudget(event) : undefined;
+  if (over) return over;
   if (tool?.path !== undefined) await recordFile(event, tool, tool.path);
   return await catchUp(event);
+}
+
+/** Stepfast's own calls report what was spent: an agent that never ends its turn is told when the budget is used up. */
+async function overBudget(event: HookEvent): Promise<HookOutput | undefined> {
+  const { context, key, session, input } = event;
+  const binding = input.agent ? undefined : await context.bindings.get(key);
+  const view = binding && (await context.engine.view(binding.run));
+  if (!view || usedUp(view.state)) return undefined;
+  const after = await reportSpending(event, view);
+  if (!usedUp(after.state)) return undefined;
+  return { context: positionOf(after, context, { session, at: binding.at }).next };
 }
 
 /** Returns the briefing for a session that was offered the run and takes it up with this call. */

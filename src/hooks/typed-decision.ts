@@ -1,5 +1,5 @@
 import { commandsOf } from '../definition/index.ts';
-import { handleOf } from '../machine/index.ts';
+import { handleOf, usedUp } from '../machine/index.ts';
 import {
   decidedText,
   handedOverText,
@@ -26,6 +26,7 @@ import type { HookEvent } from './hook-event.ts';
 import { joinRun } from './join-run.ts';
 import { openNextPosition } from './next-position.ts';
 import { personNotice } from './notify-person.ts';
+import { parseBudget } from './typed-budget.ts';
 import { waitUntil } from './wait-until.ts';
 
 const historyMs = 500;
@@ -54,6 +55,7 @@ export async function decide(event: HookEvent, name: TypedDecision, words: strin
   const request = requestFor(view, name, words);
   if (request === 'other_code') return { stop: otherCodeText(personNotice(view, event, { again: true })) };
   if (request === 'nothing_waits') return { stop: nothingWaitsText(name) };
+  if (request === 'amount') return { stop: usageText('budget') };
   if (!request) return { stop: usageText(name === 'answer' ? 'answer' : 'reject') };
   const actor = { kind: 'person' as const, name: context.env.USER ?? 'user' };
   // Within the time of this hook; gates that take longer are reported at the next stop.
@@ -89,12 +91,14 @@ function requestFor(
   { run, state }: Loaded,
   name: TypedDecision,
   words: string,
-): Request | 'other_code' | 'nothing_waits' | undefined {
+): Request | 'other_code' | 'nothing_waits' | 'amount' | undefined {
+  if (name === 'budget') return parseBudget(words, usedUp(state)?.unit) ?? 'amount';
   const cursors = Object.values(state.cursors);
   const waiting = cursors.filter((cursor) => cursor.waiting);
   const [code = '', ...rest] = words.split(/\s+/);
   const named = waiting.find((cursor) => decisionCode(run, cursor) === code);
   const decides = name === 'approve' || name === 'reject';
+  if (decides && usedUp(state)) return 'amount';
   if (decides && waiting.length === 0) return 'nothing_waits';
   // What the person saw is no longer what waits.
   if (decides && !named && /^[0-9a-f]{4}$/.test(code)) return 'other_code';

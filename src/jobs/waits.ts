@@ -1,4 +1,4 @@
-import { type Event, ended, type State } from '../machine/index.ts';
+import { type Event, ended, type State, usedUp } from '../machine/index.ts';
 import type { Reminded } from './queues.ts';
 
 type Began = Omit<Reminded, 'count'>;
@@ -27,7 +27,7 @@ export function waitsBegun(events: readonly Event[]): Began[] {
 /** Whether this wait is still open and needs a person. */
 export function stillWaits(state: State, { of, since }: Began): boolean {
   if (ended(state)) return false;
-  if (of === 'run') return state.budget.exhausted !== undefined || state.blocked !== undefined;
+  if (of === 'run') return usedUp(state) !== undefined || state.blocked !== undefined;
   return Object.values(state.cursors).some(({ waiting }) => {
     if (!waiting) return false;
     const escalated = waiting.kind === 'review' && waiting.escalated !== undefined;

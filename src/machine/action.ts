@@ -41,7 +41,7 @@ export type Wait = { do: 'wait'; at?: string } & (
       witnessed?: true;
     }
   | { for: 'answer' }
-  | { for: 'budget'; unit: keyof Amount }
+  | { for: 'budget'; unit: keyof Amount; of?: 'run' }
   /** Without `at`: every task of the loop failed. */
   | { for: 'decision'; step: string }
 );

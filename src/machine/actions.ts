@@ -1,5 +1,6 @@
 import type { Definition } from '../schema/index.ts';
 import type { Action, Claim, Delegate } from './action.ts';
+import { type UsedUp, usedUp } from './budget-use.ts';
 import { isFenced } from './fence.ts';
 import { formatHandle } from './handle.ts';
 import { own } from './own-property.ts';
@@ -32,8 +33,8 @@ export function actions(definition: Definition, state: State, reader: Reader = {
   if (state.status === 'complete' || state.status === 'failed' || state.status === 'cancelled')
     return [{ do: 'nothing', because: state.status, run: state.run }];
   if (cursor) return [actionAt(definition, state, cursor, session)];
-  const { exhausted } = state.budget;
-  if (exhausted !== undefined) return [{ do: 'wait', for: 'budget', unit: exhausted }];
+  const over = usedUp(state);
+  if (over) return [{ do: 'wait', for: 'budget', unit: over.unit, ...scopeOf(over) }];
   if (state.blocked !== undefined) return [{ do: 'wait', for: 'decision', step: state.step }];
   const mine = Object.values(state.cursors).filter(({ lease }) => lease && lease.holder === session);
   return [
@@ -42,12 +43,14 @@ export function actions(definition: Definition, state: State, reader: Reader = {
   ];
 }
 
+const scopeOf = ({ of }: UsedUp): Pick<UsedUp, 'of'> => (of === undefined ? {} : { of });
+
 function actionAt(definition: Definition, state: State, cursor: Cursor, session: string | undefined): Action {
   const at = formatHandle(state.run, cursor.path, cursor.visit);
   const { checking, waiting, boundary } = cursor;
   if (checking) return { do: 'wait', for: 'gates', at };
-  const { exhausted } = state.budget;
-  if (exhausted !== undefined) return { do: 'wait', for: 'budget', unit: exhausted, at };
+  const over = usedUp(state);
+  if (over) return { do: 'wait', for: 'budget', unit: over.unit, ...scopeOf(over), at };
   if (waiting?.kind === 'review') return reviewAction(definition, state, cursor, waiting, session);
   if (waiting?.kind === 'question') return { do: 'wait', for: 'answer', at };
   if (waiting || state.blocked !== undefined) return { do: 'wait', for: 'decision', step: cursor.step, at };

@@ -1,5 +1,7 @@
 import type { Definition, Event, EventOf } from '../schema/index.ts';
+import { nothingSpent, usedUp } from './budget-use.ts';
 import { Draft } from './draft.ts';
+import { applyBudget, escalateBudget } from './evolve-budget.ts';
 import { cursorKey, outputKey, pathOf } from './handle.ts';
 import { importWorkflowState } from './import.ts';
 import { initialState } from './initial-state.ts';
@@ -48,7 +50,7 @@ export function settled(definition: Definition, draft: Draft, now: number): Stat
 
 function statusOf(definition: Definition, state: State): State['status'] {
   if (ended(state)) return state.status;
-  if (state.blocked !== undefined || state.budget.exhausted !== undefined) return 'waiting';
+  if (state.blocked !== undefined || usedUp(state)) return 'waiting';
   const cursors = Object.values(state.cursors);
   if (cursors.some((cursor) => cursor.waiting === undefined)) return 'running';
   const step = stepOf(definition, state.step);
@@ -90,7 +92,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       state.entered = state.entered ? { count: state.entered.count + 1, from: state.step } : { count: 1 };
       state.step = event.step;
       state.cursors = {};
-      state.budget = { turns: 0, tokens: 0, activeMs: 0, extra: {} };
+      state.budget = nothingSpent;
       delete state.blocked;
       delete state.arrival;
       delete state.arrivalForced;
@@ -200,41 +202,16 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       }));
     case 'review.decided':
       if (event.verdict !== 'escalate') return;
-      if (event.at === undefined) {
-        draft.root.budget = { ...draft.root.budget, escalated: event.feedback ?? '' };
-        return;
-      }
+      if (event.at === undefined) return escalateBudget(draft, event.feedback ?? '');
       return draft.editCursor(event.at, (cursor) =>
         cursor.waiting?.kind === 'review'
           ? { ...cursor, waiting: { ...cursor.waiting, by: 'human', escalated: event.feedback ?? '' } }
           : cursor,
       );
-    case 'budget.spent': {
-      const budget = draft.root.budget;
-      if (event.step !== draft.root.step) return;
-      draft.root.budget = {
-        ...budget,
-        turns: budget.turns + event.turns,
-        tokens: budget.tokens + event.tokens,
-        activeMs: budget.activeMs + event.activeMs,
-        lastAt: Math.max(budget.lastAt ?? 0, event.now),
-      };
-      return;
-    }
+    case 'budget.spent':
     case 'budget.exhausted':
-      draft.root.budget = { ...draft.root.budget, exhausted: event.what };
-      return;
-    case 'budget.extended': {
-      const { exhausted: _, escalated: _escalated, ...budget } = draft.root.budget;
-      const extra = { ...budget.extra };
-      for (const [what, amount] of Object.entries(event.amount)) {
-        // Object.entries widens the keys of Amount to string.
-        const key = what as keyof typeof extra;
-        extra[key] = (extra[key] ?? 0) + amount;
-      }
-      draft.root.budget = { ...budget, extra };
-      return;
-    }
+    case 'budget.extended':
+      return applyBudget(definition, draft, event);
     case 'question.asked': {
       const { id, at, text } = event;
       draft.edit('questions').push({ id, at, text });

@@ -3,6 +3,7 @@ export type * from './action.ts';
 export * from './actions.ts';
 export * from './adopt.ts';
 export * from './artifacts.ts';
+export * from './budget-use.ts';
 export * from './decide.ts';
 export type * from './effect.ts';
 export * from './evolve.ts';

@@ -1,4 +1,5 @@
 import type { Definition, EventOf } from '../schema/index.ts';
+import { nothingSpent } from './budget-use.ts';
 import type { State } from './state.ts';
 
 export function initialState(definition: Definition, event: EventOf<'run.started'>): State {
@@ -14,7 +15,7 @@ export function initialState(definition: Definition, event: EventOf<'run.started
     visits: {},
     tasks: {},
     outputs: {},
-    budget: { turns: 0, tokens: 0, activeMs: 0, extra: {} },
+    budget: nothingSpent,
     pivots: [],
     questions: [],
     notes: [],

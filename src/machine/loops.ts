@@ -1,6 +1,7 @@
 import type { CommandOf, Step, Task, TaskInput } from '../schema/index.ts';
 import type { Action } from './action.ts';
 import { type Batch, defined } from './batch.ts';
+import { usedUp } from './budget-use.ts';
 import { enterPosition, openLoop } from './flow.ts';
 import { loopNamed } from './import.ts';
 import { createLease, isExpired, renewLease, takeOver } from './lease.ts';
@@ -50,7 +51,7 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   const empty = command.tasks.length === 0;
   // New tasks cancel the request to leave the loop without tasks.
   const waits = awaiting?.waiting && (empty || awaiting.waiting.kind !== 'review');
-  if (waits || (here && state.budget.exhausted !== undefined)) return undefined;
+  if (waits || (here && usedUp(state))) return undefined;
   const list = taskListOf(state, step);
   const kept = tasksIn(list).filter((task) => task.end !== undefined || isHeld(state, step, task));
   const tasks = mergeTasks(kept, command.tasks, list);
@@ -185,7 +186,7 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
   if (byAgent(command) && command.session !== undefined && command.session !== command.holder) {
     return refuse('task_held', { why: 'other_holder' });
   }
-  if (state.budget.exhausted !== undefined) return undefined;
+  if (usedUp(state)) return undefined;
   const mine = cursors.filter((cursor) => cursor.lease?.holder === command.holder);
   const named = mine.find((cursor) => cursor.task === command.task);
   if (named) return renewLease(batch, named);

@@ -59,7 +59,8 @@ export interface RefusalParams {
     | { why: 'budget' }
     | { why: 'no_task_done'; step: string }
     | { why: 'gates_not_passed'; at: string };
-  amount_required: { unit: string; step: string };
+  amount_required: { unit: string; of?: 'run'; step: string };
+  no_budget: { step: string; units: string[] };
   no_pivot: { from: string; to?: string; steps: string[] };
   no_question: { open: string[] };
   no_boundary: Record<never, never>;

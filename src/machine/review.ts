@@ -1,5 +1,6 @@
 import type { Caller, CommandOf, Text } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
+import { allUsedUp, budgetUse, type UsedUp } from './budget-use.ts';
 import { complete, enterStep, reenterPosition } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
 import { outputKey, parseHandle } from './handle.ts';
@@ -18,13 +19,15 @@ export function review(batch: Batch, command: CommandOf<'review'>): Refusal | un
   if (repeatsApproval(batch, command)) return undefined;
   const named = command.at === undefined ? undefined : locate(batch, command.at);
   if (named && 'refusal' in named) return named.refusal;
-  if (state.budget.exhausted !== undefined) return reviewBudget(batch, command);
+  const over = allUsedUp(state);
+  if (over.length > 0) return reviewBudget(batch, command, over);
   if (state.blocked !== undefined) return reviewLoop(batch, command);
   const found = named ?? onlyWaiting(batch);
   if (found && 'refusal' in found) return found.refusal;
   const cursor = found && 'cursor' in found ? found.cursor : undefined;
   const waiting = cursor?.waiting;
   if (!cursor || !waiting || waiting.kind === 'question') {
+    if (command.verdict === 'approve' && command.amount) return grantAhead(batch, command);
     return refuse('not_waiting', {}, { action: { do: 'ask_status' } });
   }
   const at = batch.at(cursor);
@@ -105,22 +108,25 @@ function approve(
   return undefined;
 }
 
-function reviewBudget(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
-  const step = stepOf(batch.definition, batch.state.step);
+function reviewBudget(batch: Batch, command: CommandOf<'review'>, over: UsedUp[]): Refusal | undefined {
+  const { definition, state } = batch;
+  const step = stepOf(definition, state.step);
   if (!byPerson(command)) return personOnly('budget', { step: step.id });
   switch (command.verdict) {
-    case 'approve': {
-      const { exhausted } = batch.state.budget;
-      const amount = positive(command.amount);
-      if (!exhausted || !amount[exhausted]) {
-        return refuse('amount_required', { unit: exhausted ?? 'turns', step: step.id });
-      }
-      batch.emit('budget.extended', { amount, by: nameOf(command) });
-      return undefined;
-    }
+    case 'approve':
+      return amountLacks(batch, command, over) ?? grant(batch, command, over);
     case 'pivot': {
-      const target = step.budget?.on_pivot ?? step.review?.on_pivot;
-      return pivot(batch, undefined, command, target, 'BUDGET_PIVOT_FEEDBACK');
+      // A pivot gives the step a new budget, but not the run.
+      const run = over.filter(({ of }) => of === 'run');
+      const target =
+        step.budget?.on_pivot ??
+        (run.length > 0 ? definition.budget?.on_pivot : undefined) ??
+        step.review?.on_pivot;
+      return (
+        amountLacks(batch, command, run) ??
+        pivot(batch, undefined, command, target, 'BUDGET_PIVOT_FEEDBACK') ??
+        grant(batch, command, run)
+      );
     }
     case 'escalate':
       return emitDecision(batch, undefined, command);
@@ -129,6 +135,32 @@ function reviewBudget(batch: Batch, command: CommandOf<'review'>): Refusal | und
     case 'revise':
       return refuse('bad_verdict', { why: 'budget' });
   }
+}
+
+function amountLacks(
+  { state }: Batch,
+  command: CommandOf<'review'>,
+  over: readonly UsedUp[],
+): Refusal | undefined {
+  const amount = positive(command.amount);
+  const lacking = over.find(({ unit }) => !amount[unit]);
+  if (!lacking) return undefined;
+  const { unit, of } = lacking;
+  return refuse('amount_required', { unit, ...defined({ of }), step: state.step });
+}
+
+function grant(batch: Batch, command: CommandOf<'review'>, to: readonly Pick<UsedUp, 'of'>[]): undefined {
+  const [amount, by] = [positive(command.amount), nameOf(command)];
+  for (const { of } of to) batch.emit('budget.extended', { amount, by, ...defined({ of }) });
+}
+
+/** More of a budget before it is used up: of the step, if it limits one of these units, else of the run. */
+function grantAhead(batch: Batch, command: CommandOf<'review'>): Refusal | undefined {
+  if (!byPerson(command)) return personOnly('budget', { step: batch.state.step });
+  const amount = positive(command.amount);
+  const use = budgetUse(batch.definition, batch.state).find(({ unit }) => amount[unit]);
+  if (!use) return refuse('no_budget', { step: batch.state.step, units: Object.keys(amount) });
+  return grant(batch, command, [use]);
 }
 
 /** Every task failed: repeat the loop, pivot or abandon. */

@@ -13,6 +13,7 @@ import type {
   SessionFacts,
   Task,
   Text,
+  Told,
 } from '../schema/index.ts';
 import type { Position } from './handle.ts';
 
@@ -53,7 +54,12 @@ export interface State {
   );
   /** Why the run waits although no position does: every task of the loop failed. */
   blocked?: string;
+  /** Of the current step. */
   budget: Spent;
+  /** Of the run, where the workflow has a budget. */
+  total?: Spent;
+  /** The cumulative figures that each session has told. */
+  told?: Record<string, Told>;
   pivots: Pivot[];
   questions: Question[];
   notes: Note[];
@@ -170,8 +176,10 @@ export interface Spent {
   turns: number;
   tokens: number;
   activeMs: number;
+  /** In US dollars. */
+  cost?: number;
   lastAt?: number;
-  /** Granted on top of what the step allows. */
+  /** Granted on top of what the workflow allows. */
   extra: Amount;
   exhausted?: keyof Amount;
   /** What was said when the budget review was handed on. */

@@ -4,6 +4,7 @@ import { actions } from './actions.ts';
 import { adoptedInstructions } from './adopt.ts';
 import { defined } from './batch.ts';
 import { instructionsOpen } from './boundary.ts';
+import { usedUp } from './budget-use.ts';
 import { isFenced } from './fence.ts';
 import { formatHandle, parseHandle } from './handle.ts';
 import { own } from './own-property.ts';
@@ -69,7 +70,7 @@ export type WaitingFor =
   | { for: 'review'; by: string; leaves?: string; escalated?: string }
   | { for: 'question'; by: 'human'; question: string }
   | { for: 'blocked'; by: 'human'; reason: string }
-  | { for: 'budget'; by: 'human'; unit: keyof Amount; step: string; escalated?: string };
+  | { for: 'budget'; by: 'human'; unit: keyof Amount; of?: 'run'; step: string; escalated?: string };
 
 export interface Phase {
   current: number;
@@ -245,18 +246,12 @@ function listTasks(state: State, step: Step, status: Status, session: string | u
 }
 
 function addWaiting(definition: Definition, state: State, cursor: Cursor | undefined, status: Status): void {
-  const { exhausted } = state.budget;
+  const over = usedUp(state);
   const waiting = cursor?.waiting;
   if (ended(state)) return;
-  if (exhausted !== undefined) {
-    const { escalated } = state.budget;
-    status.waiting = {
-      for: 'budget',
-      by: 'human',
-      unit: exhausted,
-      step: state.step,
-      ...defined({ escalated }),
-    };
+  if (over) {
+    const { unit, of, escalated } = over;
+    status.waiting = { for: 'budget', by: 'human', unit, step: state.step, ...defined({ of, escalated }) };
   } else if (cursor && waiting?.kind === 'review') {
     const { by, escalated } = waiting;
     const leaves = awaitsTasks(definition, cursor) ? cursor.step : undefined;

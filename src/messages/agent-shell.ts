@@ -1,5 +1,6 @@
 import { commandName } from '../command-name.ts';
 import type { Action, Claim } from '../machine/index.ts';
+import { moreOf } from './budget.ts';
 import { listed } from './lists.ts';
 import type { Voice } from './voice.ts';
 
@@ -97,7 +98,7 @@ export const waitCommands = {
 export function decisionFor(action: Extract<Action, { do: 'wait' }>, run: string | undefined): string[] {
   const commands =
     action.for === 'budget'
-      ? [`review approve --${action.unit} 20`, 'review abandon']
+      ? [`review approve --${action.unit} ${moreOf[action.unit]}`, 'review pivot "why"', 'review abandon']
       : waitCommands[action.for];
   return commands.map((command) => commandFor(command, run));
 }

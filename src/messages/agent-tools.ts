@@ -83,7 +83,7 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
     case 'answer':
       return `End your turn. The user decides with: ${decisionCommand('question')}`;
     case 'budget':
-      return `End your turn. The user decides with: ${commandName()} review approve --${action.unit} N`;
+      return `The budget is used up, so the work stops here: end your turn. The user decides with: ${commandName()} review approve --${action.unit} N`;
     case 'decision':
       return at === undefined
         ? `Call workflow_set_tasks with more tasks for '${action.step}', or end your turn. The user decides with: ${decisionCommand('blocked')}`

@@ -1,5 +1,6 @@
 export * from './agent-shell.ts';
 export * from './agent-tools.ts';
+export * from './budget.ts';
 export * from './fit-tokens.ts';
 export * from './lists.ts';
 export * from './person.ts';

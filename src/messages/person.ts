@@ -9,6 +9,7 @@ import {
   type NextCommands,
   waitCommands,
 } from './agent-shell.ts';
+import { budgetNotice } from './budget.ts';
 
 /** The agent's session that works on a run; if there is none, the program that opens one, where it is known. */
 export type AgentSession =
@@ -109,7 +110,7 @@ export function noticeForPerson(action: Action, code = ''): string | undefined {
     answer: 'waits for your answer. Type /stepfast:answer TEXT',
     decision: `is blocked and waits for you. Type /stepfast:reject${given} WHAT TO DO INSTEAD, or in a terminal: ${commandName()} rewind`,
     gates: undefined,
-    budget: undefined,
+    budget: action.for === 'budget' ? budgetNotice(action) : undefined,
   }[action.for];
   return text;
 }

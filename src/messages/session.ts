@@ -212,7 +212,16 @@ export const holdSetText = (command: string | undefined): string =>
   command === undefined
     ? 'Stepfast: hold removed.'
     : `Stepfast: sessions here continue until '${command}' passes, for 24 hours. To remove it: /stepfast:hold off`;
-export const typedDecisions = ['approve', 'reject', 'answer', 'done', 'cancel', 'trust', 'hold'] as const;
+export const typedDecisions = [
+  'approve',
+  'reject',
+  'answer',
+  'budget',
+  'done',
+  'cancel',
+  'trust',
+  'hold',
+] as const;
 export type TypedDecision = (typeof typedDecisions)[number];
 
 /** The same decision at a terminal. */
@@ -221,6 +230,7 @@ export function terminalCommand(name: TypedDecision, run?: string): string {
     approve: 'approve',
     reject: 'reject "why"',
     answer: 'answer "your answer"',
+    budget: 'review approve --turns 20',
     done: 'advance --output "what was done"',
     cancel: 'cancel',
     trust: 'trust',
@@ -230,10 +240,12 @@ export function terminalCommand(name: TypedDecision, run?: string): string {
 }
 
 /** To the person: the command lacks something. */
-export const usageText = (name: 'reject' | 'answer' | 'hold'): string =>
+export const usageText = (name: 'reject' | 'answer' | 'budget' | 'hold'): string =>
   ({
     reject: 'Stepfast: say what to change: /stepfast:reject WHY',
     answer: 'Stepfast: type the answer: /stepfast:answer TEXT',
+    budget:
+      'Stepfast: say how much more: /stepfast:budget +20 turns (or tokens, minutes, dollars). Also: /stepfast:budget pivot WHY, escalate WHY, abandon',
     hold: 'Stepfast: name a command: /stepfast:hold npm test. To remove a hold: /stepfast:hold off',
   })[name];
 export const nothingOpenText =

@@ -1,4 +1,5 @@
 import type { Action, Status, WaitingFor } from '../machine/index.ts';
+import { usedUpText } from './budget.ts';
 
 /** Follows `review`: what it is about, where that is not the work, and why it was escalated. */
 export const reviewDetails = ({ leaves, escalated }: Extract<WaitingFor, { for: 'review' }>): string =>
@@ -14,8 +15,8 @@ export function waitingText(waiting: WaitingFor): string {
     case 'blocked':
       return waiting.reason;
     case 'budget': {
-      const { unit, step, escalated } = waiting;
-      return `the ${unit} of '${step}' are used up${escalated === undefined ? '' : `; escalated: ${escalated}`}`;
+      const { escalated } = waiting;
+      return `${usedUpText(waiting)}${escalated === undefined ? '' : `; escalated: ${escalated}`}`;
     }
   }
 }

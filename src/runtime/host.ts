@@ -96,6 +96,13 @@ export interface Rendered {
 /** Whether injected text is in the conversation; `unknown` where the host cannot say. */
 export type Arrival = 'whole' | 'cut' | 'missing' | 'unknown';
 
+/** What a session has spent, as far as the host tells it. */
+export interface Spending {
+  turns: number;
+  tokens: number;
+  activeMs: number;
+}
+
 export interface Compaction {
   trigger: 'manual' | 'auto';
   summary: string;
@@ -173,6 +180,8 @@ export interface Host {
   arrival?(transcript: string, injected: { id: string; text: string }): Arrival;
   /** The last compaction in the end of a transcript. */
   lastCompaction?(transcript: string): Compaction | undefined;
+  /** What the session and its subagents have spent since a time. Absent: budgets of turns and tokens do not count. */
+  spending?(transcript: string, since: number): Promise<Spending>;
   /** Equal for tool calls that the model made in one message; undefined where the transcript does not show it. */
   callGroup?(transcript: string, callId: string): string | undefined;
   /** What the host's status line command reads from stdin. Absent: there is no status line. */

@@ -126,7 +126,15 @@ const commandSchema = z.discriminatedUnion('type', [
   command('boundary', { by: resetBy, saw, at }),
   command('proceed', { at }),
   command('session', { event: sessionEvent }),
-  command('spend', { turns: amount.optional(), tokens: amount.optional(), at }),
+  /** With a source, cumulative figures of a session; else amounts to add. */
+  command('spend', {
+    source: word.optional(),
+    turns: amount.optional(),
+    tokens: amount.optional(),
+    activeMs: amount.optional(),
+    cost: amount.optional(),
+    at,
+  }),
   command('rewind', { to: word }),
   command('cancel', { reason: words.optional() }),
 ]);

@@ -75,6 +75,12 @@ const budget = z
     turns: positive.describe('Turns of the agent.').exactOptional(),
     tokens: positive.describe('Tokens, where the host tells them.').exactOptional(),
     minutes: positive.describe('Minutes of active time.').exactOptional(),
+    cost: z
+      .number()
+      .min(0.01)
+      .max(1_000_000)
+      .describe('US dollars, where the host tells them.')
+      .exactOptional(),
     on_pivot: id.describe('The step to return to on a pivot.').exactOptional(),
   })
   .describe('When any of these runs out, the run waits for a budget review.');
@@ -207,6 +213,7 @@ export const workflowSchema = z
       .record(id, scalar)
       .describe('Context variables shown in every briefing; plan_id fills {plan_id}.')
       .exactOptional(),
+    budget: budget.exactOptional(),
     briefing: z
       .strictObject({
         budget: z

@@ -15,6 +15,7 @@ import {
   runner,
   saw,
   taskFields,
+  told,
   verdictSchema,
   witnesses,
   word,
@@ -182,9 +183,19 @@ const createEventSchema = () =>
       by: word,
       feedback: words.exactOptional(),
     }),
-    event('budget.spent', { step: id, turns: amount, tokens: amount, activeMs: amount }),
-    event('budget.exhausted', { what: amounts.keyof() }),
-    event('budget.extended', { amount: amounts, by: word }),
+    event('budget.spent', {
+      step: id,
+      turns: amount,
+      tokens: amount,
+      activeMs: amount,
+      cost: amount.exactOptional(),
+      /** The session, and the figures that it has told so far. */
+      source: word.exactOptional(),
+      told: told.exactOptional(),
+    }),
+    /** Absent `of` means the step. */
+    event('budget.exhausted', { what: amounts.keyof(), of: z.literal('run').exactOptional() }),
+    event('budget.extended', { amount: amounts, by: word, of: z.literal('run').exactOptional() }),
     event('question.asked', { id: word, at: handle, text: words }),
     event('question.answered', { id: word, answer: words }),
     event('note.added', {

@@ -29,7 +29,11 @@ export const amounts = z.strictObject({
   turns: amount.exactOptional(),
   tokens: amount.exactOptional(),
   minutes: amount.exactOptional(),
+  cost: amount.exactOptional(),
 });
+
+/** Cumulative figures of a session. */
+export const told = z.strictObject({ turns: amount, tokens: amount, activeMs: amount, cost: amount });
 
 export const adopted = z.strictObject({
   source: path,
@@ -100,6 +104,7 @@ export type NoteKind = z.infer<typeof noteKindSchema>;
 export type ResetBy = z.infer<typeof resetBy>;
 export type Saw = z.infer<typeof saw>;
 export type Proof = z.infer<typeof proofs>;
+export type Told = z.infer<typeof told>;
 export type Amount = z.infer<typeof amounts>;
 export type Adopted = z.infer<typeof adopted>;
 export type GateResult = z.infer<typeof gateResult>;

@@ -19,6 +19,14 @@ steps:
   - { id: ship, type: action, instructions: Ship it. }
 `);
 
+const budgetedDefinition = loadWorkflowTemplateFromString(`
+name: budgeted
+description: Budgets
+budget: { tokens: 1000 }
+steps:
+  - { id: make, type: action, instructions: Make it., budget: { turns: 4 } }
+`);
+
 export const advance = (at: string, output: string, now = 2): Command => ({
   type: 'advance',
   now,
@@ -107,6 +115,21 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       expect(replies.filter(({ reply }) => 'step' in reply && !reply.replayed)).toHaveLength(1);
       const events = (await engine.entries(run)).flatMap((entry) => entry.events);
       expect(events.filter(({ type }) => type === 'position.completed')).toHaveLength(1);
+    });
+
+    test('A1: what two processes report of one session at once counts once', async () => {
+      const engine = await create();
+      const { run } = await engine.begin(budgetedDefinition, { type: 'start', now: 1 });
+      const report = (turns: number): Promise<unknown> =>
+        engine.execute(run, { type: 'spend', now: 2, session: 's', source: 's', turns, tokens: 10 * turns });
+      await Promise.all([1, 2, 3, 3, 2, 1, 3].map(report));
+      expect((await engine.view(run))?.state).toMatchObject({
+        status: 'running',
+        budget: { turns: 3, tokens: 30 },
+        total: { turns: 3, tokens: 30 },
+      });
+      await Promise.all([report(4), report(4)]);
+      expect((await engine.view(run))?.state).toMatchObject({ status: 'waiting', budget: { turns: 4 } });
     });
 
     test('a start that is repeated with its key begins nothing new; the id with another key is taken', async () => {

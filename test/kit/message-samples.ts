@@ -41,6 +41,7 @@ export const actionSamples: Action[] = [
   { do: 'wait', for: 'review', by: { agent: 'critic' }, at, ownWork: true, witnessed: true },
   { do: 'wait', for: 'answer', at },
   { do: 'wait', for: 'budget', unit: 'turns', at },
+  { do: 'wait', for: 'budget', unit: 'cost', of: 'run', at },
   { do: 'wait', for: 'decision', step: 'build', at },
   { do: 'wait', for: 'decision', step: 'build' },
   { ...claim, ready: ['t1', 't2'] },
@@ -175,7 +176,11 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
   already_waiting: [{ at }],
   not_waiting: [{}],
   bad_verdict: [{ why: 'budget' }, { why: 'no_task_done', step: 'build' }, { why: 'gates_not_passed', at }],
-  amount_required: [{ unit: 'turns', step: 'build' }],
+  amount_required: [
+    { unit: 'turns', step: 'build' },
+    { unit: 'cost', of: 'run', step: 'build' },
+  ],
+  no_budget: [{ step: 'build', units: ['turns'] }],
   no_pivot: [
     { from: 'build', steps: ['plan', 'build'] },
     { from: 'build', to: 'ship', steps: ['plan', 'build'] },

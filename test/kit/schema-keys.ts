@@ -12,6 +12,7 @@ const places: Record<string, string> = {
   'loops.*[].gate[]': 'Gate',
   'steps[].review': 'Review',
   'steps[].budget': 'Budget',
+  budget: 'Budget',
   'transitions[]': 'Transition',
   'critical_artifacts.always_load[]': 'Critical artifact',
   'critical_artifacts.conditional_load[]': 'Critical artifact',

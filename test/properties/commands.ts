@@ -13,6 +13,8 @@ export interface Memory {
   handles: string[];
   gateRuns: string[];
   count: number;
+  /** Sessions tell what they have spent so far; without it, amounts are added as the stored digests have it. */
+  tells?: true;
 }
 
 export const memory = (): Memory => ({ now: 1_000_000, handles: [], gateRuns: [], count: 0 });
@@ -119,7 +121,15 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
     case 26:
       return { ...person, type: 'proceed', ...where };
     case 27:
-      return { ...caller, type: 'spend', turns: 1, tokens: 10, ...(dice.one(3) ? where : {}) };
+      // A session tells its own figures, which grow with time; without one they are added.
+      return {
+        ...caller,
+        type: 'spend',
+        ...(caller.session === undefined || !memory.tells
+          ? { turns: 1, tokens: 10 }
+          : { source: caller.session, turns: Math.floor(caller.now / 60_000) % 50, tokens: 10 }),
+        ...(dice.one(3) ? where : {}),
+      };
     case 28: {
       const to = dice.pick(definition.steps)?.id ?? 's0';
       return dice.one(2) ? { ...person, type: 'rewind', to } : { ...caller, type: 'start', run: state.run };

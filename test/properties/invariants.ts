@@ -19,7 +19,7 @@ import {
   type Wait,
 } from '../../src/machine/index.ts';
 import { nextForTools, refusalText, toolVoice } from '../../src/messages/index.ts';
-import { Dice, memory, randomCommand, receiptsFor } from './commands.ts';
+import { Dice, type Memory, memory, randomCommand, receiptsFor } from './commands.ts';
 
 class Broken extends Error {}
 
@@ -31,7 +31,7 @@ function must(holds: boolean, what: string): void {
 export function checkRun(definition: Definition, seed: number, length: number): Event[] {
   deepFreeze(definition);
   const dice = new Dice(seed);
-  const remembered = memory();
+  const remembered: Memory = { ...memory(), tells: true };
   const watch = new Watch(definition);
   let state = watch.step(null, { type: 'start', now: remembered.now, run: 'random-1-abcd', session: 'A' });
   if (dice.one(2)) {

@@ -37,6 +37,7 @@ export const decide: readonly Command[] = [
       ['--turns <n>', 'More turns for a budget'],
       ['--tokens <n>', 'More tokens for a budget'],
       ['--minutes <n>', 'More minutes for a budget'],
+      ['--cost <n>', 'More US dollars for a budget'],
       ['--as <name>', 'Name of the reviewing agent'],
       atOption,
       runOption,

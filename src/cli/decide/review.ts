@@ -20,6 +20,7 @@ export const options = {
   turns: { type: 'string' },
   tokens: { type: 'string' },
   minutes: { type: 'string' },
+  cost: { type: 'string' },
 } as const;
 
 const verdicts: readonly Verdict[] = ['approve', 'revise', 'pivot', 'escalate', 'abandon'];
@@ -27,8 +28,8 @@ const verdicts: readonly Verdict[] = ['approve', 'revise', 'pivot', 'escalate', 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'verdict' });
   const verdict = verdictOf(positionals[0] ?? '');
-  const { feedback, to, turns, tokens, minutes } = values;
-  const amounts = { turns, tokens, minutes };
+  const { feedback, to, turns, tokens, minutes, cost } = values;
+  const amounts = { turns, tokens, minutes, cost };
   const amount = Object.fromEntries(
     Object.entries(amounts).flatMap(([name, text]) =>
       text === undefined ? [] : [[name, wholeNumber(text, name)]],

@@ -1,7 +1,7 @@
 import { commandName } from '../../command-name.ts';
-import { type Cursor, formatHandle, type State } from '../../machine/index.ts';
+import { budgetUse, type Cursor, formatHandle, type State, usedUp } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
-import { ago, printable, wrap } from '../../messages/index.ts';
+import { ago, budgetText, printable, usedUpText, wrap } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
@@ -28,7 +28,7 @@ export async function decidable(
   const view = await runtime.engine.view(found.run);
   if (!view) return nothingWaits(found.run);
   const { state } = view;
-  if (state.budget.exhausted !== undefined || state.blocked !== undefined) return { view };
+  if (usedUp(state) || state.blocked !== undefined) return { view };
   const waiting = Object.values(state.cursors).filter(
     (cursor) => cursor.waiting && cursor.waiting.kind !== 'question' && isMeant(state, cursor, wanted.at),
   );
@@ -67,13 +67,10 @@ export async function showDecision(
   const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, symbols.more)}\n`);
   line(['bold', state.run], ...(state.summary === undefined ? [] : ['  ', printable(state.summary)]));
   line(['dim', 'position  '], ['bold', cursor?.path ?? state.step]);
-  if (state.budget.exhausted !== undefined) {
-    const { turns, tokens, activeMs, exhausted } = state.budget;
-    line(
-      ['dim', 'budget    '],
-      ['yellow', `the ${exhausted} are used up`],
-      `  ${turns} turns, ${tokens} tokens, ${Math.round(activeMs / 60_000)} minutes so far`,
-    );
+  const over = usedUp(state);
+  if (over) {
+    line(['dim', 'budget    '], ['yellow', usedUpText({ ...over, step: state.step })]);
+    for (const use of budgetUse(definition, state)) line(['dim', '          '], budgetText(use));
   }
   if (state.blocked !== undefined) line(['dim', 'blocked   '], ['yellow', printable(state.blocked)]);
   if (!cursor) return;

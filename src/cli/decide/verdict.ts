@@ -1,7 +1,7 @@
 import { commandName } from '../../command-name.ts';
-import type { CommandOf, Verdict } from '../../machine/index.ts';
+import { allUsedUp, type CommandOf, type Verdict } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
-import { printable } from '../../messages/index.ts';
+import { moreOf, printable, usedUpText } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import { person, personOnly } from '../caller.ts';
 import { confirm, printDeclined } from '../confirm.ts';
@@ -56,17 +56,17 @@ function wouldRefuse(
   { view, cursor }: Decidable,
   { verdict, amount = {} }: Decision,
 ): RefusalText | undefined {
-  const { exhausted } = view.state.budget;
+  const over = allUsedUp(view.state);
+  const lacking = over.find(({ unit }) => !amount[unit]);
   if (verdict !== 'approve') return undefined;
-  if (exhausted !== undefined && !amount[exhausted]) {
-    const message = `The ${exhausted} of '${view.state.step}' are used up.`;
+  if (lacking) {
     return {
       code: 'amount_required',
-      message,
-      next: `Add more: ${commandName()} review approve --${exhausted} 20`,
+      message: `T${usedUpText({ ...lacking, step: view.state.step }).slice(1)}.`,
+      next: `Add more: ${commandName()} review approve --${lacking.unit} ${moreOf[lacking.unit]}`,
     };
   }
-  if (exhausted !== undefined || cursor?.waiting?.kind === 'review') return undefined;
+  if (over.length > 0 || cursor?.waiting?.kind === 'review') return undefined;
   const next = `Unblock it: ${commandName()} reject "what to do differently"`;
   return {
     code: 'bad_verdict',

@@ -1,10 +1,12 @@
 import {
+  allUsedUp,
   type Command,
   type Cursor,
   type Definition,
   formatHandle,
   type State,
   type Step,
+  usedUp,
 } from '../../machine/index.ts';
 import type { Player } from './walk.ts';
 
@@ -14,8 +16,7 @@ const person = { kind: 'person', name: 'you' } as const;
 export const succeed =
   (tasks: number): Player =>
   (definition, state, now) => {
-    const waits = state.budget.exhausted !== undefined;
-    if (waits) return { now, actor: person, type: 'review', verdict: 'approve', amount: more(state) };
+    if (usedUp(state)) return { now, actor: person, type: 'review', verdict: 'approve', amount: more(state) };
     const cursor =
       Object.values(state.cursors).find((open) => !open.waiting) ?? Object.values(state.cursors)[0];
     return cursor ? moveAt(state, cursor, now, tasks, definition) : claimNext(definition, state, now);
@@ -104,7 +105,7 @@ export function scripted(moves: readonly ScriptedMove[], tasks: number): Player 
       return { now, type: 'setTasks', loop: state.step, tasks: list };
     }
     if (move.review) {
-      const amount = state.budget.exhausted === undefined ? undefined : more(state);
+      const amount = usedUp(state) ? more(state) : undefined;
       const { review: verdict, feedback } = move;
       return { now, actor: person, type: 'review', verdict, feedback, amount };
     }
@@ -163,7 +164,7 @@ function gatesFinished(cursor: Cursor, now: number, passes: (what: string) => bo
 const createTasks = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `task-${index + 1}`, title: `Task ${index + 1}` }));
 
-const more = (state: State) => ({ [state.budget.exhausted ?? 'turns']: 1_000_000 });
+const more = (state: State) => Object.fromEntries(allUsedUp(state).map(({ unit }) => [unit, 1_000_000]));
 
 const handleOf = (state: State, cursor: Cursor): string => formatHandle(state.run, cursor.path, cursor.visit);
 

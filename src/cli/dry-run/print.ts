@@ -1,5 +1,5 @@
 import type { Definition, Event, Receipt, State } from '../../machine/index.ts';
-import { count, printable, refusalText, shellVoice } from '../../messages/index.ts';
+import { count, printable, refusalText, shellVoice, unitText } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import type { Move } from './walk.ts';
@@ -148,7 +148,13 @@ function describe(event: Event, state: State | null, symbols: Symbols, counts: C
         ? []
         : [['    ', ['yellow', `${note} ${printable(event.task)}`], ` ${event.end}`]];
     case 'budget.exhausted':
-      return [['    ', ['yellow', `${note} budget`], ` ${event.what} exhausted`]];
+      return [
+        [
+          '    ',
+          ['yellow', `${note} budget`],
+          `${event.of === 'run' ? ' of the run' : ''}: ${unitText(event.what)} used up`,
+        ],
+      ];
     case 'budget.extended':
       counts.reviews += 1;
       return [['    ', ['magenta', `${ok} budget`], ' raised']];

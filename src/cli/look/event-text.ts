@@ -1,4 +1,5 @@
 import type { Event } from '../../machine/index.ts';
+import { unitText } from '../../messages/index.ts';
 import type { Span } from '../paint.ts';
 import { openingOf } from '../view/evidence.ts';
 import type { Symbols } from '../view/symbols.ts';
@@ -73,7 +74,12 @@ export function describeEvent(event: Event, symbols: Symbols): Span[] | undefine
     case 'review.decided':
       return [['magenta', event.verdict], ` ${path} by ${event.by}`, ...note(event.feedback)];
     case 'budget.exhausted':
-      return [['yellow', `${waits} budget exhausted: ${event.what}`]];
+      return [
+        [
+          'yellow',
+          `${waits} budget${event.of === 'run' ? ' of the run' : ''} used up: ${unitText(event.what)}`,
+        ],
+      ];
     case 'budget.extended':
       return [
         ['magenta', 'budget raised'],

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { hosts } from '../../hosts/index.ts';
-import type { State } from '../../machine/index.ts';
-import { ago, columnsOf, printable, truncate } from '../../messages/index.ts';
+import { budgetUse, isLow, type State, usedUp } from '../../machine/index.ts';
+import { ago, budgetText, columnsOf, printable, truncate } from '../../messages/index.ts';
 import {
   createBindings,
   createEndNotices,
@@ -73,7 +73,7 @@ async function lineFor(
   return `${[first, ...rest].join(styled('dim', ' · ', colour))}\n`;
 }
 
-function runParts({ phase, state }: RunSummary, session: string): Part[] {
+function runParts({ phase, state, definition }: RunSummary, session: string): Part[] {
   const cursors = Object.values(state.cursors);
   const name = `${state.workflow} ${phase.current}/${phase.total} ${phase.name}${taskOf(state, session)}`;
   const waiting = cursors.find((cursor) => cursor.waiting)?.waiting;
@@ -83,11 +83,16 @@ function runParts({ phase, state }: RunSummary, session: string): Part[] {
       [over[state.status], `${state.status === 'complete' ? '✓' : '✗'} ${state.workflow} ${state.status}`],
     ];
   const where: Part = [['bold', 'cyan'], name];
-  if (state.budget.exhausted !== undefined) return [where, ['yellow', 'budget used up']];
+  if (usedUp(state)) return [where, ['yellow', 'budget used up']];
   if (waiting) return [where, ['yellow', waitingWords(waiting)]];
   if (cursors.some(({ checking }) => checking)) return [where, ['cyan', 'gates are running']];
   const action = cursors.find(({ boundary }) => boundary?.state === 'requested')?.boundary?.action;
-  return action === undefined ? [where] : [where, ['yellow', `waiting for /${action}`]];
+  const low = definition && budgetUse(definition, state).find(isLow);
+  return [
+    where,
+    ...(action === undefined ? [] : [['yellow', `waiting for /${action}`] as const]),
+    ...(low ? [['yellow', budgetText(low)] as const] : []),
+  ];
 }
 
 /** The session's task in a loop, and how many of the loop's tasks have ended. */

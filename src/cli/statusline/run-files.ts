@@ -1,13 +1,14 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastKnownRun } from '../../hooks/index.ts';
-import type { Event, State } from '../../machine/index.ts';
+import type { Definition, Event, State } from '../../machine/index.ts';
 import type { Project } from '../../workspace/index.ts';
 
 /** A run as its last writer left it, not verified against the journal. */
 export interface RunSummary {
   phase: { current: number; total: number; name: string };
   state: State;
+  definition: Definition | undefined;
 }
 
 export interface LastGate {
@@ -24,11 +25,19 @@ export function readRun(project: Project, run: string): RunSummary | undefined {
   try {
     const read = JSON.parse(readFileSync(fileOf(project, run, 'state.json'), 'utf8'));
     // Only the store writes this file.
-    return { phase: read.phase, state: read.snapshot.state as State };
+    return { phase: read.phase, state: read.snapshot.state as State, definition: definitionOf(project, run) };
   } catch {
     // A run on a server has no such file; hooks cache its last known state.
     const known = lastKnownRun(project, run);
-    return known && { phase: known.phase, state: known.view.state };
+    return known && { phase: known.phase, state: known.view.state, definition: known.view.definition };
+  }
+}
+
+function definitionOf(project: Project, run: string): Definition | undefined {
+  try {
+    return JSON.parse(readFileSync(fileOf(project, run, 'workflow.json'), 'utf8')).definition;
+  } catch {
+    return undefined;
   }
 }
 

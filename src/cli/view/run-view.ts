@@ -1,14 +1,18 @@
 import { commandName } from '../../command-name.ts';
 import {
+  budgetUse,
   type Definition,
+  ended,
   formatHandle,
+  isLow,
   type Output,
   parseHandle,
   type Receipt,
   type State,
   type Status,
+  usedUp,
 } from '../../machine/index.ts';
-import { type AgentSession, ago, count, printable } from '../../messages/index.ts';
+import { type AgentSession, ago, budgetText, count, printable } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { evidenceOf, openingOf } from './evidence.ts';
@@ -51,6 +55,12 @@ export function runLines(view: RunView, io: Io): string[] {
     ...(state.summary === undefined ? [] : [line([printable(state.summary)])]),
     '',
     ...phaseLines(definition, state, symbols, io.stdout.columns).map(line),
+    ...(ended(state) ? [] : budgetUse(definition, state)).map((use) =>
+      line([
+        ['dim', 'budget  '],
+        [isLow(use) ? 'yellow' : 'dim', budgetText(use)],
+      ]),
+    ),
     ...(shown.length > 0 ? [''] : []),
     ...(done.length > shown.length
       ? [line([['dim', `${symbols.more} ${done.length - shown.length} earlier, see: ${commandName()} log`]])]
@@ -126,7 +136,7 @@ export function positionText(state: State): string {
     return state.status;
   const cursors = Object.values(state.cursors);
   const [only, second] = cursors;
-  if (state.budget.exhausted !== undefined) return `${state.step} waits: budget`;
+  if (usedUp(state)) return `${state.step} waits: budget`;
   if (!only) return state.blocked === undefined ? state.step : `${state.step} is blocked`;
   if (second) return `${state.step}, ${cursors.length} positions`;
   if (only.checking) return `${only.path}, gates running`;

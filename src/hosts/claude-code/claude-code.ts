@@ -6,6 +6,7 @@ import { capabilities } from './capabilities.ts';
 import { lastCompaction } from './last-compaction.ts';
 import { hostName, parse } from './parse-payload.ts';
 import { contextCharacters, render } from './render.ts';
+import { spending } from './spending.ts';
 import { parseStatusLine } from './status-line.ts';
 import { typed } from './typed.ts';
 
@@ -34,6 +35,7 @@ export const claudeCode: Host = {
   arrival,
   callGroup,
   lastCompaction,
+  spending,
   stopsIn,
   typed,
   parseStatusLine,

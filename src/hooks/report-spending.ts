@@ -1,0 +1,23 @@
+import { ended, hasBudget } from '../machine/index.ts';
+import type { Loaded } from '../store/index.ts';
+import type { HookEvent } from './hook-event.ts';
+
+/**
+ * Tells a run with a budget what the session has spent on it so far, and returns the run as it is then. `at` is the
+ * position that it was spent on, where the run has moved meanwhile.
+ */
+export async function reportSpending(
+  { host, input, context, session }: HookEvent,
+  view: Loaded,
+  at?: string,
+): Promise<Loaded> {
+  const { transcript } = input;
+  const { run, definition, state } = view;
+  const since = state.sessions[session]?.startedAt;
+  if (!host.spending || !hasBudget(definition) || ended(state)) return view;
+  if (transcript === undefined || since === undefined) return view;
+  const spent = await host.spending(transcript, since);
+  const command = { type: 'spend', now: context.now(), session, source: session, ...spent } as const;
+  await context.engine.execute(run, { ...command, ...(at === undefined ? {} : { at }) });
+  return (await context.engine.view(run)) ?? view;
+}
