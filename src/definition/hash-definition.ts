@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Definition } from '../machine/index.ts';
 
-/** `sha256:` and the hex digest of the definition as JSON with sorted keys: what a run pins and a person trusts. */
-export function hashDefinition(definition: Definition): string {
-  return `sha256:${createHash('sha256').update(canonical(definition)).digest('hex')}`;
-}
+/** What a run pins. */
+export const hashDefinition = (definition: Definition): string => hashJson(definition);
 
-function canonical(value: unknown): string {
+/** `sha256:` and the hex digest of the value as JSON with sorted keys. */
+export const hashJson = (value: unknown): string =>
+  `sha256:${createHash('sha256').update(canonical(value)).digest('hex')}`;
+
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const parts = Object.entries(value)

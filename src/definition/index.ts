@@ -8,7 +8,8 @@ export {
   type WorkflowDirectory,
   workflowSearchPath,
 } from './find-workflow.ts';
-export { hashDefinition } from './hash-definition.ts';
+export { compareGrants, grantsOf, hashGrants, needsTrust } from './grants.ts';
+export { hashDefinition, hashJson } from './hash-definition.ts';
 export { workflowJsonSchema } from './json-schema.ts';
 export { commandsOf, excludedFrom, gatesOf } from './list-gates.ts';
 export { type ListedWorkflow, listWorkflows } from './list-workflows.ts';

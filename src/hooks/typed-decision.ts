@@ -1,4 +1,4 @@
-import { commandsOf } from '../definition/index.ts';
+import { grantsOf, hashGrants } from '../definition/index.ts';
 import { handleOf, usedUp } from '../machine/index.ts';
 import {
   decidedText,
@@ -119,11 +119,12 @@ function requestFor(
 export function trust({ resolve, trust: trusted }: LocalWorkspace, words: string, now: number): HookOutput {
   const [name = 'go', code] = words === '' ? [] : words.split(/\s+/);
   try {
-    const { definition, hash } = resolve(name);
-    const wanted = hash.replace(/^\w+:/, '').slice(0, 4);
-    if (code === wanted) trusted.give({ hash, workflow: definition.name, now, by: 'person' });
-    const isTrusted = trusted.has(definition);
-    return { stop: trustText(name, commandsOf(definition), isTrusted ? undefined : wanted) };
+    const { definition } = resolve(name);
+    const grants = grantsOf(definition);
+    const wanted = hashGrants(grants).replace(/^\w+:/, '').slice(0, 4);
+    if (code === wanted) trusted.give(definition, { now, by: 'person' });
+    const missing = trusted.has(definition) ? undefined : wanted;
+    return { stop: trustText(name, grants, missing, trusted.changes(definition)) };
   } catch (error) {
     return { stop: `Stepfast: ${error instanceof Error ? error.message : String(error)}` };
   }

@@ -1,4 +1,5 @@
 import type { Action, Refusal } from '../machine/index.ts';
+import type { Grant, GrantChanges } from '../schema/index.ts';
 import type { CorrectableError } from './error-corrections.ts';
 import type { Voice } from './voice.ts';
 
@@ -17,7 +18,8 @@ export interface RuntimeRefusalParams extends Record<CorrectableError, ErrorPara
     | { why: 'unknown_handle'; at: string }
     | ErrorParams;
   several_runs: { runs: { run: string; summary?: string }[]; total: number };
-  untrusted: { workflow: string; name: string; commands: string[] };
+  /** `changes`: since a person trusted the workflow. */
+  untrusted: { workflow: string; name: string; grants: Grant[]; changes?: GrantChanges };
   no_file: { path: string };
   source_complete: { source: string };
   /** `force`: the reader may adopt beside the live run. */

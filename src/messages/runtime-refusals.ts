@@ -1,5 +1,6 @@
 import { commandName } from '../command-name.ts';
 import { type CorrectableError, corrections } from './error-corrections.ts';
+import { grantChangesText, grantText } from './grants.ts';
 import { listed } from './lists.ts';
 import type { ArgumentProblem, Renderers, RuntimeRefusalParams, Words } from './refused.ts';
 import type { Voice } from './voice.ts';
@@ -29,8 +30,10 @@ export const runtimeRefusals: Renderers<
     total === 1 ? 'The only active run belongs to another worktree.' : `${total} runs are active.`,
     voice.chooseRun(runs.map(({ run }) => run)),
   ],
-  untrusted: ({ workflow, name, commands }, voice) => [
-    `'${workflow}' runs commands that are not trusted on this machine: ${listed(commands, ', ', 1)}.`,
+  untrusted: ({ workflow, name, grants, changes }, voice) => [
+    changes
+      ? `'${workflow}' has changed since it was trusted on this machine: ${grantChangesText(changes, 1)}.`
+      : `'${workflow}' runs commands that are not trusted on this machine: ${listed(grants.map(grantText), ', ', 1)}.`,
     voice.askPerson(`${commandName()} trust ${name}`),
   ],
   no_file: ({ path }) => [

@@ -1,5 +1,7 @@
 import { type Action, type RunStatus, type StopVerdict, suffixOf } from '../machine/index.ts';
+import type { Grant, GrantChanges } from '../schema/index.ts';
 import { commandFor, decisionFor, decisionNoun } from './agent-shell.ts';
+import { grantChangesText, grantText } from './grants.ts';
 import { count as counted } from './text.ts';
 import { ago, lasting } from './time-ago.ts';
 
@@ -204,10 +206,18 @@ export const decideInTerminalText = (action: Extract<Action, { do: 'wait' }>, ru
   `waits for your ${decisionNoun(action)}. In a terminal: ${decisionFor(action, suffixOf(run)).join(', or ')}`;
 export const runCancelledText = (summary: string): string =>
   `Stepfast: ✗ cancelled, not verified: ${summary}`;
-export const trustText = (name: string, commands: readonly string[], code: string | undefined): string =>
-  code === undefined
-    ? `Stepfast: '${name}' is trusted to run on this machine: ${commands.join('; ') || 'no commands'}`
-    : `Stepfast: '${name}' runs on this machine: ${commands.join('; ')}. To allow exactly this: /stepfast:trust ${name} ${code}`;
+export function trustText(
+  name: string,
+  grants: readonly Grant[],
+  code: string | undefined,
+  changes?: GrantChanges,
+): string {
+  const all = grants.map(grantText).join('; ');
+  if (code === undefined)
+    return `Stepfast: '${name}' is trusted to run on this machine: ${all || 'no commands'}`;
+  const since = changes ? ` Changed since you trusted it: ${grantChangesText(changes)}.` : '';
+  return `Stepfast: '${name}' runs on this machine: ${all}.${since} To allow exactly this: /stepfast:trust ${name} ${code}`;
+}
 export const holdSetText = (command: string | undefined): string =>
   command === undefined
     ? 'Stepfast: hold removed.'

@@ -1,4 +1,4 @@
-import { commandsOf, gatesOf } from '../definition/index.ts';
+import { gatesOf, grantsOf } from '../definition/index.ts';
 import type { Circumstances } from '../engine/index.ts';
 import type { Tree } from '../evidence/index.ts';
 import type { Caller, CommandType, Definition, SessionFacts } from '../machine/index.ts';
@@ -59,8 +59,12 @@ export function createCallContext({
     },
     untrusted(definition, name) {
       if (workspace.isTrusted(definition)) return undefined;
-      const params = { workflow: definition.name, name, commands: commandsOf(definition) };
-      return { code: 'untrusted', params };
+      const changes = workspace.trustChanges(definition);
+      const grants = grantsOf(definition);
+      return {
+        code: 'untrusted',
+        params: { workflow: definition.name, name, grants, ...(changes && { changes }) },
+      };
     },
   };
 }

@@ -2,6 +2,7 @@ export * from './api.ts';
 export * from './command.ts';
 export * from './definition.ts';
 export * from './event.ts';
+export type * from './grant.ts';
 export * from './names.ts';
 export type * from './parts.ts';
 export * from './wire.ts';

@@ -65,7 +65,7 @@ export function createTestFolder(files: TestFiles = {}): TestProject {
     runtime,
     trust: (workflow) => {
       const { trust, resolve } = runtime();
-      trust.give({ hash: resolve(workflow).hash, workflow, now: 1, by: 'person' });
+      trust.give(resolve(workflow).definition, { now: 1, by: 'person' });
     },
     startRun: async (workflow) => {
       const { run = '', reply } = await runtime().start({ workflow }, { session: 'before' });

@@ -43,6 +43,7 @@ export function none(used?: UsedDefinitions): Workspace {
     },
     environment: () => ({ cwd: 'elsewhere' }),
     isTrusted: () => true,
+    trustChanges: () => undefined,
     contains: () => true,
     ignoreRuns() {},
     tree: async () => undefined,

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   hashDefinition,
   loadWorkflowTemplate,
@@ -28,23 +28,23 @@ steps:
 `);
 
 test('a workflow with commands is trusted only after a person trusted it, and only unchanged', () => {
-  const trust = createTrust(directory);
+  const trust = createTrust(directory, '/repo');
   const known = workflow('npm test');
   const changed = workflow('curl evil.example');
   expect(trust.has(known)).toBe(false);
-  trust.give({ hash: hashDefinition(known), workflow: 'feature', now: 1, by: 'person' });
+  trust.give(known, { now: 1, by: 'person' });
   expect(trust.has(known)).toBe(true);
   expect(trust.has(changed)).toBe(false);
   expect(trust.list()).toMatchObject([{ workflow: 'feature', by: 'person' }]);
-  expect(trust.take(hashDefinition(known))).toBe(true);
+  for (const record of trust.list()) trust.take(record);
   expect(trust.has(known)).toBe(false);
 });
 
 test('a hash that a process was given counts for that process', () => {
   const known = workflow('npm test');
   const hash = hashDefinition(known);
-  expect(createTrust(directory, [hash]).has(known)).toBe(true);
-  expect(createTrust(directory).has(known)).toBe(false);
+  expect(createTrust(directory, '/repo', [hash]).has(known)).toBe(true);
+  expect(createTrust(directory, '/repo').has(known)).toBe(false);
 });
 
 test('a workflow without commands needs no trust', () => {
@@ -53,25 +53,25 @@ name: quiet
 description: d
 steps: [{ id: a, type: action, instructions: x, gate: [{ exists: PLAN.md }] }]
 `);
-  expect(createTrust(directory).has(none)).toBe(true);
+  expect(createTrust(directory, '/repo').has(none)).toBe(true);
 });
 
 test('bundled workflows are trusted as they are, also with what the project sets for all', () => {
   const bundled = workflowSearchPath().find(({ kind }) => kind === 'bundled')?.directory ?? '';
   const release = loadWorkflowTemplate(join(bundled, 'release.yaml'));
   expect(commandsOf(release)).not.toEqual([]);
-  expect(createTrust(directory).has(release)).toBe(true);
+  expect(createTrust(directory, '/repo').has(release)).toBe(true);
   const config = { keep: false, stop: 'hold' } as const;
   const set = withConfig(release, config);
-  expect(createTrust(directory).has(set)).toBe(true);
+  expect(createTrust(directory, '/repo').has(set)).toBe(true);
   const tampered = { ...release, steps: [...workflow('curl evil.example').steps] };
-  expect(createTrust(directory).has(tampered)).toBe(false);
+  expect(createTrust(directory, '/repo').has(tampered)).toBe(false);
 });
 
 test('a definition that is said to have a trusted hash is looked at all the same', () => {
-  const trust = createTrust(directory);
+  const trust = createTrust(directory, '/repo');
   const known = workflow('npm test');
-  trust.give({ hash: hashDefinition(known), workflow: 'feature', now: 1, by: 'person' });
+  trust.give(known, { now: 1, by: 'person' });
   expect(trust.has({ ...known, steps: workflow('curl evil.example').steps })).toBe(false);
 });
 
@@ -81,6 +81,74 @@ test('commands are listed once each, `until` among them', () => {
 
 test.skipIf(process.platform === 'win32')('only its user can look into the trust directory', () => {
   const known = workflow('npm test');
-  createTrust(directory).give({ hash: hashDefinition(known), workflow: 'feature', now: 1, by: 'person' });
+  createTrust(directory, '/repo').give(known, { now: 1, by: 'person' });
   expect(statSync(join(directory, 'trust')).mode & 0o077).toBe(0);
 });
+
+const acting = (
+  changed: { run?: string; prose?: string; tools?: string; target?: string; name?: string } = {},
+) => {
+  const { run = 'npm test', prose = 'x', tools = 'Read', target = 'staging', name = 'acting' } = changed;
+  return loadWorkflowTemplateFromString(`
+name: ${name}
+description: ${prose}
+inputs: { target: { default: ${target} } }
+agents: { critic: { description: ${prose}, tools: [${tools}], permissions: plan } }
+steps:
+  - { id: a, type: action, agent: critic, instructions: ${prose}, gate: [{ run: ${run} }] }
+`);
+};
+
+describe('A9: trust covers what can act', () => {
+  const given = () => {
+    const trust = createTrust(directory, '/repo');
+    trust.give(acting(), { now: 1, by: 'person' });
+    return trust;
+  };
+
+  test('prose does not change it; commands, defaults of inputs, tools and permissions do', () => {
+    const trust = given();
+    expect(trust.has(acting({ prose: 'y' }))).toBe(true);
+    for (const changed of [{ run: 'npm t' }, { tools: 'Read, Write' }, { target: 'live' }, { name: 'b' }])
+      expect(trust.has(acting(changed)), JSON.stringify(changed)).toBe(false);
+    const { agents: _, ...bare } = acting();
+    expect(trust.has(bare)).toBe(false);
+  });
+
+  test('an agent with a permission mode needs trust without any command', () => {
+    const { gate: _, ...step } = acting().steps[0] ?? never();
+    expect(createTrust(directory, '/repo').has({ ...acting(), steps: [step] })).toBe(false);
+  });
+
+  test('the same commands in another repository are not trusted', () => {
+    given();
+    expect(createTrust(directory, '/other').has(acting())).toBe(false);
+  });
+
+  test('an older record, by hash, stays valid in every repository until it is taken', () => {
+    const known = acting();
+    const hash = hashDefinition(known);
+    mkdirSync(join(directory, 'trust'), { recursive: true });
+    const record = { hash, workflow: 'acting', now: 1, by: 'person' } as const;
+    writeFileSync(join(directory, 'trust', `${hash.replace(':', '-')}.json`), JSON.stringify(record));
+    const trust = createTrust(directory, '/other');
+    expect([trust.has(known), trust.has(acting({ prose: 'y' }))]).toEqual([true, false]);
+    expect(trust.changes(acting({ run: 'npm t' }))).toBeUndefined();
+    trust.take(record);
+    expect(trust.has(known)).toBe(false);
+  });
+
+  test('what changed since the last trust in this repository is known', () => {
+    const trust = given();
+    trust.give(acting({ run: 'npm t' }), { now: 2, by: 'person' });
+    expect(trust.changes(acting({ run: 'make', tools: 'Write' }))).toEqual({
+      added: [{ run: 'make' }, { agent: 'critic', tools: ['Write'] }],
+      removed: [{ run: 'npm t' }, { agent: 'critic', tools: ['Read'] }],
+    });
+    expect(createTrust(directory, '/other').changes(acting())).toBeUndefined();
+  });
+});
+
+function never(): never {
+  throw new Error('no step');
+}

@@ -1,58 +1,89 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  commandsOf,
+  compareGrants,
   findWorkflow,
+  grantsOf,
   hashDefinition,
+  hashGrants,
+  hashJson,
   loadWorkflowFile,
+  needsTrust,
   workflowSearchPath,
 } from '../definition/index.ts';
 import type { Definition } from '../machine/index.ts';
+import type { Grant, GrantChanges } from '../schema/index.ts';
 import { withoutConfig } from './config.ts';
 
 export interface TrustRecord {
+  /** Of the definition that the person saw. */
   hash: string;
   workflow: string;
   now: number;
   by: 'person' | 'init';
+  /** The main worktree. Records without one are older and trust exactly `hash`, in every repository. */
+  root?: string;
+  grants?: Grant[];
 }
 
-/** Which definitions may run commands: per user and hash of the resolved definition, stored outside every repository. */
+/** What may act on this machine: per user, main worktree, workflow and grants, stored outside every repository. */
 export interface Trust {
   /** Hashes the definition itself. */
   has(definition: Definition): boolean;
-  give(record: TrustRecord): void;
-  take(hash: string): boolean;
+  give(definition: Definition, given: Pick<TrustRecord, 'now' | 'by'>): TrustRecord;
+  take(record: TrustRecord): void;
   list(): TrustRecord[];
+  /** Since this workflow was last trusted here; undefined if it never was. */
+  changes(definition: Definition): GrantChanges | undefined;
 }
 
-/** `more`: hashes that a person trusts for this process only. */
-export function createTrust(stateDirectory: string, more: readonly string[] = []): Trust {
+/** `more`: hashes of definitions that a person trusts for this process only. */
+export function createTrust(stateDirectory: string, root: string, more: readonly string[] = []): Trust {
   const directory = join(stateDirectory, 'trust');
-  const fileOf = (hash: string): string => join(directory, `${hash.replace(/[^a-z0-9]/g, '-')}.json`);
+  const fileOf = (key: string): string => join(directory, `${key.replace(/[^a-z0-9]/g, '-')}.json`);
+  const recordFor = (definition: Definition) => ({
+    hash: hashDefinition(definition),
+    workflow: definition.name,
+    root,
+    grants: grantsOf(definition),
+  });
+  const list = (): TrustRecord[] =>
+    existsSync(directory)
+      ? readdirSync(directory)
+          .filter((name) => name.endsWith('.json'))
+          .map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')))
+      : [];
   return {
     has(definition) {
-      if (commandsOf(definition).length === 0) return true;
-      const hash = hashDefinition(definition);
-      return more.includes(hash) || existsSync(fileOf(hash)) || isBundled(definition);
+      if (!needsTrust(definition)) return true;
+      const wanted = recordFor(definition);
+      return (
+        more.includes(wanted.hash) ||
+        [keyOf(wanted), wanted.hash].some((key) => existsSync(fileOf(key))) ||
+        isBundled(definition)
+      );
     },
-    give(record) {
+    give(definition, given) {
+      const record = { ...recordFor(definition), ...given };
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      writeFileSync(fileOf(record.hash), `${JSON.stringify(record)}\n`);
+      writeFileSync(fileOf(keyOf(record)), `${JSON.stringify(record)}\n`);
+      return record;
     },
-    take(hash) {
-      const known = existsSync(fileOf(hash));
-      rmSync(fileOf(hash), { force: true });
-      return known;
+    take(record) {
+      rmSync(fileOf(keyOf(record)), { force: true });
     },
-    list() {
-      if (!existsSync(directory)) return [];
-      return readdirSync(directory)
-        .filter((name) => name.endsWith('.json'))
-        .map((name): TrustRecord => JSON.parse(readFileSync(join(directory, name), 'utf8')));
+    list,
+    changes(definition) {
+      const { workflow, grants } = recordFor(definition);
+      const before = list().filter((record) => record.root === root && record.workflow === workflow);
+      const last = before.sort((one, other) => other.now - one.now)[0];
+      return last?.grants && compareGrants(last.grants, grants);
     },
   };
 }
+
+const keyOf = ({ hash, root, workflow, grants }: Omit<TrustRecord, 'now' | 'by'>): string =>
+  root === undefined ? hash : `grants-${hashJson([root, workflow, hashGrants(grants ?? [])])}`;
 
 /** Bundled workflows are trusted if unchanged; the project's defaults do not count as a change. */
 function isBundled(definition: Definition): boolean {

@@ -41,6 +41,7 @@ export interface Workspace {
   /** Where a session works, for its run's history. */
   environment(): Record<string, string>;
   isTrusted(definition: Definition): boolean;
+  trustChanges: Trust['changes'];
   /** Whether a path stays inside the worktree, and out of `.git` and `.stepfast`. */
   contains(path: string): boolean;
   ignoreRuns(): void;
@@ -91,7 +92,7 @@ const gitMs = 5_000;
 export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
   const { project, env, state, home, checkout, config = {}, cwd = project.worktree } = options;
   const cacheDirectory = join(state, 'cache');
-  const trust = createTrust(state, options.trusted);
+  const trust = createTrust(state, project.root, options.trusted);
   const searchPath = workflowSearchPath({ projectRoot: project.worktree, env, home });
   const resolve = (name: string): Resolved => resolveWorkflow(name, { searchPath, config, cwd });
   return {
@@ -114,6 +115,7 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
     }),
     environment: () => sessionEnvironment(project, env),
     isTrusted: trust.has,
+    trustChanges: trust.changes,
     contains: (path) => containedFile(project.worktree, path) !== undefined,
     ignoreRuns: () => ignoreRuns(project),
     tree: (definition, worktree) => treeOf({ worktree, exclude: excludedFrom(definition), cacheDirectory }),

@@ -200,8 +200,8 @@ export const terminalOnlyText: typeof real.terminalOnlyText = (command, why) =>
 export const decideInTerminalText: typeof real.decideInTerminalText = (action, run) =>
   coded('decide_in_terminal', { for: action.for, run });
 export const runCancelledText: typeof real.runCancelledText = (summary) => coded('cancelled', { summary });
-export const trustText: typeof real.trustText = (name, commands, code) =>
-  coded('trust', { name, commands, code });
+export const trustText: typeof real.trustText = (name, grants, code, changes) =>
+  coded('trust', { name, grants, code, changes });
 export const holdSetText: typeof real.holdSetText = (command) => coded('hold_set', { command });
 export const usageText: typeof real.usageText = (name) => coded('usage', { name });
 export const stopReleasedText: typeof real.stopReleasedText = (at, gate) =>

@@ -203,7 +203,21 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
     { runs: [{ run, summary: 'Dark mode' }], total: 1 },
     { runs: [{ run }, { run: 'go-20261116-abcdefgh' }], total: 2 },
   ],
-  untrusted: [{ workflow: 'feature', name: 'feature', commands: ['npm test', 'npm run lint'] }],
+  untrusted: [
+    { workflow: 'feature', name: 'feature', grants: [{ run: 'npm test' }, { run: 'npm run lint' }] },
+    {
+      workflow: 'feature',
+      name: 'feature',
+      grants: [{ run: 'npm test' }],
+      changes: {
+        added: [{ run: 'npm test' }],
+        removed: [
+          { input: 'level', default: 'minor' },
+          { agent: 'reviewer', permissions: 'plan' },
+        ],
+      },
+    },
+  ],
   no_file: [{ path: 'docs/gone.md' }],
   source_complete: [{ source: 'CLAUDE.local.md' }],
   run_live: [

@@ -94,10 +94,10 @@ export const decide: readonly Command[] = [
     group,
     summary: "Let a workflow's commands run on this machine",
     usage: 'stepfast trust [<workflow> | <run>] [--list] [--revoke]',
-    about: `Shows every command of the workflow and its hash, then asks; without a name, for each workflow here that is not trusted. Trust applies to your user, this machine and this version of the workflow. ${byPerson}`,
+    about: `Shows every command of the workflow, the defaults of its inputs, what its agents may do, what of it has changed since you trusted it, and its hash, then asks; without a name, for each workflow here that is not trusted. Trust applies to your user, this machine, this repository and exactly these; a change of instructions needs no new trust. ${byPerson}`,
     options: [
       ['--list', 'List the trusted workflows'],
-      ['--revoke', 'Revoke trust, by name or hash'],
+      ['--revoke', 'Revoke trust, by name in this repository or by hash'],
       ...projectOptions,
     ],
     examples: [

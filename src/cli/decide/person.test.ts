@@ -174,6 +174,21 @@ test('an edited workflow is no longer trusted', async () => {
   );
 });
 
+test('A9: an edit of prose keeps the trust; when commands change, the person sees which', async () => {
+  using project = await waiting();
+  const file = join(project.root, '.stepfast/workflows/risky.yaml');
+  const start = async () => JSON.parse((await project.run(['start', 'risky', '--json'], { env })).stdout);
+  await project.run(['trust', 'risky'], { env, terminal: true, input: ['y'] });
+  writeFileSync(file, risky.replaceAll(': x', ': In other words'));
+  expect(await start()).not.toHaveProperty('code');
+  writeFileSync(file, risky.replace('name: risky', 'name: risky2').replace('build', '~'));
+  const other = await project.run(['trust', 'risky2'], { env, terminal: true, input: ['n'] });
+  expect(other.stderr).not.toMatch(/^[+-]/m);
+  writeFileSync(file, risky.replace('build', '~'));
+  const again = await project.run(['trust', 'risky'], { env, terminal: true, input: ['y'] });
+  expect(again.stderr.match(/^[+-] .*$/gm)).toEqual(['+ rm -rf ~', '- rm -rf build']);
+});
+
 test('a session does not approve its own work from its shell, whatever it calls itself', async () => {
   using project = createTestFolder({
     '.stepfast/workflows/r.yaml':

@@ -1,8 +1,8 @@
 import { commandName } from '../../command-name.ts';
-import { commandsOf, listWorkflows } from '../../definition/index.ts';
+import { commandsOf, grantsOf, hashGrants, listWorkflows, needsTrust } from '../../definition/index.ts';
 import { StepfastError } from '../../errors.ts';
 import type { Definition } from '../../machine/index.ts';
-import { ago, count, printable } from '../../messages/index.ts';
+import { ago, count, grantText, printable } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import type { TrustRecord } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
@@ -50,7 +50,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!runtime.trust.has(found.definition)) {
     if (!(await askToTrust(found, runtime, io, values))) return printDeclined(io, values);
   } else if (!values.json) {
-    const why = commandsOf(found.definition).length === 0 ? 'runs no commands' : 'is trusted already';
+    const why = !needsTrust(found.definition) ? 'runs no commands' : 'is trusted already';
     io.stdout.write(`'${printable(found.name)}' ${why}.\n`);
   }
   return values.json ? printJson(io, trustedJson(found), exit.ok) : exit.ok;
@@ -85,8 +85,9 @@ async function untrustedHere(runtime: LocalRuntime, io: Io): Promise<Trusted[]> 
   );
   const live = (await runtime.engine.runs()).filter(isLive).map(({ run }) => run);
   const all = await Promise.all([...names, ...live].map((name) => findTrusted(name, runtime, io)));
-  const byHash = new Map(all.reverse().map((each) => [each.hash, each]));
-  return [...byHash.values()].reverse().filter(({ definition }) => !runtime.trust.has(definition));
+  const keyOf = ({ definition }: Trusted): string => `${definition.name} ${hashGrants(grantsOf(definition))}`;
+  const byKey = new Map(all.reverse().map((each) => [keyOf(each), each]));
+  return [...byKey.values()].reverse().filter(({ definition }) => !runtime.trust.has(definition));
 }
 
 /** Shows what the workflow runs, asks, and records the trust. */
@@ -96,17 +97,23 @@ async function askToTrust(
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<boolean> {
-  const commands = commandsOf(definition);
+  const changes = runtime.trust.changes(definition);
+  const commands = count(commandsOf(definition).length, 'command');
+  const since = changes ? ' Since you trusted it, + is new and - is gone:' : '';
   io.stderr.write(
-    `'${printable(name)}' (${printable(from)}) runs ${count(commands.length, 'command')} on this machine:\n\n`,
+    `'${printable(name)}' (${printable(from)}) runs ${commands} on this machine${since === '' ? ':' : `.${since}`}\n\n`,
   );
-  for (const command of commands) io.stderr.write(`  ${paint(io.stderr, 'bold', printable(command))}\n`);
+  const added = new Set(changes?.added.map(grantText));
+  const line = (mark: string, text: string): void =>
+    io.stderr.write(`${mark} ${paint(io.stderr, mark === '-' ? 'dim' : 'bold', printable(text))}\n`);
+  for (const text of grantsOf(definition).map(grantText)) line(added.has(text) ? '+' : ' ', text);
+  for (const text of changes?.removed.map(grantText) ?? []) line('-', text);
   io.stderr.write(`\n${paint(io.stderr, 'dim', hash)}\n`);
   if (!(await confirm(io, `\nTrust '${printable(name)}'?`))) return false;
-  runtime.trust.give({ hash, workflow: definition.name, now: io.now(), by: 'person' });
+  runtime.trust.give(definition, { now: io.now(), by: 'person' });
   if (!values.json)
     io.stdout.write(
-      `'${printable(name)}' is trusted in its current version. If it changes, you are asked again.\n`,
+      `'${printable(name)}' is trusted here. If its commands, the defaults of its inputs or what its agents may do change, you are asked again.\n`,
     );
   return true;
 }
@@ -115,6 +122,7 @@ const trustedJson = ({ name, hash, definition }: Trusted): object => ({
   workflow: name,
   hash,
   commands: commandsOf(definition),
+  grants: grantsOf(definition),
   trusted: true,
 });
 
@@ -142,13 +150,19 @@ async function revoke(
   io: Io,
   values: { json?: boolean | undefined },
 ): Promise<number> {
-  const known = runtime.trust.list().filter(({ hash, workflow }) => hash === name || workflow === name);
+  // By name only what is trusted in this repository.
+  const known = runtime.trust
+    .list()
+    .filter(
+      ({ hash, workflow, root = runtime.project.root }) =>
+        hash === name || (workflow === name && root === runtime.project.root),
+    );
   if (known.length === 0)
     throw new StepfastError(
       'not_found',
       `'${printable(name)}' is not trusted. See: ${commandName()} trust --list`,
     );
-  for (const { hash } of known) runtime.trust.take(hash);
+  for (const record of known) runtime.trust.take(record);
   if (values.json) return printJson(io, { revoked: known.map(recordJson) }, exit.ok);
   io.stdout.write(`'${printable(name)}' is no longer trusted: ${count(known.length, 'version')} revoked.\n`);
   return exit.ok;
@@ -167,13 +181,14 @@ function list(runtime: LocalRuntime, io: Io, values: { json?: boolean | undefine
       `Only the bundled workflows are trusted. Trust another: ${commandName()} trust <workflow>\n`,
     );
   else {
-    const rows = known.map(({ workflow, hash, now, by }) => [
+    const rows = known.map(({ workflow, hash, now, by, root }) => [
       ['bold', printable(workflow)] as const,
       by === 'init' ? 'stepfast init' : 'a person',
       ago(now, io.now()),
+      root === undefined ? 'every repository' : printable(root),
       hash,
     ]);
-    io.stdout.write(table(['workflow', 'trusted by', 'when', 'hash'], rows, io));
+    io.stdout.write(table(['workflow', 'trusted by', 'when', 'where', 'hash'], rows, io));
   }
   return exit.ok;
 }

@@ -75,9 +75,9 @@ export function createDemoProject({ env, main, now }: Io): DemoProject {
   write('cart.test.mjs', tests);
   const runner = { program: process.execPath, args: [main, 'gate-runner'] };
   const runtime = openRuntime({ cwd: root, env: demoEnv, home, runner, clock: now });
-  const { definition, hash } = runtime.resolve('fix-and-release');
+  const { definition } = runtime.resolve('fix-and-release');
   // No confirmation needed: every command is defined in this file.
-  runtime.trust.give({ hash, workflow: definition.name, now: now(), by: 'person' });
+  runtime.trust.give(definition, { now: now(), by: 'person' });
   const [host] = hosts;
   if (!host) throw new Error('no host is registered');
   const who = { session: 'demo', host: host.name };

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { commandName } from '../../command-name.ts';
-import { commandsOf, listWorkflows } from '../../definition/index.ts';
-import { count } from '../../messages/index.ts';
+import { grantsOf, listWorkflows } from '../../definition/index.ts';
+import { count, grantText } from '../../messages/index.ts';
 import { onPath } from '../../on-path.ts';
 import type { Check, LocalRuntime } from '../../runtime/index.ts';
 import { isNetworkFileSystem } from '../../store/index.ts';
@@ -74,7 +74,7 @@ export function checkProject({ project, searchPath, trust, resolve }: LocalRunti
     if (base) return [];
     const { definition } = resolve(name);
     if (trust.has(definition)) return [];
-    const commands = commandsOf(definition).join('; ');
+    const commands = grantsOf(definition).map(grantText).join('; ');
     return [
       {
         what: 'trust',

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { commandName, recordCommandName } from '../../command-name.ts';
-import { commandsOf, listWorkflows } from '../../definition/index.ts';
+import { listWorkflows, needsTrust } from '../../definition/index.ts';
 import { count, printable } from '../../messages/index.ts';
 import { type HostSetup, isSetupRefusal, type LocalRuntime, type SetupContext } from '../../runtime/index.ts';
 import { requireOwnFolders } from '../../workspace/index.ts';
@@ -202,11 +202,10 @@ function trustWritten(
 ): string | null {
   if (files.length === 0) return null;
   const runtime = openRuntime(io, values);
-  const { definition, hash, file } = runtime.resolve('go');
+  const { definition, file } = runtime.resolve('go');
   const ours = files.some((each) => each.file === file);
-  if (!ours || commandsOf(definition).length === 0) return null;
-  runtime.trust.give({ hash, workflow: definition.name, now: io.now(), by: 'init' });
-  return hash;
+  if (!ours || !needsTrust(definition)) return null;
+  return runtime.trust.give(definition, { now: io.now(), by: 'init' }).hash;
 }
 
 function done(names: readonly string[], command: string | undefined, io: Io): void {

@@ -1,11 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { commandName } from '../../command-name.ts';
-import { commandsOf } from '../../definition/index.ts';
+import { grantsOf } from '../../definition/index.ts';
 import { withWorktree } from '../../evidence/index.ts';
 import type { Definition } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
-import { count, lasting, printable } from '../../messages/index.ts';
+import { count, grantText, lasting, printable } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import { findProject } from '../../workspace/index.ts';
 import { readInputs } from '../act/inputs.ts';
@@ -71,7 +71,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 /** In CI, a hash on the command line grants trust. */
 function untrusted(definition: Definition, hash: string, { trust }: LocalRuntime): RefusalText | undefined {
   if (trust.has(definition)) return undefined;
-  const commands = commandsOf(definition).join('; ');
+  const commands = grantsOf(definition).map(grantText).join('; ');
   return {
     code: 'untrusted',
     message: `the committed '${definition.name}' runs commands that are not trusted on this machine: ${commands}`,

@@ -1,0 +1,35 @@
+import type { Definition } from '../machine/index.ts';
+import type { Grant, GrantChanges } from '../schema/index.ts';
+import { canonical, hashJson } from './hash-definition.ts';
+import { commandsOf } from './list-gates.ts';
+
+/** Everything in a workflow that can act, in a fixed order; prose is not part of it. */
+export function grantsOf(definition: Definition): Grant[] {
+  const commands = commandsOf(definition).map((run): Grant => ({ run }));
+  const defaults = Object.entries(commands.length === 0 ? {} : (definition.inputs ?? {})).flatMap(
+    ([input, { default: value }]): Grant[] => (value === undefined ? [] : [{ input, default: value }]),
+  );
+  const agents = Object.entries(definition.agents ?? {}).flatMap(
+    ([agent, { tools, cannot, permissions }]): Grant[] => [
+      ...(tools ? [{ agent, tools: tools.toSorted() }] : []),
+      ...(cannot ? [{ agent, cannot: cannot.toSorted() }] : []),
+      ...(permissions === undefined ? [] : [{ agent, permissions }]),
+    ],
+  );
+  return [...commands, ...defaults, ...agents];
+}
+
+/** Lists of tools only restrict, so they alone need no trust. */
+export const needsTrust = (definition: Definition): boolean =>
+  grantsOf(definition).some((grant) => 'run' in grant || 'permissions' in grant);
+
+/** Their order does not count. */
+export const hashGrants = (grants: readonly Grant[]): string => hashJson(grants.map(canonical).sort());
+
+export function compareGrants(before: readonly Grant[], after: readonly Grant[]): GrantChanges {
+  const missingIn = (others: readonly Grant[]) => {
+    const known = new Set(others.map(canonical));
+    return (grant: Grant): boolean => !known.has(canonical(grant));
+  };
+  return { added: after.filter(missingIn(before)), removed: before.filter(missingIn(after)) };
+}
