@@ -32,7 +32,7 @@ test('hostile text stays inside its label', () => {
   const labels = [...chart.matchAll(/"([^"]*)"/g)].map((match) => match[1] ?? '');
   for (const label of labels) {
     const text = label.replaceAll(/<br\/>|<\/?b>|#\d+;/g, '');
-    expect(text).toMatch(/^[\p{L}\p{N}\p{M} ,./_·×≤✓✗◇↩…-]*$/u);
+    expect(text).toMatch(/^[\p{L}\p{N}\p{M} ,./_·×≤□✗◇↩…-]*$/u);
   }
 });
 

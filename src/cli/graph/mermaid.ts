@@ -90,7 +90,7 @@ function rounds(phase: Phase): string[] {
 function details(card: Card): string[] {
   return [
     ...(card.about === '' ? [] : [escapeLabel(card.about)]),
-    ...card.gates.map(({ text }) => escapeLabel(`✓ ${text}`)),
+    ...card.gates.map(({ text }) => escapeLabel(`□ ${text}`)),
     ...(card.failure === undefined ? [] : [escapeLabel(`✗ ${card.failure}`)]),
     ...(card.readOnly ? ['read only'] : []),
   ];
@@ -110,6 +110,6 @@ const quoted = (lines: readonly string[]): string => `"${lines.join('<br/>')}"`;
  */
 const escapeLabel = (text: string): string =>
   truncate(text, 64, columnsOf).replace(
-    /[^\p{L}\p{N}\p{M} ,./_·×≤✓✗◇↩…-]/gu,
+    /[^\p{L}\p{N}\p{M} ,./_·×≤□✗◇↩…-]/gu,
     (character) => `#${character.codePointAt(0)};`,
   );

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { renderedWidths } from '../../../test/kit/font-widths.ts';
 import { attack, feature, hostile } from '../../../test/kit/graph-definition.ts';
 import type { Definition } from '../../machine/index.ts';
 import { createGraph } from './model.ts';
 import { type Shape, type Text, textWidth } from './svg/shapes.ts';
+import { fonts } from './svg/text.ts';
 import { drawSvg, layOut } from './svg.ts';
 
 const small: Definition = {
@@ -62,6 +64,48 @@ describe.each(Object.entries(all))('the drawing of %s', (_, definition) => {
     const markup = drawSvg(graph).replaceAll(/>[^<]*</g, '><');
     expect(markup).not.toMatch(/<(script|image|foreignObject|use|a)\b|\son\w+=|href|url\(|@import/);
   });
+});
+
+const wordy: Definition = {
+  name: 'wordy',
+  description: 'Million women warm memories. '.repeat(12),
+  agents: { 'william-the-wise-woman': { description: 'x' } },
+  steps: [
+    {
+      id: 'make-many-warm-memories',
+      type: 'ralph',
+      n: 12,
+      agent: 'william-the-wise-woman',
+      context: 'compact',
+      instructions: 'Illicit little lilies will fill it, until all of it is still; a millimeter at most.',
+      gate: [{ run: 'npm run million' }, { exists: 'MEMORANDUM-OF-WOMEN.md' }],
+      review: { by: 'william-the-wise-woman', on_pivot: 'make-many-warm-memories' },
+      budget: { turns: 12, tokens: 400_000, minutes: 90 },
+      until: [{ run: 'npm run mmm' }],
+    },
+  ],
+};
+
+test.each([
+  ['feature', feature],
+  ['wordy', wordy],
+])(
+  'A19: every text of %s fits its box in the widest common font and in a monospaced one',
+  (_, definition) => {
+    const wide = texts(layOut(createGraph(definition)).shapes).flatMap(
+      ({ text: { text, font, tail, room } }) => {
+        const widths = renderedWidths(text, fonts[font]).map(
+          (width) => width + (tail ? tail.gap + Math.max(...renderedWidths(tail.text, fonts[tail.font])) : 0),
+        );
+        return Math.max(...widths) > room + 0.5 ? [{ text, room, widths }] : [];
+      },
+    );
+    expect(wide).toEqual([]);
+  },
+);
+
+test('A19: no text depends on a renderer that adjusts its length', () => {
+  expect(drawSvg(createGraph(wordy))).not.toContain('textLength');
 });
 
 test('hostile text is escaped', () => {

@@ -1,9 +1,8 @@
-import { count, wrap } from '../../messages/index.ts';
+import { count } from '../../messages/index.ts';
 import type { Graph } from './model.ts';
 import { arrowDown, phaseBlock, stack } from './svg/flow.ts';
-import { type Block, escapeXml, group, px, rect, type Shape, text, toXml } from './svg/shapes.ts';
+import { type Block, escapeXml, group, paragraph, px, rect, type Shape, text, toXml } from './svg/shapes.ts';
 import { pivotSide, roundSide } from './svg/sides.ts';
-import { measure, truncate } from './svg/text.ts';
 import { styleSheet } from './svg/theme.ts';
 
 const margin = 28;
@@ -67,13 +66,10 @@ function header(graph: Graph, width: number): Block {
   const tail = { text: graph.type, font: 'kind', look: 'fill-muted', gap: 10 } as const;
   const shapes: Shape[] = [text({ x: 0, y: 20, room: width }, graph.name, 'name', 'fill-ink', tail)];
   let bottom = 26;
-  const lines = wrap(graph.description, width, (part) => measure(part, 'description'));
-  for (const [index, line] of lines.slice(0, 3).entries()) {
-    const cut = index === 2 && lines.length > 3;
-    const shown = cut ? truncate(lines.slice(2).join(' '), width, 'description') : line;
-    shapes.push(text({ x: 0, y: bottom + 16, room: width }, shown, 'description', 'fill-muted'));
-    bottom += 19;
-  }
+  const place = { x: 0, y: bottom + 16, room: width, lineHeight: 19, most: 3 };
+  const description = paragraph(place, graph.description, 'description', 'fill-muted');
+  shapes.push(...description.shapes);
+  bottom += description.height;
   if (graph.facts.length > 0) {
     shapes.push(text({ x: 0, y: bottom + 19, room: width }, graph.facts.join(' · '), 'kind', 'fill-muted'));
     bottom += 22;

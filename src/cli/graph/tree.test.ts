@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { feature, hostile } from '../../../test/kit/graph-definition.ts';
 import { columnsOf } from '../../messages/text.ts';
+import { drawMermaid } from './mermaid.ts';
 import { createGraph } from './model.ts';
 import { drawTree } from './tree.ts';
 
@@ -16,8 +17,8 @@ Plan, build and review a feature
 ● plan  action
 │ Write the plan to {project_root}/PLAN.md
 │ artefacts
-│ ✓ PLAN.md exists
-│ ✓ read docs/a.md, docs/b.md
+│ □ PLAN.md exists
+│ □ read docs/a.md, docs/b.md
 │ ◇ review by human  ↩ plan
 │ ≤ 60 turns · 400k tokens · 90 min
 ┆ /clear
@@ -31,8 +32,8 @@ Plan, build and review a feature
 │ ○ verify · reviewer
 │ │ Review the change.
 │ │ read only
-│ │ ✓ npm test
-│ │ ✓ outputs.plan != null
+│ │ □ npm test
+│ │ □ outputs.plan != null
 │ │ ✗ a failure skips the task
 ├─╯ next task
 ┆ /compact before each round
@@ -54,4 +55,12 @@ test('no line is wider than the terminal', () => {
 
 test('workflow texts cannot inject terminal escape codes', () => {
   expect(drawTree(createGraph(hostile), pipe, true)).not.toContain('\u001b');
+});
+
+test('A19: no drawing of a workflow marks a gate as passed', () => {
+  const graph = createGraph(feature);
+  for (const drawing of [drawTree(graph, pipe, true), drawMermaid(graph)]) {
+    expect(drawing).not.toContain('✓');
+    expect(drawing).toContain('□ npm test');
+  }
 });

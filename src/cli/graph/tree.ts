@@ -31,7 +31,7 @@ const unicode: Symbols = {
   dashed: '┆',
   open: '├─╮',
   close: '├─╯',
-  gate: '✓',
+  gate: '□',
   review: '◇',
   failure: '✗',
   limit: '≤',
@@ -125,7 +125,7 @@ function kind(phase: Phase, symbols: Symbols): Span[] {
     ];
   }
   const [until, ...more] = phase.until;
-  const early: Span[] = until && more.length === 0 ? [' until ', ['green', until.text]] : [];
+  const early: Span[] = until && more.length === 0 ? [' until ', ['bold', until.text]] : [];
   return [['dim', '  ralph'], ['yellow', `${dot}${symbols.limit}${phase.rounds}`], ...early];
 }
 
@@ -150,7 +150,7 @@ function cardDetails(card: Card, symbols: Symbols): Span[][] {
   ];
 }
 
-const gateLine = (gate: Check, symbols: Symbols): Span[] => [['green', symbols.gate], ' ', gate.text];
+const gateLine = (gate: Check, symbols: Symbols): Span[] => [['dim', symbols.gate], ' ', gate.text];
 
 function phaseDetails(graph: Graph, phase: Phase, index: number, symbols: Symbols): Span[][] {
   const pivot = (cause: 'review' | 'budget'): Span[] => {
@@ -163,7 +163,7 @@ function phaseDetails(graph: Graph, phase: Phase, index: number, symbols: Symbol
     for (const [nth, { text }] of phase.until.entries()) {
       lines.push([
         ['yellow', nth === 0 ? 'until ' : '  and '],
-        ['green', text],
+        ['bold', text],
       ]);
     }
   }

@@ -17,7 +17,7 @@ const looks: Record<Name, string> = {
   instructions: 'fill-loop',
   notes: 'fill-review',
   differences: 'fill-pivot dimmed',
-  done: 'fill-gate',
+  done: 'fill-done',
   reading: 'fill-ralph',
   reminders: 'fill-action dimmed',
   variables: 'fill-boundary dimmed',

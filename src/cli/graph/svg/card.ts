@@ -1,6 +1,6 @@
 import type { Card, Phase } from '../model.ts';
 import { type IconName, icon } from './icons.ts';
-import { type Block, rect, type Shape, text } from './shapes.ts';
+import { type Block, paragraph, rect, type Shape, text } from './shapes.ts';
 import { type FontName, measure } from './text.ts';
 import type { Tone } from './theme.ts';
 
@@ -76,10 +76,10 @@ function head(card: Card, { width, pad, indent, font, badge, kind, chips }: Head
   shapes.push(text({ x: left, y: pad + 17, room: idRoom }, card.id, font, 'fill-ink', tail));
 
   let bottom = pad + 24;
-  if (card.about !== '') {
-    shapes.push(text({ x: left, y: bottom + 16, room: right - left }, card.about, 'about', 'fill-muted'));
-    bottom += 20;
-  }
+  const place = { x: left, y: bottom + 16, room: right - left, lineHeight: 18, most: 2 };
+  const about = paragraph(place, card.about, 'about', 'fill-muted');
+  shapes.push(...about.shapes);
+  if (about.height > 0) bottom += about.height + 2;
   const rows = chipRows(chips, right - left);
   if (rows.height > 0) {
     shapes.push({ kind: 'group', x: left, y: bottom + 10, children: rows.shapes });

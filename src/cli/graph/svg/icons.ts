@@ -5,7 +5,11 @@ const icons = {
   action: { solid: true, d: 'M4.6 2.9Q4.6 2 5.4 2.5L11 6.3Q11.9 7 11 7.7L5.4 11.5Q4.6 12 4.6 11.1Z' },
   loop: { solid: false, d: 'M11.4 7.6A4.5 4.5 0 1 1 10.2 3.9L11.6 5.3M11.7 2.4V5.4H8.7' },
   ralph: { solid: false, d: 'M7 2.2A4.8 4.8 0 1 1 2.2 7M4.6 7A2.4 2.4 0 1 0 7 4.6' },
-  gate: { solid: false, d: 'M2.6 7.4 5.7 10.5 11.4 3.8' },
+  /** An empty check box: a picture of a workflow says nothing about a result. */
+  gate: {
+    solid: false,
+    d: 'M4.4 2.6H9.6A1.8 1.8 0 0 1 11.4 4.4V9.6A1.8 1.8 0 0 1 9.6 11.4H4.4A1.8 1.8 0 0 1 2.6 9.6V4.4A1.8 1.8 0 0 1 4.4 2.6Z',
+  },
   person: {
     solid: true,
     d: 'M7 6.9A2.7 2.7 0 1 0 7 1.5A2.7 2.7 0 0 0 7 6.9ZM1.9 12.5C1.9 9.8 4 8.2 7 8.2S12.1 9.8 12.1 12.5Z',

@@ -1,4 +1,4 @@
-import { type FontName, isMeasured, measure, truncate } from './text.ts';
+import { type FontName, measure, truncate, wrapText } from './text.ts';
 
 /** The drawing before it is serialized, which tests can inspect. */
 export type Shape = Rect | Path | Text | Group;
@@ -90,7 +90,25 @@ export function text(
   return { kind: 'text', x, y, room, middle, text: shown, font, look, ...whole, ...(tail && { tail }) };
 }
 
-/** The estimated width of a text shape. */
+/** The text on at most `most` lines; the last one is truncated. */
+export function paragraph(
+  { x, y, room, lineHeight, most }: { x: number; y: number; room: number; lineHeight: number; most: number },
+  content: string,
+  font: FontName,
+  look: string,
+): Block {
+  const lines = wrapText(content, room, font);
+  const shown = lines.length > most ? [...lines.slice(0, most - 1), lines.slice(most - 1).join(' ')] : lines;
+  return {
+    height: shown.length * lineHeight,
+    shapes: shown.map((line, index): Text => {
+      const { whole, ...shape } = text({ x, y: y + index * lineHeight, room }, line, font, look);
+      return whole === undefined ? shape : { ...shape, whole: content };
+    }),
+  };
+}
+
+/** An upper bound of the width of a text shape. */
 export const textWidth = ({ text, font, tail }: Pick<Text, 'text' | 'font' | 'tail'>): number =>
   measure(text, font) + (tail ? tail.gap + measure(tail.text, tail.font) : 0);
 
@@ -112,10 +130,6 @@ export const escapeXml = (value: string): string =>
 
 export const px = (value: number): string => String(Number(value.toFixed(2)));
 
-/** True if the text nearly fills its box, so that a wider font would overflow. */
-const isTight = (shape: Text): boolean =>
-  !shape.tail && isMeasured(shape.text) && textWidth(shape) > 0.85 * shape.room;
-
 function element(shape: Shape, indent: string): string {
   switch (shape.kind) {
     case 'rect':
@@ -126,13 +140,10 @@ function element(shape: Shape, indent: string): string {
       const anchor = shape.middle ? ' text-anchor="middle"' : '';
       const title = shape.whole === undefined ? '' : `<title>${escapeXml(shape.whole)}</title>`;
       const { tail } = shape;
-      const exact = isTight(shape)
-        ? ` textLength="${px(textWidth(shape))}" lengthAdjust="spacingAndGlyphs"`
-        : '';
       const after = tail
         ? `<tspan dx="${px(tail.gap)}" class="${tail.font} ${tail.look}">${escapeXml(tail.text)}</tspan>`
         : '';
-      return `<text x="${px(shape.x)}" y="${px(shape.y)}"${anchor}${exact} class="${shape.font} ${shape.look}">${title}${escapeXml(shape.text)}${after}</text>`;
+      return `<text x="${px(shape.x)}" y="${px(shape.y)}"${anchor} class="${shape.font} ${shape.look}">${title}${escapeXml(shape.text)}${after}</text>`;
     }
     case 'group': {
       const title = shape.title === undefined ? '' : `${indent}  <title>${escapeXml(shape.title)}</title>\n`;

@@ -1,4 +1,4 @@
-import { graphemes, isInvisible, isWide, truncate as truncateTo } from '../../../messages/index.ts';
+import { graphemes, isInvisible, isWide, truncate as truncateTo, wrap } from '../../../messages/index.ts';
 
 export interface Font {
   size: number;
@@ -21,24 +21,25 @@ export const fonts = {
 
 export type FontName = keyof typeof fonts;
 
-/** Estimated width in pixels for common system fonts; an upper bound for characters outside the table. */
+/** An upper bound of the width in pixels: in DejaVu Sans, the widest common font, and in a monospaced one. */
 export function measure(text: string, font: FontName): number {
   const { size, mono, bold } = fonts[font];
-  let em = 0;
-  for (const grapheme of graphemes(text))
-    em += mono ? monoWidth(grapheme) : sansWidth(grapheme) * (bold ? 1.07 : 1);
-  return em * size;
+  let [sans, fixed] = [0, 0];
+  for (const grapheme of graphemes(text)) {
+    sans += sansWidth(grapheme) * (bold ? 1.13 : 1);
+    fixed += monoWidth(grapheme);
+  }
+  return (mono ? fixed : Math.max(sans, fixed)) * size;
 }
-
-/** Whether the estimate is accurate enough to force the text to that width in any font, as badges do. */
-export const isMeasured = (text: string): boolean =>
-  graphemes(text).every((grapheme) => widths.has(grapheme));
 
 export const truncate = (text: string, room: number, font: FontName): string =>
   truncateTo(text, room, (part) => measure(part, font));
 
+export const wrapText = (text: string, room: number, font: FontName): string[] =>
+  wrap(text, room, (part) => measure(part, font));
+
 function monoWidth(grapheme: string): number {
-  return isInvisible(grapheme) ? 0 : isWide(grapheme) ? wideWidth(grapheme) : 0.605;
+  return isInvisible(grapheme) ? 0 : isWide(grapheme) ? wideWidth(grapheme) : 0.61;
 }
 
 function sansWidth(grapheme: string): number {
@@ -48,22 +49,23 @@ function sansWidth(grapheme: string): number {
 /** Ideographs fill a square in every font; emoji are wider. */
 const wideWidth = (grapheme: string): number => (/\p{Extended_Pictographic}/u.test(grapheme) ? 1.35 : 1.02);
 
+/** Of DejaVu Sans, rounded up. */
 const widths = new Map(
   (
     [
-      [0.25, "ijl' "],
-      [0.29, '!,.:;I·'],
-      [0.35, '()[]ft'],
-      [0.38, 'r-/\\|"J`{}'],
-      [0.5, '*?_z'],
-      [0.53, 'cksvxy'],
-      [0.57, '17FL^aeéèêáàâä'],
-      [0.61, '02345689$ESTYZbdghnopquöóòôüúùû≤'],
-      [0.65, '#+<=>ABKPRVX~×'],
-      [0.72, 'CDGHNU&'],
-      [0.77, 'OQw'],
-      [0.87, '%…M'],
-      [0.93, 'Wm@'],
+      [0.28, "'ijl"],
+      [0.32, ' ,.·’‘IJ'],
+      [0.36, 'f/:;\\|'],
+      [0.42, '-()[]t!r'],
+      [0.5, '"*_`–'],
+      [0.56, '“”?szLcç'],
+      [0.6, 'Fkvxy'],
+      [0.62, 'PTYaeoéèêáàâäöóòô'],
+      [0.64, '$0123456789ESbdghnpqu{}üúùûßñ'],
+      [0.7, 'KABCRVXZ'],
+      [0.78, 'UHN&DG'],
+      [0.84, 'OQw#+<=>^~≤×→'],
+      [0.88, 'M'],
     ] as const
   ).flatMap(([width, characters]) => graphemes(characters).map((character) => [character, width] as const)),
 );
