@@ -23,3 +23,4 @@ export * from './status.ts';
 export * from './steps.ts';
 export type * from './task-states.ts';
 export * from './tokens.ts';
+export * from './values.ts';

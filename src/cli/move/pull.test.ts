@@ -105,15 +105,21 @@ test('[P6/10] a pull after keeping the local history says so and how to push it'
   expect((await a.run(['pull', run], { env })).code).toBe(exit.no);
 });
 
-test('[P6/10] an imported run has another first batch and is never mixed with its original', async () => {
+test('[P6/10] an imported run that continued otherwise than its original is never mixed with it', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
   await a.run(['push', '--yes'], { env });
   await a.run(['export', run, '-o', join(b.root, 'run.json')], { env });
   await b.run(['import', 'run.json'], { env });
-  const told = await b.run(['pull', run], { env });
+  for (const [project, text] of [
+    [a, 'Said on A'],
+    [b, 'Said on B'],
+  ] as const)
+    await project.run(['note', 'decision', text, '--run', run], { env });
+  await a.run(['push', run, '--yes'], { env });
+  const told = await b.run(['pull', run, '--json'], { env });
   expect(told.code).toBe(exit.no);
-  expect(told.stderr).toContain('diverged from the first batch');
+  expect(JSON.parse(told.stdout)).toMatchObject({ code: 'diverged', common: { seq: 1 } });
   const person = { env, terminal: true };
   const mine = await b.run(['pull', run, '--keep', 'mine'], { ...person, input: ['y'] });
   expect(mine.code, mine.stderr).toBe(exit.ok);
@@ -121,4 +127,48 @@ test('[P6/10] an imported run has another first batch and is never mixed with it
   const kept = await b.run(['pull', run, '--keep', 'theirs'], { ...person, input: ['y'] });
   expect(kept.code, kept.stderr).toBe(exit.ok);
   expect((await b.run(['pull', run], { env })).stdout).toContain('up to date');
+});
+
+test('A18: an imported run and the same run of the remote are one history, whoever continues it', async () => {
+  using clones = await createTwoClones();
+  const { a, b, run, env } = clones;
+  const pull = async (project: typeof a) =>
+    JSON.parse((await project.run(['pull', run, '--json'], { env })).stdout);
+  const note = (project: typeof a, text: string) =>
+    project.run(['note', 'decision', text, '--run', run], { env });
+  await a.run(['push', '--yes'], { env });
+  const file = join(b.home, 'run.json');
+  await a.run(['export', run, '--output', file], { env });
+  expect((await b.run(['import', file], { env })).code).toBe(exit.ok);
+  expect(await pull(b)).toMatchObject({ did: 'nothing', batches: 0, ahead: 0 });
+  expect(JSON.parse((await b.run(['push', run, '--yes', '--json'], { env })).stdout)).toMatchObject({
+    did: 'nothing',
+  });
+  // The remote continues, then this copy, then the first machine.
+  await note(a, 'Said on A');
+  await a.run(['push', run, '--yes'], { env });
+  expect(await pull(b)).toMatchObject({ did: 'continued', batches: 1 });
+  await note(b, 'Said on B');
+  expect(await pull(b)).toMatchObject({ did: 'nothing', ahead: 1 });
+  expect((await b.run(['push', run, '--yes'], { env })).code).toBe(exit.ok);
+  expect(await pull(a)).toMatchObject({ did: 'continued', batches: 1 });
+  const notes = (project: typeof a) =>
+    project.run(['log', run, '--json'], { env }).then(({ stdout }) => stdout.match(/Said on \w/g));
+  expect(await notes(a)).toEqual(await notes(b));
+});
+
+test('A18: an imported run that continues first is taken by the machine that exported it', async () => {
+  using clones = await createTwoClones();
+  const { a, b, run, env } = clones;
+  await a.run(['push', '--yes'], { env });
+  const file = join(b.home, 'run.json');
+  await a.run(['export', run, '--output', file], { env });
+  await b.run(['import', file], { env });
+  await b.run(['note', 'decision', 'Said on B', '--run', run], { env });
+  expect((await b.run(['push', run, '--yes'], { env })).code).toBe(exit.ok);
+  const pulled = JSON.parse((await a.run(['pull', run, '--json'], { env })).stdout);
+  expect(pulled).toMatchObject({ did: 'continued', batches: 1, ahead: 0 });
+  await a.run(['note', 'decision', 'Said on A', '--run', run], { env });
+  expect((await a.run(['status', '--run', run, '--json'], { env })).code).toBe(exit.ok);
+  expect((await a.run(['push', run, '--yes'], { env })).code).toBe(exit.ok);
 });

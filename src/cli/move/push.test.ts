@@ -90,3 +90,41 @@ test('push refuses secrets by rule and location, unless --with-secrets is given'
   const { code } = await a.run(['push', '--yes', '--with-secrets'], { env });
   expect(code).toBe(exit.ok);
 });
+
+test('A18: push names uncommitted files, those that the run needs first', async () => {
+  using clones = await createTwoClones();
+  const { a, env, git } = clones;
+  a.write({
+    '.gitignore': 'ignored.md\n',
+    '.stepfast/workflows/n.yaml':
+      'name: n\ndescription: x\nrequired_reading: ["@docs/read.md", "@docs/kept.md"]\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ exists: "{input.plan}" }, { exists: ignored.md }] }\ninputs: { plan: { default: PLAN.md } }\n',
+    'docs/read.md': 'read',
+    'docs/kept.md': 'kept',
+    'PLAN.md': 'plan',
+    'ignored.md': 'ignored',
+    'made.txt': 'made',
+    'else.txt': 'else',
+  });
+  git(a, 'add', '-A');
+  git(a, '-c', 'user.name=a', '-c', 'user.email=a@b.c', 'commit', '-qm', 'x');
+  a.write({ 'docs/read.md': 'changed', 'PLAN.md': 'changed', 'made.txt': 'changed', 'else.txt': 'changed' });
+  const { run } = JSON.parse((await a.run(['start', 'n', '--json'], { env })).stdout);
+  await a.run(['note', 'artefact', 'made.txt', '--key', 'made', '--run', run], { env });
+  const { stdout } = await a.run(['push', run, '--yes', '--json'], { env });
+  expect(JSON.parse(stdout)).toMatchObject({
+    did: 'sent',
+    uncommitted: {
+      needed: ['PLAN.md', 'docs/read.md', 'ignored.md', 'made.txt'],
+      others: ['else.txt'],
+      total: 1,
+    },
+  });
+  await a.run(['note', 'decision', 'x', '--run', run], { env });
+  const { stderr } = await a.run(['push', run, '--yes'], { env, columns: 300 });
+  expect(stderr).toContain('PLAN.md, docs/read.md, ignored.md, made.txt');
+  expect(stderr).toContain('else.txt');
+  git(a, 'add', '-Af');
+  git(a, '-c', 'user.name=a', '-c', 'user.email=a@b.c', 'commit', '-qm', 'y');
+  const again = await a.run(['push', run, '--yes', '--json'], { env });
+  expect(JSON.parse(again.stdout).uncommitted).toEqual({ needed: [], others: [], total: 0 });
+});

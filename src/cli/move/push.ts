@@ -18,7 +18,7 @@ import { symbolsFor } from '../view/symbols.ts';
 import { listSecrets } from './list-secrets.ts';
 import { isLocal, onServer } from './on-server.ts';
 import { diverged, forkJson, runArguments, showFork } from './show-fork.ts';
-import { printNotes, transferNotes } from './transfer-notes.ts';
+import { printNotes, transferNotes, uncommittedNotes } from './transfer-notes.ts';
 
 export const options = {
   ...runOptions,
@@ -127,7 +127,11 @@ async function show(outgoing: Outgoing, remote: Remote, { engine }: LocalRuntime
   if (is === 'chosen')
     line('replaces', `the history of ${outgoing.fork?.there.machine}, which stays in the parent commit`);
   const view = await engine.view(id);
-  if (view) printNotes(transferNotes(view.definition, last.state, io.now()), io);
+  if (view)
+    printNotes(
+      [...uncommittedNotes(outgoing.uncommitted), ...transferNotes(view.definition, last.state, io.now())],
+      io,
+    );
 }
 
 function report(
@@ -154,6 +158,7 @@ function report(
     const sent = count(outgoing?.further ?? 0, 'batch', 'batches');
     const what = outcome.is === 'sent' ? `${sent} pushed to ${remote.name}` : `${remote.name} is up to date`;
     io.stdout.write(`${paint(io.stdout, 'green', symbolsFor(io).done)} ${id}  ${what}\n`);
+    if (outcome.is === 'equal') printNotes(uncommittedNotes(outcome.outgoing.uncommitted), io);
     if (outcome.is === 'sent')
       io.stdout.write(
         `  On the other machine: ${paint(io.stdout, 'cyan', `stepfast pull ${runArguments(id, remote.name)}`)}\n`,
@@ -168,7 +173,13 @@ const outcomeJson = ({ run: id, outgoing, ...outcome }: Outcome, remote: Remote)
   url: remote.pushUrl,
   ...('refused' in outcome ? outcome.refused : { did: outcome.is === 'sent' ? 'sent' : 'nothing' }),
   ...(outgoing
-    ? { batches: outgoing.further, texts: outgoing.texts, bytes: outgoing.bytes, secrets: outgoing.secrets }
+    ? {
+        batches: outgoing.further,
+        texts: outgoing.texts,
+        bytes: outgoing.bytes,
+        secrets: outgoing.secrets,
+        uncommitted: outgoing.uncommitted,
+      }
     : {}),
   ...(outgoing?.fork ? forkJson(outgoing.fork) : {}),
 });

@@ -1,5 +1,6 @@
 import type { Definition, State } from '../../machine/index.ts';
-import { lasting, printable } from '../../messages/index.ts';
+import { count, lasting, printable } from '../../messages/index.ts';
+import type { Outgoing } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 
@@ -18,6 +19,22 @@ export function transferNotes(definition: Definition, state: State, now: number)
       : []),
   ];
 }
+
+/** Files that git does not bring to the other machine. */
+export function uncommittedNotes({ needed, others, total }: Outgoing['uncommitted']): string[] {
+  const more = (names: readonly string[], all: number): string =>
+    `${names.slice(0, mostNamed).join(', ')}${all > mostNamed ? ` and ${all - mostNamed} more` : ''}`;
+  return [
+    ...(needed.length === 0
+      ? []
+      : [
+          `the run needs files that are not committed: ${more(needed, needed.length)}. Commit and push them with git`,
+        ]),
+    ...(total === 0 ? [] : [`${count(total, 'other uncommitted path')}: ${more(others, total)}`]),
+  ];
+}
+
+const mostNamed = 5;
 
 export function printNotes(notes: readonly string[], io: Io): void {
   for (const note of notes) io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(note)}\n`);

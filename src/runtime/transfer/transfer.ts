@@ -24,6 +24,7 @@ import { type OutgoingData, type Secret, type SecretScan, secretScan, secretsIn 
 import { createGit, type Git } from './git.ts';
 import { openRemote, type Remote } from './git-remote.ts';
 import { type RunTree, readCommit, writeCommit } from './run-tree.ts';
+import { type UncommittedFiles, uncommittedFiles } from './uncommitted-files.ts';
 import { type VerifiedRun, verifyRun } from './verify-run.ts';
 
 /** What a push would do. */
@@ -38,6 +39,7 @@ export interface Outgoing {
   bytes: number;
   last: Side;
   secrets: Secret[];
+  uncommitted: UncommittedFiles;
   fork?: Fork;
   /** `send` puts it after `old`. */
   tree: RunTree;
@@ -124,6 +126,10 @@ export function createTransfer({ project, ids, scan = secretScan, ...options }: 
       bytes: bytesOf(sending) + (theirs ? 0 : tree.workflow.length),
       last: sideOf(mine, common),
       secrets: await secretsIn(sending, scan),
+      uncommitted: await uncommittedFiles(git, project, {
+        definition: mine.pinned.definition,
+        state: mine.state,
+      }),
       ...(theirs && common < theirs.lines.length ? { fork: forkOf(mine, theirs, common) } : {}),
       tree,
       old,

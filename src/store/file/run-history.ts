@@ -7,6 +7,8 @@ import { genesis, parseLines, type ValidLine } from './journal.ts';
 export interface HistoryLine extends StoredEntry {
   machine: string;
   bytes: Uint8Array;
+  /** What the batch says, without its place in a chain: an imported run has other hashes and the same content. */
+  content: string;
 }
 
 /** A run's accepted history, without lost races and torn lines. */
@@ -19,19 +21,24 @@ export interface RunHistory {
 /** `behind`: theirs continues mine; `ahead`: mine continues theirs; `foreign`: even the first batch differs. */
 export type HistoryRelation = 'equal' | 'behind' | 'ahead' | 'diverged' | 'foreign';
 
+type ComparedLine = Pick<HistoryLine, 'hash'> & Partial<Pick<HistoryLine, 'content'>>;
+
 /** Compares two histories of a run; `common` is the number of shared batches. */
 export function compareHistories(
-  mine: readonly { hash: string }[],
-  theirs: readonly { hash: string }[],
+  mine: readonly ComparedLine[],
+  theirs: readonly ComparedLine[],
 ): { relation: HistoryRelation; common: number } {
   const shorter = Math.min(mine.length, theirs.length);
   let common = 0;
   // The last common hash would be enough only if both chains were verified, so every hash is compared.
-  while (common < shorter && mine[common]?.hash === theirs[common]?.hash) common += 1;
+  while (common < shorter && isSameBatch(mine[common], theirs[common])) common += 1;
   if (common < shorter) return { relation: common === 0 ? 'foreign' : 'diverged', common };
   if (mine.length === theirs.length) return { relation: 'equal', common };
   return { relation: mine.length < theirs.length ? 'behind' : 'ahead', common };
 }
+
+const isSameBatch = (one: ComparedLine | undefined, other: ComparedLine | undefined): boolean =>
+  one?.hash === other?.hash || (one?.content !== undefined && one.content === other?.content);
 
 /** One line per batch: the same bytes on every machine. */
 export const encodeHistory = (lines: readonly HistoryLine[]): Uint8Array =>
@@ -64,7 +71,20 @@ export const historyLine = (found: ValidLine, bytes: Uint8Array): HistoryLine =>
   ...entryOf(found),
   machine: found.line.machine,
   bytes: bytes.subarray(found.offset, found.end),
+  content: contentOf(found.line),
 });
+
+const contentOf = ({
+  now,
+  actor,
+  session,
+  key,
+  fingerprint,
+  reply,
+  pinned,
+  events,
+}: ValidLine['line']): string =>
+  JSON.stringify([now, actor, session, key, fingerprint, reply, pinned?.hash, events]);
 
 const bad = (problem: string, message: string, line?: number): StepfastError =>
   new StepfastError('bad_history', message, { data: { problem, line } });

@@ -115,6 +115,12 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     const { relation, common } = compareHistories(mine, theirs);
     if (relation === 'equal' || relation === 'ahead') return;
     if (relation !== 'behind') throw changedMeanwhile(run);
+    // An imported run has its own chain, which their batches do not continue.
+    if (common > 0 && mine[common - 1]?.hash !== theirs[common - 1]?.hash) {
+      await replaced(run, old, journalOf(theirs));
+      runs.lastSeen.delete(run);
+      return;
+    }
     const next = Buffer.concat([newline, old, journalOf(theirs.slice(common))]);
     const aside = await replaced(run, old, next);
     const late = linesIn(run, (await files.read(join(paths.root, aside))) ?? old).slice(mine.length);
