@@ -100,7 +100,7 @@ export async function afterCheck(
   const cursor = cursorAt(view.state, at);
   if (cursor && !cursor.waiting) {
     if (usedUp(view.state)) return notice(event, view);
-    if (cursor.checked?.pass) return { say: greenStaysText(cursor.step) };
+    if (cursor.checked?.pass) return { say: greenStaysText(titleIn(view, cursor.step)) };
     if (cursor.unstable) return stillRed(view, { at });
     return await continueWithFailures(event, view, at);
   }
@@ -116,7 +116,7 @@ export async function afterCheck(
   if (instructions !== undefined) return { block: handedOverText({ instructions, next }) };
   // A subagent needs nothing of the person. If the agent starts none, the next stop asks the person.
   if (action.do === 'reset_context' && record.notifyOnce(`subagent ${action.at}`))
-    return { block: freshContextText(next), say: subagentFirstText(opened.state.step) };
+    return { block: freshContextText(next), say: subagentFirstText(titleIn(opened, opened.state.step)) };
   return notice(event, opened);
 }
 
@@ -135,7 +135,7 @@ async function continueWithFailures(event: HookEvent, view: Loaded, at: string):
 
 /** A step without gates: once per visit the turn continues with how to advance; later the person sees that it is open. */
 async function remind(event: HookEvent, view: Loaded, { at, stops }: OpenPosition): Promise<HookOutput> {
-  const step = cursorAt(view.state, at)?.step ?? '';
+  const step = titleIn(view, cursorAt(view.state, at)?.step ?? '');
   if (stops > 0 || !(await held(event, view, at))) {
     logAllowed(event, view, 'open');
     return { say: stepOpenText(step) };
@@ -171,10 +171,15 @@ async function checkAgain(
 function stillRed(view: Loaded, { at }: Pick<OpenPosition, 'at'>): HookOutput {
   const cursor = cursorAt(view.state, at);
   if (cursor?.checked?.pass !== false) return {};
-  if (cursor.unstable) return { say: filesChangedText(cursor.step, cursor.unstable) };
+  if (cursor.unstable) return { say: filesChangedText(titleIn(view, cursor.step), cursor.unstable) };
   const failed = cursor.receipts?.find(({ pass, role }) => !pass && role !== 'until');
-  return { say: stillRedText(cursor.step, failed?.what ?? '', cursor.stops >= maxHolds) };
+  const step = titleIn(view, cursor.step);
+  return { say: stillRedText(step, failed?.what ?? '', cursor.stops >= maxHolds) };
 }
+
+/** A step as the person reads it. */
+const titleIn = ({ definition }: Loaded, id: string): string =>
+  definition.steps.find((step) => step.id === id)?.title ?? id;
 
 function notice(event: HookEvent, view: Loaded): HookOutput {
   const say = personNotice(view, event);

@@ -1,4 +1,4 @@
-import { type Action, actions, type Cursor, formatHandle, isWithin, usedUp } from '../machine/index.ts';
+import { type Action, actions, type Cursor, formatHandle, isWithin, titledPath, usedUp } from '../machine/index.ts';
 import { decideInTerminalText, noticeForPerson } from '../messages/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { decidesIn } from '../workspace/index.ts';
@@ -25,7 +25,8 @@ export function personNotice(
     const repeated = again || (action.do === 'reset_context' && action.required);
     // More of a budget may run out as well.
     const granted = usedUp(state) ? ` ${JSON.stringify([state.budget.extra, state.total?.extra])}` : '';
-    if (record.notifyOnce(`${at} ${text}${granted}`) || repeated) return `Stepfast: ${cursor.path} ${text}`;
+    if (record.notifyOnce(`${at} ${text}${granted}`) || repeated)
+      return `Stepfast: ${titledPath(definition, cursor.path)} ${text}`;
   }
   return undefined;
 

@@ -18,6 +18,7 @@ import {
   subStepsOf,
   taskListOf,
   tasksIn,
+  titleOf,
   undroppedTasks,
   workAt,
 } from './steps.ts';
@@ -132,11 +133,30 @@ export function phaseOf(definition: Definition, state: State): Phase {
   return {
     current: stepIndex(definition, state.step) + 1,
     total: definition.steps.length,
-    name: state.step,
+    name: titleOf(stepOf(definition, state.step)),
     status: state.status === 'complete' ? 'completed' : blocked ? 'blocked' : 'in_progress',
     // What was adopted counts its phases itself.
     ...state.adopted?.phase,
   };
+}
+
+/** Above it, only the current phase of an adopted run is listed. */
+const mostPhases = 200;
+
+/** Every phase with its progress; of an adopted run only the current one has a name. */
+export function phasesOf(definition: Definition, state: State): Omit<Phase, 'total'>[] {
+  const { current, total, name, status } = phaseOf(definition, state);
+  const here = { current, name, status };
+  if (total > mostPhases) return [here];
+  return Array.from({ length: total }, (_, index) => {
+    const step = state.adopted?.phase ? undefined : definition.steps[index];
+    if (index + 1 === current) return here;
+    return {
+      current: index + 1,
+      name: step ? titleOf(step) : `Phase ${index + 1}`,
+      status: status === 'completed' || index + 1 < current ? 'completed' : 'not_started',
+    };
+  });
 }
 
 function describe(

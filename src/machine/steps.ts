@@ -28,6 +28,21 @@ export function workAt(definition: Definition, position: Position): Step | SubSt
   return subStepsOf(definition, step).find((sub) => sub.id === position.subStep) ?? step;
 }
 
+/** What people read; the id stays the address. */
+export const titleOf = ({ id, title }: Step | SubStep): string => title ?? id;
+
+/** A position as people read it: `Check it (build/task-2/verify)`; its path where it has no title. */
+export function titledPath(definition: Definition, path: string): string {
+  // A handle's path may end in its visit.
+  const [id, , subId] = path.replace(/#\d+$/, '').split('/', 3);
+  const step = definition.steps.find((each) => each.id === id);
+  if (!step) return path;
+  const sub =
+    subId === undefined ? undefined : subStepsOf(definition, step).find((each) => each.id === subId);
+  const { title } = subId === undefined ? step : (sub ?? {});
+  return title === undefined ? path : `${title} (${path})`;
+}
+
 /** Sub-step before step before transition; a pivot's clear before all. A loop that awaits its tasks has none. */
 export function contextAt(
   definition: Definition,

@@ -23,7 +23,7 @@ export const otherSessionText = (run: LiveRun, holder: string): string =>
 This session has no part in it unless it is handed a position; workflow_status then shows the position.`;
 
 interface Offer extends LiveRun {
-  phase: { current: number; total: number };
+  phase: { current: number; total: number; name: string };
   updatedAt: number;
   now: number;
   /** The notice about a decision of the person that it waits for. */
@@ -31,10 +31,10 @@ interface Offer extends LiveRun {
 }
 
 /** To the person whose session starts where a run is unfinished that it has no part in. */
-export function offerText({ workflow, summary, step, phase, updatedAt, now, waits }: Offer): string {
+export function offerText({ workflow, summary, phase, updatedAt, now, waits }: Offer): string {
   const name = `${workflow}${summary === undefined ? '' : ` "${summary.slice(0, 80)}"`}`;
   const next = waits?.replace(/^Stepfast: /, '') ?? 'To go on with it, say: continue';
-  return `Stepfast: unfinished here: ${name}, step ${phase.current} of ${phase.total} (${step}), last active ${ago(updatedAt, now)}. ${next}. To end it: /stepfast:cancel`;
+  return `Stepfast: unfinished here: ${name}, step ${phase.current} of ${phase.total} (${phase.name}), last active ${ago(updatedAt, now)}. ${next}. To end it: /stepfast:cancel`;
 }
 
 /** To its agent. */

@@ -24,6 +24,13 @@ export const boundaryPolicies = z.enum(['prefer', 'require', 'off']);
 const context = contextActions.describe(
   'What happens to the conversation before this begins: compact keeps a summary, clear starts fresh.',
 );
+const title = z
+  .string()
+  .min(1)
+  .max(100)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a title is printed on one line of a terminal
+  .regex(/^[^\u0000-\u001f\u007f]+$/)
+  .describe('What people read instead of the id; the id stays the address.');
 const agentName = z.string().regex(/^[A-Za-z0-9][\w:.-]{0,127}$/);
 const agentOf = agentName.describe(
   'The agent that this is handed to; without it the main agent does the work.',
@@ -88,6 +95,7 @@ const budget = z
 /** `n` and `until` belong to ralph, `loop` and `parallel` to loop. The loader fills in `loop`. */
 const step = z.strictObject({
   id: id.describe('The name of the step, unique in the workflow.'),
+  title: title.exactOptional(),
   type: z
     .enum(['action', 'loop', 'ralph'])
     .describe('action: done once; loop: its sub-steps for each task; ralph: the same instructions n times.'),
@@ -115,6 +123,7 @@ const authoredStep = step.extend({ after: after.exactOptional() }).describe('A m
 
 const subStep = z.strictObject({
   id: id.describe('The name of the sub-step, unique in its loop.'),
+  title: title.exactOptional(),
   agent: agentOf.exactOptional(),
   instructions: text.describe('What the agent is told to do for one task; may hold placeholders.'),
   context: context.exactOptional(),

@@ -128,6 +128,17 @@ test('an adopted workflow shows the phase of its own file', () => {
   });
 });
 
+test('[002/1] M5: an adopted workflow has all phases of its file, from completed to not_started', () => {
+  const adopted = { source: 'CLAUDE.local.md', phase: { current: 2, total: 3, name: 'SEO Generation' } };
+  const own = adoptedDefinition('Pages', adopted);
+  const { state } = respond(own, null, { type: 'adopt', now: 1, run: 'page-1-abcd', adopted });
+  expect(projectState(own, state ?? expect.fail('a state')).phases).toEqual([
+    { current: 1, name: 'Phase 1', status: 'completed' },
+    { current: 2, name: 'SEO Generation', status: 'in_progress' },
+    { current: 3, name: 'Phase 3', status: 'not_started' },
+  ]);
+});
+
 test('[004/9] the state file always fits the schema', () => {
   const workflows: Definition[] = JSON.parse(
     readFileSync(new URL('../machine/fixtures/v1/workflows.json', import.meta.url), 'utf8'),

@@ -1,4 +1,4 @@
-import { type Definition, requiredReading, type State, statusOf } from '../machine/index.ts';
+import { type Definition, phaseOf, phasesOf, requiredReading, type State } from '../machine/index.ts';
 import type { StateProjection } from './state-schema.ts';
 
 const statuses = {
@@ -20,7 +20,8 @@ export function projectState(definition: Definition, state: State): StateProject
     workflow: summary === undefined || summary === '' ? state.workflow : `${state.workflow} (${summary})`,
     workflow_type: definition.type ?? 'custom',
     status: statuses[state.status],
-    phase: statusOf(definition, state).phase,
+    phase: phaseOf(definition, state),
+    phases: phasesOf(definition, state),
     required_reading: requiredReading(definition, state),
     context: { ...definition.variables, ...state.inputs, ...state.variables },
     key_reminders: unique([...(definition.key_reminders ?? []), ...notes('reminder')]),

@@ -14,6 +14,10 @@ const phase = z
   })
   .describe('The phase that the run is in.');
 
+const eachPhase = phase
+  .omit({ total: true })
+  .describe('A phase of the run; not_started before the run reaches it.');
+
 const session = z
   .strictObject({
     session_id: z.string().describe('The id that the host gave the session.'),
@@ -46,6 +50,7 @@ export const stateFileSchema = z.strictObject({
     .enum(['in_progress', 'waiting', 'completed', 'failed', 'cancelled'])
     .describe('The status of the run.'),
   phase,
+  phases: z.array(eachPhase).describe('All phases, in order.').exactOptional(),
   required_reading: z.array(z.string().regex(/^@/)).describe('Files that an agent must read, each with @.'),
   context: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))

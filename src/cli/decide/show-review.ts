@@ -1,5 +1,5 @@
 import { commandName } from '../../command-name.ts';
-import { budgetUse, type Cursor, formatHandle, type State, usedUp } from '../../machine/index.ts';
+import { budgetUse, type Cursor, formatHandle, type State, titledPath, usedUp } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
 import { ago, budgetText, printable, usedUpText, wrap } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
@@ -66,7 +66,7 @@ export async function showDecision(
   const symbols = symbolsFor(io);
   const line = (...spans: Span[]): void => io.stderr.write(`${renderLine(spans, io.stderr, symbols.more)}\n`);
   line(['bold', state.run], ...(state.summary === undefined ? [] : ['  ', printable(state.summary)]));
-  line(['dim', 'position  '], ['bold', cursor?.path ?? state.step]);
+  line(['dim', 'position  '], ['bold', printable(titledPath(definition, cursor?.path ?? state.step))]);
   const over = usedUp(state);
   if (over) {
     line(['dim', 'budget    '], ['yellow', usedUpText({ ...over, step: state.step })]);

@@ -78,7 +78,9 @@ const edge = (from: string, to: string, mark: Mark | undefined): string =>
   mark ? `  ${from} -->|${quoted([escapeLabel(mark.command)])}| ${to}` : `  ${from} --> ${to}`;
 
 const heading = (card: Card): string =>
-  bold(card.id) + (card.agent === undefined ? '' : escapeLabel(` · ${card.agent}`));
+  bold(card.title ?? card.id) +
+  (card.title === undefined ? '' : escapeLabel(` (${card.id})`)) +
+  (card.agent === undefined ? '' : escapeLabel(` · ${card.agent}`));
 
 function rounds(phase: Phase): string[] {
   if (phase.type !== 'ralph') return [];

@@ -22,6 +22,7 @@ export interface Graph {
 /** A step or a sub-step. */
 export interface Card {
   id: string;
+  title?: string;
   agent?: string;
   /** The first line of the instructions. */
   about: string;
@@ -105,6 +106,7 @@ function cardOf(step: Step | SubStep): Card {
   const failure = failureOf(step);
   return {
     id: printable(step.id),
+    ...(step.title !== undefined && { title: printable(step.title) }),
     ...(step.agent !== undefined && { agent: printable(step.agent) }),
     about: firstLine(step.instructions ?? ''),
     gates: (step.gate ?? []).map(checkOf),

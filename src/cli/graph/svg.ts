@@ -18,7 +18,7 @@ export interface Drawing {
 export function drawSvg(graph: Graph): string {
   const { width, height, shapes } = layOut(graph);
   const slug = graph.name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-  const steps = graph.phases.map(({ id }) => id).join(', ');
+  const steps = graph.phases.map(({ id, title }) => title ?? id).join(', ');
   const about = `${graph.description}${graph.description === '' ? '' : ' '}${count(graph.phases.length, 'phase')}: ${steps}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" class="stepfast" width="${px(width)}" height="${px(height)}" viewBox="0 0 ${px(width)} ${px(height)}" role="img" aria-labelledby="stepfast-${slug}-title stepfast-${slug}-desc">
   <title id="stepfast-${slug}-title">Workflow ${escapeXml(graph.name)}</title>

@@ -89,7 +89,7 @@ function phaseLines(graph: Graph, phase: Phase, index: number, symbols: Symbols)
     [
       [colours[phase.type], symbols[phase.type]],
       ' ',
-      ['bold', phase.id],
+      ...nameSpans(phase),
       ...kind(phase, symbols),
       ...agentSpans(phase, symbols),
     ],
@@ -103,7 +103,7 @@ function loopLines(phase: Phase, last: boolean, symbols: Symbols): Span[][] {
   const outer: Span = ['dim', symbols.line];
   const inner = phase.subSteps.flatMap((sub) => [
     ...markLines(sub.before, symbols),
-    [['magenta', symbols.subStep], ' ', ['bold', sub.id], ...agentSpans(sub, symbols)] satisfies Span[],
+    [['magenta', symbols.subStep], ' ', ...nameSpans(sub), ...agentSpans(sub, symbols)] satisfies Span[],
     ...cardDetails(sub, symbols).map((line): Span[] => [['dim', symbols.line], ' ', ...line]),
   ]);
   const close = last ? symbols.close.replace(/^├/, '╰').replace(/^\|/, '`') : symbols.close;
@@ -128,6 +128,14 @@ function kind(phase: Phase, symbols: Symbols): Span[] {
   const early: Span[] = until && more.length === 0 ? [' until ', ['bold', until.text]] : [];
   return [['dim', '  ralph'], ['yellow', `${dot}${symbols.limit}${phase.rounds}`], ...early];
 }
+
+const nameSpans = ({ id, title }: Card): Span[] =>
+  title === undefined
+    ? [['bold', id]]
+    : [
+        ['bold', title],
+        ['dim', ` (${id})`],
+      ];
 
 const agentSpans = (card: Card, symbols: Symbols): Span[] =>
   card.agent === undefined

@@ -1,13 +1,14 @@
-import type { Event } from '../../machine/index.ts';
+import { type Definition, type Event, titledPath } from '../../machine/index.ts';
 import { unitText } from '../../messages/index.ts';
 import type { Span } from '../paint.ts';
 import { openingOf } from '../view/evidence.ts';
 import type { Symbols } from '../view/symbols.ts';
 
 /** Describes an event for people; undefined for internal events. */
-export function describeEvent(event: Event, symbols: Symbols): Span[] | undefined {
+export function describeEvent(event: Event, symbols: Symbols, definition?: Definition): Span[] | undefined {
   const { done, bad, here, waits } = symbols;
-  const path = 'at' in event && event.at !== undefined ? pathIn(event.at) : '';
+  const titled = (path: string): string => (definition ? titledPath(definition, path) : path);
+  const path = 'at' in event && event.at !== undefined ? titled(pathIn(event.at)) : '';
   switch (event.type) {
     case 'run.started':
       return [['bold', 'started'], ` ${event.workflow}`, ...note(event.summary)];
@@ -24,9 +25,9 @@ export function describeEvent(event: Event, symbols: Symbols): Span[] | undefine
     case 'run.blocked':
       return [['red', `${waits} blocked`], ...note(event.reason)];
     case 'run.rewound':
-      return [['yellow', 'rewound'], ` to ${event.to}`];
+      return [['yellow', 'rewound'], ` to ${titled(event.to)}`];
     case 'run.pivoted':
-      return [['magenta', 'pivot'], ` from ${event.from} to ${event.to}`];
+      return [['magenta', 'pivot'], ` from ${titled(event.from)} to ${titled(event.to)}`];
     case 'position.entered': {
       const position = [event.step, event.task ?? event.iteration, event.subStep].filter(
         (part) => part !== undefined,
@@ -34,7 +35,7 @@ export function describeEvent(event: Event, symbols: Symbols): Span[] | undefine
       const why = event.why === 'next' || event.why === 'claim' ? '' : `, ${event.why}`;
       const holder = event.lease ? `, held by ${event.lease.holder}` : '';
       return [
-        ['cyan', `${here} ${position.join('/')}`],
+        ['cyan', `${here} ${titled(position.join('/'))}`],
         ['dim', ` visit ${event.visit}${why}${holder}`],
       ];
     }

@@ -1,4 +1,5 @@
 import { withoutSecrets } from '../../context/index.ts';
+import type { Definition } from '../../machine/index.ts';
 import { columnsOf, printable, truncate } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
@@ -37,7 +38,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
   // Logs end up in tickets and chats, so secrets are redacted.
   const redacted = entries.map((entry) => withoutSecrets(entry));
-  for (const line of lines(redacted, io)) io.stdout.write(`${line}\n`);
+  const view = damage ? undefined : await runtime.engine.view(found.run);
+  for (const line of lines(redacted, io, view?.definition)) io.stdout.write(`${line}\n`);
   if (damage) printRefusal(damage, io, {});
   return code;
 }
@@ -53,7 +55,7 @@ export async function lastRun(
   return newest ? { run: newest.run } : found;
 }
 
-function lines(entries: readonly StoredEntry[], io: Io): string[] {
+function lines(entries: readonly StoredEntry[], io: Io, definition: Definition | undefined): string[] {
   const symbols = symbolsFor(io);
   const names = entries.map((entry) =>
     truncate(printable(actorName(entry)), maxNameWidth, columnsOf, symbols.more),
@@ -64,7 +66,7 @@ function lines(entries: readonly StoredEntry[], io: Io): string[] {
     const { date, time } = localTime(entry.now);
     const who = (names[index] ?? '').padEnd(width);
     const described = entry.events.flatMap((event) => {
-      const words = describeEvent(event, symbols);
+      const words = describeEvent(event, symbols, definition);
       return words === undefined ? [] : [words];
     });
     if (described.length === 0) return [];

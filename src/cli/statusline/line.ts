@@ -75,7 +75,8 @@ async function lineFor(
 
 function runParts({ phase, state, definition }: RunSummary, session: string): Part[] {
   const cursors = Object.values(state.cursors);
-  const name = `${state.workflow} ${phase.current}/${phase.total} ${phase.name}${taskOf(state, session)}`;
+  const short = columnsOf(phase.name) <= widestGate || state.adopted ? phase.name : state.step;
+  const name = `${state.workflow} ${phase.current}/${phase.total} ${short}${taskOf(state, session)}`;
   const waiting = cursors.find((cursor) => cursor.waiting)?.waiting;
   const over = { complete: 'green', failed: 'red', cancelled: 'red' } as const;
   if (state.status !== 'running' && state.status !== 'waiting')

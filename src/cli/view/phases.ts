@@ -1,4 +1,4 @@
-import { type Definition, type State, undroppedTasks } from '../../machine/index.ts';
+import { type Definition, type State, titleOf, undroppedTasks } from '../../machine/index.ts';
 import { columnsOf, printable } from '../../messages/index.ts';
 import type { Format, Span } from '../paint.ts';
 import type { Symbols } from './symbols.ts';
@@ -32,7 +32,7 @@ function phasesOf(definition: Definition, state: State, symbols: Symbols): [Form
       state.status === 'complete' || index < current ? 'done' : index === current ? 'here' : 'open';
     const [look, sign] = lookOf(where, state, symbols);
     const far = where === 'here' ? progressIn(definition, state) : '';
-    return [look, `${sign} ${printable(step.id)}${far}`];
+    return [look, `${sign} ${printable(titleOf(step))}${far}`];
   });
 }
 

@@ -1,6 +1,6 @@
 import { commandName } from '../../command-name.ts';
 import { redactQuickly } from '../../context/index.ts';
-import type { Definition, Receipt, Status, WaitingFor } from '../../machine/index.ts';
+import { type Definition, type Receipt, type Status, type WaitingFor, workAt } from '../../machine/index.ts';
 import {
   type AgentSession,
   nextForPerson,
@@ -50,7 +50,7 @@ export function positionLines(
       ['bold', status.at],
     ]);
   const over = ['complete', 'failed', 'cancelled'].includes(status.status);
-  if (!over) labelled('where', progressText(status));
+  if (!over) labelled('where', progressText(status, options.definition));
   if (status.agent !== null) labelled('agent', status.agent);
   if (status.reason !== undefined && status.reason !== status.status) labelled('why', status.reason, 'red');
   if (status.interrupted) labelled('gates', 'were interrupted: advance again', 'yellow');
@@ -107,10 +107,15 @@ const whole = (io: Io, line: readonly Span[]): Io['stdout'] =>
     ? { ...io.stdout, columns: undefined }
     : io.stdout;
 
-function progressText({ phase, task, subStep, ralphIteration, ralphTotal }: Status): string {
-  const parts = [`phase ${phase.current}/${phase.total} ${phase.name}`];
+function progressText(status: Status, definition: Definition): string {
+  const { phase, step, task, subStep, ralphIteration, ralphTotal } = status;
+  const titled = definition.steps.some(({ id, title }) => id === step && title === phase.name);
+  const parts = [`phase ${phase.current}/${phase.total} ${phase.name}${titled ? ` (${step})` : ''}`];
   if (task) parts.push(`task ${task.index + 1}/${task.total} ${task.id}: ${task.title}`);
-  if (subStep !== undefined) parts.push(subStep);
+  if (subStep !== undefined) {
+    const { title } = workAt(definition, { step, task: task?.id ?? '', subStep });
+    parts.push(title === undefined ? subStep : `${title} (${subStep})`);
+  }
   if (ralphIteration !== undefined) parts.push(`iteration ${ralphIteration}/${ralphTotal}`);
   return parts.join(', ');
 }

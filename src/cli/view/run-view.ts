@@ -10,6 +10,7 @@ import {
   type Receipt,
   type State,
   type Status,
+  titledPath,
   usedUp,
 } from '../../machine/index.ts';
 import { type AgentSession, ago, budgetText, count, printable } from '../../messages/index.ts';
@@ -43,7 +44,7 @@ export function runLines(view: RunView, io: Io): string[] {
   const now = io.now();
   const line = (spans: Span[]): string => renderLine(spans, io.stdout, symbols.more);
   const done = doneIn(definition, state);
-  const shown = done.slice(-mostDone);
+  const shown = done.slice(-mostDone).map((each) => ({ ...each, path: titledPath(definition, each.path) }));
   const width = Math.max(0, ...shown.map(({ path }) => path.length));
   const lines = [
     line([

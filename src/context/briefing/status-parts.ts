@@ -1,4 +1,12 @@
-import { type Cursor, opening, type Receipt, type Status, statusOf } from '../../machine/index.ts';
+import {
+  type Cursor,
+  opening,
+  type Receipt,
+  type Status,
+  statusOf,
+  stepOf,
+  workAt,
+} from '../../machine/index.ts';
 import { waitingText } from '../../messages/index.ts';
 import { cleanText, escapeHeadings, oneLine, sectionPointer } from './bounded-text.ts';
 import type { WholePart } from './briefing-part.ts';
@@ -106,16 +114,22 @@ function phaseIn(
 function where(source: BriefingSource, status: Status, most: StatusLimits): string {
   const { task, subStep, subStepIndex = 0, totalSubSteps = 0, ralphIteration, ralphTotal } = status;
   const phase = phaseIn(source, status);
+  const titled = phase.name === stepOf(source.definition, status.step).title;
   const parts = [
-    `phase ${phase.current}/${phase.total} '${short(phase.name, most)}'`,
+    `phase ${phase.current}/${phase.total} '${short(phase.name, most)}'${titled ? ` (step ${status.step})` : ''}`,
     ...(task ? [`task ${task.index + 1}/${task.total} '${short(task.title, most)}'`] : []),
     ...(subStep === undefined
       ? []
-      : [`sub-step ${subStepIndex + 1}/${totalSubSteps} '${short(subStep, most)}'`]),
+      : [`sub-step ${subStepIndex + 1}/${totalSubSteps} ${namedSubStep(source, subStep, most)}`]),
     ...(ralphIteration === undefined ? [] : [`iteration ${ralphIteration}/${ralphTotal}`]),
   ];
   const why = status.reason === undefined ? '' : ` (${short(status.reason, most)})`;
   return `Status: ${status.status}${why}, ${parts.join(', ')}.`;
+}
+
+function namedSubStep({ definition, cursor }: BriefingSource, id: string, most: StatusLimits): string {
+  const title = cursor && workAt(definition, cursor).title;
+  return title === undefined ? `'${short(id, most)}'` : `'${short(title, most)}' (${short(id, most)})`;
 }
 
 /** A truncated path is useless, so a pointer replaces it. */

@@ -1,7 +1,7 @@
 import type { Card, Phase } from '../model.ts';
 import { type IconName, icon } from './icons.ts';
 import { type Block, paragraph, rect, type Shape, text } from './shapes.ts';
-import { type FontName, measure } from './text.ts';
+import { type FontName, measure, truncate } from './text.ts';
 import type { Tone } from './theme.ts';
 
 interface Chip {
@@ -71,15 +71,21 @@ function head(card: Card, { width, pad, indent, font, badge, kind, chips }: Head
   if (agent[0]) shapes.push(...drawChip(agent[0], right - agentWidth, pad + 1, agentWidth));
 
   const idRoom = right - left - (agentWidth > 0 ? agentWidth + 10 : 0);
+  const address = card.title === undefined ? [] : [card.id];
+  const look = kind === '' ? 'fill-muted' : `fill-${kind}`;
+  const about = [...address, ...(kind === '' ? [] : [kind])].join(' · ');
   const tail =
-    kind === '' ? undefined : ({ text: kind, font: 'kind', look: `fill-${kind}`, gap: 9 } as const);
-  shapes.push(text({ x: left, y: pad + 17, room: idRoom }, card.id, font, 'fill-ink', tail));
+    about === ''
+      ? undefined
+      : ({ text: truncate(about, idRoom / 2, 'kind'), font: 'kind', look, gap: 9 } as const);
+  const name = card.title ?? card.id;
+  shapes.push(text({ x: left, y: pad + 17, room: idRoom }, name, font, 'fill-ink', tail));
 
   let bottom = pad + 24;
   const place = { x: left, y: bottom + 16, room: right - left, lineHeight: 18, most: 2 };
-  const about = paragraph(place, card.about, 'about', 'fill-muted');
-  shapes.push(...about.shapes);
-  if (about.height > 0) bottom += about.height + 2;
+  const instructions = paragraph(place, card.about, 'about', 'fill-muted');
+  shapes.push(...instructions.shapes);
+  if (instructions.height > 0) bottom += instructions.height + 2;
   const rows = chipRows(chips, right - left);
   if (rows.height > 0) {
     shapes.push({ kind: 'group', x: left, y: bottom + 10, children: rows.shapes });
