@@ -104,7 +104,7 @@ export async function main() {
   const last = requests.at(-1) ?? [];
   assert.match(
     String(last[0]?.content),
-    /Step verify: .*\n\n\*\*\[WRITER\]:\*\* Stream the rows; never hold a report in memory\./s,
+    /Step verify: .*\n\n\*\*\[WRITER\]:\*\* "Stream the rows; never hold a report in memory\."/s,
   );
   const said = JSON.stringify(last);
   assert.equal(said.split('The run is at step').length, 2, 'one state, however many compactions');

@@ -4,7 +4,12 @@ export {
   loadWorkflowTemplateFromString,
   WorkflowValidationError,
 } from './definition/index.ts';
-export { type MachineOptions, WorkflowStateMachine } from './engine/index.ts';
+export {
+  type AgentConfig,
+  type MachineOptions,
+  type TaskContext,
+  WorkflowStateMachine,
+} from './engine/index.ts';
 export { StepfastError } from './errors.ts';
 export {
   type Action,
@@ -22,10 +27,12 @@ export {
   respond,
   type State,
   type Status,
+  type Status as WorkflowStatusResponse,
   type Step as WorkflowStep,
   type SubStep as LoopStep,
   type WorkflowState,
   type WorkflowTask,
+  type WorkflowTask as Task,
 } from './machine/index.ts';
 export {
   nextForPerson,

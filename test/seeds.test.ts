@@ -1,10 +1,20 @@
 import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
+import { type ContextManager, createContextWindow, type Msg } from '../src/context/library.ts';
 import {
+  type AgentConfig,
+  type LoopStep,
   loadWorkflowTemplateFromString,
+  type StepContextAction,
+  type Task,
+  type TaskContext,
+  type WorkflowState,
   WorkflowStateMachine,
+  type WorkflowStatusResponse,
+  type WorkflowStep,
+  type WorkflowTemplate,
   WorkflowValidationError,
 } from '../src/index.ts';
 
@@ -45,6 +55,103 @@ if (corpus) {
 } else {
   test.skip('not run: the tests as the plan document prints them need STEPFAST_CORPUS');
 }
+
+describe('M10: what the seeds name is exported', () => {
+  const looped = loadWorkflowTemplateFromString(`
+name: looped
+description: x
+agents: { coder: { description: Writes code, model: fast } }
+loops: { work: [{ id: code, agent: coder, instructions: Code }] }
+steps: [{ id: plan, type: action, instructions: Plan }, { id: work, type: loop }]
+`);
+
+  test('001: getCurrentStep, getCurrentLoopStep and getCurrentAgent', () => {
+    const machine = new WorkflowStateMachine(looped);
+    const current = () => [
+      machine.getCurrentStep().id,
+      machine.getCurrentLoopStep()?.id,
+      machine.getCurrentAgent(),
+    ];
+    expect(current()).toEqual(['plan', undefined, null]);
+    machine.setTasks('work', [{ id: 't1', title: 'One' }]);
+    machine.advance('Planned.');
+    expect(current()).toEqual(['work', 'code', 'coder']);
+    expectTypeOf(machine.getCurrentStep()).toEqualTypeOf<WorkflowStep>();
+    expectTypeOf(machine.getCurrentLoopStep()).toEqualTypeOf<LoopStep | undefined>();
+    expectTypeOf(machine.getCurrentAgent()).toEqualTypeOf<string | null>();
+    expectTypeOf(machine.advance).returns.toEqualTypeOf<WorkflowStatusResponse>();
+    expectTypeOf(machine.getContextActionIfNeeded()).toEqualTypeOf<StepContextAction | null>();
+  });
+
+  test('001: the interfaces have the printed fields with the printed types', () => {
+    const state: WorkflowState = new WorkflowStateMachine(looped).getState();
+    expect(state).toMatchObject({ status: 'running', contextActionExecuted: false });
+    expectTypeOf<StepContextAction>().toEqualTypeOf<'compact' | 'clear'>();
+    // What the document prints is a valid value of ours.
+    expectTypeOf<{
+      id: string;
+      type: 'action' | 'loop' | 'ralph';
+      agent: string;
+      instructions: string;
+      n: number;
+      artefacts: boolean;
+      context: StepContextAction;
+    }>().toExtend<WorkflowStep>();
+    expectTypeOf<{
+      id: string;
+      agent: string;
+      instructions: string;
+      on_fail: 'retry' | 'skip' | 'abort';
+      context: StepContextAction;
+    }>().toExtend<LoopStep>();
+    expectTypeOf<WorkflowState>().toExtend<{
+      status: 'running' | 'complete' | 'failed';
+      step: string;
+      stepType: 'action' | 'loop' | 'ralph';
+      task?: TaskContext;
+      subStep?: string;
+      ralphIteration?: number;
+      tasks: Record<string, Task[]>;
+      outputs: Record<string, string>;
+      summary?: string;
+      artefacts: string[];
+      currentStepArtefacts?: boolean;
+      contextActionExecuted: boolean;
+    }>();
+    expectTypeOf<TaskContext>().toExtend<{ index: number; id: string; title: string }>();
+    expectTypeOf<Task>().toExtend<{ id: string; title: string }>();
+    expectTypeOf<NonNullable<WorkflowTemplate['agents']>>().toEqualTypeOf<Record<string, AgentConfig>>();
+  });
+
+  test('003: the context manager', async () => {
+    const manager: ContextManager = createContextWindow({ systemPrompt: 'Plan.' });
+    const prompt: Msg = { role: 'system', content: 'Code.' };
+    manager.append('user', 'Begin.');
+    manager.resetSystemPrompt({ content: String(prompt.content) });
+    await manager.compact(1000);
+    expect(manager.systemPrompt()).toEqual(prompt);
+    expect(manager.conversation()).toEqual([{ role: 'user', content: 'Begin.' }]);
+  });
+
+  test.skipIf(corpus === undefined)('no type that the TypeScript of 000 and 001 names is missing', () => {
+    const ours = readFileSync(new URL('../src/index.ts', import.meta.url), 'utf8');
+    const named = globSync(join(corpus ?? '', 'seeds', '00[01]_*.txt')).flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/```typescript\n([\s\S]*?)```/g)].flatMap(([, code = '']) =>
+        [
+          ...code
+            .replaceAll(/`[^`]*`|\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+            .matchAll(/(?:interface|type|:|new|\|) (?=[A-Z])(\w+)/g),
+        ].map(([, name = '']) => name),
+      ),
+    );
+    const known = ['Record', 'Error', 'JSON'];
+    const missing = [...new Set(named)].filter(
+      (name) => !known.includes(name) && !new RegExp(`\\b${name}\\b`).test(ours),
+    );
+    expect(named).toContain('TaskContext');
+    expect(missing).toEqual([]);
+  });
+});
 
 describe("[000/12] the design document's test scenarios", () => {
   const template = loadWorkflowTemplateFromString(`

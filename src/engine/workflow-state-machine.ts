@@ -11,9 +11,12 @@ import {
   own,
   type State,
   type Status,
+  type Step,
+  type SubStep,
   settle,
   statusOf,
   stepOf,
+  subStepsOf,
   type TaskInput,
   tasksIn,
   type WorkflowState,
@@ -21,6 +24,11 @@ import {
   workAt,
 } from '../machine/index.ts';
 import { refusalText, shellVoice } from '../messages/index.ts';
+
+/** An agent that a workflow declares. */
+export type AgentConfig = NonNullable<Definition['agents']>[string];
+/** The task of a saved run. */
+export type TaskContext = NonNullable<WorkflowState['task']>;
 
 export interface MachineOptions {
   run?: string;
@@ -78,6 +86,21 @@ export class WorkflowStateMachine {
   setTasks(loop: string, tasks: (TaskInput & { status?: WorkflowTask['status'] })[]): Status {
     this.execute({ type: 'setTasks', now: this.#now(), loop, tasks, actor: { kind: 'engine' } });
     return this.getStatus();
+  }
+
+  getCurrentStep(): Step {
+    return stepOf(this.template, this.#run().step);
+  }
+
+  /** Undefined outside a loop, and before the loop has tasks. */
+  getCurrentLoopStep(): SubStep | undefined {
+    const subStep = this.#cursor()?.subStep;
+    return subStepsOf(this.template, this.getCurrentStep()).find(({ id }) => id === subStep);
+  }
+
+  /** Null: the main agent. */
+  getCurrentAgent(): string | null {
+    return this.getStatus().agent;
   }
 
   /** Null once executed, and where neither sub-step, step nor transition has one. */

@@ -35,7 +35,7 @@ describe('[003/1] the system prompt and the conversation', () => {
     window.append('user', 'Add an export');
     window.clear();
     expect(window.messages()).toEqual([
-      { role: 'system', content: 'You are a coder.\n\n**[PLAN]:** First the parser, then the writer.' },
+      { role: 'system', content: 'You are a coder.\n\n**[PLAN]:** "First the parser, then the writer."' },
     ]);
   });
 
@@ -100,7 +100,7 @@ describe('pinned entries', () => {
     const window = create();
     window.pin('PLAN', 'First the parser.');
     window.pin('PLAN', 'First the writer.');
-    expect(window.systemPrompt().content).toBe('You are a coder.\n\n**[PLAN]:** First the writer.');
+    expect(window.systemPrompt().content).toBe('You are a coder.\n\n**[PLAN]:** "First the writer."');
     expect([...window.pins()]).toEqual([['PLAN', 'First the writer.']]);
     expect(window.unpin('PLAN')).toBe(true);
     expect(window.unpin('PLAN')).toBe(false);
@@ -112,7 +112,7 @@ describe('pinned entries', () => {
     window.pin('STORY', 'Add a CSV export.');
     expect(window.systemPrompt().content).toBe('Story: Add a CSV export. Be brief.');
     window.resetSystemPrompt('You are coding.');
-    expect(window.systemPrompt().content).toBe('You are coding.\n\n**[STORY]:** Add a CSV export.');
+    expect(window.systemPrompt().content).toBe('You are coding.\n\n**[STORY]:** "Add a CSV export."');
   });
 
   test('an entry that another entry contains is left out', () => {
@@ -144,8 +144,8 @@ describe('pinned entries', () => {
     const window = create({ systemPrompt: 'You know the interchangeable formats.' });
     window.pin('VERDICT', 'no');
     window.pin('FORMAT', 'interchangeable format');
-    expect(window.systemPrompt().content).toContain('**[VERDICT]:** no');
-    expect(window.systemPrompt().content).toContain('**[FORMAT]:** interchangeable format');
+    expect(window.systemPrompt().content).toContain('**[VERDICT]:** "no"');
+    expect(window.systemPrompt().content).toContain('**[FORMAT]:** "interchangeable format"');
   });
 });
 

@@ -5,7 +5,7 @@ import { type CompactionContext, compact, sum } from './compact.ts';
 import type { Compaction, CompactionInfo } from './compaction.ts';
 import { createMessageCounter } from './count-tokens.ts';
 import type { ContentOf, PlainMessage, Role, TextMessage, WindowMessage } from './message.ts';
-import { createContent } from './window-content.ts';
+import { createContent, type PinOptions } from './window-content.ts';
 
 export interface ContextWindowOptions<M extends WindowMessage = PlainMessage> {
   systemPrompt: string;
@@ -33,7 +33,7 @@ export interface ContextWindow<M extends WindowMessage = PlainMessage> {
   /** System prompt and conversation. */
   messages(): (M | TextMessage)[];
   /** Replaces the prompt and keeps the conversation. */
-  resetSystemPrompt(text: string): void;
+  resetSystemPrompt(prompt: string | { content: string }): void;
   append<R extends Role>(role: R, content: ContentOf<M, R>): void;
   /** Adds whole messages, such as those of a response. They must not be changed afterwards. */
   push(...messages: M[]): void;
@@ -42,8 +42,8 @@ export interface ContextWindow<M extends WindowMessage = PlainMessage> {
    * replaces the conversation.
    */
   sync(messages: readonly (M | TextMessage)[]): void;
-  /** Keeps a text verbatim in index 0 until it is unpinned; the same key replaces it. */
-  pin(key: string, text: string): void;
+  /** Keeps a text in index 0 until it is unpinned, trimmed and in quotes; the same key replaces it. */
+  pin(key: string, text: string, options?: PinOptions): void;
   /** False if there is no such entry. */
   unpin(key: string): boolean;
   pins(): ReadonlyMap<string, string>;
@@ -74,7 +74,7 @@ export function createContextWindow<M extends WindowMessage = PlainMessage>(
     systemPrompt: content.systemPrompt,
     conversation,
     messages: () => [content.systemPrompt(), ...conversation()],
-    resetSystemPrompt: content.setPrompt,
+    resetSystemPrompt: (prompt) => content.setPrompt(typeof prompt === 'string' ? prompt : prompt.content),
     append(role, text) {
       checkMessage({ role, content: text }, 'append');
       // The types of `append` allow only what M allows.

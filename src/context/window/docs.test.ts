@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { main as transitions } from '../../../examples/transitions.ts';
 import { measure, type WindowFigures } from '../../../scripts/bench/window.ts';
+import * as main from '../../index.ts';
 import * as library from '../library.ts';
 import { createContextWindow } from './context-window.ts';
 
@@ -14,27 +16,59 @@ const rowsAfter = (head: string): string[][] =>
     .slice(1)
     .map((row) => codeIn(row.split(' | ')[0] ?? ''));
 
-test('the loop on the page is the code of the example', () => {
-  const [, region = ''] =
-    /\/\/ #region loop\n(.*?) *\/\/ #endregion/s.exec(read('examples/agent-loop.ts')) ?? [];
-  const loop = region.replaceAll(/^ {2}/gm, '');
-  expect(loop.length).toBeGreaterThan(1000);
-  expect(page).toContain(loop);
+test.each([
+  ['examples/agent-loop.ts', 'loop'],
+  ['examples/transitions.ts', 'transitions'],
+])('the code of %s is on the page', (file, name) => {
+  const [, region = ''] = new RegExp(`// #region ${name}\\n(.*?) *// #endregion`, 's').exec(read(file)) ?? [];
+  const code = region.replaceAll(/^ {2}/gm, '');
+  expect(code.length).toBeGreaterThan(1000);
+  expect(page).toContain(code);
 });
 
-test('the loop without the AI SDK runs as printed', async () => {
-  const code = /^Without the AI SDK:\n\n```ts\n(.*?)```/ms.exec(page)?.[1] ?? '';
+test('[003/3] M17: the window follows the transitions of a machine: the example asserts each', async () => {
+  const { machine, window } = await transitions();
+  expect(machine.getState().status).toBe('complete');
+  expect(window.pins().get('BUDGET_PIVOT_FEEDBACK')).toBe('Stream the rows.');
+});
+
+test('M17: the snippet about the next action runs as printed', async () => {
+  const code = /^## The next action of a run.*?```ts\n(.*?)```/ms.exec(page)?.[1] ?? '';
+  const { machine } = await transitions();
+  const given = { machine, nextForTools: main.nextForTools, nextForPerson: main.nextForPerson };
+  const run = new Function(...Object.keys(given), `${code.replace(/^import .*\n/m, '')} return action;`);
+  expect(run(...Object.values(given))).toEqual(machine.getStatus().action);
+});
+
+test('M17: pin writes what seed 003 prints, trimmed and, where it is asked for, cut', () => {
+  const window = createContextWindow({ systemPrompt: 'Story' });
+  window.pin('BUDGET_PIVOT_FEEDBACK', '  Stream the rows.\n');
+  expect(window.systemPrompt().content).toBe('Story\n\n**[BUDGET_PIVOT_FEEDBACK]:** "Stream the rows."');
+  window.pin('BUDGET_PIVOT_FEEDBACK', `${'x'.repeat(700)} `, { most: 600 });
+  expect(window.pins().get('BUDGET_PIVOT_FEEDBACK')).toBe(`${'x'.repeat(597)}...`);
+});
+
+test('M17: every import on the page is exported, and nothing else is called', () => {
+  const blocks = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = '']) => code);
+  expect(blocks.length).toBeGreaterThan(3);
+  const known = { 'stepfast/context': library, stepfast: main } as Record<string, object>;
+  for (const code of blocks)
+    for (const [, names = '', from = ''] of code.matchAll(/import \{ ([^}]+) \} from '(stepfast[^']*)'/g))
+      for (const name of names.split(', ')) expect(known[from], `${name} of ${from}`).toHaveProperty(name);
+  expect(page).not.toContain('render(');
+});
+
+test('M17: the loop without the AI SDK runs as printed, with a model as its only helper', async () => {
+  const code = (/^Without the AI SDK.*?```ts\n(.*?)```/ms.exec(page)?.[1] ?? '').replace(/^import .*\n/m, '');
   const given = {
     createContextWindow,
-    render: (template: string, state: string) => `${template} ${state}`,
-    template: 'You are in',
-    state: 'CODING',
-    question: 'Ready?',
     callModel: async (messages: { content: unknown }[]) => `${messages[0]?.content}: ${messages[1]?.content}`,
   };
   const run = new Function(...Object.keys(given), `return (async () => { ${code} return window; })();`);
   const window: library.ContextWindow = await run(...Object.values(given));
-  expect(window.conversation().at(-1)?.content).toBe('You are in CODING: Ready?');
+  expect(window.conversation().at(-1)?.content).toBe(
+    'You are a careful programmer.: Which file writes the report?',
+  );
 });
 
 test('everything that the page imports is exported', () => {

@@ -7,3 +7,4 @@ export {
 } from './context-window.ts';
 export type { ContentOf, PlainMessage, Role, TextMessage, WindowMessage } from './message.ts';
 export { createPrepareStep, type PreparedStep, type PrepareStepOptions } from './prepare-step.ts';
+export type { PinOptions } from './window-content.ts';

@@ -5,9 +5,9 @@ const minPinLength = 12;
 /** A shorter message is dialogue and hardly larger than the pointer that would replace it. */
 const minMessageLength = 80;
 
-/** Index 0: the prompt, then the pinned entries under their keys, without entries whose text is already there. */
+/** Index 0: the prompt, then the pinned entries in quotes under their keys, as seed 003 writes them, without entries whose text is already there. */
 export function renderSystemPrompt(prompt: string, pins: ReadonlyMap<string, string>): string {
-  const texts = [...pins.values()].map((text) => text.trim());
+  const texts = [...pins.values()];
   const entries = [...pins].filter((_, index) => {
     const text = texts[index] ?? '';
     if (containsText(text, prompt, minPinLength)) return false;
@@ -18,7 +18,7 @@ export function renderSystemPrompt(prompt: string, pins: ReadonlyMap<string, str
         containsText(text, other, minPinLength),
     );
   });
-  return [prompt, ...entries.map(([key, text]) => `**[${key}]:** ${text}`)].filter(Boolean).join('\n\n');
+  return [prompt, ...entries.map(([key, text]) => `**[${key}]:** "${text}"`)].filter(Boolean).join('\n\n');
 }
 
 /** The line that replaces a user or system message whose text is in index 0; undefined for every other message. */

@@ -3,6 +3,11 @@ import type { TextMessage, WindowMessage } from './message.ts';
 import { pointerFor, renderSystemPrompt } from './repeated-text.ts';
 import { groupStarts, sendable } from './tool-pairs.ts';
 
+export interface PinOptions {
+  /** A longer text is cut to so many characters, the last three of them dots. */
+  most?: number;
+}
+
 /** The content of a window and its form for a provider, which is recomputed after a change. */
 export interface WindowContent<M extends WindowMessage> {
   /** Number of calls of `clear`. */
@@ -16,7 +21,7 @@ export interface WindowContent<M extends WindowMessage> {
   /** Indices of `rest` where the conversation may be cut. */
   groups(): readonly number[];
   setPrompt(text: string): void;
-  pin(key: string, text: string): void;
+  pin(key: string, text: string, options?: PinOptions): void;
   unpin(key: string): boolean;
   earlier(): EarlierSummary | undefined;
   setEarlier(earlier: EarlierSummary): void;
@@ -105,7 +110,11 @@ export function createContent<M extends WindowMessage>(systemPrompt: string): Wi
       change(() => {
         prompt = text;
       }),
-    pin: (key, text) => change(() => pins.set(key, text)),
+    pin: (key, text, { most = Number.POSITIVE_INFINITY } = {}) =>
+      change(() => {
+        const trimmed = text.trim();
+        pins.set(key, trimmed.length > most ? `${trimmed.slice(0, Math.max(0, most - 3))}...` : trimmed);
+      }),
     unpin(key) {
       const known = pins.has(key);
       change(() => pins.delete(key));
