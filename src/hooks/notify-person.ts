@@ -1,4 +1,12 @@
-import { type Action, actions, type Cursor, formatHandle, isWithin, titledPath, usedUp } from '../machine/index.ts';
+import {
+  type Action,
+  actions,
+  type Cursor,
+  formatHandle,
+  isWithin,
+  titledPath,
+  usedUp,
+} from '../machine/index.ts';
 import { decideInTerminalText, noticeForPerson } from '../messages/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { decidesIn } from '../workspace/index.ts';
