@@ -1,5 +1,6 @@
 import { commandName } from '../command-name.ts';
 import { type ListedWorkflow, listWorkflows } from '../definition/index.ts';
+import { checkTool } from '../hosts/index.ts';
 import { columnsOf, count, printable } from '../messages/index.ts';
 import { readArgs } from './args.ts';
 import { exit } from './exit.ts';
@@ -18,7 +19,7 @@ interface Row {
 export function run(args: readonly string[], io: Io): number {
   const { values } = readArgs(args, { json: { type: 'boolean' } }, { max: 0 });
   const path = searchPath(io);
-  const rows = listWorkflows(path).map((listed): Row => {
+  const rows = listWorkflows(path, checkTool).map((listed): Row => {
     const { definition } = load(listed.file, path);
     const errors = listed.diagnostics.filter(({ severity }) => severity === 'error').length;
     const type = definition ? (listed.base ? 'base' : (definition.type ?? 'custom')) : null;

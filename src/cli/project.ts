@@ -10,6 +10,7 @@ import {
   workflowSearchPath,
 } from '../definition/index.ts';
 import { StepfastError } from '../errors.ts';
+import { checkTool } from '../hosts/index.ts';
 import type { Definition } from '../machine/index.ts';
 import { count, printable } from '../messages/index.ts';
 import { nearest } from '../suggest.ts';
@@ -48,10 +49,10 @@ export interface Loaded extends ParseResult {
 }
 
 export function load(file: string, path: readonly WorkflowDirectory[]): Loaded {
-  const strict = loadWorkflowFile(file, { places: path });
+  const strict = loadWorkflowFile(file, { places: path, checkTool });
   const errors = strict.diagnostics.filter(({ severity }) => severity === 'error');
   if (!errors.some(({ code }) => code === 'no_steps')) return { ...strict, base: false };
-  return { ...loadWorkflowFile(file, { places: path, base: true }), base: true };
+  return { ...loadWorkflowFile(file, { places: path, checkTool, base: true }), base: true };
 }
 
 /** A workflow that can run. Throws an error with the command that explains the problem. */

@@ -1,4 +1,4 @@
-import { withoutAgentVariables } from '../hosts/index.ts';
+import { checkTool, withoutAgentVariables } from '../hosts/index.ts';
 import { type LocalRuntime, openRuntime as open } from '../runtime/index.ts';
 import type { Io } from './io.ts';
 
@@ -39,5 +39,6 @@ export function openRuntime(
     patienceMs,
     runner: { program: process.execPath, args: [io.main, 'gate-runner'] },
     clock: io.now,
+    checkTool,
   });
 }

@@ -153,3 +153,69 @@ test('a directory is answered with what to name instead', async () => {
   const { code, stderr } = await here.run(['validate', 'flows']);
   expect([code, stderr]).toEqual([3, expect.stringContaining('flows/*.yaml')]);
 });
+
+const withAgent = (agent: string): string =>
+  `name: w\ndescription: d\nagents: { helper: { description: Helps, ${agent} } }\nsteps: [{ id: a, type: action, agent: helper, instructions: Do it }]\n`;
+
+interface Validated {
+  files: { notes: string[]; diagnostics: { severity: string; code: string; suggestion: string | null }[] }[];
+}
+
+async function diagnosticsOf(agent: string) {
+  using project = createTestFolder({ '.stepfast/workflows/w.yaml': withAgent(agent) });
+  const { code, stdout } = await project.run(['validate', '--json']);
+  const { files }: Validated = JSON.parse(stdout);
+  return { code, found: files[0]?.diagnostics ?? [], notes: files[0]?.notes ?? [] };
+}
+
+test.each([
+  ['tools: [Wrtie]', "'Write'"],
+  ['cannot: [Bahs]', "'Bash'"],
+  ['tools: [Task]', "'Agent'"],
+  ['cannot: [MultiEdit]', "'Edit'"],
+  ['cannot: [KillShell]', "'TaskStop'"],
+  ['tools: ["Edit(src/**)"]', 'Bash(git *)'],
+  ['cannot: ["browser*"]', 'mcp__'],
+  ['tools: [commit]', 'mcp__'],
+])('A14: %s is an error, with what was meant', async (agent, meant) => {
+  const { code, found } = await diagnosticsOf(agent);
+  expect(code).toBe(exit.no);
+  expect(found).toEqual([expect.objectContaining({ severity: 'error', code: 'unknown_tool' })]);
+  expect(found[0]?.suggestion).toContain(meant);
+});
+
+test.each([
+  'tools: [Read, Glob, "Bash(git *)", "Bash(npm run test:*)", mcp__docs, "mcp__docs__*", mcp__docs__search]',
+  'cannot: [Write, Edit, NotebookEdit, "mcp__*", "Notebook*", "*"]',
+  'tools: []',
+  'tools: [read, bash, task]',
+])('A14: %s is fine', async (agent) => {
+  expect(await diagnosticsOf(agent)).toEqual({ code: exit.ok, found: [], notes: [] });
+});
+
+test.each([
+  ['tools: [read_file, run_shell_command]', 'foreign_tool', 2],
+  ['cannot: [mcp__stepfast__workflow_advance]', 'own_tool', 1],
+])('A14: %s loads with a warning', async (agent, warning, count) => {
+  const { code, found } = await diagnosticsOf(agent);
+  expect(code).toBe(exit.ok);
+  expect(found).toHaveLength(count);
+  for (const each of found) expect(each).toMatchObject({ severity: 'warning', code: warning });
+});
+
+test('A14: one note says that model and permissions are used by nothing', async () => {
+  const { code, found, notes } = await diagnosticsOf('model: opus, permissions: plan');
+  expect({ code, found }).toEqual({ code: exit.ok, found: [] });
+  expect(notes).toHaveLength(1);
+  for (const part of ['model', 'permissions', 'helper']) expect(notes[0]).toContain(part);
+  using project = createTestFolder({ '.stepfast/workflows/w.yaml': withAgent('model: opus') });
+  const { stdout } = await project.run(['validate']);
+  expect(stdout.split('\n')[1]).toMatch(/^ {2}note {2}.*model.*helper/);
+});
+
+test('A14: a workflow with an unknown tool does not start', async () => {
+  using project = createTestFolder({ '.stepfast/workflows/w.yaml': withAgent('cannot: [Wrtie]') });
+  const { code, stdout } = await project.run(['start', 'w', '--json']);
+  expect(code).not.toBe(exit.ok);
+  expect(JSON.parse(stdout)).toMatchObject({ code: 'invalid_workflow' });
+});

@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import { commandName } from '../command-name.ts';
 import { type Diagnostic, listWorkflows, readWorkflowFile } from '../definition/index.ts';
-import { count, printable, wrap } from '../messages/index.ts';
+import type { Definition } from '../machine/index.ts';
+import { count, printable, unusedAgentKeysText, wrap } from '../messages/index.ts';
 import { readArgs } from './args.ts';
 import { exit } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
@@ -13,6 +14,8 @@ interface Checked extends Loaded {
   file: string;
   errors: number;
   warnings: number;
+  /** What the author may want to know about a valid file. */
+  notes: string[];
 }
 
 export function run(args: readonly string[], io: Io): number {
@@ -37,7 +40,22 @@ export function run(args: readonly string[], io: Io): number {
 
 function check(loaded: Loaded, file: string): Checked {
   const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error').length;
-  return { ...loaded, file, errors, warnings: loaded.diagnostics.length - errors };
+  const notes = loaded.definition ? notesOn(loaded.definition) : [];
+  return { ...loaded, file, errors, warnings: loaded.diagnostics.length - errors, notes };
+}
+
+function notesOn({ agents = {} }: Definition): string[] {
+  const keys = ['model', 'permissions'] as const;
+  const named = Object.entries(agents).filter(([, agent]) => keys.some((key) => agent[key] !== undefined));
+  const used = keys.filter((key) => named.some(([, agent]) => agent[key] !== undefined));
+  return used.length === 0
+    ? []
+    : [
+        unusedAgentKeysText(
+          used,
+          named.map(([id]) => id),
+        ),
+      ];
 }
 
 function nothingThere(io: Io): string {
@@ -49,6 +67,7 @@ function report(checked: readonly Checked[], io: Io): string {
   const lines = checked.flatMap((one) => [
     ...(one.diagnostics.length > 0 && one !== checked[0] ? [''] : []),
     headline(one, io),
+    ...one.notes.map((note) => `  ${paint(io.stdout, 'cyan', 'note')}  ${printable(note)}`),
     ...one.diagnostics.flatMap((diagnostic) => ['', ...diagnosticLines(diagnostic, one.file, io)]),
     ...(one.diagnostics.length > 0 && one !== checked.at(-1) ? [''] : []),
   ]);
@@ -148,6 +167,7 @@ function asJson(checked: readonly Checked[], io: Io): object {
       base: one.base,
       steps: one.definition?.steps.length ?? null,
       hash: one.hash ?? null,
+      notes: one.notes,
       diagnostics: one.diagnostics.map(({ severity, code, file, line, column, message, suggestion }) => ({
         severity,
         code,

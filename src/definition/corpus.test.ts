@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { checkTool } from '../hosts/index.ts';
 import { formatDiagnostic } from './diagnostics.ts';
 import { parseWorkflow } from './parse.ts';
 
 const corpus = process.env.STEPFAST_CORPUS;
 const errorsOf = (text: string, file: string, base = false) =>
-  parseWorkflow(text, { file, base })
+  parseWorkflow(text, { file, base, checkTool })
     .diagnostics.filter(({ severity }) => severity === 'error')
     .map(formatDiagnostic);
 

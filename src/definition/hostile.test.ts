@@ -81,3 +81,9 @@ test('[S1] a pivot and a transition find the first step of their name', () => {
     ['transition_unused', "After 's0' comes 's1'."],
   ]);
 });
+
+test('A14: a definition that a run has pinned keeps the names of tools that it has', () => {
+  const agents = { helper: { description: 'Helps', tools: ['Task', 'Reed'], cannot: ['MultiEdit'] } };
+  const steps = [{ id: 'a', type: 'action', agent: 'helper', instructions: 'Do it' }];
+  expect(definitionProblem({ name: 'w', description: 'd', agents, steps })).toBeUndefined();
+});

@@ -1,3 +1,4 @@
+export type { CheckTool } from './check-agents.ts';
 export { definitionProblem } from './check-resolved.ts';
 export { type Diagnostic, WorkflowValidationError } from './diagnostics.ts';
 export { type ConditionContext, compileCondition } from './evaluate-condition.ts';

@@ -1,3 +1,4 @@
+import type { CheckTool } from './check-agents.ts';
 import type { Diagnostic } from './diagnostics.ts';
 import { readWorkflowFile, type WorkflowDirectory, workflowFiles, workflowName } from './find-workflow.ts';
 import { loadWorkflowFile } from './load-workflow.ts';
@@ -19,12 +20,15 @@ export interface ListedWorkflow {
 }
 
 /** Every workflow file of the search path in its order, broken and hidden ones included. */
-export function listWorkflows(searchPath: readonly WorkflowDirectory[]): ListedWorkflow[] {
+export function listWorkflows(
+  searchPath: readonly WorkflowDirectory[],
+  checkTool?: CheckTool,
+): ListedWorkflow[] {
   const listed: ListedWorkflow[] = [];
   const winners = new Map<string, ListedWorkflow>();
   for (const { kind, directory } of searchPath) {
     for (const file of workflowFiles(directory)) {
-      const entry = describe(file, kind, searchPath);
+      const entry = describe(file, kind, { places: searchPath, checkTool });
       const winner = winners.get(entry.name);
       if (winner === undefined) winners.set(entry.name, entry);
       else {
@@ -40,16 +44,14 @@ export function listWorkflows(searchPath: readonly WorkflowDirectory[]): ListedW
 function describe(
   file: string,
   from: WorkflowDirectory['kind'],
-  searchPath: readonly WorkflowDirectory[],
+  options: { places: readonly WorkflowDirectory[]; checkTool: CheckTool | undefined },
 ): ListedWorkflow {
   const read = readWorkflowFile(file);
   const name = workflowName(read.ok ? read.text : '', file);
-  const strict = loadWorkflowFile(file, { places: searchPath });
+  const strict = loadWorkflowFile(file, options);
   const errors = strict.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
   const base = errors.some((error) => error.code === 'no_steps');
-  const { definition, hash, diagnostics } = base
-    ? loadWorkflowFile(file, { places: searchPath, base })
-    : strict;
+  const { definition, hash, diagnostics } = base ? loadWorkflowFile(file, { ...options, base }) : strict;
   return {
     name,
     ...(definition === undefined ? {} : { description: definition.description }),

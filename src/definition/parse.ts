@@ -1,6 +1,7 @@
 import type { Definition } from '../machine/index.ts';
 import { type Authored, workflowSchema } from '../schema/index.ts';
 import { nearest } from '../suggest.ts';
+import { type CheckTool, checkAgents } from './check-agents.ts';
 import { checkArtifacts } from './check-artifacts.ts';
 import { checkGates } from './check-gates.ts';
 import { matchLoops } from './check-loops.ts';
@@ -24,12 +25,14 @@ import {
   toPlain,
 } from './yaml-tree.ts';
 
-interface ParseOptions {
+export interface ParseOptions {
   /** How diagnostics name the text. */
   file: string;
   findBase?: FindBase;
   /** Reads the text as something that others extend: it needs no steps, and may refer to steps that they add. */
   base?: boolean;
+  /** Judges the names of tools; without it any name may be right. */
+  checkTool?: CheckTool | undefined;
 }
 
 export interface ParseResult {
@@ -61,6 +64,8 @@ function resolve(text: string, options: ParseOptions, report: Report): Definitio
   if (!parsed.success) reportIssues(root, parsed.error.issues, judge);
   // The other checks are for a file of a size that the schema accepts.
   if (!whole || parsed.error?.issues.some(isLimit)) return undefined;
+  // Not of a definition that a run has pinned: names of tools change with the host.
+  if (options.checkTool) checkAgents(root, options.checkTool, report);
   const loops = checkReferences(root, options.base === true, report);
   return parsed.success ? complete(parsed.data, loops) : undefined;
 }

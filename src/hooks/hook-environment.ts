@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CheckTool } from '../definition/index.ts';
 import {
   type Environment,
   fileOf,
@@ -22,6 +23,8 @@ export interface HookEnvironment {
   pid: number | undefined;
   /** Stepfast's command line program, which runs gates in a process of its own. */
   program: string;
+  /** Judges the names of tools in a workflow that a person starts. */
+  checkTool?: CheckTool;
   /** The longest that a hook may wait for a server. */
   maxWaitMs: number;
 }

@@ -1,23 +1,18 @@
 import { gatesOf } from '../definition/index.ts';
-import {
-  type Definition,
-  ended,
-  parseHandle,
-  requiredReading,
-  type State,
-  usedUp,
-} from '../machine/index.ts';
+import { ended, parseHandle, requiredReading, type State, usedUp } from '../machine/index.ts';
 import { scheduledText, toolDeniedText } from '../messages/index.ts';
-import type { HookOutput, ToolUse } from '../runtime/index.ts';
+import { type Binding, type HookOutput, sessionName, type ToolUse } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { markedRuns, markRun, portable, readCommand } from '../workspace/index.ts';
 import { positionOf } from './compile-briefing.ts';
 import { deliver, prove } from './deliver-briefing.ts';
 import { findDelivery } from './find-delivery.ts';
+import { handlesIn } from './handles-in-text.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { joinRun } from './join-run.ts';
 import { pathInWorktree } from './path-in-worktree.ts';
+import { refusedTool } from './refused-tool.ts';
 import { reportSpending } from './report-spending.ts';
 import { endOf } from './session-files.ts';
 import { wasBriefed } from './session-record.ts';
@@ -40,16 +35,17 @@ export async function beforeTool(event: HookEvent): Promise<HookOutput> {
   return {};
 }
 
-async function deniedTool(
-  { context, key, session }: HookEvent,
-  tool: ToolUse,
-): Promise<HookOutput | undefined> {
-  const binding = await context.bindings.get(key);
+async function deniedTool(event: HookEvent, tool: ToolUse): Promise<HookOutput | undefined> {
+  const { host, context, key, session } = event;
+  const binding = await limitingBinding(event);
   const view = binding && (await context.engine.view(binding.run));
   if (!view || ended(view.state)) return undefined;
-  const { status } = positionOf(view, context, { session, at: binding.at });
+  const { status } = positionOf(view, context, { session: sessionName(binding), at: binding.at });
   const { agent, at } = status;
-  if (agent === null || !mayNotUse(view.definition, agent, tool.name)) return undefined;
+  const refused = agent === null ? undefined : refusedTool(view.definition, agent, tool, host.tools);
+  if (agent === null || !refused) return undefined;
+  // Whoever takes the position over has the same limits.
+  if (refused.because === 'not_listed' && handsOver(tool, at)) return undefined;
   log(context.project, context.now(), { what: 'denied', run: view.run, session, tool: tool.name });
   return {
     deny: toolDeniedText({
@@ -57,15 +53,21 @@ async function deniedTool(
       agent,
       tool: tool.name,
       workflow: view.definition.name,
+      ...(refused.because === 'not_listed' ? { allowed: refused.allowed } : {}),
+      ...(key.agent !== undefined && binding.agent === undefined ? { ofParent: true } : {}),
     }),
   };
 }
 
-/** `cannot` has names of tools, and beginnings of names: `mcp__browser__*`. */
-export function mayNotUse({ agents = {} }: Definition, agent: string, tool: string): boolean {
-  const { cannot = [] } = (Object.hasOwn(agents, agent) ? agents[agent] : undefined) ?? {};
-  return cannot.some((name) => (name.endsWith('*') ? tool.startsWith(name.slice(0, -1)) : tool === name));
-}
+/** A subagent that was handed no position helps the session that started it, and has its limits. */
+const limitingBinding = async ({ context, key }: HookEvent): Promise<Binding | undefined> =>
+  (await context.bindings.get(key)) ??
+  (key.agent === undefined
+    ? undefined
+    : await context.bindings.get({ host: key.host, session: key.session }));
+
+const handsOver = ({ kind, prompt = '' }: ToolUse, at: string | undefined): boolean =>
+  kind === 'agent' && at !== undefined && handlesIn(prompt).includes(at);
 
 /** Records files that were read or written, and binds a session that called Stepfast. */
 export async function afterTool(event: HookEvent): Promise<HookOutput> {

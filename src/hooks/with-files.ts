@@ -19,7 +19,7 @@ export { checkHold } from '../runtime/index.ts';
 
 /** The whole runtime of the project. */
 export function openHookRuntime(context: HookContext): Runtime & { workspace: LocalWorkspace } {
-  const { engine, project, commandEnv: env, home, state, machine, checkout, program } = context;
+  const { engine, project, commandEnv: env, home, state, machine, checkout, program, checkTool } = context;
   const runner = { program: process.execPath, args: [program, 'gate-runner'] };
   const workspace = openWorkspace({
     project,
@@ -29,6 +29,7 @@ export function openHookRuntime(context: HookContext): Runtime & { workspace: Lo
     machine,
     checkout,
     runner,
+    checkTool,
   });
   return { ...createRuntime({ engine, workspace, clock: context.now }), workspace };
 }

@@ -7,8 +7,9 @@ import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { isInFiles, lastKnownRun } from './last-known-run.ts';
 import { offerRun } from './offer-run.ts';
+import { refusedTool } from './refused-tool.ts';
 import { wasBriefed, watchTools } from './session-record.ts';
-import { fileToRecord, mayNotUse } from './tool-use.ts';
+import { fileToRecord } from './tool-use.ts';
 
 /** How old the copy of a run may be for hooks that come with every tool. */
 const recentMs = 30_000;
@@ -19,7 +20,7 @@ const seenMs = 60_000;
  * Whether the recent copy of a run on a server shows that this event changes nothing and is answered with nothing: a
  * request with every tool would be felt.
  */
-export async function needsNoServer({ input, context, record, key }: HookEvent): Promise<boolean> {
+export async function needsNoServer({ host, input, context, record, key }: HookEvent): Promise<boolean> {
   const { bindings, marks, project, now } = context;
   const { kind, tool } = input;
   if (record.delivery && !record.delivery.proven) return false;
@@ -32,7 +33,9 @@ export async function needsNoServer({ input, context, record, key }: HookEvent):
   if (kind === 'before_tool')
     return (
       tool?.kind !== 'agent' &&
-      !Object.keys(definition.agents ?? {}).some((agent) => mayNotUse(definition, agent, tool?.name ?? ''))
+      !Object.keys(definition.agents ?? {}).some(
+        (agent) => tool && refusedTool(definition, agent, tool, host.tools),
+      )
     );
   if (kind === 'after_tool')
     return (

@@ -1,8 +1,12 @@
 import type { Environment, Host, HostSetup } from '../runtime/index.ts';
+import { createCheckTool } from './check-tool.ts';
 import { claudeCode } from './claude-code/index.ts';
 
 /** Every host that Stepfast supports. The only registry: a new host is a folder and an entry here. */
 export const hosts: readonly Host[] = [claudeCode];
+
+/** For names of tools in workflows. */
+export const checkTool = createCheckTool(hosts.flatMap(({ tools }) => tools ?? []));
 
 export const hostNamed = (name: string | undefined): Host | undefined =>
   hosts.find((host) => host.name === name);

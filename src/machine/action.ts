@@ -5,6 +5,8 @@ import type { TaskState } from './task-states.ts';
 export interface Delegate {
   agent: string;
   description?: string;
+  /** The only ones that it may use. */
+  tools?: string[];
   cannot: string[];
 }
 

@@ -104,8 +104,13 @@ function reviewAction(
 }
 
 function delegateTo({ agents }: Definition, agent: string): Delegate {
-  const { description, cannot = [] } = own(agents, agent) ?? {};
-  return { agent, ...(description === undefined ? {} : { description }), cannot };
+  const { description, tools, cannot = [] } = own(agents, agent) ?? {};
+  return {
+    agent,
+    ...(description === undefined ? {} : { description }),
+    ...(tools === undefined ? {} : { tools }),
+    cannot,
+  };
 }
 
 /** The tasks of the current loop that can be claimed. Only a reader without a session sees handles of other sessions. */

@@ -17,6 +17,7 @@ export interface ServeOptions
 
 /** Loaded with the first call, because it imports YAML and CEL. */
 const loadRuntime = once(() => import('../runtime/index.ts'));
+const loadHosts = once(() => import('../hosts/index.ts'));
 
 /**
  * Serves MCP over stdin and stdout, in either protocol era, until the client closes stdin. Calls that wait for gates
@@ -41,7 +42,10 @@ export async function serveMcp({
   const handle = serveStdio(
     () =>
       createMcpServer({
-        runtime: async () => (await loadRuntime()).openRuntime(place),
+        runtime: async () => {
+          const [{ openRuntime }, { checkTool }] = await Promise.all([loadRuntime(), loadHosts()]);
+          return openRuntime({ ...place, checkTool });
+        },
         version,
         session,
         caller,

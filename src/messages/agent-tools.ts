@@ -123,9 +123,14 @@ function failure(gates: readonly { what: string; exit?: number }[]): string {
   return gates.length > 1 ? `${what}${exit} and ${gates.length - 1} more failed` : `${what} failed${exit}`;
 }
 
-function described({ agent, description, cannot }: Delegate): string {
+/** The allowed tools, after those that are always allowed. */
+export const withStepfast = (tools: readonly string[]): string =>
+  listed(["Stepfast's tools", ...tools], ', ', 20);
+
+function described({ agent, description, tools, cannot }: Delegate): string {
   const about = [
     ...(description === undefined ? [] : [firstWithin(description, 16)]),
+    ...(tools === undefined ? [] : [firstWithin(`it may use only ${withStepfast(tools)}`, 24)]),
     ...(cannot.length === 0 ? [] : [firstWithin(`it cannot use ${listed(cannot)}`, 24)]),
   ];
   return `'${agent}'${about.length === 0 ? '' : ` (${about.join('; ')})`}`;

@@ -2,6 +2,7 @@ import { type Action, type RunStatus, type StopVerdict, suffixOf } from '../mach
 import type { Grant, GrantChanges } from '../schema/index.ts';
 import { commandFor, decisionFor, decisionNoun } from './agent-shell.ts';
 import { grantChangesText, grantText } from './grants.ts';
+import { withStepfast } from './agent-tools.ts';
 import { count as counted } from './text.ts';
 import { ago, lasting } from './time-ago.ts';
 
@@ -153,8 +154,17 @@ export const toolDeniedText = (denied: {
   agent: string;
   tool: string;
   workflow: string;
+  /** The only tools that it may use. */
+  allowed?: readonly string[];
+  /** The reader is a subagent without a position of its own. */
+  ofParent?: true;
 }): string =>
-  `${denied.position} is for the agent '${denied.agent}', which cannot use ${denied.tool} (workflow '${denied.workflow}').`;
+  [
+    `${denied.position} is for the agent '${denied.agent}', which ${denied.allowed === undefined ? 'cannot use' : `may use only ${withStepfast(denied.allowed)}, not`} ${denied.tool} (workflow '${denied.workflow}').`,
+    denied.ofParent
+      ? 'This also applies to you, because the session that started you is at that position. If you were handed another one, call workflow_status with its handle first.'
+      : 'Work without it. If that is impossible, call workflow_advance with failed and say why.',
+  ].join(' ');
 
 /** To the agent that schedules a prompt. */
 export const scheduledText =

@@ -1,4 +1,5 @@
 import type { HostSetup } from './host-setup.ts';
+import type { HostTools } from './host-tools.ts';
 import type { Source } from './sessions/plan-session-start.ts';
 
 /** The kind of a hook event, independent of the host's own name for it. */
@@ -21,6 +22,8 @@ export type ToolKind = 'stepfast' | 'read' | 'write' | 'shell' | 'agent' | 'sche
 export interface ToolUse {
   name: string;
   kind: ToolKind;
+  /** What a shell runs. */
+  command?: string;
   /** The file that is read or written. */
   path?: string;
   /** The read returned the whole file. */
@@ -159,6 +162,8 @@ export interface Host {
   capabilities: readonly Capability[];
   variables: HostVariables;
   limits: HostLimits;
+  /** Absent: its names of tools are not known, and any may be right. */
+  tools?: HostTools;
   /**
    * What follows the event before a compaction. `exact`: a session start with the source `compact`, which proves that
    * the context was replaced. `hint`: nothing, so the next prompt or tool counts as the first one after it.

@@ -12,6 +12,7 @@ export * from './hold/holds.ts';
 export * from './hold/run-hold-check.ts';
 export * from './host.ts';
 export * from './host-setup.ts';
+export * from './host-tools.ts';
 export * from './marked-engine.ts';
 export * from './open-engine.ts';
 export * from './open-runtime.ts';

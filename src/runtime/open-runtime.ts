@@ -25,7 +25,7 @@ export interface LocalRuntime
 }
 
 export interface RuntimeOptions
-  extends Pick<WorkspaceOptions, 'home' | 'workflowPath' | 'trusted'>,
+  extends Pick<WorkspaceOptions, 'home' | 'workflowPath' | 'trusted' | 'checkTool'>,
     Pick<EngineOptions, 'clock' | 'server'> {
   cwd: string;
   env?: Readonly<Record<string, string | undefined>>;
@@ -48,10 +48,10 @@ export function openRuntime(options: RuntimeOptions): LocalRuntime {
   const { clock, server: given } = options;
   const opened = openEngine({ project, env, home, clock, server: given, patienceMs });
   const { engine, store, server, state, machine, checkout } = opened;
-  const { workflowPath, trusted, runner } = options;
+  const { workflowPath, trusted, runner, checkTool } = options;
   const workspace = openWorkspace({
     ...{ project, env, home, cwd, config, state, machine, checkout },
-    ...{ workflowPath, trusted, runner },
+    ...{ workflowPath, trusted, runner, checkTool },
   });
   const { trust, searchPath, resolve } = workspace;
   return {

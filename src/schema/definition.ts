@@ -251,10 +251,18 @@ export const workflowSchema = z
         z
           .strictObject({
             description: text.describe('What the agent is good for.'),
-            model: line.describe("The model, in the host's own words.").exactOptional(),
-            tools: z.array(line).max(200).describe('The only tools it may use.').exactOptional(),
+            model: line.describe("The model, in the host's own words. Not used yet.").exactOptional(),
+            tools: z
+              .array(line)
+              .max(200)
+              .describe(
+                'The only tools it may use, besides those of Stepfast: Read, mcp__docs__*, Bash(git *).',
+              )
+              .exactOptional(),
             cannot: z.array(line).max(200).describe('Tools it may not use.').exactOptional(),
-            permissions: line.describe("The permission mode, in the host's own words.").exactOptional(),
+            permissions: line
+              .describe("The permission mode, in the host's own words. Not used yet.")
+              .exactOptional(),
           })
           .describe('One agent.'),
       )

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
+  type CheckTool,
   findWorkflow,
   hashDefinition,
   listWorkflows,
@@ -21,12 +22,22 @@ export interface Resolved extends Pinned {
 /** The workflow as a run would pin it. Throws `no_workflow`, or WorkflowValidationError. */
 export function resolveWorkflow(
   name: string,
-  { searchPath, config, cwd }: { searchPath: readonly WorkflowDirectory[]; config: Config; cwd: string },
+  {
+    searchPath,
+    config,
+    cwd,
+    checkTool,
+  }: {
+    searchPath: readonly WorkflowDirectory[];
+    config: Config;
+    cwd: string;
+    checkTool?: CheckTool | undefined;
+  },
 ): Resolved {
   const isPath = /[/\\]|\.(ya?ml|json)$/.test(name);
   const found = findWorkflow(isPath ? resolve(cwd, name) : name, searchPath);
   if (!found) throw noWorkflow(name, isPath, searchPath, cwd);
-  const { definition, diagnostics } = loadWorkflowFile(found.file, { places: searchPath });
+  const { definition, diagnostics } = loadWorkflowFile(found.file, { places: searchPath, checkTool });
   if (!definition) throw new WorkflowValidationError(diagnostics);
   const pinned = withConfig(definition, config);
   return { definition: pinned, hash: hashDefinition(pinned), file: found.file, from: found.from };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { loadArtifacts } from '../context/index.ts';
 import {
+  type CheckTool,
   excludedFrom,
   listWorkflows,
   type WorkflowDirectory,
@@ -85,6 +86,8 @@ export interface WorkspaceOptions {
   /** Hashes that this process trusts. */
   trusted?: readonly string[] | undefined;
   runner?: RunnerCommand;
+  /** Judges the names of tools in workflows that are started. */
+  checkTool?: CheckTool | undefined;
 }
 
 const gitMs = 5_000;
@@ -94,7 +97,8 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
   const cacheDirectory = join(state, 'cache');
   const trust = createTrust(state, project.root, options.trusted);
   const searchPath = workflowSearchPath({ projectRoot: project.worktree, env, home });
-  const resolve = (name: string): Resolved => resolveWorkflow(name, { searchPath, config, cwd });
+  const { checkTool } = options;
+  const resolve = (name: string): Resolved => resolveWorkflow(name, { searchPath, config, cwd, checkTool });
   return {
     hasFiles: true,
     project,
@@ -127,7 +131,7 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
     unmergedBranches: (run) => unmergedBranches(project, run),
     workflow: async (name) => resolve(name ?? options.workflowPath ?? 'go').definition,
     workflows: async () =>
-      listWorkflows(searchPath).flatMap(({ name, base, hash, shadowedBy }) =>
+      listWorkflows(searchPath, checkTool).flatMap(({ name, base, hash, shadowedBy }) =>
         base || hash === undefined || shadowedBy !== undefined ? [] : [resolve(name).definition],
       ),
   };

@@ -142,6 +142,9 @@ export function refusalText(refused: Refused, voice: Voice): RefusalText {
   return { ...text, message, next: said.join(' ') || '[correct_it]' };
 }
 
+export const unusedAgentKeysText: typeof real.unusedAgentKeysText = (keys, agents) =>
+  coded('unused_agent_keys', { keys, agents });
+
 type LiveRun = Parameters<typeof real.liveRunText>[0];
 
 /** Two lines, as the sentences are. */

@@ -27,6 +27,13 @@ export const actionSamples: Action[] = [
     delegate: { agent: 'critic', description: 'Looks for mistakes', cannot: ['Write', 'Edit'] },
   },
   { do: 'work', at, step: 'build', finish: 'advance', delegate: { agent: 'critic', cannot: [] } },
+  {
+    do: 'work',
+    at,
+    step: 'build',
+    finish: 'advance',
+    delegate: { agent: 'critic', tools: ['Read', 'Bash(git *)'], cannot: [] },
+  },
   { do: 'fix', at, gates: [{ what: 'npm test', exit: 1 }] },
   { do: 'fix', at, gates: [{ what: 'npm test', exit: 1 }, { what: 'PLAN.md' }] },
   { do: 'fix', at, gates: [], changed: ['dist/a.js'] },

@@ -1,6 +1,7 @@
 import { commandName } from '../../command-name.ts';
 import { commandsOf, grantsOf, hashGrants, listWorkflows, needsTrust } from '../../definition/index.ts';
 import { StepfastError } from '../../errors.ts';
+import { checkTool } from '../../hosts/index.ts';
 import type { Definition } from '../../machine/index.ts';
 import { ago, count, grantText, printable } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
@@ -78,7 +79,7 @@ async function trustAll(
 /** The workflows of the project and the user, and those of live runs, without the ones that are broken. */
 async function untrustedHere(runtime: LocalRuntime, io: Io): Promise<Trusted[]> {
   const own = runtime.searchPath.filter(({ kind }) => kind !== 'bundled');
-  const names = listWorkflows(own).flatMap(({ name, base, shadowedBy, diagnostics }) =>
+  const names = listWorkflows(own, checkTool).flatMap(({ name, base, shadowedBy, diagnostics }) =>
     base || shadowedBy !== undefined || diagnostics.some(({ severity }) => severity === 'error')
       ? []
       : [name],

@@ -1,5 +1,5 @@
 import { hostProcess, runHook } from '../../hooks/index.ts';
-import { hostNamed, hosts, withoutAgentVariables } from '../../hosts/index.ts';
+import { checkTool, hostNamed, hosts, withoutAgentVariables } from '../../hosts/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
@@ -17,6 +17,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     now: io.now,
     pid: hostProcess(),
     program: io.main,
+    checkTool,
   };
   const { stdout, stderr } = await runHook(host, positionals[0] ?? '', await io.stdin.all(), environment);
   if (stdout !== '') io.stdout.write(stdout);

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findCommandName, useCommandName } from '../../command-name.ts';
 import { hostProcess, runHook } from '../../hooks/index.ts';
-import { hostNamed, withoutAgentVariables } from '../../hosts/index.ts';
+import { checkTool, hostNamed, withoutAgentVariables } from '../../hosts/index.ts';
 import { readInput } from './stdin.ts';
 
 /** The hook's own program, one small file: `hook.cjs --host NAME EVENT [wake]`. */
@@ -23,6 +23,7 @@ async function main([flag, name, event = '', wakes]: readonly string[]): Promise
     now: Date.now,
     pid: hostProcess(),
     program,
+    checkTool,
   };
   const { stdout, stderr, exitCode } = await runHook(host, event, readInput(), environment, {
     wakes: wakes === 'wake',

@@ -8,6 +8,7 @@ import { hostName, parse } from './parse-payload.ts';
 import { contextCharacters, render } from './render.ts';
 import { spending } from './spending.ts';
 import { parseStatusLine } from './status-line.ts';
+import { claudeTools } from './tool-names.ts';
 import { typed } from './typed.ts';
 
 export const claudeCode: Host = {
@@ -27,6 +28,7 @@ export const claudeCode: Host = {
   },
   // The times are shorter than the timeouts in `registrations`, which start before Node does.
   limits: { contextCharacters, toolHookMs: 5_000, stopHookMs: 60_000, stopCheckMs: 20_000 },
+  tools: claudeTools,
   compaction: 'exact',
   callIdKey: 'claudecode/toolUseId',
   parse,

@@ -36,11 +36,13 @@ export function toolUse(payload: Payload): ToolUse | undefined {
   }
   const kind = Object.hasOwn(kinds, name) ? (kinds[name] ?? 'other') : 'other';
   const path = textIn(input, 'file_path') ?? textIn(input, 'notebook_path');
+  const command = textIn(input, 'command');
   const [agent, prompt] = [textIn(input, 'subagent_type'), textIn(input, 'prompt')];
   return {
     name,
     kind,
     ...(path === undefined ? {} : { path }),
+    ...(kind === 'shell' && command !== undefined ? { command } : {}),
     ...(kind === 'read' ? { whole: isWhole(payload) } : {}),
     ...(kind === 'agent' && agent !== undefined ? { agent } : {}),
     ...((kind === 'agent' || kind === 'schedule') && prompt !== undefined ? { prompt } : {}),

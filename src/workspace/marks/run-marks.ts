@@ -30,7 +30,7 @@ export function marksFor({
   stop,
 }: Definition): string[] {
   const work = [...steps, ...Object.values(loops).flat()];
-  const forbids = Object.values(agents).some(({ cannot = [] }) => cannot.length > 0);
+  const forbids = Object.values(agents).some(({ tools, cannot = [] }) => tools || cannot.length > 0);
   const reads = required_reading.length > 0 || work.flatMap(gatesOf).some(({ read }) => read);
   return [
     ...always,
