@@ -18,6 +18,7 @@ import { type HookEnvironment, keyOf } from './hook-environment.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { keepServerRuns } from './last-known-run.ts';
+import { withPressure } from './pressure-notice.ts';
 import { serverAnswered } from './server-outage.ts';
 import { openSessionRecord } from './session-record.ts';
 import { reportMissedReset, startSession, userPrompt } from './session-start.ts';
@@ -41,9 +42,12 @@ export function openEvent(
 
 /** The answer to one event. Throws a server error where the run's server does not answer. */
 export async function handleEvent(event: HookEvent): Promise<HookOutput> {
+  return await withPressure(event, (await needsNoServer(event)) ? {} : await handle(event));
+}
+
+async function handle(event: HookEvent): Promise<HookOutput> {
   const { input, context } = event;
   const { project, problems } = context;
-  if (await needsNoServer(event)) return {};
   await reportMissedReset(event);
   const output = withNotice(await handlers[input.kind](event), await endNotice(event));
   if (context.shared) {

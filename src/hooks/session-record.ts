@@ -61,8 +61,10 @@ export interface SessionRecord {
   readonly leftToWake: readonly string[];
   /** True for one caller: the result of that check is its to deliver. */
   takeFromWake(check: string): boolean;
-  /** Whether the person was not notified of this before. */
+  /** Whether the person, or the agent, was not notified of this before. */
   notifyOnce(what: string): boolean;
+  /** It may be notified of this again. */
+  forgetNotice(what: string): void;
   /** The session ended. What detects copies of its last event stays. */
   close(): void;
 }
@@ -141,6 +143,7 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
         return false;
       }
     },
+    forgetNotice: (what) => unlinkQuietly(join(folder, `notified-${short(what)}`)),
     close() {
       for (const file of names(folder))
         if (!file.startsWith('once-')) rmSync(join(folder, file), { force: true });

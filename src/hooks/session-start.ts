@@ -17,6 +17,7 @@ import { deliver, repair } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { offerRun } from './offer-run.ts';
 import { sessionIn, stateAfterReset } from './prepared-briefing.ts';
+import { forgetPressure } from './pressure-notice.ts';
 import { removeStaleRecords, wasBriefed } from './session-record.ts';
 import { bind, runTypedCommand, typedCommand } from './typed-command.ts';
 
@@ -78,8 +79,10 @@ const wasGranted = ({ state }: Loaded, asked: readonly string[]): boolean =>
   asked.some((at) => cursorAt(state, at)?.boundary?.state === 'released');
 
 /** Binds the session, and reports its start or reset to the run. */
-async function reportSessionStart({ input, context }: HookEvent, source: Source): Promise<SessionPlan> {
+async function reportSessionStart(event: HookEvent, source: Source): Promise<SessionPlan> {
+  const { input, context } = event;
   const { host, session, agent, cwd } = input;
+  if (source === 'clear' || source === 'compact') forgetPressure(event);
   return await context.sessions.begin({
     source,
     host,

@@ -2,6 +2,8 @@ import type { TaskInput } from '../machine/index.ts';
 import { nextForTools, type RefusalText } from '../messages/index.ts';
 import {
   type Answer,
+  createBindings,
+  highPressure,
   isRefused,
   type Refused,
   type Request,
@@ -57,8 +59,17 @@ const calls: Record<string, Call> = {
     return await answered(runtime, await runtime.start(request, who), who);
   },
 
-  workflow_status: async (given, runtime, caller) =>
-    await answerTo(runtime, caller, { type: 'status', at: textIn(given, 'at') }, { over: 'any' }),
+  workflow_status: async (given, runtime, caller) => {
+    const answer = await answerTo(
+      runtime,
+      caller,
+      { type: 'status', at: textIn(given, 'at') },
+      { over: 'any' },
+    );
+    const used = 'structured' in answer ? await contextUsed(runtime, caller) : undefined;
+    if (used === undefined || !('structured' in answer)) return answer;
+    return { structured: { ...answer.structured, context_used: used } };
+  },
 
   workflow_advance: async (given, runtime, caller) => {
     const output = textIn(given, 'output') ?? '';
@@ -117,6 +128,14 @@ const calls: Record<string, Call> = {
     return isRefused(reply) ? { refused: reply } : { structured: { ok: true } };
   },
 };
+
+/** Where a hook saw the call: then its session has a binding. */
+async function contextUsed({ workspace }: Runtime, { who }: Caller): Promise<number | undefined> {
+  const { host, session, witness } = who;
+  if (!workspace.hasFiles || witness !== 'hooks' || host === undefined) return undefined;
+  const binding = await createBindings(workspace.project.directory).get({ host, session });
+  return binding && highPressure([binding]);
+}
 
 /** The run of the handle, for calls about a run. */
 async function runNamedBy(given: Arguments, runtime: Runtime): Promise<{ run?: string } | Refused> {

@@ -39,6 +39,8 @@ export interface StatusAnswer
   /** The directory of the task's files. */
   worktree?: string | undefined;
   warning?: string | undefined;
+  /** How full the caller's context is, in percent, where it is nearly full. */
+  context_used?: number | undefined;
   /** The start resumed a run. */
   restored?: true | undefined;
   /** Critical artifacts that are due now. */

@@ -166,6 +166,10 @@ export const toolDeniedText = (denied: {
       : 'Work without it. If that is impossible, call workflow_advance with failed and say why.',
   ].join(' ');
 
+/** To the agent, once for each level of 75 and 90 percent. */
+export const contextPressureText = (percent: number, level: 75 | 90): string =>
+  `Stepfast: the context of this session is ${percent} % full${level === 90 ? ', and a compaction is near' : ''}. ${level === 90 ? 'Now' : 'Before it is compacted'}, write down with workflow_note what only this conversation knows: decisions, corrections of the user, rejected approaches, and findings that are in no file. The position, the notes, the tasks and the results of the run are kept and come back by themselves. Then go on.`;
+
 /** To the agent that schedules a prompt. */
 export const scheduledText =
   'Stepfast: commands of Stepfast are typed by the user and cannot be scheduled. Tell the user what to type.';

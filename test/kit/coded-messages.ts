@@ -195,6 +195,9 @@ export const filesDeletedText: typeof real.filesDeletedText = (run) => coded('fi
 export const compactionText: typeof real.compactionText = (workflow, step) =>
   coded('compaction', { workflow, step: `'${step}'` });
 export const continueText = '[continue]';
+export const contextPressureText: typeof real.contextPressureText = (percent, level) =>
+  coded('context_pressure', { percent, level });
+export const contextUsedText: typeof real.contextUsedText = (percent) => coded('context_used', { percent });
 export const scheduledText = '[scheduled]';
 export const alreadyOpenText: typeof real.alreadyOpenText = (summary) => coded('already_open', { summary });
 export const notTypedText: typeof real.notTypedText = (command) => coded('not_typed', { command });

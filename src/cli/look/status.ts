@@ -1,9 +1,17 @@
 import { commandName } from '../../command-name.ts';
 import { excludedFrom } from '../../definition/index.ts';
 import { treeOf } from '../../evidence/index.ts';
+import { sessionIn } from '../../hosts/index.ts';
 import { formatHandle, parseHandle, type State } from '../../machine/index.ts';
 import { ago, printable, refusalText, shellVoice } from '../../messages/index.ts';
-import { type Answer, isRefused, type LocalRuntime, type Refused } from '../../runtime/index.ts';
+import {
+  type Answer,
+  createBindings,
+  highPressure,
+  isRefused,
+  type LocalRuntime,
+  type Refused,
+} from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf, isPerson } from '../caller.ts';
 import { exit } from '../exit.ts';
@@ -76,9 +84,16 @@ async function print(
   const code = damage ? exit.no : reply.checking ? exit.pending : exit.ok;
   const { definition, state } = view;
   const tree = await currentTree(runtime, state, definition);
+  const contextUsed = await contextUsedIn(runtime, view.run, io);
   if (values.json) {
     const { workflow, summary = null } = state;
-    const more = { worktree, warning, damage: damage?.message, due: dueIds(due, reply) };
+    const more = {
+      worktree,
+      warning,
+      context_used: contextUsed,
+      damage: damage?.message,
+      due: dueIds(due, reply),
+    };
     return printJson(
       io,
       { ...shellStatus(reply, name), workflow, summary, done: doneJson(state, tree), ...more },
@@ -90,7 +105,18 @@ async function print(
   const noNext = proof?.length === 0;
   const agent = await findAgentSession(runtime, state, io);
   const lines = runLines(
-    { definition, state, status: reply, tree, worker: !isPerson(io), name, logOf, noNext, agent },
+    {
+      definition,
+      state,
+      status: reply,
+      tree,
+      worker: !isPerson(io),
+      name,
+      logOf,
+      noNext,
+      agent,
+      contextUsed,
+    },
     io,
   );
   if (proof) lines.push('', ...proofLines(proof, definition, runtime.project.worktree, io));
@@ -101,6 +127,13 @@ async function print(
     io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(warning)}\n`);
   if (damage) printRefusal(damage, io, {});
   return code;
+}
+
+/** Of the calling agent's own session, else of the fullest session of the run. */
+async function contextUsedIn({ project }: LocalRuntime, run: string, io: Io): Promise<number | undefined> {
+  const bindings = await createBindings(project.directory).list();
+  const own = sessionIn(io.env);
+  return highPressure(bindings.filter((each) => each.run === run && (own ?? each.session) === each.session));
 }
 
 /** The position of the only task held under the name. */

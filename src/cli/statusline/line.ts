@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { watchTools } from '../../hooks/index.ts';
 import { hosts } from '../../hosts/index.ts';
 import { budgetUse, isLow, type State, usedUp } from '../../machine/index.ts';
 import { ago, budgetText, columnsOf, printable, truncate } from '../../messages/index.ts';
@@ -58,7 +59,9 @@ async function lineFor(
     );
   if (!project) return '';
   const binding = await createBindings(project.directory).get(key);
-  if (binding && pressure !== undefined) notePressure(project.directory, key, Math.round(pressure));
+  // The next tool tells the agent, whichever it is.
+  if (binding && pressure !== undefined && notePressure(project.directory, key, Math.round(pressure)))
+    watchTools(project, key);
   const run = binding?.run ?? createEndNotices(project.directory).recent(key, now);
   const shown = run === undefined ? undefined : readRun(project, run);
   const about =

@@ -3,6 +3,7 @@ import { redactQuickly } from '../../context/index.ts';
 import { type Definition, type Receipt, type Status, type WaitingFor, workAt } from '../../machine/index.ts';
 import {
   type AgentSession,
+  contextUsedText,
   nextForPerson,
   nextForShell,
   printable,
@@ -26,6 +27,8 @@ interface ViewOptions {
   run?: string | undefined;
   /** Undefined: an agent is at work. */
   agent?: AgentSession | undefined;
+  /** How full the agent's context is, in percent, where it is nearly full. */
+  contextUsed?: number | undefined;
   /** Without the next action. */
   noNext?: boolean;
   /** The file with a gate's full output. */
@@ -52,6 +55,7 @@ export function positionLines(
   const over = ['complete', 'failed', 'cancelled'].includes(status.status);
   if (!over) labelled('where', progressText(status, options.definition));
   if (status.agent !== null) labelled('agent', status.agent);
+  if (options.contextUsed !== undefined) labelled('context', contextUsedText(options.contextUsed), 'yellow');
   if (status.reason !== undefined && status.reason !== status.status) labelled('why', status.reason, 'red');
   if (status.interrupted) labelled('gates', 'were interrupted: advance again', 'yellow');
   if (status.last_failure !== undefined) labelled('failed', status.last_failure, 'yellow');

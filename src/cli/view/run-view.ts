@@ -33,6 +33,7 @@ interface RunView {
   logOf?: (receipt: Receipt) => string | undefined;
   noNext?: boolean;
   agent?: AgentSession | undefined;
+  contextUsed?: number | undefined;
 }
 
 const mostDone = 12;
@@ -82,6 +83,7 @@ export function runLines(view: RunView, io: Io): string[] {
       run: view.name,
       logOf: view.logOf,
       agent: view.agent,
+      contextUsed: view.contextUsed,
       noNext: view.noNext ?? false,
     }),
   ];

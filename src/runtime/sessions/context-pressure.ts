@@ -1,25 +1,46 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeNoFollow } from '../../store/index.ts';
-import { encodeBinding, fileOf, parseBinding, type SessionKey } from './binding.ts';
+import { type Binding, encodeBinding, fileOf, parseBinding, type SessionKey } from './binding.ts';
 
 const tries = 3;
 
+/** From these on, in percent, an agent should write down what a compaction would lose. */
+const levels = [75, 90] as const;
+export type PressureLevel = (typeof levels)[number];
+
+/** The highest level that is reached. */
+export const pressureLevel = (percent = 0): PressureLevel | undefined =>
+  levels.findLast((level) => percent >= level);
+
+export const levelsUpTo = (level: PressureLevel): PressureLevel[] => levels.filter((each) => each <= level);
+
+/** How full the context of the fullest of these sessions is, where that is worth mentioning. */
+export function highPressure(bindings: readonly Binding[]): number | undefined {
+  const open = bindings.filter(({ endedAt }) => endedAt === undefined);
+  const highest = Math.max(0, ...open.map(({ pressure = 0 }) => pressure));
+  return pressureLevel(highest) === undefined ? undefined : highest;
+}
+
 /**
  * Stores how full a session's context is, in percent, in its binding; never in the journal. Hooks write the same file at
- * any time, so a file that changed meanwhile is read again.
+ * any time, so a file that changed meanwhile is read again. Answers whether a level was reached.
  */
-export function notePressure(directory: string, key: SessionKey, percent: number): void {
+export function notePressure(directory: string, key: SessionKey, percent: number): boolean {
   const file = join(directory, 'sessions', fileOf(key));
   for (let count = 0; count < tries; count += 1) {
     const before = readOrEmpty(file);
     const binding = parseBinding(before);
-    if (!binding || binding.endedAt !== undefined || binding.pressure === percent) return;
+    if (!binding || binding.endedAt !== undefined || binding.pressure === percent) return false;
     const temporary = `${file}.${process.pid.toString(16)}.tmp`;
     writeNoFollow(temporary, encodeBinding({ ...binding, pressure: percent }));
-    if (readOrEmpty(file) === before) return renameSync(temporary, file);
+    if (readOrEmpty(file) === before) {
+      renameSync(temporary, file);
+      return (pressureLevel(percent) ?? 0) > (pressureLevel(binding.pressure) ?? 0);
+    }
     rmSync(temporary, { force: true });
   }
+  return false;
 }
 
 function readOrEmpty(file: string): string {

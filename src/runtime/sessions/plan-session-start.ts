@@ -130,9 +130,16 @@ function clearedBindingFor(
   return second ? undefined : only;
 }
 
-function refreshed(binding: Binding, { cwd, pid }: SessionStart, { now, boot }: Presence): Binding {
-  const { endedAt: _ended, cleared: _cleared, pid: _pid, boot: _boot, ...rest } = binding;
-  return { ...rest, cwd, ...(pid === undefined ? {} : { pid, boot }), seenAt: now };
+function refreshed(binding: Binding, { cwd, pid, source }: SessionStart, { now, boot }: Presence): Binding {
+  const { endedAt: _ended, cleared: _cleared, pid: _pid, boot: _boot, pressure, ...rest } = binding;
+  const emptied = source === 'clear' || source === 'compact';
+  return {
+    ...rest,
+    ...(emptied || pressure === undefined ? {} : { pressure }),
+    cwd,
+    ...(pid === undefined ? {} : { pid, boot }),
+    seenAt: now,
+  };
 }
 
 const keyIn = ({ host, session, agent }: Binding): SessionKey => ({
