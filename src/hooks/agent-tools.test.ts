@@ -127,3 +127,27 @@ test('A14: a subagent without a position has the limits of the session that star
   expect(await use('Edit', {}, sub)).toBeUndefined();
   expect(await use('Bash', { command: 'true' }, sub)).toContain('writer');
 });
+
+test('A14: a subagent that reviews has the limits of the reviewer', async () => {
+  kit[Symbol.dispose]();
+  kit = createHookKit({
+    '.stepfast/workflows/w.yaml': `name: w
+description: x
+agents: { critic: { description: Judges, tools: [Read] } }
+steps:
+  - { id: write, type: action, instructions: Write it., review: { by: critic } }
+`,
+  });
+  const begun = await kit.start();
+  const edits = (more = {}): Promise<string | undefined> => use('Edit', {}, more);
+  await kit.called('a', begun);
+  await kit.runtime.call(
+    { type: 'advance', output: 'Done.', at: begun.at },
+    { session: 'a' },
+    { run: begun.run },
+  );
+  expect(await edits()).toBeUndefined();
+  await use('Agent', { subagent_type: 'general-purpose', prompt: `Review ${begun.at}.` });
+  await kit.fire('SubagentStart', sub);
+  expect(await edits(sub)).toContain('critic');
+});

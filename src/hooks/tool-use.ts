@@ -1,5 +1,5 @@
 import { gatesOf } from '../definition/index.ts';
-import { ended, parseHandle, requiredReading, type State, usedUp } from '../machine/index.ts';
+import { type Cursor, ended, parseHandle, requiredReading, type State, usedUp } from '../machine/index.ts';
 import { scheduledText, toolDeniedText } from '../messages/index.ts';
 import { type Binding, type HookOutput, sessionName, type ToolUse } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
@@ -40,11 +40,13 @@ async function deniedTool(event: HookEvent, tool: ToolUse): Promise<HookOutput |
   const binding = await limitingBinding(event);
   const view = binding && (await context.engine.view(binding.run));
   if (!view || ended(view.state)) return undefined;
-  const { status } = positionOf(view, context, { session: sessionName(binding), at: binding.at });
-  const { agent, at } = status;
+  const limited = sessionName(binding);
+  const { cursor, status } = positionOf(view, context, { session: limited, at: binding.at });
+  const { at } = status;
+  const agent = reviewerAs(limited, cursor) ?? status.agent;
   const refused = agent === null ? undefined : refusedTool(view.definition, agent, tool, host.tools);
   if (agent === null || !refused) return undefined;
-  // Whoever takes the position over has the same limits.
+  // A subagent that takes the position over has the same limits.
   if (refused.because === 'not_listed' && handsOver(tool, at)) return undefined;
   log(context.project, context.now(), { what: 'denied', run: view.run, session, tool: tool.name });
   return {
@@ -57,6 +59,13 @@ async function deniedTool(event: HookEvent, tool: ToolUse): Promise<HookOutput |
       ...(key.agent !== undefined && binding.agent === undefined ? { ofParent: true } : {}),
     }),
   };
+}
+
+/** The agent that reviews the position, unless the session did the work. */
+function reviewerAs(session: string, cursor: Cursor | undefined): string | undefined {
+  const { waiting } = cursor ?? {};
+  const reviews = waiting?.kind === 'review' && waiting.by !== 'human' && waiting.session !== session;
+  return reviews ? waiting.by : undefined;
 }
 
 /** A subagent that was handed no position helps the session that started it, and has its limits. */
