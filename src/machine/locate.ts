@@ -87,10 +87,10 @@ export function onlyCursor(state: State): Cursor | undefined {
   return cursors.length === 1 ? cursors[0] : undefined;
 }
 
-/** Without a handle, the same call by the same session within a minute counts as a repeat. */
+/** Without a handle, the same words by the same session within a minute count as a repeat. */
 export function repeatsAdvance(state: State, output: Text, caller: Caller): boolean {
   const { last } = state;
-  if (last?.kind !== 'advance' || !isRecent(last, caller)) return false;
+  if (output === '' || last?.kind !== 'advance' || !isRecent(last, caller)) return false;
   const text = own(state.outputs, last.key)?.text;
   return text !== undefined && sameText(text, output);
 }

@@ -75,7 +75,8 @@ const calls: Record<string, Call> = {
     const output = textIn(given, 'output') ?? '';
     const verdict = verdicts.find((each) => each === given.verdict);
     if (verdict !== undefined) return await review(given, runtime, caller, verdict);
-    if (output.trim() === '') return { refused: blank(given.failed === true) };
+    if (given.failed === true && output.trim() === '')
+      return { refused: badArgument('workflow_advance', { is: 'blank_reason' }) };
     const request: Request =
       given.failed === true
         ? { type: 'fail', reason: output, at: textIn(given, 'at') }
@@ -211,8 +212,6 @@ async function savedId(
   // A `reading` is recorded as read, not as a note.
   return known ?? (kind === 'reading' ? undefined : `n${noteCount}`);
 }
-
-const blank = (failed: boolean): Refused => badArgument('workflow_advance', { is: 'blank_output', failed });
 
 function badInputs(inputs: unknown): Refused | undefined {
   const scalars = ['string', 'number', 'boolean'];

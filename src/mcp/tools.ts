@@ -68,7 +68,6 @@ export const tools: readonly ToolSpec[] = [
         failed: { type: 'boolean' },
         verdict: { type: 'string', enum: verdicts, description: "only as the step's reviewer; needs at" },
       },
-      required: ['output'],
     },
     annotations: writes,
   },

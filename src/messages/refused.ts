@@ -35,7 +35,7 @@ export type ArgumentProblem =
   | { is: 'value'; path: string; given: string; allowed: readonly string[]; nearest?: string }
   | { is: 'unknown'; path: string; nearest: string }
   | { is: 'missing'; path: string; description?: string }
-  | { is: 'blank_output'; failed: boolean }
+  | { is: 'blank_reason' }
   | { is: 'verdict_and_failed' | 'verdict_without_at' }
   | { is: 'input_not_scalar'; name: string }
   | { is: 'unknown_artifact'; workflow: string; given: string; known: string[] };

@@ -86,8 +86,8 @@ function argumentWords(problem: ArgumentProblem): Words {
       const { path, description } = problem;
       return [`${path} is missing.`, `Add ${path}${description === undefined ? '' : ` (${description})`}.`];
     }
-    case 'blank_output':
-      return ['output is blank.', problem.failed ? 'Describe why it failed.' : 'Describe what was done.'];
+    case 'blank_reason':
+      return ['output is blank.', 'Describe why it failed.'];
     case 'verdict_and_failed':
       return ['verdict and failed cannot be combined.', 'Send either verdict or failed.'];
     case 'verdict_without_at':

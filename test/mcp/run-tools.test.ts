@@ -62,6 +62,15 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     await mcp.end(run);
   });
 
+  it('[M8] workflow_advance without an output completes one position with each call', async () => {
+    const { run } = await mcp.start('plain');
+    await mcp.call('workflow_status');
+    expect((await mcp.call('workflow_advance')).S).toMatchObject({ step: 'build' });
+    expect((await mcp.call('workflow_advance', { output: null })).S).toMatchObject({ status: 'complete' });
+    const view = await mcp.project.runtime().engine.view(run);
+    expect(view?.state.outputs).toMatchObject({ plan: { text: '' }, build: { text: '' } });
+  });
+
   it('[P5/3] workflow_advance completes, fails and replays; what it cannot take says what to write', async () => {
     const { run, at } = await mcp.start('looped');
     const wrong = await mcp.call('workflow_advance', { output: 5, at });
@@ -74,17 +83,10 @@ describe.each(eras)('over stdio in the %s era', (era) => {
         got: 'a value of type number',
       }),
     });
-    const missing = await mcp.call('workflow_advance', { at });
-    const { tools } = await mcp.client.listTools();
-    const schema = tools.find(({ name }) => name === 'workflow_advance')?.inputSchema.properties?.output;
-    const { description } = schema as { description: string };
-    expect(missing.S).toEqual(
-      badArgument('workflow_advance', { is: 'missing', path: 'output', description }),
-    );
-    const blank = await mcp.call('workflow_advance', { output: ' \n', at });
+    const blank = await mcp.call('workflow_advance', { failed: true, at });
     expect(blank).toMatchObject({
       isError: true,
-      S: badArgument('workflow_advance', { is: 'blank_output', failed: false }),
+      S: badArgument('workflow_advance', { is: 'blank_reason' }),
     });
     const slip = await mcp.call('workflow_advance', { outputs: 'x', at });
     expect(slip.S).toEqual(
