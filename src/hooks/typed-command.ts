@@ -1,6 +1,6 @@
 import { ended } from '../machine/index.ts';
 import { alreadyOpenText, refusalText, shellVoice } from '../messages/index.ts';
-import { type HookOutput, isRefused, type Refused } from '../runtime/index.ts';
+import { type HookOutput, isRefused, onlyRequiredInput, type Refused } from '../runtime/index.ts';
 import type { LocalWorkspace } from '../workspace/index.ts';
 import { deliver } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
@@ -60,9 +60,7 @@ async function start(event: HookEvent, workflow: string, words: string, input?: 
 /** The input that the words after the name of a workflow are for. */
 function onlyInput({ resolve }: LocalWorkspace, workflow: string): string | undefined {
   try {
-    const { inputs = {} } = resolve(workflow).definition;
-    const [only, second] = Object.entries(inputs).filter(([, { required }]) => required);
-    return second ? undefined : only?.[0];
+    return onlyRequiredInput(resolve(workflow).definition);
   } catch {
     // The start reports it.
     return undefined;

@@ -55,6 +55,7 @@ const calls: Record<string, Call> = {
       // Checked above.
       inputs: inputs as Record<string, string> | undefined,
       run: textIn(given, 'run_id'),
+      resume: given.new !== true,
     };
     return await answered(runtime, await runtime.start(request, who), who);
   },

@@ -43,6 +43,7 @@ export const tools: readonly ToolSpec[] = [
         summary: said('the work in ten words'),
         inputs: { type: 'object' },
         run_id: said('go on with this run'),
+        new: { type: 'boolean', description: 'beside the one under way' },
       },
     },
     annotations: writes,

@@ -197,3 +197,7 @@ export const toolVoice = ({
     `The user types /${context}, or hand ${at} to a subagent. A person can skip it with: ${commandName()} proceed`,
   askPerson: (command) => `Ask the user to run: ${command}`,
 });
+
+/** A start in other words found a live run. */
+export const otherWordsText = ({ summary }: { summary?: string | undefined }): string =>
+  `this run is under way here${summary === undefined ? '' : `: ${JSON.stringify(summary)}`}; for other work, send the call again with new: true`;

@@ -10,7 +10,7 @@ export function runNamed(ids: readonly string[], name: string, at?: string): { r
   const meant = ids.filter((run) => matchesRunName(run, name));
   const [only, second] = meant;
   if (only !== undefined && second === undefined) return { run: only };
-  if (second !== undefined) return several(meant.map((run) => ({ run })));
+  if (second !== undefined) return severalRuns(meant.map((run) => ({ run })));
   return noRunNamed(name, at);
 }
 
@@ -36,7 +36,7 @@ export function onlyLiveRun(
   const [only, second] = candidates;
   if (!only) return noLiveRun(runs);
   if (!second && (here.length > 0 || !changes)) return { run: only.run };
-  return several(
+  return severalRuns(
     candidates.map(({ run, state }) =>
       state?.summary === undefined ? { run } : { run, summary: state.summary },
     ),
@@ -70,7 +70,7 @@ function noLiveRun(runs: readonly RunInfo[]): Refused {
   return { code: 'store_corrupt', params: { message: broken.problem ?? '', run: broken.run } };
 }
 
-const several = (runs: { run: string; summary?: string }[]): Refused => ({
+export const severalRuns = (runs: { run: string; summary?: string }[]): Refused => ({
   code: 'several_runs',
   params: { runs: runs.slice(0, mostListed), total: runs.length },
 });

@@ -26,7 +26,7 @@ export * from './sessions/live-runs.ts';
 export * from './sessions/pending-calls.ts';
 export * from './sessions/plan-session-start.ts';
 export * from './sessions/sessions.ts';
-export type * from './start.ts';
+export * from './start.ts';
 export * from './transfer/check-run.ts';
 export type * from './transfer/find-fork.ts';
 export * from './transfer/find-secrets.ts';

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import {
+  bootId,
   type Config,
   findProject,
+  isAlive,
   type LocalWorkspace,
   openWorkspace,
   type Project,
@@ -11,6 +13,8 @@ import {
 } from '../workspace/index.ts';
 import { type EngineOptions, type OpenedEngine, openEngine } from './open-engine.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
+import { createBindings } from './sessions/binding-files.ts';
+import { heldElsewhere } from './sessions/live-runs.ts';
 
 /** The runtime of a project on this disk, with the parts that only CLI commands need. */
 export interface LocalRuntime
@@ -54,9 +58,14 @@ export function openRuntime(options: RuntimeOptions): LocalRuntime {
     ...{ workflowPath, trusted, runner, checkTool },
   });
   const { trust, searchPath, resolve } = workspace;
+  const now = clock ?? Date.now;
+  const isHeld = async (run: string, session: string | undefined): Promise<boolean> => {
+    const presence = { now: now(), boot: bootId(machine), isAlive };
+    return heldElsewhere(run, session, await createBindings(project.directory).list(), presence);
+  };
   return {
     // The server sets all times, so they are compared with its clock.
-    ...createRuntime({ engine, workspace, clock: server?.now ?? clock ?? Date.now }),
+    ...createRuntime({ engine, workspace, clock: server?.now ?? now, isHeld }),
     workspace,
     project,
     config,

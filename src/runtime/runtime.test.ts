@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../testing/index.ts';
 import { type Answer, type AnsweredStatus, isRefused } from './answer.ts';
 import type { CallerIdentity } from './call-context.ts';
+import { createBindings } from './sessions/binding-files.ts';
 
 const plain = `name: plain
 description: Two steps
@@ -72,6 +73,60 @@ describe('starting', () => {
     const runtime = project.runtime({ workflowPath: join(project.root, '.stepfast/workflows/plain.yaml') });
     expect(told(await runtime.start({}, one)).step).toBe('plan');
   });
+});
+
+describe('[M13] a start that may resume', () => {
+  const begun = async (summary: string) =>
+    told(await project.runtime().start({ workflow: 'plain', summary }, one)).run;
+
+  test('without words it restores the only live run here, of whichever workflow', async () => {
+    const run = await begun('Log in');
+    expect(await project.runtime().start({ resume: true }, two)).toMatchObject({ run, restored: true });
+    const crowded = told(await project.runtime().start({ workflow: 'crowd' }, one)).run;
+    const three = { session: 'three' };
+    expect((await project.runtime().start({ resume: true }, three)).reply).toMatchObject({
+      code: 'several_runs',
+      params: { total: 2 },
+    });
+    const workflowPath = join(project.root, '.stepfast/workflows/crowd.yaml');
+    const given = project.runtime({ workflowPath });
+    expect(told(await given.start({ resume: true }, three)).run).toBe(crowded);
+    expect(told(await project.runtime().start({ resume: true }, two)).run).toBe(run);
+  });
+
+  test('other words for the only live run of the workflow restore it, with a warning', async () => {
+    const run = await begun('Log in');
+    const reworded = { workflow: 'plain', summary: 'The login page', resume: true };
+    const answer = await project.runtime().start(reworded, two);
+    expect(answer).toMatchObject({ run, restored: true, warning: expect.stringContaining('Log in') });
+    const fresh = await project.runtime().start({ ...reworded, resume: false }, two);
+    expect(fresh.run).not.toBe(run);
+  });
+
+  test('other words open a second run where another session is at work', async () => {
+    const run = await begun('Log in');
+    const now = Date.now();
+    const bound = { host: 'scripted', session: 'one', run, cwd: '.', boundAt: now, seenAt: now };
+    await createBindings(project.runtime().project.directory).put(bound);
+    const reworded = { workflow: 'plain', summary: 'The login page', resume: true };
+    expect((await project.runtime().start(reworded, two)).run).not.toBe(run);
+  });
+
+  test('other words open a second run after a week', async () => {
+    const run = await begun('Log in');
+    const later = project.runtime({ clock: () => Date.now() + 8 * 24 * 3_600_000 });
+    const reworded = { workflow: 'plain', summary: 'The login page', resume: true };
+    expect((await later.start(reworded, two)).run).not.toBe(run);
+  });
+});
+
+test('[M14] the summary of a start without a name is the task that the default workflow needs', async () => {
+  const words = `Fix the login. ${'Every case of it. '.repeat(10)}`.trim();
+  const answer = await project.runtime().start({ summary: words }, one);
+  expect(answer.view?.state).toMatchObject({ workflow: 'go', inputs: { task: words } });
+  expect((await project.runtime().start({ summary: words }, two)).run).toBe(answer.run);
+  const named = await project.runtime().start({ workflow: 'go', summary: 'Fix it' }, one);
+  expect(named.reply).toMatchObject({ code: 'bad_input' });
 });
 
 describe('which run is meant', () => {

@@ -38,6 +38,8 @@ export interface RuntimeParts {
   runs?(): Promise<readonly RunInfo[]>;
   /** Called before the answer of every accepted call of a session. */
   onJoined?(session: string, run: string): Promise<void>;
+  /** Whether another session is at work on the run; unknown without hooks. */
+  isHeld?(run: string, session: string | undefined): Promise<boolean>;
 }
 
 export function createRuntime({ engine, workspace, clock, onJoined, ...parts }: RuntimeParts): Runtime {
@@ -46,7 +48,7 @@ export function createRuntime({ engine, workspace, clock, onJoined, ...parts }: 
   const gates = createGates({ engine, workspace, clock });
   const briefings = createBriefings({ engine, workspace, context });
   const shared = { engine, workspace, gates, context, briefings, chooseRun, loadRun, runs };
-  const start = createStart(shared);
+  const start = createStart({ ...shared, isHeld: parts.isHeld ?? (async () => false) });
   const call = createCall(shared);
   return {
     engine,

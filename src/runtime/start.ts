@@ -1,10 +1,19 @@
-import { type Command, type Definition, ended, type Scalar, shortSummary } from '../machine/index.ts';
+import {
+  type Command,
+  type Definition,
+  ended,
+  type Scalar,
+  type State,
+  shortSummary,
+} from '../machine/index.ts';
+import { otherWordsText } from '../messages/index.ts';
 import type { OpeningCommand } from '../schema/index.ts';
 import type { Loaded, RunInfo } from '../store/index.ts';
 import { type Answer, isRefused, type Refused } from './answer.ts';
 import type { CallParts } from './call.ts';
 import type { CallerIdentity } from './call-context.ts';
-import { worksHere } from './choose-run.ts';
+import { severalRuns, worksHere } from './choose-run.ts';
+import { isInactive } from './sessions/live-runs.ts';
 
 export interface StartRequest {
   workflow?: string | undefined;
@@ -12,33 +21,46 @@ export interface StartRequest {
   inputs?: Record<string, Scalar> | undefined;
   /** Continues this run instead. */
   run?: string | undefined;
+  /** Other words for the only live run of this workflow here restore it; no words at all, the only live run here. */
+  resume?: boolean | undefined;
 }
 
 interface Options extends CallParts {
   loadRun(query: { run: string }): Promise<Loaded | Refused>;
   runs(): Promise<readonly RunInfo[]>;
+  /** Whether another session is at work on the run. */
+  isHeld(run: string, session: string | undefined): Promise<boolean>;
 }
 
 const lingerMs = 3_600_000;
 
-/** Starts a run, or continues the run of an identical start. */
-export function createStart({ engine, workspace, gates, context, briefings, loadRun, runs }: Options) {
+/** Starts a run, or continues the live run that the words mean. */
+export function createStart(parts: Options) {
+  const { engine, workspace, gates, context, briefings, loadRun, runs, isHeld } = parts;
   const { clock, caller, around, treeFor, untrusted } = context;
   return start;
 
   async function start(request: StartRequest, identity: CallerIdentity): Promise<Answer> {
     if (request.run !== undefined) return await restore(request.run, identity);
+    const live = await liveHere(identity);
+    const known = wordless(request) ? await onlyOf(live, identity) : undefined;
+    if (known) return 'code' in known ? { reply: known } : await restore(known.run, identity);
     const definition = await workspace.workflow(request.workflow);
-    const known = await sameRun(definition.name, request, identity);
-    if (known !== undefined) return await restore(known, identity);
+    const same = sameRun(live, definition.name, request, identity);
+    if (same !== undefined) return await restore(same, identity);
+    const reworded = request.resume ? await rewordedRun(live, definition.name, request, identity) : undefined;
+    if (reworded) {
+      const answer = await restore(reworded.run, identity);
+      return isRefused(answer.reply) ? answer : { ...answer, warning: otherWordsText(reworded) };
+    }
     const refused = untrusted(definition, definition.name) ?? badTodoPath(definition);
     if (refused) return { reply: refused };
-    const { summary, inputs } = request;
+    const { summary } = request;
     const opening: OpeningCommand = {
       ...caller(identity, (await treeFor(definition, 'start', workspace.project.worktree))?.hash),
       type: 'start',
       summary,
-      inputs,
+      inputs: inputsOf(request, definition),
     };
     workspace.ignoreRuns();
     const begun = await engine.begin(definition, opening, around(identity));
@@ -67,23 +89,41 @@ export function createStart({ engine, workspace, gates, context, briefings, load
     };
   }
 
-  /** The live run of an identical start, by this session or in this worktree. */
-  async function sameRun(
-    workflow: string,
-    { summary, inputs = {} }: StartRequest,
-    { session }: CallerIdentity,
-  ): Promise<string | undefined> {
+  /** Live runs of this worktree or of this session. */
+  async function liveHere({ session }: CallerIdentity): Promise<State[]> {
     const known = await runs();
     if (workspace.hasFiles) await sweep(known);
-    const short = shortSummary(summary);
-    const same = known.filter(({ state: each }) => {
-      if (!each || ended(each) || each.workflow !== workflow) return false;
-      const mine = session !== undefined && Object.hasOwn(each.sessions, session);
-      const alike = short === each.summary || (mine && short === undefined);
-      const fits = Object.entries(inputs).every(([name, value]) => each.inputs[name] === value);
-      return alike && fits && (mine || worksHere(each, workspace.here));
-    });
-    return same.length === 1 ? same[0]?.run : undefined;
+    return known.flatMap(({ state }) =>
+      state && !ended(state) && (isOf(state, session) || worksHere(state, workspace.here)) ? [state] : [],
+    );
+  }
+
+  /** The only live run of this session, of this worktree, or of the default workflow; several are not guessed from. */
+  async function onlyOf(
+    live: readonly State[],
+    { session }: CallerIdentity,
+  ): Promise<{ run: string } | Refused | undefined> {
+    const mine = live.filter((state) => isOf(state, session));
+    const [only] = [mine, live].find(({ length }) => length === 1) ?? [];
+    if (only || live.length === 0) return only;
+    const { name } = await workspace.workflow(undefined);
+    const [own, second] = live.filter(({ workflow }) => workflow === name);
+    if (own && !second) return own;
+    return severalRuns(live.map(({ run, summary }) => (summary === undefined ? { run } : { run, summary })));
+  }
+
+  /** Another session that is at work there means something else by other words. */
+  async function rewordedRun(
+    live: readonly State[],
+    workflow: string,
+    request: StartRequest,
+    { session }: CallerIdentity,
+  ): Promise<State | undefined> {
+    const [only, second] = live.filter(
+      (state) => state.workflow === workflow && !isInactive(state, clock()) && hasInputs(state, request),
+    );
+    if (!only || second || !workspace.hasFiles) return undefined;
+    return isOf(only, session) || !(await isHeld(only.run, session)) ? only : undefined;
   }
 
   /** Removes runs with `keep: false` an hour after their end; until then repeated calls are answered. */
@@ -97,4 +137,51 @@ export function createStart({ engine, workspace, gates, context, briefings, load
     if (todo_path === undefined || workspace.contains(todo_path)) return undefined;
     return { code: 'bad_config', params: { todoPath: todo_path } };
   }
+}
+
+const isOf = ({ sessions }: State, session: string | undefined): boolean =>
+  session !== undefined && Object.hasOwn(sessions, session);
+
+const hasInputs = (state: State, { inputs = {} }: StartRequest): boolean =>
+  Object.entries(inputs).every(([name, value]) => state.inputs[name] === value);
+
+const wordless = ({ resume = false, workflow, summary, inputs = {} }: StartRequest): boolean =>
+  resume && workflow === undefined && shortSummary(summary) === undefined && Object.keys(inputs).length === 0;
+
+/** The live run of an identical start. */
+function sameRun(
+  live: readonly State[],
+  workflow: string,
+  request: StartRequest,
+  { session }: CallerIdentity,
+): string | undefined {
+  const short = shortSummary(request.summary);
+  const [only, second] = live.filter((state) => {
+    const alike = short === state.summary || (isOf(state, session) && short === undefined);
+    return state.workflow === workflow && alike && hasInputs(state, request);
+  });
+  return second ? undefined : only?.run;
+}
+
+/** The summary is the task of a default workflow that needs one text. */
+function inputsOf(
+  { workflow, summary, inputs }: StartRequest,
+  definition: Definition,
+): Record<string, Scalar> | undefined {
+  const words = summary?.trim();
+  if (workflow !== undefined || !words) return inputs;
+  const missing = onlyRequiredInput(definition, inputs);
+  return missing === undefined ? inputs : { ...inputs, [missing]: words };
+}
+
+/** The one required text without a value. */
+export function onlyRequiredInput(
+  { inputs: declared = {} }: Definition,
+  given: Record<string, Scalar> = {},
+): string | undefined {
+  const [only, second] = Object.entries(declared).filter(
+    ([name, { required, default: preset }]) =>
+      required && preset === undefined && !Object.hasOwn(given, name),
+  );
+  return only && !second && (only[1].type ?? 'string') === 'string' ? only[0] : undefined;
 }

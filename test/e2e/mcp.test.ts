@@ -155,7 +155,7 @@ it('[P5/2] with two runs a call without a handle means the one that this session
   const server = await connected(project);
   const first = (await server.call('workflow_start', { workflow: 'looped', summary: 'one' })).S;
   const other = await connected(project);
-  const second = await other.call('workflow_start', { workflow: 'looped', summary: 'two' });
+  const second = await other.call('workflow_start', { workflow: 'looped', summary: 'two', new: true });
   expect(second.S.run).not.toBe(first.run);
   expect((await server.call('workflow_status')).S.run).toBe(first.run);
   expect((await other.call('workflow_status')).S.run).toBe(second.S.run);

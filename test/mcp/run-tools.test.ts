@@ -186,6 +186,21 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     await mcp.end(first.S.run);
   });
 
+  it('[M13] a restarted server restores the only live run, without words or with others', async () => {
+    const first = await mcp.start('plain');
+    for (const given of [{}, { workflow: 'plain', summary: 'in other words' }]) {
+      const restarted = await connect(mcp.project, era);
+      expect((await restarted.call('workflow_start', given)).S).toMatchObject({
+        run: first.run,
+        restored: true,
+      });
+      await restarted.close();
+    }
+    const second = await mcp.call('workflow_start', { workflow: 'plain', summary: 'other work', new: true });
+    expect(second.S.run).not.toBe(first.run);
+    for (const { run } of [first, second.S]) await mcp.end(run);
+  });
+
   it('[000/13] a finished run answers its status, and a second start restores', async () => {
     const first = await mcp.call('workflow_start', { workflow: 'plain', summary: 'same' });
     const second = await mcp.call('workflow_start', { workflow: 'plain', summary: 'same' });

@@ -1,4 +1,4 @@
-import { ended, type State } from '../../machine/index.ts';
+import { ended, isWithin, type State } from '../../machine/index.ts';
 import type { RunInfo } from '../../store/index.ts';
 import { worktreesOf } from '../choose-run.ts';
 import { type Binding, type SessionKey, sessionName } from './binding.ts';
@@ -63,6 +63,20 @@ export function isPresent(binding: Binding, { now, boot, isAlive }: Presence): b
   if (binding.endedAt !== undefined || now - binding.seenAt > presentMs) return false;
   return binding.pid === undefined || binding.boot !== boot || isAlive(binding.pid);
 }
+
+/** Whether a session other than the caller's is bound to the run and present. */
+export const heldElsewhere = (
+  run: string,
+  session: string | undefined,
+  bindings: readonly Binding[],
+  presence: Presence,
+): boolean =>
+  bindings.some(
+    (each) =>
+      each.run === run &&
+      (session === undefined || !isWithin(session, each.session)) &&
+      isPresent(each, presence),
+  );
 
 /**
  * The other session that holds the run: one that is present, or the holder of a lease that has not expired. The
