@@ -25,22 +25,23 @@ function write(kind: WorkflowDirectory['kind'], file: string, text: string): str
 const workflow = (name: string) =>
   `name: ${name}\ndescription: About ${name}\nsteps: [{ id: a, type: action, instructions: Do }]\n`;
 
-test('the search path is the repository, the user and the package', () => {
+test('[M11] the search path is the repository, also with the folder of Lanes, the user and the package', () => {
   const found = workflowSearchPath({
     projectRoot: join(root, 'repo'),
     home: root,
     env: {},
     platform: 'linux',
   });
-  expect(found.map(({ kind }) => kind)).toEqual(['project', 'user', 'bundled']);
+  expect(found.map(({ kind }) => kind)).toEqual(['project', 'project', 'user', 'bundled']);
   expect(found[0]?.directory).toBe(join(root, 'repo', '.stepfast', 'workflows'));
-  expect(found[1]?.directory).toBe(join(root, '.config', 'stepfast', 'workflows'));
-  expect(found[2]?.directory).toBe(join(import.meta.dirname, '..', '..', 'workflows'));
+  expect(found[1]?.directory).toBe(join(root, 'repo', '.lanes', 'workflows'));
+  expect(found[2]?.directory).toBe(join(root, '.config', 'stepfast', 'workflows'));
+  expect(found[3]?.directory).toBe(join(import.meta.dirname, '..', '..', 'workflows'));
 });
 
 test("the user's directory follows XDG_CONFIG_HOME, and APPDATA on Windows", () => {
   const user = (env: Record<string, string>, platform: NodeJS.Platform) =>
-    workflowSearchPath({ projectRoot: root, home: root, env, platform })[1]?.directory;
+    workflowSearchPath({ projectRoot: root, home: root, env, platform })[2]?.directory;
   expect(user({ XDG_CONFIG_HOME: join(root, 'xdg') }, 'linux')).toBe(
     join(root, 'xdg', 'stepfast', 'workflows'),
   );

@@ -26,7 +26,7 @@ interface SearchPathOptions {
   platform?: NodeJS.Platform;
 }
 
-/** The search path: the repository's workflows, the user's, the bundled ones. Directories need not exist. */
+/** The search path: the repository's workflows (also those of Lanes), the user's, the bundled ones. Directories need not exist. */
 export function workflowSearchPath(options: SearchPathOptions = {}): WorkflowDirectory[] {
   const {
     projectRoot = process.cwd(),
@@ -37,6 +37,7 @@ export function workflowSearchPath(options: SearchPathOptions = {}): WorkflowDir
   const bundled = bundledDirectory();
   const found: WorkflowDirectory[] = [
     { kind: 'project', directory: join(projectRoot, '.stepfast', 'workflows') },
+    { kind: 'project', directory: join(projectRoot, '.lanes', 'workflows') },
     { kind: 'user', directory: join(userDirectory(home, env, platform), 'stepfast', 'workflows') },
   ];
   if (bundled !== undefined) found.push({ kind: 'bundled', directory: bundled });

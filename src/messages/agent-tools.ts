@@ -201,3 +201,7 @@ export const toolVoice = ({
 /** A start in other words found a live run. */
 export const otherWordsText = ({ summary }: { summary?: string | undefined }): string =>
   `this run is under way here${summary === undefined ? '' : `: ${JSON.stringify(summary)}`}; for other work, send the call again with new: true`;
+
+/** A run continues what another program left unfinished. */
+export const takenOverText = (source: string): string =>
+  `taken over from ${source}, which Stepfast does not update`;

@@ -6,9 +6,10 @@ import {
   type State,
   shortSummary,
 } from '../machine/index.ts';
-import { otherWordsText } from '../messages/index.ts';
+import { otherWordsText, takenOverText } from '../messages/index.ts';
 import type { OpeningCommand } from '../schema/index.ts';
 import type { Loaded, RunInfo } from '../store/index.ts';
+import { savedStateFile } from '../workspace/index.ts';
 import { type Answer, isRefused, type Refused } from './answer.ts';
 import type { CallParts } from './call.ts';
 import type { CallerIdentity } from './call-context.ts';
@@ -55,17 +56,40 @@ export function createStart(parts: Options) {
     }
     const refused = untrusted(definition, definition.name) ?? badTodoPath(definition);
     if (refused) return { reply: refused };
-    const { summary } = request;
+    workspace.ignoreRuns();
+    return (await continued(definition, request, identity)) ?? (await begun(definition, request, identity));
+  }
+
+  /** Goes on with what Lanes left unfinished here. */
+  async function continued(
+    definition: Definition,
+    { resume = true, inputs }: StartRequest,
+    identity: CallerIdentity,
+  ): Promise<Answer | undefined> {
+    const saved = resume ? await workspace.savedState(definition) : undefined;
+    if (!saved) return undefined;
+    const opening = { ...caller(identity), type: 'import', state: saved.state, inputs } as const;
+    const { run, reply, due, view } = await engine.begin(definition, opening, around(identity));
+    // A server takes it from a person only.
+    if (isRefused(reply)) return undefined;
+    saved.taken();
+    return { run, reply, due, view, warning: takenOverText(savedStateFile) };
+  }
+
+  async function begun(
+    definition: Definition,
+    request: StartRequest,
+    identity: CallerIdentity,
+  ): Promise<Answer> {
     const opening: OpeningCommand = {
       ...caller(identity, (await treeFor(definition, 'start', workspace.project.worktree))?.hash),
       type: 'start',
-      summary,
+      summary: request.summary,
       inputs: inputsOf(request, definition),
     };
-    workspace.ignoreRuns();
-    const begun = await engine.begin(definition, opening, around(identity));
-    await gates.perform(begun);
-    const { run, reply, due, view } = begun;
+    const executed = await engine.begin(definition, opening, around(identity));
+    await gates.perform(executed);
+    const { run, reply, due, view } = executed;
     return isRefused(reply) ? { reply } : { run, reply, due, view };
   }
 

@@ -16,6 +16,8 @@ import {
   saw,
   taskFields,
   verdictSchema,
+  type WorkflowState,
+  type WorkflowTask,
   witnesses,
   word,
   words,
@@ -55,6 +57,24 @@ const sessionEvent = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('compacted'), ...compaction.shape }),
 ]);
 
+/** A saved run of `WorkflowStateMachine` or of Lanes. */
+const workflowState = workflowStateOf(word, word, named);
+
+const savedTask = z.object({
+  ...taskFields(word),
+  status: z.enum(['pending', 'in_progress', 'done', 'failed']),
+});
+
+/** The same as a file may hold it, with keys that only its writer knows. */
+export const savedStateSchema: z.ZodType<WorkflowState> = z.object({
+  ...workflowState.shape,
+  task: z.object({ index: z.int().min(0), id: word, title: words }).exactOptional(),
+  tasks: named<WorkflowTask[]>(z.array(savedTask).max(10_000), 1000).default({}),
+  outputs: named(words, 100_000).default({}),
+  artefacts: z.array(words).max(10_000).default([]),
+  contextActionExecuted: z.boolean().default(false),
+});
+
 const actor = z.strictObject({ kind: z.enum(['agent', 'person', 'engine']), name: word.optional() });
 
 /** The caller and the time of a command: the machine has no clock. */
@@ -84,7 +104,7 @@ const commandSchema = z.discriminatedUnion('type', [
   command('adopt', { run: runId, summary: words.optional(), adopted, facts: facts.optional() }),
   command('import', {
     run: runId,
-    state: workflowStateOf(word, word, named),
+    state: workflowState,
     inputs: inputs.optional(),
     facts: facts.optional(),
   }),

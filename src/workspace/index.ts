@@ -11,6 +11,7 @@ export * from './own-folders.ts';
 export * from './person-or-agent.ts';
 export * from './project.ts';
 export * from './required-reading.ts';
+export * from './saved-state.ts';
 export * from './session-environment.ts';
 export * from './task-worktree.ts';
 export type * from './trust.ts';

@@ -54,6 +54,7 @@ export function none(used?: UsedDefinitions): Workspace {
     createTaskWorktree: () => undefined,
     unmergedBranches: () => [],
     workflow,
+    savedState: async () => undefined,
     workflows,
   };
 

@@ -17,6 +17,7 @@ import { ignoreRuns } from './own-folders.ts';
 import { type Project, portable } from './project.ts';
 import { type ReadState, readCommand, readState } from './required-reading.ts';
 import { type Resolved, resolveWorkflow } from './resolve-workflow.ts';
+import { findSavedState, type SavedState } from './saved-state.ts';
 import { sessionEnvironment } from './session-environment.ts';
 import { createTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
 import { createTrust, type Trust } from './trust.ts';
@@ -58,6 +59,8 @@ export interface Workspace {
   unmergedBranches(run: string): string[];
   /** The workflow to start. Throws `no_workflow` and WorkflowValidationError. */
   workflow(name: string | undefined): Promise<Definition>;
+  /** What Lanes left unfinished here. */
+  savedState(definition: Definition): Promise<SavedState | undefined>;
   /** All that can be started. */
   workflows(): Promise<Definition[]>;
 }
@@ -130,6 +133,8 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
     createTaskWorktree: (view, task) => createTaskWorktree(project, view, task),
     unmergedBranches: (run) => unmergedBranches(project, run),
     workflow: async (name) => resolve(name ?? options.workflowPath ?? 'go').definition,
+    savedState: (definition) =>
+      findSavedState(definition, { worktree: project.worktree, memory: join(cacheDirectory, 'taken') }),
     workflows: async () =>
       listWorkflows(searchPath, checkTool).flatMap(({ name, base, hash, shadowedBy }) =>
         base || hash === undefined || shadowedBy !== undefined ? [] : [resolve(name).definition],
