@@ -1,7 +1,8 @@
 #!/bin/sh
 # stepfast-hook.sh MARK HOST EVENT [wake]: starts Stepfast only where something asks for this event; else costs a file test.
 # Upwards from where the host is, a project's mark says so. A linked worktree's .git is a file that names the way to
-# the main one, where runs and marks are. Before a compaction, work without Stepfast counts as well. A call of
+# the main one, where runs and marks are. Before a compaction and at a session's start, work without
+# Stepfast counts as well. A call of
 # Stepfast's own tools needs no mark: it may start the first run.
 m=sessions/marks/$1
 w= p= l=
@@ -10,7 +11,8 @@ f() {
   while [ -n "$d" ]; do
     [ -e "$d/.stepfast/$m" ] && return 0
     [ "$l" ] && [ -e "$l$d/run" ] && return 0
-    [ "$w" ] && { [ -e "$d/CLAUDE.local.md" ] || [ -d "$d/CLAUDE/Plan" ]; } && return 0
+    [ "$w" ] && [ -d "$d/untracked/workflow-state" ] && return 0
+    [ "$w" = 1 ] && { [ -e "$d/CLAUDE.local.md" ] || [ -d "$d/CLAUDE/Plan" ]; } && return 0
     if [ -f "$d/.git" ]; then
       read -r _ g <"$d/.git"
       case $g in /*) ;; *) g=$d/$g ;; esac
@@ -28,7 +30,7 @@ f() {
   done
   return 1
 }
-[ "$1" = before_compact ] && w=1
+case $1 in before_compact) w=1 ;; session_start) w=2 ;; esac
 # Where the files of a live run were deleted, the person is told.
 case $1 in stop | prompt) l=${XDG_CACHE_HOME:-$HOME/.cache}/stepfast/live ;; esac
 if [ "$1" != before_tool-stepfast ] && ! f "$PWD" && ! { [ "$CLAUDE_PROJECT_DIR" ] && f "$CLAUDE_PROJECT_DIR"; }; then

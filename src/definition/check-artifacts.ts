@@ -25,7 +25,7 @@ export function checkArtifacts(checked: Checked): void {
     }
   }
   for (const entry of items(child(root, 'required_reading'))) checkReading(entry, report);
-  checkPath(child(root, 'todo_path'), 'todo_path', report);
+  for (const key of ['todo_path', 'state_mirror']) checkPath(child(root, key), key, report);
 }
 
 function checkArtifact(artifact: MapNode, id: string, checked: Checked): void {

@@ -35,8 +35,8 @@ export function definitionProblem(definition: unknown): string | undefined {
 function isAdopted(definition: unknown): boolean {
   // It has just passed the schema.
   const known = definition as Definition;
-  const { name = '', description = '' } = known;
-  const same = adoptedDefinition(name, { source: description.replace(/^Adopted from /, '') });
+  const { name = '', description = '', type } = known;
+  const same = adoptedDefinition(name, { source: description.replace(/^Adopted from /, '') }, type);
   return hashDefinition({ ...same, name }) === hashDefinition(known);
 }
 

@@ -7,10 +7,10 @@ export function commandsOf({ steps, loops = {} }: Definition): string[] {
 }
 
 /** Files whose change voids no receipt: the to-do list, and what gates say they write. */
-export function excludedFrom({ todo_path, steps, loops = {} }: Definition): string[] {
+export function excludedFrom({ todo_path, state_mirror, steps, loops = {} }: Definition): string[] {
   const gates = [...steps, ...Object.values(loops).flat()].flatMap(gatesOf);
   const written = gates.flatMap(({ writes }) => writes ?? []);
-  return [...(todo_path === undefined ? [] : [todo_path]), ...new Set(written)];
+  return [...[todo_path, state_mirror].filter((path) => path !== undefined), ...new Set(written)];
 }
 
 export const gatesOf = (step: Step | SubStep): Gate[] => [

@@ -1,5 +1,5 @@
 import { commandsOf } from '../definition/index.ts';
-import { noteLine, requiredReading, respond } from '../machine/index.ts';
+import { noteLine, ownVariables, requiredReading, respond } from '../machine/index.ts';
 import { compactionText } from '../messages/index.ts';
 import { type HookOutput, rescan, resetOf } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
@@ -22,8 +22,13 @@ export async function beforeCompact(event: HookEvent): Promise<HookOutput> {
     { engine: context.engine, project: context.project, clock: context.now },
     { actor: { kind: 'engine' } },
   );
-  const binding = await context.bindings.get(key);
-  const run = binding?.run ?? (input.agent ? undefined : adopted[0]?.run);
+  const live = await context.engine.runs();
+  const bound = await context.bindings.get(key);
+  // The run that the session worked on may have ended since.
+  const binding = bound && live.some(({ run }) => run === bound.run) ? bound : undefined;
+  const [own, second] = live.filter(({ state }) => state && Object.hasOwn(state.sessions, session));
+  const other = adopted[0]?.run ?? (second ? undefined : own?.run);
+  const run = binding?.run ?? (input.agent ? undefined : other);
   const view = run === undefined || run === '' ? undefined : await context.engine.view(run);
   if (!view) return {};
   if (adopted.some(({ how, run: created }) => how === 'adopted' && created === view.run))
@@ -67,7 +72,8 @@ function summaryInstructions(
     `- run ${run}, workflow '${definition.name}', phase ${status.phase.current}/${status.phase.total}, position ${where}${status.at === undefined ? '' : `, handle ${status.at}`}`,
     `- next: ${next}`,
     ...state.notes.map(noteLine),
-    ...Object.entries(state.variables).map(([name, value]) => `- ${name}: ${value}`),
+    ...(state.adopted?.reminders ?? []).map((reminder) => `- ${reminder}`),
+    ...Object.entries(ownVariables(state)).map(([name, value]) => `- ${name}: ${value}`),
     ...(paths.length === 0 ? [] : [`- files: ${paths.join(', ')}`]),
     ...commandsIn(view).map((command) => `- command: ${command}`),
   ];
@@ -90,12 +96,12 @@ export async function recordCompaction({ host, context, key, input, session }: H
   if (!view || !compaction) return;
   const summary = normalized(compaction.summary);
   const has = (text: string): boolean => summary.includes(normalized(text).trim());
-  const { notes, variables } = view.state;
+  const { notes } = view.state;
   const [kept, lost]: [string[], string[]] = [[], []];
   for (const { id, text } of notes) (has(text) ? kept : lost).push(id);
   const at = positionOf(view, context, { session, at: binding.at }).status.at ?? view.run;
   const paths = pathsIn(view).map((path) => path.replace(/^@/, ''));
-  const others = [at, ...Object.values(variables), ...paths, ...commandsIn(view)];
+  const others = [at, ...Object.values(ownVariables(view.state)), ...paths, ...commandsIn(view)];
   const compacted = {
     type: 'compacted',
     trigger: compaction.trigger,

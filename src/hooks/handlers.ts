@@ -2,6 +2,7 @@ import { StepfastError } from '../errors.ts';
 import {
   createEndNotices,
   findInformal,
+  findStateFiles,
   type HookInput,
   type HookKind,
   type HookOutput,
@@ -84,12 +85,13 @@ const handlers: Record<HookKind, (event: HookEvent) => Promise<HookOutput>> = {
 };
 
 /**
- * The project of an event where no run is live: a typed command may start one, and before a compaction work that only
- * a file describes becomes one.
+ * The project of an event where no run is live: a typed command may start one, before a compaction work that only a
+ * file describes becomes one, and at a session's start work that an agent keeps a state file for.
  */
 export function projectWithoutRun({ kind, cwd, prompt }: HookInput): Project | undefined {
   if (kind === 'prompt' && typedCommand(prompt)) return findProject(cwd);
-  if (kind !== 'before_compact') return undefined;
+  const find = { before_compact: findInformal, session_start: findStateFiles }[String(kind)];
+  if (!find) return undefined;
   const project = findProject(cwd);
-  return findInformal(project).some(({ complete }) => !complete) ? project : undefined;
+  return find(project).some(({ complete }) => !complete) ? project : undefined;
 }

@@ -8,6 +8,7 @@ import {
   type HookKind,
   openEngine,
   type Sessions,
+  sourceState,
 } from '../runtime/index.ts';
 import type { Loaded, RunInfo } from '../store/index.ts';
 import {
@@ -102,9 +103,14 @@ export function openHookContext(project: Project, around: HookEnvironment, kind:
       const info = await infoOf(run);
       // Ended or removed without its marks being removed.
       if (!info || (info.state && ended(info.state))) unmarkRun(marks, run);
-      else found.push(info);
+      else if (!isWithoutSource(info)) found.push(info);
     }
     return found;
+  }
+
+  /** An adopted run is not under way where its source is not, for instance on another branch. */
+  function isWithoutSource({ state }: RunInfo): boolean {
+    return state?.adopted !== undefined && sourceState(project, state.adopted) === 'gone';
   }
 
   /** One that cannot be read now is not gone; of a server that does not answer nothing is known at all. */

@@ -4,10 +4,12 @@ import { otherSessionText, severalOffersText, severalRunsText, takenUpText } fro
 import {
   createEndNotices,
   differences,
+  findStateFiles,
   type HookInput,
   type HookOutput,
   type LiveRun,
   liveRuns,
+  rescan,
   type SessionPlan,
   type Source,
 } from '../runtime/index.ts';
@@ -31,6 +33,7 @@ export async function startSession(
   { guess = true } = {},
 ): Promise<HookOutput> {
   const { context, record } = event;
+  await followInformal(event, source);
   const asked = await requestedResets(event, source);
   const beginning = await reportSessionStart(event, source);
   if (source === 'startup') {
@@ -58,6 +61,17 @@ export async function startSession(
     record.setDelivery({ run, source, tries: 1, proven: 'none' });
     return { context: text };
   }
+}
+
+/** Work that an agent keeps a state file for becomes a run; after a compaction it is this session's. */
+async function followInformal({ context, key, input }: HookEvent, source: Source): Promise<void> {
+  if (input.agent) return;
+  const { engine, project, now } = context;
+  const actor = { kind: 'engine' } as const;
+  const found = await rescan({ engine, project, clock: now }, { actor, find: findStateFiles });
+  const run = found.find(({ how }) => how === 'adopted')?.run;
+  if (run !== undefined && source === 'compact' && (await context.bindings.get(key)) === undefined)
+    await context.sessions.called(key, { run, cwd: input.cwd });
 }
 
 /** Names a start of this session, for the hook that runs beside it. */

@@ -4,11 +4,15 @@ import { type Refusal, type RefusalParams, refuse } from './refusal.ts';
 import type { State } from './state.ts';
 
 /** The one-step workflow of an adopted run. The description of the work is in the state. */
-export function adoptedDefinition(name: string, { source }: Adopted): Definition {
+export function adoptedDefinition(
+  name: string,
+  { source }: Adopted,
+  type: NonNullable<Definition['type']> = 'custom',
+): Definition {
   return {
     name: slug(name),
     description: `Adopted from ${source}`,
-    type: 'custom',
+    type,
     steps: [{ id: 'work', type: 'action' }],
   };
 }
@@ -49,6 +53,18 @@ export function requiredReading(definition: Definition, { adopted, notes }: Stat
     ...noted.map(({ text }) => text),
   ];
   return [...new Set(paths.map((path) => (path.startsWith('@') ? path : `@${path}`)))];
+}
+
+/** Rules for every briefing, without duplicates. */
+export function keyReminders(definition: Definition, { adopted, notes }: State): string[] {
+  const noted = notes.filter(({ kind }) => kind === 'reminder').map(({ text }) => text);
+  return [...new Set([...(definition.key_reminders ?? []), ...(adopted?.reminders ?? []), ...noted])];
+}
+
+/** The variables of the source, and those noted since, which win. */
+export function ownVariables({ adopted, variables }: State): State['variables'] {
+  const said = (adopted?.variables ?? []).map(({ name, value }) => [name, value] as const);
+  return { ...Object.fromEntries(said), ...variables };
 }
 
 /** Lower case letters, digits and hyphens, for directory names and run ids. */

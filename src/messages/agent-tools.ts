@@ -205,3 +205,6 @@ export const otherWordsText = ({ summary }: { summary?: string | undefined }): s
 /** A run continues what another program left unfinished. */
 export const takenOverText = (source: string): string =>
   `taken over from ${source}, which Stepfast does not update`;
+
+/** The output of an adopted run that its source has ended. */
+export const sourceCompleteText = (source: string): string => `${source} says that it is complete.`;

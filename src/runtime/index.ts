@@ -2,6 +2,7 @@ export * from '../schema/index.ts';
 export * from './adoption/adopt.ts';
 export * from './adoption/find-informal-workflow.ts';
 export * from './adoption/parse-informal-workflow.ts';
+export * from './adoption/parse-state-file.ts';
 export * from './answer.ts';
 export * from './briefing/briefings.ts';
 export * from './briefing/environment-differences.ts';

@@ -86,3 +86,17 @@ test.each([
 test('[M11] a second run beside the one under way starts at its first step', async () => {
   expect((await start('lanes', { resume: false })).reply).toMatchObject({ step: 'plan' });
 });
+
+test('[M11] import takes the file too, with the name of its workflow; gates and reviews need a person', async () => {
+  const { env } = project;
+  const imported = await project.run(['import', 'workflow-state.json', '--workflow', 'lanes', '--json'], {
+    env,
+  });
+  const { run } = JSON.parse(imported.stdout);
+  expect((await project.runtime().engine.view(run))?.state).toMatchObject({ step: 'work' });
+  expect((await project.run(['import', 'workflow-state.json'], { env })).code).toBe(2);
+  const refused = await project.run(['import', 'workflow-state.json', '--workflow', 'gated', '--json'], {
+    env,
+  });
+  expect(JSON.parse(refused.stdout)).toMatchObject({ code: 'person_only' });
+});

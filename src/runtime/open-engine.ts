@@ -21,6 +21,7 @@ import {
   stateDirectory,
 } from '../workspace/index.ts';
 import { withMarks } from './marked-engine.ts';
+import { withMirror } from './mirrored-engine.ts';
 import { withRefusals } from './refusal-log.ts';
 
 export interface EngineOptions {
@@ -80,7 +81,7 @@ export function openEngine({
       onKnown: (run) => markIfPossible(directory, run),
     });
   return {
-    engine: withRefusals(withMarks(homes ?? files, directory), directory),
+    engine: withRefusals(withMirror(withMarks(homes ?? files, directory), project.worktree), directory),
     store,
     server,
     state,

@@ -2,6 +2,7 @@ import type { Engine } from '../engine/index.ts';
 import { type Definition, parseHandle } from '../machine/index.ts';
 import type { Loaded, RunInfo } from '../store/index.ts';
 import type { Workspace } from '../workspace/index.ts';
+import { follow } from './adoption/adopt.ts';
 import { type Answer, isRefused, type Refused, refusedBy } from './answer.ts';
 import { type Briefings, createBriefings } from './briefing/briefings.ts';
 import { type CallOptions, createCall, type Request, type RunQuery } from './call.ts';
@@ -75,7 +76,11 @@ export function createRuntime({ engine, workspace, clock, onJoined, ...parts }: 
     const found = await chooseRun(query);
     if ('code' in found) return found;
     const name = query.run ?? suffixIn(query.at) ?? found.run;
-    return (await engine.view(found.run)) ?? noRunNamed(name, query.run === undefined ? query.at : undefined);
+    const view = await engine.view(found.run);
+    if (!view) return noRunNamed(name, query.run === undefined ? query.at : undefined);
+    // A call that changes the run follows the source itself.
+    if (query.changes || !workspace.hasFiles) return view;
+    return await follow({ engine, project: workspace.project, clock }, view);
   }
 
   async function answering({ session }: CallerIdentity, act: () => Promise<Answer>): Promise<Answer> {

@@ -40,6 +40,11 @@ export const adopted = z.strictObject({
   phase: z.strictObject({ current: count, total: count, name: words }).exactOptional(),
   reading: z.array(path).max(1000).exactOptional(),
   text: words.exactOptional(),
+  reminders: z.array(words).max(1000).exactOptional(),
+  variables: z
+    .array(z.strictObject({ name: word, value: words }))
+    .max(1000)
+    .exactOptional(),
 });
 
 /** The result of a gate; `gate` is its index in the request. */

@@ -1,4 +1,12 @@
-import { type Definition, phaseOf, phasesOf, requiredReading, type State } from '../machine/index.ts';
+import {
+  type Definition,
+  keyReminders,
+  ownVariables,
+  phaseOf,
+  phasesOf,
+  requiredReading,
+  type State,
+} from '../machine/index.ts';
 import type { StateProjection } from './state-schema.ts';
 
 const statuses = {
@@ -12,8 +20,6 @@ const statuses = {
 /** The readable part of `state.json`: combines the state formats of seeds 002 and 004. */
 export function projectState(definition: Definition, state: State): StateProjection {
   const { summary } = state;
-  const notes = (kind: string): string[] =>
-    state.notes.filter((note) => note.kind === kind).map((note) => note.text);
   return {
     run_id: state.run,
     workflow_id: state.workflow,
@@ -23,8 +29,8 @@ export function projectState(definition: Definition, state: State): StateProject
     phase: phaseOf(definition, state),
     phases: phasesOf(definition, state),
     required_reading: requiredReading(definition, state),
-    context: { ...definition.variables, ...state.inputs, ...state.variables },
-    key_reminders: unique([...(definition.key_reminders ?? []), ...notes('reminder')]),
+    context: { ...definition.variables, ...state.inputs, ...ownVariables(state) },
+    key_reminders: keyReminders(definition, state),
     created_at: time(state.createdAt),
     updated_at: time(state.updatedAt),
     sessions: projectSessions(state),
@@ -64,7 +70,5 @@ function projectContext({ loads }: State): StateProjection['context_metadata'] {
     })),
   };
 }
-
-const unique = (texts: string[]): string[] => [...new Set(texts)];
 
 const time = (ms: number): string => new Date(ms).toISOString();

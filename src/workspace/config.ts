@@ -6,7 +6,10 @@ import { type Definition, leastBriefing } from '../machine/index.ts';
 import { nearest } from '../suggest.ts';
 
 /** Project defaults for every workflow, from `.stepfast/config.yaml`; a workflow's own keys win. */
-export type Config = Pick<Definition, 'boundaries' | 'stop' | 'keep' | 'todo_path' | 'briefing'> & {
+export type Config = Pick<
+  Definition,
+  'boundaries' | 'stop' | 'keep' | 'todo_path' | 'state_mirror' | 'briefing'
+> & {
   server?: string;
 };
 
@@ -15,6 +18,7 @@ const checks: Record<keyof Config, { is: (value: unknown) => boolean; say: strin
   stop: { is: (value) => oneOf(value, ['allow', 'hold', 'check']), say: 'allow, hold or check' },
   keep: { is: (value) => typeof value === 'boolean', say: 'true or false' },
   todo_path: { is: isInnerPath, say: 'a path inside the project' },
+  state_mirror: { is: isInnerPath, say: 'a path inside the project' },
   briefing: { is: isBriefing, say: '{ budget: 2500 } or more' },
   server: { is: (value) => typeof value === 'string' && URL.canParse(value), say: 'an address' },
 };
@@ -51,6 +55,7 @@ export function withoutConfig({
   stop: _stop,
   keep: _keep,
   todo_path: _todo,
+  state_mirror: _mirror,
   briefing: _briefing,
   ...rest
 }: Definition): Definition {

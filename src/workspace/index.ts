@@ -14,6 +14,7 @@ export * from './required-reading.ts';
 export * from './saved-state.ts';
 export * from './session-environment.ts';
 export * from './task-worktree.ts';
+export { replaceFile } from './todo-file.ts';
 export type * from './trust.ts';
 export * from './user-config.ts';
 export * from './user-state.ts';

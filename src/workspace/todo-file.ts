@@ -23,7 +23,7 @@ export function writeTodoFile(
 ): string | undefined {
   const own = join(directory, 'TODO.md');
   if (path === undefined) {
-    replace(own, content);
+    replaceFile(own, content);
     return undefined;
   }
   const file = containedFile(worktree, path);
@@ -34,11 +34,11 @@ export function writeTodoFile(
     there === undefined || there.equals(bytes) || read(known)?.toString('utf8').trim() === digestOf(there);
   if (file !== undefined && ours) {
     // The hash first: after a crash in between, the file counts as foreign and is not overwritten.
-    replace(known, `${digestOf(bytes)}\n`);
-    replace(file, content);
+    replaceFile(known, `${digestOf(bytes)}\n`);
+    replaceFile(file, content);
     return undefined;
   }
-  replace(own, content);
+  replaceFile(own, content);
   const shown = JSON.stringify(path.slice(0, 200));
   const why =
     file === undefined
@@ -58,7 +58,8 @@ function read(file: string): Buffer | undefined {
   }
 }
 
-function replace(file: string, content: string): void {
+/** Through a temporary file, so that no reader sees half of it. */
+export function replaceFile(file: string, content: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   try {

@@ -6,6 +6,7 @@ import { count, printable, wrap } from '../../messages/index.ts';
 import {
   type Adoption,
   adopt,
+  endCompleted,
   findInformal,
   type InformalWorkflow,
   isRefusedAdoption,
@@ -41,11 +42,19 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       ? personOnly(io, 'adopt a second run in a worktree', `${commandName()} adopt --force`)
       : undefined;
   if (refused) return printRefusal(refused, io, values);
+  return await adoptFile(positionals[0], io, values);
+}
+
+type Values = ReturnType<typeof readArgs<typeof options>>['values'];
+
+/** Adopts the file that was named, or the only one that is found. */
+export async function adoptFile(named: string | undefined, io: Io, values: Values): Promise<number> {
   const { engine, project } = openRuntime(io, values);
   const context = { engine, project, clock: io.now };
+  const over = await endCompleted(context);
   const found = findInformal(project);
-  const lost = await lostSources(context, found);
-  const chosen = choose(positionals[0], found, project, io);
+  const lost = [...over, ...(await lostSources(context))];
+  const chosen = choose(named, found, project, io);
   if ('code' in chosen) {
     const code = values.json ? printJson(io, { ...chosen, lost }, exit.no) : printRefusal(chosen, io, values);
     if (!values.json) hint(chosen, lost, io);
@@ -112,7 +121,7 @@ function fileNamed(named: string, project: Project, io: Io): InformalWorkflow {
 function hint({ found }: { found: object[] }, lost: readonly LostSource[], io: Io): void {
   if (found.length === 0) {
     const symbols = markers.map((marker) => `"${marker}"`).join(', ');
-    const looked = `Looked for CLAUDE.local.md with ${symbols}, and CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". For example:`;
+    const looked = `Looked for untracked/workflow-state/*/state-*.json, CLAUDE.local.md with ${symbols}, and CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". For example:`;
     const text = [...wrap(looked, wrapWidth(io.stderr)), '', example.replaceAll(/^(?=.)/gm, '  ')];
     io.stderr.write(`\n${text.join('\n')}\n`);
   }
@@ -137,12 +146,12 @@ function lines({ name, source, phase, reading }: InformalWorkflow, { run, how }:
 }
 
 function printLost(lost: readonly LostSource[], io: Io): void {
-  for (const { run, source, why } of lost) {
-    const said = why === 'complete' ? 'says it is complete' : 'no longer describes it';
+  for (const { run, source, why } of lost)
     io.stderr.write(
-      `${printable(source)} ${said}, but ${run} is still live. To end it: ${commandName()} advance "done" --run ${suffixOf(run)}\n`,
+      why === 'complete'
+        ? `${printable(source)} says it is complete: ${run} has ended.\n`
+        : `${printable(source)} no longer describes it, but ${run} is still live. To end it: ${commandName()} advance "done" --run ${suffixOf(run)}\n`,
     );
-  }
 }
 
 const documentOf = (

@@ -55,11 +55,11 @@ export const move: readonly Command[] = [
     name: 'import',
     group,
     summary: 'Import a run from a file',
-    usage: 'stepfast import <file>',
+    usage: 'stepfast import <file> [--workflow <name>]',
     about:
-      'Imports a file written by export. An existing run is left unchanged, and a file that does not replay is rejected. Commands of its workflow run only after: stepfast trust <run>',
-    options: projectOptions,
-    examples: ['stepfast import run.json'],
+      'Imports a file written by export, the state file that an agent kept without Stepfast (as adopt does), or the workflow-state.json of Lanes with the name of its workflow. An existing run is left unchanged, and a file that does not replay is rejected. Commands of its workflow run only after: stepfast trust <run>',
+    options: [['--workflow <name>', 'The workflow of a workflow-state.json'], ...projectOptions],
+    examples: ['stepfast import run.json', 'stepfast import workflow-state.json --workflow feature'],
     load: () => import('../move/import.ts'),
   },
   {

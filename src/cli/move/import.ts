@@ -1,29 +1,67 @@
 import { commandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
-import { type LocalRuntime, renewMarks } from '../../runtime/index.ts';
+import type { WorkflowState } from '../../machine/index.ts';
+import { describedByState, type LocalRuntime, renewMarks } from '../../runtime/index.ts';
+import { ignoreRuns, isChecked, parseSavedState } from '../../workspace/index.ts';
+import { adoptFile } from '../act/adopt.ts';
 import { readText, readTextFile } from '../act/read-text.ts';
 import { type Archive, readArchive, replayArchive } from '../archive.ts';
 import { readArgs } from '../args.ts';
-import { exit } from '../exit.ts';
+import { callerOf, personOnly } from '../caller.ts';
+import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { printJson } from '../perform.ts';
+import { printJson, printRefusal } from '../perform.ts';
 import { suffixOf } from '../run-name.ts';
 import { openRuntime, projectOptions } from '../run-options.ts';
 
-export const options = projectOptions;
+export const options = { ...projectOptions, workflow: { type: 'string' } } as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'file' });
   const [file = ''] = positionals;
   const text = file === '-' ? await readText(file, io) : readTextFile(file, io);
+  if (file !== '-' && describedByState(text)) {
+    const { workflow: _, ...rest } = values;
+    return await adoptFile(file, io, rest);
+  }
+  const saved = await parseSavedState(text);
+  if (saved) return await importSaved(saved, io, values);
   const archive = readArchive(text, file);
   const states = replayArchive(archive, file);
   const runtime = openRuntime(io, values);
   await requireFreeId(archive.run, runtime);
   await importRun(archive, states, runtime);
   await renewMarks(runtime.engine, runtime.project.directory);
-  if (values.json) return printJson(io, { run: archive.run, entries: archive.entries.length }, exit.ok);
-  io.stdout.write(`Imported ${archive.run}. Run: ${commandName()} status ${suffixOf(archive.run)}\n`);
+  return printImported(archive.run, archive.entries.length, io, values);
+}
+
+type Values = ReturnType<typeof readArgs<typeof options>>['values'];
+
+/** A run that was saved by Lanes, or by the library. */
+async function importSaved(saved: WorkflowState, io: Io, values: Values): Promise<number> {
+  if (values.workflow === undefined)
+    throw usageError('This is the saved state of a workflow. Name the workflow: --workflow <name>');
+  const runtime = openRuntime(io, values);
+  const { definition } = runtime.resolve(values.workflow);
+  const command = `${commandName()} import <file> --workflow ${values.workflow}`;
+  // The saved state would stand for gates and reviews.
+  const refused = isChecked(definition)
+    ? personOnly(io, 'continue a workflow with gates or reviews from a file', command)
+    : undefined;
+  if (refused) return printRefusal(refused, io, values);
+  const { actor, session } = callerOf(io);
+  const opening = { now: io.now(), actor, session, type: 'import', state: saved } as const;
+  ignoreRuns(runtime.project);
+  const { run, reply } = await runtime.engine.begin(definition, opening, {
+    values: { project_root: runtime.project.root },
+  });
+  if ('code' in reply) return printRefusal(reply, io, values);
+  return printImported(run, Object.keys(saved.outputs).length, io, values);
+}
+
+function printImported(run: string, entries: number, io: Io, { json }: Values): number {
+  if (json) return printJson(io, { run, entries }, exit.ok);
+  io.stdout.write(`Imported ${run}. Run: ${commandName()} status ${suffixOf(run)}\n`);
   return exit.ok;
 }
 

@@ -58,8 +58,8 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
   const runtime = openRuntime(io, values);
   const found = await runtime.chooseRun({ run: names[0], at: values.at });
   if ('code' in found) return printRefusal(found, io, { ...values, run: names[0] });
-  const view = await runtime.engine.view(found.run);
-  if (!view) throw notFound(`There is no run '${found.run}'.`);
+  const view = await runtime.loadRun({ run: found.run });
+  if ('code' in view) throw notFound(`There is no run '${found.run}'.`);
   const who = callerOf(io);
   const only = artifactsIn(values.artifacts, view);
   const section = only ? 'artifacts' : sectionIn(values.section);

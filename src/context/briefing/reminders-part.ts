@@ -1,4 +1,4 @@
-import { parseHandle } from '../../machine/index.ts';
+import { keyReminders, ownVariables, parseHandle } from '../../machine/index.ts';
 import { redactNamed } from '../secrets/redact.ts';
 import { oneLine } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
@@ -15,8 +15,7 @@ export function remindersPart(
   seen: SeenLines,
   most = maxItem,
 ): ListedPart {
-  const noted = state.notes.filter(({ kind }) => kind === 'reminder').map(({ text }) => text);
-  const lines = [...(definition.key_reminders ?? []), ...noted]
+  const lines = keyReminders(definition, state)
     .map(oneLine)
     .filter((line) => line !== '' && seen.first(line))
     .map((line) => truncate(`- ${line}`, most));
@@ -33,7 +32,7 @@ export function variablesPart(
   { most = maxItem, all = false } = {},
 ): ListedPart {
   const inputs = !all && currentPivot(state) ? {} : state.inputs;
-  const variables = Object.entries({ ...definition.variables, ...state.variables });
+  const variables = Object.entries({ ...definition.variables, ...ownVariables(state) });
   const named = [
     ...Object.entries(inputs).map(([name, value]) => [`input ${name}`, value] as const),
     ...variables,

@@ -198,21 +198,35 @@ describe('adopting', () => {
     expect(await rescan(place())).toMatchObject([{ how: 'unchanged' }]);
   });
 
-  test.skipIf(isServed)(
-    '[002/8] a source that is complete or gone leaves its run alone, and that is told',
-    async () => {
-      project.write({ [local]: example });
-      const { run } = await adoptOnly();
-      project.write({ [local]: `${example.replace('4/10', '10/10')}\nStatus: ✅ Complete\n` });
-      expect(await rescan(place())).toEqual([]);
-      expect(stateJson(run).phase.current).toBe(4);
-      expect(await lostSources(place(), find())).toEqual([{ run, source: local, why: 'complete' }]);
-      rmSync(join(project.root, local));
-      expect(await rescan(place())).toEqual([]);
-      expect(await lostSources(place(), find())).toEqual([{ run, source: local, why: 'gone' }]);
-      expect((await runtime.engine.view(run))?.state.status).toBe('running');
-    },
-  );
+  test.skipIf(isServed)('[002/8] [M15] a source that says it is complete ends its run', async () => {
+    project.write({ [local]: example });
+    const { run } = await adoptOnly();
+    project.write({ [local]: `${example.replace('4/10', '10/10')}\nStatus: ✅ Complete\n` });
+    expect(await rescan(place())).toEqual([]);
+    expect(stateJson(run)).toMatchObject({
+      status: 'completed',
+      phase: { current: 10, total: 10, status: 'completed' },
+    });
+    expect(await lostSources(place())).toEqual([]);
+  });
+
+  test('[M15] a plan that is no longer in progress ends its run', async () => {
+    const file = 'CLAUDE/Plan/001-a/PLAN.md';
+    project.write({ [file]: plan('A') });
+    const { run } = await adoptOnly();
+    project.write({ [file]: plan('A').replace('🔄 In Progress', '✅ Complete') });
+    expect(await rescan(place())).toEqual([]);
+    expect((await runtime.engine.view(run))?.state.status).toBe('complete');
+  });
+
+  test('[002/8] a source that is gone leaves its run alone, and that is told', async () => {
+    project.write({ [local]: example });
+    const { run } = await adoptOnly();
+    rmSync(join(project.root, local));
+    expect(await rescan(place())).toEqual([]);
+    expect(await lostSources(place())).toEqual([{ run, source: local, why: 'gone' }]);
+    expect((await runtime.engine.view(run))?.state.status).toBe('running');
+  });
 
   test('[002/8] what is complete is not adopted, and a finished run is not woken', async () => {
     project.write({ [local]: `${example}\nStatus: done\n` });

@@ -3,11 +3,18 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../../engine/index.ts';
 import { adoptedDefinition, type Caller, ended, type SessionFacts, type State } from '../../machine/index.ts';
-import { createNodeFiles, type RunInfo, withExclusive } from '../../store/index.ts';
+import { sourceCompleteText } from '../../messages/index.ts';
+import { createNodeFiles, type Loaded, type RunInfo, withExclusive } from '../../store/index.ts';
 import { ignoreRuns, type Project, portable } from '../../workspace/index.ts';
 import { type Answer, isRefused, type Refused } from '../answer.ts';
 import { worksHere } from '../choose-run.ts';
-import { findInformal, type InformalWorkflow } from './find-informal-workflow.ts';
+import {
+  adoptedFrom,
+  completedSource,
+  findInformal,
+  type InformalWorkflow,
+  sourceState,
+} from './find-informal-workflow.ts';
 
 export interface AdoptionContext {
   engine: Engine;
@@ -49,7 +56,7 @@ export async function adopt(
   const { engine, project, clock } = place;
   const { actor, session, facts, force = false } = options;
   if (informal.complete) return sourceComplete(informal);
-  const adopted = adoptedOf(informal);
+  const adopted = adoptedFrom(informal);
   const caller: Caller = { now: clock(), actor, session: session || undefined };
   const around = { values: { project_root: project.root }, facts };
   const first = await existing();
@@ -67,7 +74,7 @@ export async function adopt(
   }
 
   async function begin(): Promise<Adoption | Refused> {
-    const definition = adoptedDefinition(informal.name, adopted);
+    const definition = adoptedDefinition(informal.name, adopted, informal.type);
     const command = { ...caller, type: 'adopt', adopted, summary: informal.name } as const;
     const { run, reply } = await engine.begin(definition, command, around);
     return isRefused(reply) ? reply : { run, how: 'adopted', reply };
@@ -91,20 +98,24 @@ async function withLock<T>({ directory }: Project, source: string, action: () =>
 }
 
 /**
- * Called before a context is reset: updates adopted runs, and adopts the first informal workflow if no run is active in
- * this worktree. Costs two file system calls if there is none. Never throws.
+ * Called before a context is reset and when a session starts: ends the runs whose source is complete, updates the other
+ * adopted ones, and adopts the first that `find` finds if no run is active in this worktree. Never throws.
  */
-export async function rescan(place: AdoptionContext, options: AdoptOptions = {}): Promise<Adoption[]> {
+export async function rescan(
+  place: AdoptionContext,
+  { find = findInformal, ...options }: AdoptOptions & { find?: typeof findInformal } = {},
+): Promise<Adoption[]> {
   try {
-    const found = findInformal(place.project).filter(({ complete: over }) => !over);
-    if (found.length === 0) return [];
     const live = liveStates(await place.engine.runs());
-    const sources = new Set(live.map(({ adopted }) => adopted?.source));
-    const idle = !live.some((state) => isHere(state, place.project));
+    const over = new Set((await endCompleted(place, live)).map(({ run }) => run));
+    const open = live.filter(({ run }) => !over.has(run));
+    const sources = new Set(open.map(({ adopted }) => adopted?.source));
+    const found = findInformal(place.project).filter(({ complete }) => !complete);
+    const idle = !open.some((state) => isHere(state, place.project));
     const known = found.filter(({ source }) => sources.has(source));
-    const fresh = idle ? found.slice(0, 1) : [];
+    const [fresh] = idle ? find(place.project).filter(({ complete }) => !complete) : [];
     const done: Adoption[] = [];
-    for (const informal of new Set([...known, ...fresh])) {
+    for (const informal of [...known, ...(fresh ? [fresh] : [])]) {
       const adoption = await adopt(place, informal, options);
       if (!isRefusedAdoption(adoption)) done.push(adoption);
     }
@@ -115,25 +126,41 @@ export async function rescan(place: AdoptionContext, options: AdoptOptions = {})
   }
 }
 
-/** Adopted runs whose source is complete or gone. A person has to end them. */
-export async function lostSources(
-  { engine, project }: AdoptionContext,
-  found: readonly InformalWorkflow[],
+/** Ends the runs of this worktree whose source says that the work is complete. */
+export async function endCompleted(
+  { engine, project, clock }: AdoptionContext,
+  states?: readonly State[],
 ): Promise<LostSource[]> {
+  const ending: LostSource[] = [];
+  for (const state of states ?? liveStates(await engine.runs())) {
+    const { run, adopted } = state;
+    if (!adopted || !isHere(state, project) || sourceState(project, adopted) !== 'complete') continue;
+    const caller: Caller = { now: clock(), actor: { kind: 'engine' } };
+    await engine.execute(run, { ...caller, type: 'adopt', run, adopted: completedSource(project, adopted) });
+    const output = sourceCompleteText(adopted.source);
+    const { reply } = await engine.execute(run, { ...caller, type: 'advance', output });
+    if (!isRefused(reply)) ending.push({ run, source: adopted.source, why: 'complete' });
+  }
+  return ending;
+}
+
+/** The run as its source has it: ended if the source is complete. */
+export async function follow(place: AdoptionContext, view: Loaded): Promise<Loaded> {
+  if (!view.state.adopted || ended(view.state)) return view;
+  const over = await endCompleted(place, [view.state]);
+  return over.length === 0 ? view : ((await place.engine.view(view.run)) ?? view);
+}
+
+/** Adopted runs whose source no longer describes them. A person has to end them. */
+export async function lostSources({ engine, project }: AdoptionContext): Promise<LostSource[]> {
   return liveStates(await engine.runs()).flatMap((state) => {
     const { run, adopted } = state;
-    if (!adopted || !isHere(state, project)) return [];
-    const same = found.find(({ source }) => source === adopted.source);
-    if (same && !same.complete) return [];
-    return [{ run, source: adopted.source, why: same ? ('complete' as const) : ('gone' as const) }];
+    if (!adopted || !isHere(state, project) || sourceState(project, adopted) !== 'gone') return [];
+    return [{ run, source: adopted.source, why: 'gone' as const }];
   });
 }
 
 export const isRefusedAdoption = (adoption: Adoption | Refused): adoption is Refused => 'code' in adoption;
-
-function adoptedOf({ source, phase, reading, text }: InformalWorkflow): NonNullable<State['adopted']> {
-  return { source, ...(phase ? { phase } : {}), reading, text };
-}
 
 const liveStates = (runs: readonly RunInfo[]): State[] =>
   runs.flatMap(({ state }) => (state && !ended(state) ? [state] : []));

@@ -8,6 +8,7 @@ import {
   missingMarkers,
   type WorkflowDescription,
 } from './parse-informal-workflow.ts';
+import { describedByState } from './parse-state-file.ts';
 
 export interface InformalWorkflow extends WorkflowDescription {
   /** From the project's root, the same on every machine. */
@@ -18,21 +19,45 @@ type ProjectPaths = Pick<Project, 'root' | 'worktree'>;
 
 const local = 'CLAUDE.local.md';
 const plans = join('CLAUDE', 'Plan');
+const states = join('untracked', 'workflow-state');
 const maxBytes = 256 * 1024;
-const mostPlans = 50;
+const mostFiles = 50;
 
-/** Costs two file system calls. */
+/** Costs three file system calls. */
 const mayBeInformal = ({ worktree }: ProjectPaths): boolean =>
-  [local, plans].some((path) => lstatSync(join(worktree, path), { throwIfNoEntry: false }) !== undefined);
+  [states, local, plans].some(
+    (path) => lstatSync(join(worktree, path), { throwIfNoEntry: false }) !== undefined,
+  );
 
-/** Informal workflows of a worktree: `CLAUDE.local.md` first, then plans in progress, the newest first. Never throws. */
+/**
+ * Informal workflows of a worktree: state files that agents keep, `CLAUDE.local.md`, plans in progress; the newest
+ * first. Never throws.
+ */
 export function findInformal(place: ProjectPaths): InformalWorkflow[] {
   try {
     if (!mayBeInformal(place)) return [];
     const own = byMarkers(place, local);
-    return [...(own ? [own] : []), ...planFiles(place).flatMap((path) => byPlan(place, path) ?? [])];
+    return [
+      ...findStateFiles(place),
+      ...(own ? [own] : []),
+      ...planFiles(place).flatMap((path) => byPlan(place, path) ?? []),
+    ];
   } catch {
     // A file that was removed or cannot be read counts as absent.
+    return [];
+  }
+}
+
+/** Only the state files that agents keep, `untracked/workflow-state/NAME/state-NAME-START.json`. Never throws. */
+export function findStateFiles(place: ProjectPaths): InformalWorkflow[] {
+  try {
+    const paths = namesIn(place, states).flatMap((name) =>
+      namesIn(place, join(states, name))
+        .filter((file) => /^state-.*\.json$/.test(file))
+        .map((file) => join(states, name, file)),
+    );
+    return newest(place, paths).flatMap((path) => byState(place, path) ?? []);
+  } catch {
     return [];
   }
 }
@@ -41,19 +66,68 @@ export function findInformal(place: ProjectPaths): InformalWorkflow[] {
 export function readInformal(place: ProjectPaths, path: string): InformalWorkflow | { why: string } {
   const text = readPlain(place, path);
   if (text === undefined) return { why: 'is no text file of this project' };
-  const found = byMarkers(place, path) ?? byPlan(place, path);
+  const found = byState(place, path) ?? byMarkers(place, path) ?? byPlan(place, path);
   if (found) return found;
+  if (path.endsWith('.json'))
+    return { why: "describes no workflow: it needs 'workflow' and 'phase' with 'current' and 'total'" };
   const missing = missingMarkers(text).map((marker) => `'${marker}'`);
   return { why: `describes no workflow: it lacks ${missing.join(', ') || "'🔄 In Progress'"}` };
 }
 
 /** The current content of an adopted run's source. If the source is complete or gone, the phase is dropped, so the run may finish. */
 export function followSource(project: Project, adopted: Adopted): Adopted {
-  const now = readInformal(project, adopted.source);
+  const path = sourceIn(project, adopted);
+  if (path === undefined) return adopted;
+  const now = readInformal(project, path);
   const { phase: _, ...over } = adopted;
-  if ('why' in now || now.complete) return over;
-  const { phase, reading, text } = now;
-  return { source: adopted.source, ...(phase ? { phase } : {}), reading, text };
+  return 'why' in now || now.complete ? over : adoptedFrom({ ...now, source: adopted.source });
+}
+
+/**
+ * Whether the source of an adopted run still describes it. An agent removes its state file when the work is complete;
+ * any other source may be on another branch or machine.
+ */
+export function sourceState(project: Project, adopted: Adopted): 'open' | 'complete' | 'gone' {
+  const path = sourceIn(project, adopted);
+  if (path === undefined) return 'open';
+  const now = readInformal(project, path);
+  if (!('why' in now)) return now.complete ? 'complete' : 'open';
+  const there = readPlain(project, path) !== undefined;
+  if (there) return /(^|[/\\])PLAN\.md$/.test(path) ? 'complete' : 'gone';
+  const kept = path.split(sep).join('/').startsWith('untracked/workflow-state/');
+  return kept && namesIn(project, 'untracked').includes('workflow-state') ? 'complete' : 'gone';
+}
+
+/** The last state of a source that is complete: its last phase. */
+export function completedSource(project: Project, adopted: Adopted): Adopted {
+  const now = readInformal(project, sourceIn(project, adopted) ?? adopted.source);
+  const last = 'why' in now ? adopted : adoptedFrom({ ...now, source: adopted.source });
+  return last.phase ? { ...last, phase: { ...last.phase, current: last.phase.total } } : last;
+}
+
+export function adoptedFrom(found: InformalWorkflow): Adopted {
+  const { source, phase, reading, text, reminders, variables } = found;
+  return {
+    source,
+    ...(phase ? { phase } : {}),
+    reading,
+    text,
+    ...(reminders ? { reminders } : {}),
+    ...(variables ? { variables } : {}),
+  };
+}
+
+/** The source's path from the worktree; undefined for a source of another worktree. */
+function sourceIn({ root, worktree }: ProjectPaths, { source }: Adopted): string | undefined {
+  const path = relative(worktree, join(root, source));
+  return path.split(sep)[0] === '..' || isAbsolute(path) ? undefined : path;
+}
+
+function byState(place: ProjectPaths, path: string): InformalWorkflow | undefined {
+  if (!path.endsWith('.json')) return undefined;
+  const text = readPlain(place, path);
+  const found = text === undefined ? undefined : describedByState(text);
+  return found && { ...found, source: sourceOf(place, path) };
 }
 
 function byMarkers(place: ProjectPaths, path: string): InformalWorkflow | undefined {
@@ -70,18 +144,25 @@ function byPlan(place: ProjectPaths, path: string): InformalWorkflow | undefined
   return found && { ...found, source: sourceOf(place, path) };
 }
 
-/** The newest plans, by when they were written. */
-function planFiles(place: ProjectPaths): string[] {
-  const folder = join(place.worktree, plans);
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
-  return readdirSync(folder)
-    .filter((name) => !/\p{Cc}/u.test(name))
-    .map((name) => join(plans, name, 'PLAN.md'))
-    .map((path) => ({ path, time: statSync(join(place.worktree, path), { throwIfNoEntry: false })?.mtimeMs }))
+const planFiles = (place: ProjectPaths): string[] =>
+  newest(
+    place,
+    namesIn(place, plans).map((name) => join(plans, name, 'PLAN.md')),
+  );
+
+/** Those that exist, by when they were written. */
+const newest = ({ worktree }: ProjectPaths, paths: readonly string[]): string[] =>
+  paths
+    .map((path) => ({ path, time: statSync(join(worktree, path), { throwIfNoEntry: false })?.mtimeMs }))
     .filter(({ time }) => time !== undefined)
     .sort((a, b) => (b.time ?? 0) - (a.time ?? 0) || (a.path < b.path ? -1 : 1))
-    .slice(0, mostPlans)
+    .slice(0, mostFiles)
     .map(({ path }) => path);
+
+function namesIn({ worktree }: ProjectPaths, folder: string): string[] {
+  const path = join(worktree, folder);
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [];
+  return readdirSync(path).filter((name) => !/\p{Cc}/u.test(name));
 }
 
 /** The text of a file inside the worktree, cut if it is huge; undefined if it is not a text file. */

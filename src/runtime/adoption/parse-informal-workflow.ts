@@ -1,3 +1,4 @@
+import type { Definition } from '../../machine/index.ts';
 import { fieldIn, type Line, linesOf, sectionFrom } from './markdown-lines.ts';
 import { type Phase, phaseIn } from './parse-phase.ts';
 import { readingIn } from './parse-reading.ts';
@@ -9,6 +10,9 @@ export interface WorkflowDescription {
   /** Each with `@`. */
   reading: string[];
   text: string;
+  type?: NonNullable<Definition['type']>;
+  reminders?: string[];
+  variables?: { name: string; value: string }[];
   /** The file says that the work is complete. */
   complete: boolean;
 }

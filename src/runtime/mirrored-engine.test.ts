@@ -1,0 +1,68 @@
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createTestProject, type TestProject } from '../testing/index.ts';
+import { findInformal } from './adoption/find-informal-workflow.ts';
+
+const workflow = `name: Feature Work
+description: Two steps
+type: implementation
+steps:
+  - { id: design, type: action, instructions: Design., gate: [{ exists: README.md }] }
+  - { id: build, type: action, instructions: Build. }
+`;
+const folder = 'untracked/workflow-state';
+
+let project: TestProject;
+beforeEach(() => {
+  project = createTestProject({ '.stepfast/workflows/w.yaml': workflow });
+  project.write({ '.stepfast/config.yaml': `state_mirror: ${folder}\n` });
+});
+afterEach(() => project[Symbol.dispose]());
+
+const files = () => globSync(`${folder}/*/*`, { cwd: project.root });
+const start = async (summary: string) => {
+  const { run = '' } = await project.runtime().start({ workflow: 'Feature Work', summary }, { session: 's' });
+  return run;
+};
+const advance = (run: string, output = 'done') =>
+  project.runtime().call({ type: 'advance', output }, { session: 's' }, { run });
+
+test('[M2] a run with state_mirror has its state file in the worktree until it ends', async () => {
+  const run = await start('User auth');
+  const [file = '', more] = files();
+  expect(more).toBeUndefined();
+  expect(file).toMatch(/^untracked\/workflow-state\/feature-work\/state-feature-work-\d{8}_\d{6}\.json$/);
+  const read = () => JSON.parse(readFileSync(join(project.root, file), 'utf8'));
+  const first = read();
+  expect(first).toMatchObject({
+    run_id: run,
+    workflow: 'Feature Work (User auth)',
+    workflow_type: 'implementation',
+    phase: { current: 1, total: 2, status: 'in_progress' },
+  });
+  expect(findInformal(project.runtime().project)).toEqual([]);
+  const tree = async () => {
+    const { definition } = (await project.runtime().engine.view(run)) ?? {};
+    const { workspace } = project.runtime();
+    return definition && (await workspace.tree(definition, project.root))?.hash;
+  };
+  const before = await tree();
+  await advance(run);
+  expect(read()).toMatchObject({ phase: { current: 2 }, created_at: first.created_at });
+  expect(await tree()).toBe(before);
+  await advance(run, 'built');
+  expect(files()).toEqual([]);
+  expect(existsSync(join(project.root, folder, 'feature-work'))).toBe(false);
+});
+
+test('[M2] each run has its own file, and none replaces the file of another writer', async () => {
+  await Promise.all([start('one'), start('two')]);
+  const ids = files().map((file) => JSON.parse(readFileSync(join(project.root, file), 'utf8')).run_id);
+  expect(new Set(ids).size).toBe(2);
+  const run = await start('three');
+  const own = files().find((file) => readFileSync(join(project.root, file), 'utf8').includes(run)) ?? '';
+  writeFileSync(join(project.root, own), 'mine');
+  await advance(run);
+  expect(readFileSync(join(project.root, own), 'utf8')).toBe('mine');
+});

@@ -1,0 +1,61 @@
+import { readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Engine, Executed } from '../engine/index.ts';
+import { ended, slug, suffixOf } from '../machine/index.ts';
+import { type Loaded, projectState } from '../store/index.ts';
+import { containedFile, replaceFile } from '../workspace/index.ts';
+
+/**
+ * Wraps an engine: a run with `state_mirror` is written to `NAME/state-NAME-START.json` there after each change, and the
+ * file is removed when the run ends. It never replaces a file of another writer, and never fails a call.
+ */
+export function withMirror(engine: Engine, worktree: string): Engine {
+  return {
+    ...engine,
+    begin: async (...given) => mirrored(await engine.begin(...given)),
+    execute: async (...given) => mirrored(await engine.execute(...given)),
+  };
+
+  function mirrored<E extends Pick<Executed, 'view' | 'changed'>>(executed: E): E {
+    const { view, changed } = executed;
+    if (!changed || view?.definition.state_mirror === undefined) return executed;
+    try {
+      mirror(view, view.definition.state_mirror);
+    } catch {
+      // The journal is what counts.
+    }
+    return executed;
+  }
+
+  function mirror(view: Loaded, folder: string): void {
+    const file = fileFor(view, folder);
+    if (file === undefined) return;
+    const { definition, state } = view;
+    if (!ended(state))
+      return replaceFile(file, `${JSON.stringify(projectState(definition, state), null, 2)}\n`);
+    rmSync(file, { force: true });
+    // Only if it is empty.
+    rmdirSync(dirname(file));
+  }
+
+  function fileFor({ run, state }: Loaded, folder: string): string | undefined {
+    const name = slug(state.workflow);
+    const start = new Date(state.createdAt)
+      .toISOString()
+      .slice(0, 19)
+      .replaceAll(/[-:]/g, '')
+      .replace('T', '_');
+    const files = [`state-${name}-${start}.json`, `state-${name}-${start}-${suffixOf(run)}.json`];
+    return files
+      .map((file) => containedFile(worktree, join(folder, name, file)))
+      .find((file) => file !== undefined && isFree(file, run));
+  }
+}
+
+function isFree(file: string, run: string): boolean {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).run_id === run;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  }
+}
