@@ -126,8 +126,9 @@ const calls: Record<string, Call> = {
     const named = await runNamedBy(given, runtime);
     if ('code' in named) return { refused: named };
     const content = textIn(given, 'content') ?? '';
-    const { reply } = await send(runtime, caller, { type: 'todo', content }, named);
-    return isRefused(reply) ? { refused: reply } : { structured: { ok: true } };
+    const { reply, warning } = await send(runtime, caller, { type: 'todo', content }, named);
+    if (isRefused(reply)) return { refused: reply };
+    return { structured: { ok: true, ...(warning === undefined ? {} : { warning }) } };
   },
 };
 

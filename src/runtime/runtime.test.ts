@@ -202,6 +202,23 @@ describe('what a run leaves', () => {
     expect(readFileSync(join(project.root, 'TODO.md'), 'utf8')).toBe('in the tree');
   });
 
+  test('[M9] the list in the worktree is shown as a person has edited it', async () => {
+    project.write({ '.stepfast/config.yaml': 'todo_path: TODO.md\n' });
+    const runtime = project.runtime();
+    const { run } = told(await runtime.start({ workflow: 'plain' }, one));
+    await runtime.call({ type: 'todo', content: '- [ ] first' }, one);
+    project.write({ 'TODO.md': '- [ ] first\n- [ ] by hand\n' });
+    const replaced = await runtime.call({ type: 'todo', content: '- [x] first' }, one);
+    expect(replaced.warning).toContain('TODO.md');
+    const view = await runtime.engine.view(run);
+    if (!view) throw new Error('no run');
+    expect(runtime.workspace.readTodo(view)).toContain('by hand');
+    const { env } = project;
+    expect((await project.run(['todo'], { env })).stdout).toContain('by hand');
+    const after = await runtime.call({ type: 'todo', content: '- [x] first\n- [ ] by hand' }, one);
+    expect(after.warning).toBeUndefined();
+  });
+
   test('[002/4] a workflow that keeps nothing is gone some time after its end; until then a repeated call is answered', async () => {
     project.write({ '.stepfast/workflows/plain.yaml': `${plain}keep: false\n` });
     const runtime = project.runtime();

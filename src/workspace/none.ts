@@ -54,6 +54,7 @@ export function none(used?: UsedDefinitions): Workspace {
     createTaskWorktree: () => undefined,
     unmergedBranches: () => [],
     workflow,
+    readTodo: () => undefined,
     savedState: async () => undefined,
     workflows,
   };

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type TodoPaths, writeTodoFile } from './todo-file.ts';
+import { readTodoFile, type TodoPaths, writeTodoFile } from './todo-file.ts';
 
 let root: string;
 let places: TodoPaths;
@@ -41,12 +41,23 @@ test('a file that Stepfast did not write is never replaced: the list stays with 
   expect(read('run/TODO.md')).toBe('mine');
 });
 
-test('an edited list is no longer overwritten', () => {
-  writeTodoFile('TODO.md', 'one', places);
-  writeFileSync(join(places.worktree, 'TODO.md'), 'one, by hand');
-  expect(writeTodoFile('TODO.md', 'two', places)).toContain('move it away');
-  expect(read('w/TODO.md')).toBe('one, by hand');
-  expect(writeTodoFile('TODO.md', 'one, by hand', places)).toBeUndefined();
+test('[M9] what a person wrote into the list is shown, and not overwritten before it was', () => {
+  for (const path of ['TODO.md', undefined]) {
+    const file = path === undefined ? 'run/TODO.md' : 'w/TODO.md';
+    writeTodoFile(path, 'one', places);
+    expect(readTodoFile(path, places)).toBe('one');
+    writeFileSync(join(root, file), 'one, by hand');
+    expect(writeTodoFile(path, 'two', places)).toContain('edited by hand');
+    expect(read(file)).toBe('one, by hand');
+    expect(readTodoFile(path, places)).toBe('one, by hand');
+    expect(writeTodoFile(path, 'three', places)).toBeUndefined();
+    expect(read(file)).toBe('three');
+  }
+});
+
+test('[M9] a file that Stepfast did not write is not shown as the list', () => {
+  writeFileSync(join(places.worktree, 'TODO.md'), 'of the project');
+  expect(readTodoFile('TODO.md', places)).toBeUndefined();
 });
 
 test('a folder in its place, and a path that leads out, keep the list with the run', () => {

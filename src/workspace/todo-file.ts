@@ -12,41 +12,64 @@ export interface TodoPaths {
   memory: string;
 }
 
+const maxBytes = 1024 * 1024;
+
 /**
- * Writes the list to the path of the workflow if the path is free or holds a list that Stepfast wrote: an untrusted
- * workflow must not overwrite files. Otherwise writes it to the run's folder and returns the reason.
+ * Writes the list to the path of the workflow if the path is free or holds a list as Stepfast wrote or last showed it: an
+ * untrusted workflow must not overwrite files, and what a person wrote into the list is read first. Otherwise the list
+ * stays with the run, and the reason is returned.
  */
 export function writeTodoFile(
   path: string | undefined,
   content: string,
-  { worktree, directory, memory }: TodoPaths,
+  places: TodoPaths,
 ): string | undefined {
-  const own = join(directory, 'TODO.md');
-  if (path === undefined) {
-    replaceFile(own, content);
-    return undefined;
-  }
-  const file = containedFile(worktree, path);
-  const known = file === undefined ? '' : join(memory, `${digestOf(Buffer.from(file)).slice(7)}.txt`);
+  const own = join(places.directory, 'TODO.md');
+  const file = path === undefined ? own : containedFile(places.worktree, path);
   const there = file === undefined ? undefined : read(file);
   const bytes = Buffer.from(content);
+  const known = file === undefined ? undefined : read(memoryOf(file, places));
   const ours =
-    there === undefined || there.equals(bytes) || read(known)?.toString('utf8').trim() === digestOf(there);
+    there === undefined || there.equals(bytes) || (file === own && !known) || isKnown(known, there);
   if (file !== undefined && ours) {
     // The hash first: after a crash in between, the file counts as foreign and is not overwritten.
-    replaceFile(known, `${digestOf(bytes)}\n`);
+    replaceFile(memoryOf(file, places), `${digestOf(bytes)}\n`);
     replaceFile(file, content);
     return undefined;
   }
-  replaceFile(own, content);
-  const shown = JSON.stringify(path.slice(0, 200));
-  const why =
-    file === undefined
-      ? 'leads out of the worktree, or into .git or .stepfast'
-      : 'is there already and is no list of ours as it was written';
-  const next = file === undefined ? 'name another todo_path' : 'move it away, then send the list again';
-  return `the to-do list was kept with the run only, because ${shown} ${why}: ${next}`;
+  if (file !== own) replaceFile(own, content);
+  const shown = JSON.stringify((path ?? 'TODO.md').slice(0, 200));
+  if (file === undefined)
+    return keptWith(shown, 'leads out of the worktree, or into .git or .stepfast', 'name another todo_path');
+  if (!known)
+    return keptWith(
+      shown,
+      'is there already and is no list of ours as it was written',
+      'move it away, then send the list again',
+    );
+  return keptWith(shown, 'was edited by hand since', 'read it (section todo), then send the list again');
 }
+
+const keptWith = (shown: string, why: string, next: string): string =>
+  `the to-do list was kept with the run only, because ${shown} ${why}: ${next}`;
+
+/** The list as it is on disk, with what a person wrote into it; undefined for a file that Stepfast never wrote. */
+export function readTodoFile(path: string | undefined, places: TodoPaths): string | undefined {
+  const own = join(places.directory, 'TODO.md');
+  const file = path === undefined ? own : containedFile(places.worktree, path);
+  const known = file === undefined ? undefined : read(memoryOf(file, places));
+  const there = file === undefined || !known ? undefined : read(file);
+  if (file === undefined || !there || there.includes(0) || there.length > maxBytes) return undefined;
+  // It was read, so the next list may replace it.
+  if (!isKnown(known, there)) replaceFile(memoryOf(file, places), `${digestOf(there)}\n`);
+  return there.toString('utf8');
+}
+
+const memoryOf = (file: string, { memory }: TodoPaths): string =>
+  join(memory, `${digestOf(Buffer.from(file)).slice(7)}.txt`);
+
+const isKnown = (known: Buffer | undefined, there: Buffer): boolean =>
+  known?.toString('utf8').trim() === digestOf(there);
 
 function read(file: string): Buffer | undefined {
   try {

@@ -17,8 +17,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (positionals.length === 0) {
     const found = await runtime.chooseRun({ run: values.run });
     if ('code' in found) return printRefusal(found, io, values);
-    const todo = (await runtime.engine.view(found.run))?.state.todo;
-    const content = todo === undefined ? undefined : await runtime.engine.text(found.run, todo);
+    const view = await runtime.engine.view(found.run);
+    const todo = view?.state.todo;
+    const content =
+      view && todo !== undefined
+        ? (runtime.workspace.readTodo(view) ?? (await runtime.engine.text(found.run, todo)))
+        : undefined;
     if (values.json) return printJson(io, { run: found.run, content: content ?? null }, exit.ok);
     if (content === undefined)
       io.stderr.write(`No to-do list yet. Create one: ${commandName()} todo "- [ ] first item"\n`);

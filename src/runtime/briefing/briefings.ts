@@ -133,7 +133,7 @@ export function createBriefings({ engine, workspace, context }: Options): Briefi
       ...(session !== undefined && { session }),
       ...(tree !== undefined && { tree }),
       ...(worktree !== undefined && { worktree }),
-      ...(await textsFor(engine, view, section)),
+      ...(await textsFor({ engine, workspace }, view, section)),
     };
   }
 
@@ -266,11 +266,13 @@ const mostOutputs = 20;
 
 /** The full texts that a section shows; empty for every other section. */
 async function textsFor(
-  engine: Engine,
-  { run, state }: Loaded,
+  { engine, workspace }: { engine: Engine; workspace: Workspace },
+  view: Loaded,
   section: SectionName | undefined,
 ): Promise<Pick<BriefingSource, 'todo' | 'outputs'>> {
-  if (section === 'todo') return state.todo === undefined ? {} : { todo: await engine.text(run, state.todo) };
+  const { run, state } = view;
+  if (section === 'todo' && state.todo !== undefined)
+    return { todo: workspace.readTodo(view) ?? (await engine.text(run, state.todo)) };
   if (section !== 'outputs') return {};
   const newest = Object.entries(state.outputs).sort(([, a], [, b]) => b.now - a.now);
   const texts: [string, string][] = [];
