@@ -123,6 +123,7 @@ test('there is a workflow for every occasion that the documentation names', () =
   expect(files.map((file) => basename(file, '.yaml'))).toEqual([
     'bugfix',
     'context-example',
+    'faber',
     'feature',
     'go',
     'hotfix',
@@ -138,8 +139,23 @@ test('there is a workflow for every occasion that the documentation names', () =
 test('every key of the format is used by a bundled workflow', () => {
   const used = new Set(files.flatMap((file) => usedKeys(parse(textOf(file)))));
   const all = schemaKeys(workflowJsonSchema()).map(({ object, key }) => `${object} ${key}`);
-  // `id` is the other spelling of `name`, for files that come from elsewhere; `after` is shown on a step.
-  expect(all.filter((key) => !used.has(key))).toEqual(['Workflow id', 'Sub-step after']);
+  // For files that come from elsewhere, or for other tools; `after` is shown on a step.
+  const elsewhere = ['Workflow id', 'Workflow phases', 'Workflow state_mirror', 'Sub-step after'];
+  expect(all.filter((key) => !used.has(key)).sort()).toEqual(elsewhere.sort());
+});
+
+test('[M12] faber has the phases of FABER, and its artifacts exist when they are due', () => {
+  const faber = bundled('faber');
+  expect(idsOf(faber)).toEqual(['frame', 'architect', 'build', 'evaluate', 'release']);
+  const { always_load = [], conditional_load = [] } = faber.critical_artifacts ?? {};
+  expect(always_load.map(({ path }) => path)).toContain('.stepfast/runs/{run_id}/state.json');
+  expect(conditional_load).toMatchObject([
+    {
+      path_from_state: 'artifacts.spec_path',
+      reload_triggers: expect.arrayContaining(['phase_transition:architect->build']),
+    },
+  ]);
+  expect(stepOf(faber, 'architect').gate).toEqual([{ condition: 'state.artifacts.spec_path != null' }]);
 });
 
 test('go has one step, checks at a stop, and takes its test command from a file of the project', () => {

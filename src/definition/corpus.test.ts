@@ -28,6 +28,19 @@ if (corpus === undefined) {
       expect(parseWorkflow(text, { file }).definition?.steps.length).toBeGreaterThan(0);
     });
 
+    test('[M6] the sample with phases and pre_steps loads exactly as printed, and runs with a name', () => {
+      const seeds = join(corpus, 'seeds');
+      const seed = readdirSync(seeds).find((each) => each.startsWith('004_')) ?? '';
+      const blocks = [...readFileSync(join(seeds, seed), 'utf8').matchAll(/```json\n(.*?)```/gs)];
+      const [, sample = ''] = blocks.find(([, text = '']) => text.includes('pre_steps')) ?? [];
+      expect(errorsOf(sample, 'default.json', true)).toEqual([]);
+      const named = JSON.stringify({ id: 'mine', description: 'Mine', ...JSON.parse(sample) });
+      expect(parseWorkflow(named, { file: 'mine.json' })).toMatchObject({
+        diagnostics: [],
+        definition: { steps: [{ id: 'auto-reload-context', type: 'action' }, { id: 'frame' }] },
+      });
+    });
+
     test('[004/13] the example of the specification loads exactly as printed, as a base', () => {
       const seeds = join(corpus, 'seeds');
       const file = readdirSync(seeds).find((each) => each.startsWith('004_')) ?? '';

@@ -238,6 +238,57 @@ describe('a base', () => {
     ).toBe(true);
   });
 
+  test('[M6] phases are steps, pre_steps come before and post_steps after them', () => {
+    const { definition, diagnostics } = parse(
+      `name: x
+description: x
+phases:
+  frame:
+    pre_steps: [{ id: look, prompt: Look around., description: Before anything else }]
+  architect: { description: Write the specification., gate: [{ exists: SPEC.md }] }
+  skipped: { enabled: false }
+  build: { prompt: /our-plugin:build --fast, post_steps: [{ id: tidy, prompt: Tidy up. }] }
+`,
+    );
+    expect(diagnostics).toEqual([]);
+    expect(definition).not.toHaveProperty('phases');
+    expect(definition?.steps).toEqual([
+      { id: 'look', type: 'action', instructions: 'Look around.\n\nBefore anything else' },
+      { id: 'frame', type: 'action', instructions: expect.any(String) },
+      {
+        id: 'architect',
+        type: 'action',
+        instructions: 'Write the specification.',
+        gate: [{ exists: 'SPEC.md' }],
+      },
+      {
+        id: 'build',
+        type: 'action',
+        instructions: expect.stringContaining('/our-plugin:build --fast'),
+      },
+      { id: 'tidy', type: 'action', instructions: 'Tidy up.' },
+    ]);
+  });
+
+  test('[M6] pre_steps of a phase of the base come before it', () => {
+    const step = (id: string) => `{ id: ${id}, type: action, instructions: Do }`;
+    const base = `name: base\ndescription: b\nsteps: [${step('frame')}, ${step('build')}]\n`;
+    const { definition, diagnostics } = parse(
+      'name: x\ndescription: x\nextends: base\nphases: { frame: { pre_steps: [{ id: reload, prompt: "/f:prime-context" }] } }\n',
+      { base },
+    );
+    expect(diagnostics).toEqual([]);
+    expect(definition?.steps.map(({ id }) => id)).toEqual(['reload', 'frame', 'build']);
+    expect(definition?.steps[0]?.instructions).toContain('workflow_context');
+    expect(definition?.steps[1]?.instructions).toBe('Do');
+  });
+
+  test('[M6] phases beside steps are refused', () => {
+    const text =
+      'name: x\ndescription: x\nsteps: [{ id: a, type: action, instructions: A }]\nphases: { b: {} }\n';
+    expect(parse(text).diagnostics).toMatchObject([{ code: 'phases_and_steps', severity: 'error' }]);
+  });
+
   test('[004/13] a workflow extends it, and its phases are then known', () => {
     const step = (id: string) => `{ id: ${id}, type: action, instructions: Do }`;
     const { definition, diagnostics } = parse(

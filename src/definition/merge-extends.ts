@@ -1,5 +1,6 @@
 import { maxSteps } from '../schema/index.ts';
 import { didYouMean } from '../suggest.ts';
+import { asWritten, precededBy, readPhases } from './read-phases.ts';
 import { readTree } from './yaml.ts';
 import {
   child,
@@ -32,7 +33,7 @@ export function mergeExtends(
   report: Report,
   chain: readonly string[] = [],
 ): { tree: MapNode; whole: boolean } {
-  const own = readIdAsName(tree, report);
+  const own = readPhases(readIdAsName(tree, report), report);
   const extending = own.entries.get('extends');
   if (extending === undefined) {
     checkAlone(own, report);
@@ -205,11 +206,12 @@ function mergeSteps(
 
   const changes = new Map<string, MapNode>();
   const added = new Map<string | undefined, Node[]>();
+  const ahead = new Map<string, Node[]>();
   const ids = new Set(known);
   for (const step of own?.items ?? []) {
     const id = idOf(step);
     if (step.kind === 'map' && id !== undefined && known.has(id) && !removed.has(id) && !changes.has(id)) {
-      changes.set(id, step);
+      changes.set(id, asWritten(step));
       if (step.entries.has('after')) {
         report(
           'error',
@@ -222,6 +224,11 @@ function mergeSteps(
       continue;
     }
     if (id !== undefined) ids.add(id);
+    const before = precededBy(step);
+    if (before !== undefined && known.has(before)) {
+      ahead.set(before, [...(ahead.get(before) ?? []), step]);
+      continue;
+    }
     const after = textOf(child(step, 'after'));
     added.set(after, [...(added.get(after) ?? []), step]);
   }
@@ -239,6 +246,7 @@ function mergeSteps(
     const id = idOf(step);
     if (id !== undefined && removed.has(id)) continue;
     const change = id === undefined ? undefined : changes.get(id);
+    for (const before of ahead.get(id ?? '') ?? []) place(before);
     place(change && step.kind === 'map' ? withoutAfter(mergeMaps(step, change)) : step);
   }
   const last = added.get(undefined) ?? [];

@@ -1,3 +1,4 @@
+import { basename, extname } from 'node:path';
 import type { Definition } from '../machine/index.ts';
 import { type Authored, workflowSchema } from '../schema/index.ts';
 import { nearest } from '../suggest.ts';
@@ -67,7 +68,9 @@ function resolve(text: string, options: ParseOptions, report: Report): Definitio
   // Not of a definition that a run has pinned: names of tools change with the host.
   if (options.checkTool) checkAgents(root, options.checkTool, report);
   const loops = checkReferences(root, options.base === true, report);
-  return parsed.success ? complete(parsed.data, loops) : undefined;
+  if (!parsed.success) return undefined;
+  const { name = options.base ? basename(options.file, extname(options.file)) : undefined } = parsed.data;
+  return complete({ ...parsed.data, name }, loops);
 }
 
 /** What spans several keys; answers which loop each loop step goes over. */
@@ -95,7 +98,7 @@ function checkHead(root: MapNode, base: boolean, report: Report): void {
     [...root.entries.keys()].some(
       (written) => written === key || (!known.has(written) && nearest(written, [key])),
     );
-  if (!has('name')) {
+  if (!base && !has('name')) {
     report(
       'error',
       'missing_key',
@@ -126,10 +129,14 @@ function checkHead(root: MapNode, base: boolean, report: Report): void {
   }
 }
 
-function complete(authored: Authored, loopOf: ReadonlyMap<string, string>): Definition | undefined {
+function complete(
+  authored: Omit<Authored, 'name'> & { name: string | undefined },
+  loopOf: ReadonlyMap<string, string>,
+): Definition | undefined {
   const {
     extends: _extends,
     remove: _remove,
+    phases: _phases,
     id: _id,
     name,
     description,

@@ -86,6 +86,8 @@ export const textOf = (node: Node | undefined): string | undefined =>
 
 export const isTrue = (node: Node | undefined): boolean => node?.kind === 'scalar' && node.value === true;
 
+export const isFalse = (node: Node | undefined): boolean => node?.kind === 'scalar' && node.value === false;
+
 /** The node at a path; as far as the path leads where it does not lead to the end. */
 export function descend(
   root: Node,

@@ -272,6 +272,10 @@ export const workflowSchema = z
       .record(id, z.array(authoredSubStep).min(1).max(maxSteps).describe('The sub-steps, in order.'))
       .describe('Sub-steps of the loop steps, by loop id.')
       .exactOptional(),
+    phases: z
+      .record(id, z.looseObject({}).describe('One phase: pre_steps, prompt or description, post_steps.'))
+      .describe('The steps as FABER writes them: of each phase its pre_steps, the phase, its post_steps.')
+      .exactOptional(),
     steps: z.array(authoredStep).max(maxSteps).describe('The main steps, in order.').exactOptional(),
     transitions: z
       .array(
@@ -314,7 +318,10 @@ export const workflowSchema = z
 export type Authored = z.infer<typeof workflowSchema>;
 /** A resolved workflow as plain JSON, with the keys of the file; absent means default. */
 export interface Definition
-  extends Omit<Authored, 'extends' | 'remove' | 'id' | 'name' | 'description' | 'loops' | 'steps'> {
+  extends Omit<
+    Authored,
+    'extends' | 'remove' | 'phases' | 'id' | 'name' | 'description' | 'loops' | 'steps'
+  > {
   name: string;
   description: string;
   loops?: Record<string, SubStep[]>;

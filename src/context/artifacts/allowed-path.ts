@@ -52,4 +52,8 @@ export const isOwnRunFile = (segments: readonly string[], run: string): boolean 
   segments[0] === '.stepfast' && segments[1] === 'runs' && segments[2] === run && segments.length > 3;
 
 export const isOwnState = (segments: readonly string[], run: string): boolean =>
-  isOwnRunFile(segments, run) && segments.length === 4 && segments[3] === 'state.json';
+  isOwnRunFile(fractary(segments), run) && segments.length === 4 && segments[3] === 'state.json';
+
+/** Where FABER has its runs. */
+const fractary = (segments: readonly string[]): readonly string[] =>
+  segments[0] === '.fractary' ? ['.stepfast', ...segments.slice(1)] : segments;

@@ -276,6 +276,15 @@ describe('critical artifacts', () => {
     expect(content.text).toMatch(/… 12 more$/);
   });
 
+  test("[M12] the path of the state in seed 004's sample is that of this run", async () => {
+    using project = createArtifactProject({});
+    const content = await project.content(
+      { type: 'json', path: '.fractary/runs/{run_id}/state.json', required: true },
+      { projection: { status: 'in_progress' } },
+    );
+    expect(content).toMatchObject({ state: 'loaded', text: expect.stringContaining('in_progress') });
+  });
+
   test('[004/13] the artifacts of seed 004 load as they are written there', async () => {
     using project = createArtifactProject({
       [`.fractary/runs/${runId}/state.json`]: '{"status":"in_progress"}',
