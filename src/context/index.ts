@@ -11,6 +11,7 @@ export {
   compileBriefing,
   failureLines,
   gateExcerpt,
+  maxArtifacts,
   type SectionName,
 } from './briefing/index.ts';
 export { redactQuickly, redactSecrets, withoutSecrets } from './secrets/redact.ts';

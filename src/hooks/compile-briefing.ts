@@ -3,7 +3,7 @@ import { criticalArtifacts, ended, leastBriefing, requiredReading, statusOf } fr
 import { nextForTools } from '../messages/index.ts';
 import { type ArtifactVersion, cursorFor } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
-import { readState, taskWorktree } from '../workspace/index.ts';
+import { readState, taskWorktree, wasReadBefore } from '../workspace/index.ts';
 import type { HookContext } from './hook-context.ts';
 
 /** Who reads a briefing. */
@@ -126,10 +126,11 @@ function sourceWithoutFiles(
     next,
     more,
     artifacts: [],
-    reading: requiredReading(definition, state).map((path) => ({
-      path,
-      state: readState(state, path, context.project),
-    })),
+    reading: requiredReading(definition, state).map((path) => {
+      const known = readState(state, path, context.project);
+      const before = known === 'read' && wasReadBefore(state, path, context.project, reader.session);
+      return { path, state: before ? 'before' : known };
+    }),
     session: reader.session,
     ...(cursor ? { cursor } : {}),
     ...(worktree === undefined ? {} : { worktree }),

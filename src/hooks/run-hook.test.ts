@@ -64,6 +64,15 @@ describe('sessions that begin', () => {
     expect((await state()).sessions.b?.from).toBe('a');
   });
 
+  test('[M4] after a compaction required reading is to be read first, also what was read before it', async () => {
+    await kit.called('a', { run, at });
+    const action = async () => /ACTION REQUIRED\n(.*)/.exec((await compact()).context)?.[1];
+    expect(await action()).toContain('@docs/auth.md');
+    await kit.fire('PostToolUse', tool('Read', 'r1', { file_path: join(kit.project.root, 'docs/auth.md') }));
+    expect(Object.keys((await state()).reading)).toHaveLength(1);
+    expect(await action()).toContain('@docs/auth.md');
+  });
+
   test('[P4/6] a session that is resumed is told what differs', async () => {
     await kit.called('a', { run, at });
     await kit.fire('SessionEnd', { reason: 'other' });

@@ -3,6 +3,7 @@ import {
   type BriefingSource,
   briefingSection,
   compileBriefing,
+  maxArtifacts,
   type SectionName,
 } from '../context/index.ts';
 import { criticalArtifacts, type Definition, leastBriefing, statusOf } from '../machine/index.ts';
@@ -81,14 +82,12 @@ export async function contextOf(
 /** The text, the artifacts in it, and those included in full. */
 function tell(source: BriefingSource, section: SectionName | undefined) {
   if (section === 'artifacts') {
-    const alone = artifactsText(source.artifacts, moreWords, { tokens: mostSection });
+    const alone = artifactsText(source.artifacts, moreWords, maxArtifacts);
     return alone.text === '' ? { ...alone, text: "This run has nothing under 'artifacts'." } : alone;
   }
   if (section !== undefined) return { text: briefingSection(source, section), listed: [], inlined: [] };
   return compileBriefing(source, { tokens: source.definition.briefing?.budget ?? leastBriefing.tokens });
 }
-
-const mostSection = 15_000;
 
 function unknownArtifact(ids: readonly string[], definition: Definition): Refused | undefined {
   const known = criticalArtifacts(definition).map(({ id }) => id);

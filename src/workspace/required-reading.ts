@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import type { State } from '../machine/index.ts';
+import { own, type State } from '../machine/index.ts';
 import { containedFile } from './contained-file.ts';
 import { type Project, portable } from './project.ts';
 
@@ -19,6 +19,13 @@ export function readState({ reading }: State, path: string, project: Project): R
 /** When and by whom a file was read last. */
 export const readEntry = ({ reading }: State, path: string, project: Project) =>
   entryOf(reading, innerPath(path, project), project);
+
+/** Read by another session, or before the last reset of this one. */
+export function wasReadBefore(state: State, path: string, project: Project, session: string): boolean {
+  const read = readEntry(state, path, project);
+  const since = own(state.sessions, session)?.resetAt ?? 0;
+  return read !== undefined && (read.session !== session || read.now < since);
+}
 
 function entryOf(reading: State['reading'], inner: string, { root }: Project) {
   const key = portable(inner, root);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nextForTools } from '../../src/messages/index.ts';
-import { eras } from './kit.ts';
+import { connect, createProject, eras } from './kit.ts';
 import { stdioServer } from './stdio-server.ts';
 
 describe.each(eras)('over stdio in the %s era', (era) => {
@@ -83,4 +83,38 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     expect((await mcp.call('update_todo_list', { content: 'x', at: 'zzzzzzzz:a#1' })).S.code).toBe('no_run');
     await mcp.end(run);
   });
+});
+
+it.each([20, 32])('[M16] a specification of %i KB is asked for, given whole, and recorded', async (size) => {
+  const text = 'The passkey button stands above the form, and is named "Passkey". '
+    .repeat(1000)
+    .slice(0, size * 1024);
+  const workflow = `name: spec
+description: Has a specification
+critical_artifacts:
+  always_load: [{ id: specification, type: markdown, path: SPEC.md, required: true }]
+steps: [{ id: do, type: action, instructions: Do it. }]
+`;
+  using project = createProject({ spec: workflow });
+  project.write({ 'SPEC.md': text });
+  const server = await connect(project);
+  try {
+    const { S } = await server.call('workflow_start', { workflow: 'spec' });
+    const briefing = await server.call('workflow_context');
+    expect(briefing.text).toMatch(/^ACTION REQUIRED\n(?:.*\n)*?.*\bspecification\b.*section artifacts/m);
+    const loads = async () => {
+      const view = await project.runtime().engine.view(S.run);
+      return Object.values(view?.state.loads?.bySession ?? {}).flatMap(
+        (each) => each.specification?.hash ?? [],
+      );
+    };
+    expect(await loads()).toEqual([]);
+    const given = await server.call('workflow_context', { section: 'artifacts' });
+    expect(given.text).toContain(text.trimEnd());
+    expect(await loads()).toHaveLength(1);
+    const again = await server.call('workflow_context');
+    expect(again.text).not.toMatch(/^Load first/m);
+  } finally {
+    await server.close();
+  }
 });

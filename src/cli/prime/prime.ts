@@ -8,6 +8,7 @@ import {
   briefingSection,
   type Cap,
   compileBriefing,
+  maxArtifacts,
 } from '../../context/index.ts';
 import { criticalArtifacts, leastBriefing, statusOf } from '../../machine/index.ts';
 import { nextForShell, printableLines } from '../../messages/index.ts';
@@ -46,8 +47,6 @@ type Values = ProjectValues & {
 
 export const run = (args: readonly string[], io: Io): Promise<number> => prime(args, io, 'reloaded');
 
-const mostSection = 15_000;
-
 type Loaded = NonNullable<Awaited<ReturnType<LocalRuntime['engine']['view']>>>;
 
 /** `restored` also reports what differs on this machine. */
@@ -76,7 +75,7 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
   const briefing = compileBriefing(source, capOf(values, view));
   if (values.explain) return await explain(briefing, capOf(values, view), io, values);
   if (values.output !== undefined) throw usageError('--output needs --explain.');
-  const alone = only ? artifactsText(source.artifacts, source.more, { tokens: mostSection }) : undefined;
+  const alone = only ? artifactsText(source.artifacts, source.more, maxArtifacts) : undefined;
   const { inlined } = alone ?? briefing;
   const text = alone?.text ?? (values.markdown ? briefing.markdown : briefing.text);
   // Only a session that names the run or resumes it is bound to it.

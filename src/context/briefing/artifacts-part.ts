@@ -31,6 +31,12 @@ const needsAction = ({ content }: Artifact): boolean =>
     ? !content.done
     : content.state === 'missing' || content.state === 'refused' || content.state === 'unclear';
 
+/** Ids of artifacts that the context does not have unless their text is included. */
+export const notInContext = (source: ArtifactSource): string[] =>
+  needed(source)
+    .filter(({ content }) => content.state === 'loaded' || (content.state === 'command' && !content.done))
+    .map(({ id }) => id);
+
 /** An artifact's text, which can replace the artifact's line. */
 export interface Inlinable {
   id: string;

@@ -3,7 +3,7 @@ import type { Artifact } from '../artifacts/artifact.ts';
 import { artifactsPart, inlinable } from './artifacts-part.ts';
 import { sectionPointer } from './bounded-text.ts';
 import { partInfo } from './briefing-part.ts';
-import { maxSection } from './budget-bounds.ts';
+import { maxArtifacts } from './budget-bounds.ts';
 import { splitBudget } from './split-budget.ts';
 
 /**
@@ -20,12 +20,12 @@ export function artifactsText(
   const { title } = partInfo.artifacts;
   if (part.total === 0) return { text: '', inlined: [], listed: [] };
   const closing =
-    cap.tokens < maxSection.tokens
+    cap.tokens < maxArtifacts.tokens
       ? `More: ${sectionPointer(more, 'artifacts')}.`
-      : 'A section holds about 15,000 tokens; read the named files for the rest.';
+      : 'An answer holds about 25,000 tokens: load the rest one by one, or read the named files for the rest.';
   const room = {
     tokens: cap.tokens - estimateTokens(`${title}\n\n${closing}`) - 4,
-    characters: maxSection.characters - title.length - closing.length - 2,
+    characters: maxArtifacts.characters - title.length - closing.length - 2,
   };
   const [filled] = splitBudget([part], inlinable(source), room);
   const { lines = [], inlined = [], listed = [], shown = 0 } = filled ?? {};

@@ -3,7 +3,7 @@ import { artifactsText } from './artifacts-text.ts';
 import { escapeHeadings, oneLine } from './bounded-text.ts';
 import { partInfo } from './briefing-part.ts';
 import type { BriefingSource, SectionName } from './briefing-source.ts';
-import { maxItem, maxSection } from './budget-bounds.ts';
+import { maxArtifacts, maxItem, maxSection } from './budget-bounds.ts';
 import { differencesPart } from './differences-part.ts';
 import { donePart, newestOutputs } from './done-part.ts';
 import { feedbackIn, tagged } from './feedback.ts';
@@ -31,7 +31,7 @@ export function briefingSection(
     ? { ...source, artifacts: source.artifacts.filter(({ id }) => artifacts.includes(id)) }
     : source;
   const nothing = `This run has nothing under '${name}'.`;
-  if (name === 'artifacts') return artifactsText(wanted.artifacts, wanted.more, maxSection).text || nothing;
+  if (name === 'artifacts') return artifactsText(wanted.artifacts, wanted.more, maxArtifacts).text || nothing;
   const blocks = sections[name](wanted).filter(({ lines }) => lines.length > 0);
   return blocks.length === 0 ? nothing : within(blocks, maxSection);
 }

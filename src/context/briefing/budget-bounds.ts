@@ -13,6 +13,9 @@ export const bounds = {
   next: { tokens: 270, characters: 900 },
   /** Path of the task's worktree. */
   path: { tokens: 280, characters: 430 },
+  /** Required reading and critical artifacts that the context lacks. */
+  toRead: { tokens: 90, characters: 260 },
+  toLoad: { tokens: 90, characters: 260 },
   signal: { tokens: 65, characters: 240 },
   /** The machine's limit for decisions, rejections and corrections. */
   notes: { tokens: 1150, characters: 4000 },
@@ -52,3 +55,5 @@ export const maxLabel: TextSize = { tokens: 40, characters: 120 };
 
 /** A section on demand. */
 export const maxSection: TextSize = { tokens: 15_000, characters: 60_000 };
+/** Critical artifacts on demand. Claude Code shows 25,000 tokens of a tool's answer, and an estimate is above its count. */
+export const maxArtifacts: TextSize = { tokens: 25_000, characters: 60_000 };

@@ -16,7 +16,7 @@ import { adoptedDefinition, type Definition, estimateTokens } from '../../machin
 import { sectionNames } from '../../schema/index.ts';
 import { briefingJson } from './briefing-json.ts';
 import { briefingSection } from './briefing-section.ts';
-import { type Briefing, compileBriefing } from './compile-briefing.ts';
+import { type Briefing, type Cap, compileBriefing } from './compile-briefing.ts';
 
 describe.skipIf(coded)('golden briefings', () => {
   it('a task whose tests failed', async () => {
@@ -184,9 +184,29 @@ describe('the content of a briefing', () => {
       { path: '@docs/auth.md', state: 'unread' as const },
     ];
     const { text } = compileBriefing(sourceOf(run, { artifacts, reading }), standard);
-    for (const once of [rule, 'Never use the old provider again.', '@docs/auth.md', 'How we log in.'])
+    for (const once of [rule, 'Never use the old provider again.', 'How we log in.'])
       expect(text.split(once)).toHaveLength(2);
+    // What has to be read is also in ACTION REQUIRED.
+    expect(text.split('@docs/auth.md')).toHaveLength(3);
     expect(text).toContain(`- decision n2, correction n3: ${rule}`);
+  });
+  it('[M4] [M16] what the context lacks is in ACTION REQUIRED, what it has is not', () => {
+    const artifacts = [loaded('short', 'A short text.'), loaded('long', 'A sentence of many. '.repeat(1000))];
+    const reading = [
+      { path: '@docs/auth.md', state: 'unread' as const },
+      { path: '@docs/old.md', state: 'before' as const },
+      { path: '@docs/known.md', state: 'read' as const },
+      { path: '@docs/none.md', state: 'missing' as const },
+    ];
+    const action = (cap: Cap): string =>
+      compileBriefing(sourceOf(begin(feature), { artifacts, reading }), cap).sections.find(
+        ({ name }) => name === 'action',
+      )?.text ?? '';
+    const [read = '', load = ''] = action(standard).split('\n');
+    expect(read).toMatch(/@docs\/auth\.md, @docs\/old\.md\.$/);
+    expect(load).toContain('long');
+    expect(load).not.toContain('short');
+    expect(action({})).not.toContain('long');
   });
   it('a text that is part of another text is still shown: it may mean something else', () => {
     const rule = 'Use the old provider.';

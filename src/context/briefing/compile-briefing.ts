@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { estimateTokens, formatHandle } from '../../machine/index.ts';
-import { artifactsPart, inlinable } from './artifacts-part.ts';
+import { artifactsPart, inlinable, notInContext } from './artifacts-part.ts';
 import { sectionPointer } from './bounded-text.ts';
 import {
   type BriefingPart,
@@ -68,15 +68,21 @@ export interface BriefingSection {
  */
 export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
   const { state, cursor, more } = source;
-  const { whole, listed } = partsOf(source);
+  const absent = notInContext(source);
+  const { whole, listed } = partsOf(source, { most: absent, now: absent });
   const closing = `Any section in full: ${sectionPointer(more, 'NAME')}.`;
   const first = whole.map((part) => ({ part, text: part.text, cost: costOf(part.text), shown: 1, total: 1 }));
   const empty = [...whole, ...listed].map((part) => ({ part, text: '' }));
   const frame = sum(costOf(render(empty, [closing], markdownTitle)), ...first.map(({ cost }) => cost));
   const { tokens = Infinity, characters = Infinity } = cap;
   const filled = splitBudget(listed, inlinable(source), subtract({ tokens, characters }, frame));
+  const included = new Set(filled.flatMap((each) => each.inlined));
+  const left = absent.filter((id) => !included.has(id));
+  const [, action] = statusParts(source, undefined, { most: absent, now: left });
   const withoutId = [
-    ...first,
+    ...first.map((each) =>
+      each.part.name === 'action' ? { ...each, text: action.text, part: action } : each,
+    ),
     ...filled.map(({ lines, ...rest }) => ({ ...rest, text: lines.join('\n'), total: rest.part.total })),
   ];
   const last = withoutId.some(
@@ -102,9 +108,12 @@ export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
 }
 
 /** All parts, most important first. */
-function partsOf(source: BriefingSource): { whole: WholePart[]; listed: ListedPart[] } {
+function partsOf(
+  source: BriefingSource,
+  leftOut: Parameters<typeof statusParts>[2],
+): { whole: WholePart[]; listed: ListedPart[] } {
   const seen = createSeenLines();
-  const [run, action] = statusParts(source);
+  const [run, action] = statusParts(source, undefined, leftOut);
   const notes = notesPart(source, seen);
   const instructions = instructionsPart(source, costOf(notes.text), seen);
   const listed = [

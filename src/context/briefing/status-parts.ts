@@ -10,10 +10,10 @@ import {
 import { waitingText } from '../../messages/index.ts';
 import { cleanText, escapeHeadings, oneLine, sectionPointer } from './bounded-text.ts';
 import type { WholePart } from './briefing-part.ts';
-import type { BriefingSource } from './briefing-source.ts';
+import type { BriefingSource, ReadingFile } from './briefing-source.ts';
 import { bounds, maxLabel } from './budget-bounds.ts';
 import { failureExcerpt } from './failure-excerpt.ts';
-import { costOf, fits, smaller, subtract, type TextSize, truncateLine } from './text-size.ts';
+import { costOf, fits, smaller, subtract, type TextSize, truncate, truncateLine } from './text-size.ts';
 import { createTokenBudget } from './token-budget.ts';
 
 /** As large as any id. The id is a hash of the text, so it is filled in last. */
@@ -58,8 +58,18 @@ export function unlimitedStatus(room: TextSize): StatusLimits {
   return { ...sizes, gates: Infinity, listed: Infinity, inBriefing: false };
 }
 
+/** Ids of critical artifacts whose text a briefing may leave out, and of those that it does leave out. */
+interface LeftOut {
+  most: readonly string[];
+  now: readonly string[];
+}
+
 /** RUN and ACTION REQUIRED. */
-export function statusParts(source: BriefingSource, most = briefingLimits): [WholePart, WholePart] {
+export function statusParts(
+  source: BriefingSource,
+  most = briefingLimits,
+  leftOut: LeftOut = { most: [], now: [] },
+): [WholePart, WholePart] {
   const { definition, state, cursor, values, session } = source;
   const status = statusOf(definition, state, { cursor, values, session });
   const budget = createTokenBudget(subtract(most.room, pointerRoom));
@@ -75,6 +85,11 @@ export function statusParts(source: BriefingSource, most = briefingLimits): [Who
   const kept = source.worktree === undefined ? zero : costOf(filesPointer(source));
   const next = budget.take(nextText, smaller(most.next, subtract(budget.left(), kept)));
   const files = budget.take(filesLine(source, smaller(budget.left(), most.path)));
+  const works = status.status === 'running' && status.contextAction === undefined && !status.waiting;
+  const read = budget.take(works ? readLine(source, most) : '', bounds.toRead);
+  // Room for as many as there may be, so that what is included does not depend on the line about the rest.
+  const [reserved] = budget.take(works ? loadLine(source, leftOut.most, most) : '', bounds.toLoad);
+  const load = reserved === undefined ? '' : truncate(loadLine(source, leftOut.now, most), costOf(reserved));
   const signal = budget.take(arrivalLine(source, status), bounds.signal);
   const position = budget.take(where(source, status, most), most.detail);
   const agent = status.agent === null ? '' : `This position is for the agent '${short(status.agent, most)}'.`;
@@ -90,10 +105,30 @@ export function statusParts(source: BriefingSource, most = briefingLimits): [Who
     },
     {
       name: 'action',
-      text: [...next, ...facts, ...failed.texts, ...more, ...signal].join('\n'),
+      text: [
+        ...read,
+        ...(load === '' ? [] : [load]),
+        ...next,
+        ...facts,
+        ...failed.texts,
+        ...more,
+        ...signal,
+      ].join('\n'),
     },
   ];
 }
+
+const toRead: readonly ReadingFile['state'][] = ['changed', 'unread', 'before'];
+
+/** Required reading that this context does not have. */
+function readLine({ reading }: BriefingSource, most: StatusLimits): string {
+  const paths = new Set(reading.filter(({ state }) => toRead.includes(state)).map(({ path }) => path));
+  return paths.size === 0 ? '' : `Read first: ${listed([...paths], most)}.`;
+}
+
+/** Critical artifacts that this context does not have. */
+const loadLine = ({ more }: BriefingSource, ids: readonly string[], most: StatusLimits): string =>
+  ids.length === 0 ? '' : `Load first: ${listed(ids, most)} (${sectionPointer(more, 'artifacts')}).`;
 
 const short = (text: string, { name }: Pick<StatusLimits, 'name'>): string => truncateLine(text, name);
 

@@ -18,7 +18,7 @@ import {
 } from '../../machine/index.ts';
 import { refusalText, shellVoice } from '../../messages/index.ts';
 import { type Loaded, projectState } from '../../store/index.ts';
-import { conditionHolds, readEntry, type Workspace } from '../../workspace/index.ts';
+import { conditionHolds, type Workspace, wasReadBefore } from '../../workspace/index.ts';
 import type { CallContext, CallerIdentity } from '../call-context.ts';
 import { worksHere } from '../choose-run.ts';
 import { cursorFor } from '../find-cursor.ts';
@@ -223,10 +223,8 @@ export function createBriefings({ engine, workspace, context }: Options): Briefi
     session: string | undefined,
   ): BriefingSource['reading'][number]['state'] {
     const known = workspace.readState(state, path, worktree);
-    const read = known === 'read' ? readEntry(state, path, { ...project, worktree }) : undefined;
-    if (!read || session === undefined) return known;
-    const since = own(state.sessions, session)?.resetAt ?? 0;
-    return read.session === session && read.now >= since ? known : 'before';
+    if (known !== 'read' || session === undefined) return known;
+    return wasReadBefore(state, path, { ...project, worktree }, session) ? 'before' : known;
   }
 
   /** An artifact that the session still has in context is named, not shown again. */
