@@ -23,14 +23,19 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
   return suggestion === undefined ? head : `${head}\n  ${suggestion.replaceAll('\n', '\n  ')}`;
 }
 
-/** Code `invalid_workflow`; the message is every error as `formatDiagnostic` writes it. */
+/**
+ * Code `invalid_workflow`; the message is every error as `formatDiagnostic` writes it. A program with checks of its own
+ * throws it with a message, as Lanes does.
+ */
 export class WorkflowValidationError extends StepfastError {
   override readonly name = 'WorkflowValidationError';
   readonly diagnostics: readonly Diagnostic[];
 
-  constructor(diagnostics: readonly Diagnostic[]) {
+  constructor(problem: readonly Diagnostic[] | string) {
+    const diagnostics = typeof problem === 'string' ? [] : problem;
     const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
-    super('invalid_workflow', errors.map(formatDiagnostic).join('\n'), { data: { diagnostics } });
+    const message = typeof problem === 'string' ? problem : errors.map(formatDiagnostic).join('\n');
+    super('invalid_workflow', message, { data: { diagnostics } });
     this.diagnostics = diagnostics;
   }
 }

@@ -178,3 +178,9 @@ function catchError(run: () => unknown): WorkflowValidationError {
   }
   throw new Error('no WorkflowValidationError was thrown');
 }
+
+test('[000/2] a program with checks of its own throws the error with a message', () => {
+  const error = new WorkflowValidationError('Step one is not allowed here.');
+  expect(error).toMatchObject({ code: 'invalid_workflow', message: 'Step one is not allowed here.' });
+  expect(error.diagnostics).toEqual([]);
+});
