@@ -57,6 +57,7 @@ const suites: Record<string, Suite> = {
   faults: script('faults --workflows 300 --tasks 300', 'faults'),
   stubborn: script('stubborn --sessions 40', 'stubborn --sessions 200', { random: true }),
   survive: script('survive --compactions 6', 'survive'),
+  seeds: script('seeds'),
   mutation: {
     command: [
       'node_modules/.bin/stryker',

@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
 import { type ContextManager, createContextWindow, type Msg } from '../src/context/library.ts';
@@ -15,29 +14,20 @@ import {
   type WorkflowStatusResponse,
   type WorkflowStep,
   type WorkflowTemplate,
-  WorkflowValidationError,
 } from '../src/index.ts';
+import { runPrintedTests, type TestFramework } from './kit/printed-tests.ts';
 
 const corpus = process.env.STEPFAST_CORPUS;
 
-/** The tests that the plan document prints, run as they are printed: only their functions are ours. */
-function runPrinted(code: string): void {
-  const adapter = {
-    suite: describe,
-    setup: beforeEach,
-    test: (name: string, body: () => void) => test(`[000/12] ${name}`, body),
-    assert: {
-      strictEqual: (actual: unknown, expected: unknown, message?: string) =>
-        expect(actual, message).toBe(expected),
-      throws: (act: () => unknown, type: new (...args: never[]) => Error, message?: string) =>
-        expect(act, message).toThrow(type),
-    },
-    loadWorkflowTemplateFromString,
-    WorkflowStateMachine,
-    WorkflowValidationError,
-  };
-  new Function(...Object.keys(adapter), stripTypeScriptTypes(code))(...Object.values(adapter));
-}
+const framework: TestFramework = {
+  suite: describe,
+  setup: beforeEach,
+  test: (name, body) => test(`[000/12] ${name}`, body),
+  assert: {
+    strictEqual: (actual, expected, message) => expect(actual, message).toBe(expected),
+    throws: (act, type, message) => expect(act, message).toThrow(type),
+  },
+};
 
 /** The TypeScript blocks of a Markdown document that hold test cases. */
 const printedTests = (markdown: string): string[] =>
@@ -51,7 +41,7 @@ if (corpus) {
   test('[000/12] the plan document prints two blocks of tests', () => {
     expect(blocks).toHaveLength(2);
   });
-  for (const block of blocks) runPrinted(block);
+  for (const block of blocks) runPrintedTests(block, framework);
 } else {
   test.skip('not run: the tests as the plan document prints them need STEPFAST_CORPUS');
 }
