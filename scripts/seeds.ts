@@ -28,7 +28,7 @@ if (!folder || !existsSync(folder)) {
 const samples = globSync(join(folder, '*.txt'))
   .sort()
   .flatMap((file) => samplesOf(basename(file).slice(0, 3), readFileSync(file, 'utf8')));
-const nonsense = { block: '%%% {', command: 'nonsense', file: '../nonsense' };
+const nonsense = { block: '} nonsense {', command: 'nonsense', file: '../nonsense' };
 const counts = { samples: 0, run: 0, excused: 0, failed: 0 };
 const ids = [...new Set([...samples, ...rows].map(({ id }) => id))];
 for (const id of ids.filter((each) => positionals.length === 0 || positionals.includes(each))) {

@@ -183,8 +183,8 @@ export const reading = check(
   states.requiredReading,
 );
 export const readingWithoutAt = check(
-  'required reading without `@` is refused with the corrected line',
-  states.requiredReading,
+  'required reading without `@`: refused with the corrected line, which is accepted',
+  states.readingWithoutSign,
 );
 export const layout = check('`ContextWindow`: prompt and conversation are at these indexes', window.indexes);
 export const pivot = check(

@@ -16,7 +16,7 @@ export const compiles: Runner = async (sample, seeds) => assert.deepEqual(await 
 /** All code of the document compiles. */
 export const compilesAll: Runner = async ({ id, text }, seeds) => {
   assert.match(text, /compile/);
-  const errors = await errors_(codeOf(seeds, id.slice(0, 3)));
+  const errors = await errorsIn(codeOf(seeds, id.slice(0, 3)));
   assert.deepEqual(errors, []);
 };
 
@@ -28,11 +28,11 @@ async function errorsOf(sample: Sample, seeds: Seeds): Promise<string[]> {
   const all = ['000', '001'].flatMap((document) => codeOf(seeds, document));
   const known = all.some(({ text }) => text === sample.text);
   const name = nameOf(sample.id);
-  return (await errors_(known ? all : [sample])).filter((line) => line.startsWith(`${name}(`));
+  return (await errorsIn(known ? all : [sample])).filter((line) => line.startsWith(`${name}(`));
 }
 
-function errors_(samples: readonly Sample[]): Promise<string[]> {
-  const key = samples.map(({ text }) => text).join('\0');
+function errorsIn(samples: readonly Sample[]): Promise<string[]> {
+  const key = samples.map(({ id, text }) => `${id}\0${text}`).join('\0');
   const known = compilations.get(key);
   if (known) return known;
   const compiling = compile(samples);

@@ -149,18 +149,11 @@ export const planAdopted: Runner = async ({ text }, seeds) => {
   assert.match(context, /Sign in/);
 };
 
-/** Required reading with this path: named until it is read, and part of the next action (with `@`, or refused). */
+/** Required reading with this path is part of the next action until it is read. */
 export const requiredReading: Runner = async ({ text }, seeds) => {
-  const workflow = `name: w\ndescription: W\nrequired_reading: ["${text}"]\nsteps: [{ id: one, type: action, instructions: Do one }]\n`;
-  const path = text.replace(/^@/, '');
-  const kit = seeds.hooks({ '.stepfast/workflows/w.yaml': workflow, [path]: `# About ${path}\n` });
-  const validated = await kit.project.run(['validate', 'w']);
-  if (!text.startsWith('@')) {
-    assert.equal(validated.code, 1);
-    assert.ok(validated.stdout.includes(`@${text}`), validated.stdout);
-    return;
-  }
-  assert.equal(validated.code, 0, validated.stdout);
+  const [, path] = /^@((?!\.\.)\S+)$/.exec(text) ?? [];
+  assert.ok(path, 'no path with @');
+  const kit = seeds.hooks({ ...readingWorkflow(text), [path]: `# About ${path}\n` });
   const { run, at } = await kit.start();
   await kit.called('a', { run, at });
   const before = await kit.fire('SessionStart', { source: 'compact' });
@@ -174,6 +167,24 @@ export const requiredReading: Runner = async ({ text }, seeds) => {
   const after = await kit.fire('SessionStart', { source: 'compact' });
   assert.notEqual(lineWith(after.context, text), lineWith(before.context, text));
 };
+
+/** Without `@` it is refused, and the corrected line is accepted. */
+export const readingWithoutSign: Runner = async (sample, seeds) => {
+  const { text } = sample;
+  const project = seeds.project(readingWorkflow(text));
+  const { code, stdout } = await project.run(['validate', 'w']);
+  assert.equal(code, 1);
+  assert.ok(stdout.includes(`@${text}`), stdout);
+  await requiredReading({ ...sample, text: `@${text}` }, seeds);
+};
+
+const readingWorkflow = (path: string): Record<string, string> => ({
+  '.stepfast/workflows/w.yaml': `name: w
+description: W
+required_reading: ["${path}"]
+steps: [{ id: one, type: action, instructions: Do one }]
+`,
+});
 
 const sectionOf = (context: string, heading: string): string =>
   new RegExp(`^${heading}$(.*?)(?=^[A-Z ]+$|$(?![\\s\\S]))`, 'ms').exec(context)?.[1] ?? '';
