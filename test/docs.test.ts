@@ -5,6 +5,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { compileCondition, loadWorkflowFile, workflowJsonSchema } from '../src/definition/index.ts';
 import { plainPlaceholders, taskPlaceholders } from '../src/machine/index.ts';
+import { createTestProject } from '../src/testing/index.ts';
+import { commandsIn, missingLine } from './kit/console-blocks.ts';
 import { schemaKeys } from './kit/schema-keys.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -82,12 +84,34 @@ function load(snippet: Snippet) {
   return loadWorkflowFile(file, { places: [{ kind: 'bundled', directory: bundled }] });
 }
 
-test.each(
-  snippets
-    .filter(({ info }) => !/^(?:result of|mistakes)/.test(info))
-    .map((snippet, index) => [index + 1, snippet] as const),
-)('YAML snippet %i of docs/workflow.md loads without errors and warnings', (_, snippet) => {
-  expect(load(snippet).diagnostics).toEqual([]);
+const workflows = snippets.filter(({ info }) => !/^(?:result of|mistakes)/.test(info));
+
+test.each(workflows.map((snippet, index) => [index + 1, snippet] as const))(
+  'YAML snippet %i of docs/workflow.md loads without errors and warnings, and completes',
+  async (_, snippet) => {
+    expect(load(snippet).diagnostics).toEqual([]);
+    using project = createTestProject({ 'example.yaml': whole(snippet) });
+    const { code, stdout } = await project.run(['dry-run', './example.yaml', '--json']);
+    expect([code, JSON.parse(stdout).status]).toEqual([0, 'complete']);
+  },
+);
+
+test('the commands of docs/workflow.md print what the page shows, for the files that it names', async () => {
+  const files = workflows.filter(({ info }) => info.endsWith('.yaml'));
+  using project = createTestProject(Object.fromEntries(files.map(({ info, text }) => [info, text])));
+  const commands = commandsIn(page);
+  expect(commands.length).toBeGreaterThan(5);
+  for (const shown of commands) {
+    const [program, ...argv] = [...shown.command.matchAll(/"([^"]*)"|(\S+)/g)].map(
+      ([, quoted, plain]) => quoted ?? plain ?? '',
+    );
+    expect(program).toBe('stepfast');
+    const { code, stdout, stderr } = await project.run(argv, { terminal: true, input: ['y'] });
+    expect([code, missingLine(shown, stdout)], `$ ${shown.command}\n${stdout}${stderr}`).toEqual([
+      0,
+      undefined,
+    ]);
+  }
 });
 
 test('the worked example of extends gives what the page says', () => {

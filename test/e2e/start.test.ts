@@ -3,36 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-
-interface Shown {
-  command: string;
-  /** Lines that occur in the output in this order; `…` stands for anything. */
-  output: string[];
-}
-
-/** The `console` blocks of a page: `$ ` begins a command, a here-document belongs to it, the rest is shown output. */
-function commandsIn(page: string): Shown[] {
-  const found: Shown[] = [];
-  for (const [, block = ''] of page.matchAll(/^```console\n([\s\S]*?)^```/gm)) {
-    let until: string | undefined;
-    for (const line of block.split('\n').filter((each) => each !== '')) {
-      const last = found.at(-1);
-      if (until !== undefined && last) {
-        last.command += `\n${line}`;
-        if (line === until) until = undefined;
-      } else if (line.startsWith('$ ')) {
-        found.push({ command: line.slice(2), output: [] });
-        until = /<< '(\w+)'/.exec(line)?.[1];
-      } else last?.output.push(line);
-    }
-  }
-  return found;
-}
-
-const matches = (shown: string, line: string): boolean =>
-  new RegExp(`^${shown.split('…').map(escaped).join('.*')}$`).test(line);
-
-const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+import { commandsIn, missingLine } from '../kit/console-blocks.ts';
 
 test('the tutorial does what it says', () => {
   const directory = mkdtempSync(join(tmpdir(), 'stepfast-start-'));
@@ -57,14 +28,9 @@ test('the tutorial does what it says', () => {
       },
     });
     const outputs = stdout.split(/<<\d+>>\n/);
-    for (const [index, { command, output }] of commands.entries()) {
-      const lines = (outputs[index] ?? '').split('\n').map((line) => line.trimEnd());
-      let from = 0;
-      for (const shown of output) {
-        const at = lines.findIndex((line, number) => number >= from && matches(shown, line));
-        expect(at, `$ ${command}\nshould print: ${shown}\nprinted:\n${lines.join('\n')}`).not.toBe(-1);
-        from = at + 1;
-      }
+    for (const [index, shown] of commands.entries()) {
+      const printed = outputs[index] ?? '';
+      expect(missingLine(shown, printed), `$ ${shown.command}\nprinted:\n${printed}`).toBeUndefined();
     }
   } finally {
     rmSync(directory, { recursive: true, force: true });
