@@ -38,7 +38,7 @@ async function restores(seeds: Seeds, state: StateFile, path: string): Promise<v
   says(context, state);
   const file = join(kit.project.root, path);
   assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), state);
-  await adopts(kit, state);
+  await adopts(kit, state, path);
 }
 
 function filesOf(state: StateFile, path: string): Record<string, string> {
@@ -64,14 +64,19 @@ function says(context: string, { workflow, phase, ...state }: StateFile): void {
   );
 }
 
-/** The run of the file: its phase, and `created_at` as the file has it. */
-async function adopts({ project }: HookKit, { phase, created_at }: StateFile): Promise<void> {
-  const adopted = await project.run(['adopt', '--json']);
+/** The run of the file follows it to the next phase; `created_at` stays. */
+async function adopts({ project, fire }: HookKit, state: StateFile, path: string): Promise<void> {
+  const adopted = await project.run(['adopt']);
   assert.equal(adopted.code, 0, adopted.stderr);
   const { run } = await project.onlyRun();
-  const ours = JSON.parse(readFileSync(join(project.root, '.stepfast/runs', run, 'state.json'), 'utf8'));
-  assert.partialDeepStrictEqual(ours.phase, { current: phase.current, total: phase.total, name: phase.name });
-  assert.equal(Date.parse(ours.created_at), Math.trunc(Date.parse(created_at)));
+  const ours = () =>
+    JSON.parse(readFileSync(join(project.root, '.stepfast/runs', run, 'state.json'), 'utf8'));
+  const { phase, created_at } = ours();
+  assert.partialDeepStrictEqual(phase, state.phase);
+  const next = { ...state.phase, current: state.phase.current + 1, name: 'The next one' };
+  project.write({ [path]: JSON.stringify({ ...state, phase: next }) });
+  await fire('PreCompact', { trigger: 'auto' });
+  assert.partialDeepStrictEqual(ours(), { phase: next, created_at });
 }
 
 const exampleState = (seeds: Seeds): StateFile => JSON.parse(seeds.sample('002/block-6').text);
