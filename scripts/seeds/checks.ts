@@ -75,7 +75,7 @@ export const configuredAt = check(
   artifacts.configuresAt,
 );
 export const phases = check(
-  'started: the prompt comes before its phase; followed to its end',
+  'started: the step before a phase comes first; followed to its end',
   artifacts.phasesFollowed,
 );
 
@@ -86,7 +86,7 @@ export const contextCommand = check(
   tools.contextCommand,
 );
 export const todoTool = check(
-  'called: replaces the list in the file, keeps edits by hand, stays out of the briefing',
+  'called in `spec-feature`: replaces the list in the file, shows edits by hand, stays out of the briefing',
   tools.todoList,
 );
 export const stages = check('run in a project with a live run: stages what it names', shell.stages);
@@ -192,7 +192,7 @@ export const pivot = check(
   window.budgetPivot,
 );
 export const todoFile = check(
-  '`update_todo_list` writes it in the worktree; edits by hand are kept',
+  '`spec-feature` has it in the worktree; edits by hand are shown',
   tools.todoList,
 );
 export const stateFields = check('valid by `schema/state.schema.json`', artifacts.stateFields);

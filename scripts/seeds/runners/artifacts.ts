@@ -94,22 +94,28 @@ export const stateFields: Runner = ({ text }) => {
   assert.doesNotThrow(() => schema.parse({ sessions, context_metadata }));
 };
 
-/** A workflow with the printed phases loads, asks for each prompt before its phase, and completes. */
+interface Phases {
+  phases: Record<string, { pre_steps: { id: string; description: string }[] }>;
+}
+
+/** A workflow with the printed phases: what comes before a phase is done first, and the run completes. */
 export const phasesFollowed: Runner = async ({ text }, seeds) => {
-  const { phases } = JSON.parse(text) as {
-    phases: Record<string, { pre_steps: { id: string; prompt: string }[] }>;
-  };
-  const workflow = { ...JSON.parse(text), id: 'faber', description: 'Faber' };
-  const project = seeds.project({
-    '.stepfast/workflows/faber.json': JSON.stringify(workflow),
-    '.stepfast/workflows/faber.yaml': JSON.stringify(workflow),
-  });
-  const started = await callOurs(project, 'workflow_start', { workflow: 'faber' });
-  assert.equal(started.isError, false, JSON.stringify(started));
-  for (const { prompt } of Object.values(phases).flatMap(({ pre_steps }) => pre_steps))
-    assert.ok(JSON.stringify(started).includes(prompt), JSON.stringify(started));
-  await project.run(['cancel', '--yes', 'over'], { terminal: true, input: ['y'] });
-  assert.notEqual((await follow(project, 'faber')).length, 0);
+  const { phases }: Phases = JSON.parse(text);
+  const order = Object.entries(phases).flatMap(([id, { pre_steps }]) => [
+    ...pre_steps,
+    { id, description: '' },
+  ]);
+  const workflow = { id: 'printed', description: 'As printed', ...JSON.parse(text) };
+  const project = seeds.project({ '.stepfast/workflows/printed.yaml': JSON.stringify(workflow) });
+  const started = await callOurs(project, 'workflow_start', { workflow: 'printed' });
+  assert.equal(started.step, order[0]?.id, JSON.stringify(started));
+  assert.ok(String(started.instructions).includes(order[0]?.description ?? ''));
+  await follow(project, 'printed');
+  const entered = await (await project.onlyRun()).events('position.entered');
+  assert.deepEqual(
+    entered.map(({ step }) => step),
+    order.map(({ id }) => id),
+  );
 };
 
 /** A noted path with placeholders leads to the file, on any machine. */
@@ -245,10 +251,10 @@ export const documented: Runner = ({ text }, seeds) => {
 export const startsWorkflow: Runner = async ({ text }, seeds) => {
   const [, number = ''] = /:run (\d+)$/.exec(text) ?? assert.fail('not a command that starts');
   const project = seeds.project();
-  const started = await callOurs(project, 'workflow_start', { workflow: 'faber', summary: number });
+  const started = await callOurs(project, 'workflow_start', { workflow: 'faber', inputs: { work: number } });
   assert.equal(started.isError, false, JSON.stringify(started));
   assert.equal(started.step, 'frame');
-  assert.equal((await (await project.onlyRun()).state()).summary, number);
+  assert.equal((await (await project.onlyRun()).state()).inputs.work, number);
 };
 
 /** A run that was started on one machine goes on at another: what is restored is shown, and both sessions. */

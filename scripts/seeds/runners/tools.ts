@@ -55,12 +55,13 @@ export const contextCommand: Runner = async ({ text }, seeds) => {
   assert.partialDeepStrictEqual(await boundary(), { action: text.slice(1), ...released });
 };
 
-/** The whole list is replaced, in this file of the worktree; edits by hand are kept, and no prompt has it. */
+/** In the workflow with the document's phases the whole list is replaced, in this file of the worktree; edits by hand are kept, and no prompt has it. */
 export const todoList: Runner = async ({ text }, seeds) => {
   const { text: file } = seeds.sample('003/file-5');
   const tool = text === file ? seeds.sample('003/command-1').text : text;
-  const project = seeds.project({ '.stepfast/workflows/w.yaml': workflow('off') });
-  await callOurs(project, 'workflow_start', { workflow: 'w' });
+  const project = seeds.project();
+  const inputs = { story: 'Sign in with a passkey' };
+  await callOurs(project, 'workflow_start', { workflow: 'spec-feature', inputs });
   for (const content of ['- [ ] first point\n', '- [x] second point\n'])
     assert.equal((await callOurs(project, tool, { content })).isError, false);
   const path = join(project.root, text === tool ? file : text);

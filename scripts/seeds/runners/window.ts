@@ -46,14 +46,16 @@ export const keepsEnds: Runner = async ({ text }) => {
   const window = createContextWindow({ systemPrompt: 'the contract' });
   for (const content of talk(40)) window.append('user', content);
   for (let cycle = 0; cycle < 3; cycle += 1) {
-    window.append('assistant', `answer ${cycle}`);
-    window.append('user', `question ${cycle}`);
+    // Together they are more than a compaction leaves of anything else.
+    const last = [`answer ${cycle} `.repeat(60), `question ${cycle} `.repeat(60)] as const;
+    window.append('assistant', last[0]);
+    window.append('user', last[1]);
     await window.compact(600);
     assert.deepEqual(window.messages()[0], { role: 'system', content: 'the contract' });
-    const last = window.conversation().slice(-2);
+    const kept = window.conversation().slice(-2);
     assert.deepEqual(
-      last.map(({ content }) => content),
-      [`answer ${cycle}`, `question ${cycle}`],
+      kept.map(({ content }) => content),
+      last,
     );
   }
   assert.ok(window.conversation().length < 40);
