@@ -147,6 +147,7 @@ test('the page lists every placeholder, and no other', () => {
     ...taskPlaceholders.map((part) => `task.${part}`),
     'input.NAME',
     'outputs.STEP',
+    'tasks.LOOP',
   ];
   expect(listed.sort()).toEqual(known.map((name) => `{${name}}`).sort());
 });

@@ -102,7 +102,7 @@ export async function printAnswer(
   if (isRefused(reply)) return printRefusal(reply, io, values, name, run);
   const code = ignored ? exit.no : exitFor(reply, gated);
   const view = left ?? (run === undefined ? undefined : await runtime.engine.view(run));
-  const proof = view && reply.status === 'complete' ? proofOf(view.state) : undefined;
+  const proof = view && reply.status === 'complete' ? proofOf(view.definition, view.state) : undefined;
   if (values.json)
     return printJson(
       io,
@@ -135,7 +135,7 @@ export async function printAnswer(
     [exit.pending]: ['cyan', symbols.here] as const,
   }[code] ?? ['green' as const, symbols.done];
   const again = reply.replayed ? '  (repeated call, nothing changed)' : '';
-  const proven = proof ? proofLines(proof, definition, runtime.project.worktree, io) : [];
+  const proven = proof && view ? proofLines(proof, view, runtime.project.worktree, io) : [];
   io.stdout.write(
     `${paint(io.stdout, look, sign)} ${paint(io.stdout, 'bold', printable(reply.run))}  ${reply.status}${again}\n${[...proven, ...lines].join('\n')}\n`,
   );

@@ -1,6 +1,7 @@
 import { findPlaceholders } from '../machine/index.ts';
 import { didYouMean, nearest } from '../suggest.ts';
 import { checkPath } from './check-artifacts.ts';
+import { emptyOutput, type TextPosition, userOf } from './check-outputs.ts';
 import type { Checked } from './check-steps.ts';
 import { compileCondition } from './evaluate-condition.ts';
 import {
@@ -26,14 +27,14 @@ export function checkGates(checked: Checked): void {
   const steps = maps(child(root, 'steps'));
   const last = steps.at(-1);
   const endsWithLoop = textOf(child(last, 'type')) === 'loop';
-  const check = (gate: MapNode, inLoop = false): void => {
+  const check = (gate: MapNode, at: TextPosition): void => {
     checkGate(gate, report);
     checkPath(child(gate, 'exists'), "'exists'", report);
     for (const key of ['read', 'paths', 'writes']) {
       for (const node of items(child(gate, key))) checkPath(node, `'${key}'`, report);
     }
     for (const node of items(child(gate, 'read'))) checkRead(node, report);
-    if (inLoop && isTrue(child(gate, 'rerun')) && namesTask(gate)) {
+    if (at.subSteps && isTrue(child(gate, 'rerun')) && namesTask(gate)) {
       report(
         'error',
         'rerun_of_task',
@@ -42,7 +43,7 @@ export function checkGates(checked: Checked): void {
         "Take 'rerun' away, or name files that belong to no task.",
       );
     }
-    checkCondition(child(gate, 'condition'), checked);
+    checkCondition(child(gate, 'condition'), at, checked);
     if (endsWithLoop && isTrue(child(gate, 'rerun'))) {
       report(
         'error',
@@ -54,13 +55,19 @@ export function checkGates(checked: Checked): void {
     }
   };
   for (const step of steps) {
-    for (const key of ['gate', 'until']) for (const gate of maps(child(step, key))) check(gate);
+    const at = { step: textOf(child(step, 'id')), inGate: true };
+    for (const key of ['gate', 'until']) for (const gate of maps(child(step, key))) check(gate, at);
   }
-  for (const [, { value }] of entries(child(root, 'loops'))) {
-    for (const subStep of maps(value)) for (const gate of maps(child(subStep, 'gate'))) check(gate, true);
+  for (const [id, { value }] of entries(child(root, 'loops'))) {
+    const subSteps = maps(value).flatMap((subStep) => textOf(child(subStep, 'id')) ?? []);
+    const step = userOf(checked, id);
+    for (const subStep of maps(value)) {
+      const at = { step, subSteps, subStep: textOf(child(subStep, 'id')), inGate: true };
+      for (const gate of maps(child(subStep, 'gate'))) check(gate, at);
+    }
   }
   for (const [, { value }] of entries(child(root, 'critical_artifacts'))) {
-    for (const artifact of maps(value)) checkCondition(child(artifact, 'condition'), checked);
+    for (const artifact of maps(value)) checkCondition(child(artifact, 'condition'), {}, checked);
   }
 }
 
@@ -103,7 +110,8 @@ function namesTask(gate: MapNode): boolean {
   return texts.some((text) => findPlaceholders(text).some(({ name }) => name.startsWith('task.')));
 }
 
-function checkCondition(node: Node | undefined, { report, stepIds, inputs }: Checked): void {
+function checkCondition(node: Node | undefined, at: TextPosition, checked: Checked): void {
+  const { report, stepIds, inputs, loops } = checked;
   const source = textOf(node);
   if (node?.kind !== 'scalar' || source === undefined || source.length > 1000) return;
   const condition = compileCondition(source);
@@ -117,8 +125,18 @@ function checkCondition(node: Node | undefined, { report, stepIds, inputs }: Che
     );
     return;
   }
-  for (const [root, name] of condition.paths) {
+  for (const [root, name, ...rest] of condition.paths) {
     if (name === undefined) continue;
+    const whole = [name, ...rest].join('.');
+    const empty = root === 'outputs' ? emptyOutput(whole, at, checked) : undefined;
+    if (empty) {
+      const message = `The condition looks at outputs.${whole}: ${empty.why}`;
+      report('warning', empty.code, node, message, empty.suggestion);
+    }
+    if (root === 'tasks' && !loops.has(name)) {
+      const message = `The condition looks at tasks.${name}, but no loop is named so`;
+      report('warning', 'unknown_loop', node, message, () => didYouMean(name, loops));
+    }
     if (root === 'inputs' && !inputs.has(name)) {
       report(
         'warning',
@@ -128,7 +146,7 @@ function checkCondition(node: Node | undefined, { report, stepIds, inputs }: Che
         () => didYouMean(name, inputs),
       );
     }
-    if (root === 'outputs' && !stepIds.has(name.split('.')[0] ?? '')) {
+    if (root === 'outputs' && !stepIds.has(name.split('.')[0] ?? '') && !at.subSteps?.includes(name)) {
       report(
         'warning',
         'unknown_step',

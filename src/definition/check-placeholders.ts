@@ -1,12 +1,13 @@
 import { findPlaceholders, plainPlaceholders, taskPlaceholders } from '../machine/index.ts';
 import { didYouMean } from '../suggest.ts';
+import { emptyOutput, type TextPosition, userOf } from './check-outputs.ts';
 import type { Checked } from './check-steps.ts';
 import { child, entries, items, maps, type Node, type SourceLocation, textOf } from './yaml-tree.ts';
 
 /** Every text that is expanded when the run reaches it. */
 export function checkPlaceholders(checked: Checked): void {
   const { root } = checked;
-  const expand = (node: Node | undefined, loop?: Loop): void => checkText(node, loop, checked);
+  const expand = (node: Node | undefined, at: TextPosition = {}): void => checkText(node, at, checked);
   for (const key of ['key_reminders', 'required_reading'])
     for (const item of items(child(root, key))) expand(item);
   for (const [, { value }] of entries(child(root, 'variables'))) expand(value);
@@ -15,34 +16,40 @@ export function checkPlaceholders(checked: Checked): void {
     for (const artifact of maps(value))
       for (const key of ['path', 'command', 'description']) expand(child(artifact, key));
   }
-  const checkGates = (gates: Node | undefined, loop?: Loop): void => {
+  const checkGates = (gates: Node | undefined, at: TextPosition): void => {
     for (const gate of maps(gates)) {
-      expand(child(gate, 'exists'), loop);
-      for (const item of items(child(gate, 'read'))) expand(item, loop);
+      expand(child(gate, 'exists'), at);
+      for (const item of items(child(gate, 'read'))) expand(item, at);
       checkCommand(child(gate, 'run'), checked);
     }
   };
   for (const step of maps(child(root, 'steps'))) {
-    expand(child(step, 'instructions'));
-    for (const key of ['gate', 'until']) checkGates(child(step, key));
+    const at = { step: textOf(child(step, 'id')) };
+    expand(child(step, 'instructions'), at);
+    for (const key of ['gate', 'until']) checkGates(child(step, key), at);
   }
-  for (const [, { value }] of entries(child(root, 'loops'))) {
-    const loop = { subSteps: new Set(maps(value).flatMap((subStep) => textOf(child(subStep, 'id')) ?? [])) };
+  for (const [id, { value }] of entries(child(root, 'loops'))) {
+    const subSteps = maps(value).flatMap((subStep) => textOf(child(subStep, 'id')) ?? []);
+    const step = userOf(checked, id);
     for (const subStep of maps(value)) {
-      expand(child(subStep, 'instructions'), loop);
-      checkGates(child(subStep, 'gate'), loop);
+      const at = { step, subSteps, subStep: textOf(child(subStep, 'id')) };
+      expand(child(subStep, 'instructions'), at);
+      checkGates(child(subStep, 'gate'), at);
     }
   }
 }
 
-/** What a text in a loop may name beside the rest: the task, and the outputs of its sub-steps. */
-interface Loop {
-  subSteps: ReadonlySet<string>;
-}
-
-function checkText(node: Node | undefined, loop: Loop | undefined, checked: Checked): void {
+function checkText(node: Node | undefined, at: TextPosition, checked: Checked): void {
   for (const { name, shell, place } of usesIn(node)) {
-    const problem = judge(name, loop, checked);
+    const empty = name.startsWith('outputs.') ? emptyOutput(name.slice(8), at, checked) : undefined;
+    if (empty) {
+      const severity = empty.code === 'loop_output' ? 'error' : 'warning';
+      const message = `{${name}} is always empty: ${empty.why}`;
+      const suggestion = empty.suggestion.replaceAll(/\b(?:tasks|outputs)\.[\w.-]*\w/g, '{$&}');
+      checked.report(severity, empty.code, place, message, suggestion);
+      continue;
+    }
+    const problem = judge(name, at, checked);
     // `${NAME}` is how a shell writes it; an unknown one is left alone when the text is expanded.
     if (problem === undefined || (problem.unknown && shell)) continue;
     const literal = `Write {{${name}}} for literal braces.`;
@@ -62,12 +69,16 @@ interface Problem {
   reference?: boolean;
 }
 
-function judge(name: string, loop: Loop | undefined, { inputs, stepIds }: Checked): Problem | undefined {
+function judge(
+  name: string,
+  { subSteps }: TextPosition,
+  { inputs, stepIds, loops }: Checked,
+): Problem | undefined {
   const [root = '', ...rest] = name.split('.');
   const part = rest.join('.');
   if (plainPlaceholders.some((known) => known === name)) return undefined;
   if (root === 'task' && taskPlaceholders.some((known) => known === part)) {
-    if (loop) return undefined;
+    if (subSteps) return undefined;
     return {
       message: `{${name}} has a value only in the sub-steps of a loop`,
       suggestion: () => 'Move it into a loop.',
@@ -84,17 +95,26 @@ function judge(name: string, loop: Loop | undefined, { inputs, stepIds }: Checke
     };
   }
   if (root === 'outputs' && part !== '') {
-    if (stepIds.has(rest[0] ?? '') || loop?.subSteps.has(part)) return undefined;
+    if (stepIds.has(rest[0] ?? '') || subSteps?.includes(part)) return undefined;
     return {
       message: `{${name}} names a step that does not exist`,
-      suggestion: () => didYouMean(rest[0] ?? '', [...stepIds, ...(loop?.subSteps ?? [])]),
+      suggestion: () => didYouMean(rest[0] ?? '', [...stepIds, ...(subSteps ?? [])]),
+      unknown: false,
+      reference: true,
+    };
+  }
+  if (root === 'tasks' && part !== '') {
+    if (loops.has(part)) return undefined;
+    return {
+      message: `{${name}} names a loop that does not exist`,
+      suggestion: () => didYouMean(part, loops),
       unknown: false,
       reference: true,
     };
   }
   return {
     message: `Unknown placeholder {${shorten(name)}}`,
-    suggestion: () => didYouMean(name, knownNames(name, inputs, stepIds)),
+    suggestion: () => didYouMean(name, knownNames(name, inputs, stepIds, loops)),
     unknown: true,
   };
 }
@@ -104,12 +124,14 @@ function* knownNames(
   name: string,
   inputs: ReadonlySet<string>,
   stepIds: ReadonlySet<string>,
+  loops: ReadonlySet<string>,
 ): Generator<string> {
   yield* plainPlaceholders;
   for (const part of taskPlaceholders) yield `task.${part}`;
   if (!name.includes('.')) return;
   for (const input of inputs) yield `input.${input}`;
   for (const step of stepIds) yield `outputs.${step}`;
+  for (const loop of loops) yield `tasks.${loop}`;
 }
 
 function checkCommand(node: Node | undefined, { report }: Checked): void {
@@ -117,7 +139,7 @@ function checkCommand(node: Node | undefined, { report }: Checked): void {
     const [root = ''] = name.split('.', 1);
     const known =
       plainPlaceholders.some((each) => each === name) ||
-      (name.includes('.') && ['task', 'input', 'outputs'].includes(root));
+      (name.includes('.') && ['task', 'tasks', 'input', 'outputs'].includes(root));
     if (!known || shell) continue;
     report(
       'error',

@@ -4,7 +4,7 @@ import { createCollector } from './diagnostics.ts';
 import { hashDefinition } from './hash-definition.ts';
 import { checkReferences } from './parse.ts';
 import { reportIssues } from './schema-issues.ts';
-import { createSource, type MapNode, type Node, type Source } from './yaml-tree.ts';
+import { createSource, type MapNode, type Node, type Report, type Source } from './yaml-tree.ts';
 
 const deepest = 20;
 const mostNodes = 100_000;
@@ -25,11 +25,17 @@ export function definitionProblem(definition: unknown): string | undefined {
   if (parsed.success && isAdopted(definition)) return undefined;
   const { report, arranged } = createCollector();
   // One problem is all that is answered, so what the schema refuses is not looked at any further.
-  if (parsed.success) checkReferences(root, false, report);
+  if (parsed.success) checkReferences(root, false, allowingOlder(report));
   else reportIssues(root, parsed.error.issues, report);
   const found = arranged('workflow.json').find(({ severity }) => severity === 'error');
   return found?.message ?? (parsed.success ? undefined : 'it is no workflow');
 }
+
+/** What a file is refused for since older runs were pinned. */
+const allowingOlder =
+  (report: Report): Report =>
+  (severity, code, ...rest) =>
+    report(code === 'loop_output' ? 'warning' : severity, code, ...rest);
 
 /** The one definition that no file holds: its only step is told by its source. */
 function isAdopted(definition: unknown): boolean {

@@ -15,6 +15,10 @@ import {
 export interface Checked {
   root: MapNode;
   stepIds: ReadonlySet<string>;
+  /** The type of each step, in their order. */
+  stepTypes: ReadonlyMap<string, string>;
+  /** What `tasks.` may name: loop steps and loops. */
+  loops: ReadonlySet<string>;
   inputs: ReadonlySet<string>;
   report: Report;
   /** An unknown step or input: an error, but a warning in a base, whose heirs may add it. */
@@ -29,6 +33,7 @@ export function checkSteps(checked: Checked): void {
   checkIds(steps, 'Step', report);
   for (const [index, step] of steps.entries()) {
     checkType(step, report);
+    checkRetry(step, report);
     checkAgent(child(step, 'agent'), agents, report);
     const by = child(child(step, 'review'), 'by');
     checkReviewer(by, agents, report);
@@ -38,7 +43,10 @@ export function checkSteps(checked: Checked): void {
   for (const [id, { value }] of entries(child(root, 'loops'))) {
     const subSteps = maps(value);
     checkIds(subSteps, `Loop '${id}' sub-step`, report);
-    for (const subStep of subSteps) checkAgent(child(subStep, 'agent'), agents, report);
+    for (const subStep of subSteps) {
+      checkRetry(subStep, report);
+      checkAgent(child(subStep, 'agent'), agents, report);
+    }
   }
   checkTransitions(order, checked);
   checkInputs(root, report);
@@ -73,7 +81,7 @@ function checkType(step: MapNode, report: Report): void {
     );
   };
   only('n', 'ralph');
-  if (type !== 'loop') only('until', 'ralph');
+  if (type !== 'loop') for (const key of ['until', 'on_exhausted']) only(key, 'ralph');
   only('parallel', 'loop');
   only('loop', 'loop');
   if (type === 'ralph' && !step.entries.has('n')) {
@@ -85,11 +93,20 @@ function checkType(step: MapNode, report: Report): void {
       'Write n: and how many iterations it has.',
     );
   }
+  if (type === 'ralph' && step.entries.has('on_exhausted') && !has(step, 'until')) {
+    report(
+      'error',
+      'without_until',
+      keyLocation(step, 'on_exhausted'),
+      `Step '${id}' has 'on_exhausted' without 'until'`,
+      "Write until: and what must hold, or take 'on_exhausted' away.",
+    );
+  }
   if ((type === 'action' || type === 'ralph') && !has(step, 'instructions')) {
     report('error', 'missing_key', step, `Step '${id}' needs 'instructions'`, 'Say what the agent is to do.');
   }
   if (type !== 'loop') return;
-  for (const key of ['gate', 'review', 'until', 'on_fail', 'attempts', 'read_only']) {
+  for (const key of ['gate', 'review', 'until', 'on_exhausted', 'on_fail', 'attempts', 'read_only']) {
     if (!step.entries.has(key)) continue;
     report(
       'error',
@@ -99,6 +116,12 @@ function checkType(step: MapNode, report: Report): void {
       `Put ${key === 'gate' ? 'gates' : `'${key}'`} on its sub-steps, or add a step after the loop.`,
     );
   }
+}
+
+function checkRetry(step: MapNode, report: Report): void {
+  if (child(step, 'on_fail')?.kind !== 'map' || !step.entries.has('attempts')) return;
+  const advice = "Take 'attempts' away: retry: is the number.";
+  report('error', 'attempts_twice', keyLocation(step, 'attempts'), "'on_fail' says the attempts", advice);
 }
 
 /** Has the key, or one that is its misspelling: that is reported by itself. */

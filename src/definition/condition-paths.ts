@@ -1,12 +1,12 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { didYouMean, nearest } from '../suggest.ts';
 
-const roots = ['inputs', 'outputs', 'task', 'iteration', 'state'] as const;
+const roots = ['inputs', 'outputs', 'tasks', 'task', 'iteration', 'state'] as const;
 
-/** One place of an expression that reads the context; `presence` stands for `has(path)`. */
+/** One place of an expression that reads the context: `presence` is `has(path)`, `truth` a path where a truth value belongs. */
 export interface Reading {
   path: string[];
-  presence: boolean;
+  as: 'value' | 'presence' | 'truth';
   start: number;
   end: number;
 }
@@ -33,7 +33,7 @@ export function analyse(ast: ASTNode): Analysis {
   const readings: Reading[] = [];
   let comprehension = false;
   try {
-    walk(ast, []);
+    walk(ast, [], 'truth');
   } catch (error) {
     if (error instanceof Refused) return error.problem;
     throw error;
@@ -41,10 +41,10 @@ export function analyse(ast: ASTNode): Analysis {
   readings.sort((a, b) => a.start - b.start);
   return { ok: true, readings, comprehension };
 
-  function walk(node: ASTNode, locals: readonly string[]): void {
+  function walk(node: ASTNode, locals: readonly string[], as: 'value' | 'truth' = 'value'): void {
     const path = staticPath(node, locals);
     if (path !== undefined) {
-      readings.push({ path, presence: false, start: node.start, end: node.end });
+      readings.push({ path, as, start: node.start, end: node.end });
       return;
     }
     switch (node.op) {
@@ -64,8 +64,19 @@ export function analyse(ast: ASTNode): Analysis {
         walk(node.args[0], locals);
         return;
       case '!_':
+        walk(node.args, locals, 'truth');
+        return;
       case '-_':
         walk(node.args, locals);
+        return;
+      case '&&':
+      case '||':
+        for (const each of node.args) walk(each, locals, 'truth');
+        return;
+      case '?:':
+        walk(node.args[0], locals, 'truth');
+        walk(node.args[1], locals, as);
+        walk(node.args[2], locals, as);
         return;
       case 'map':
         for (const [key, value] of node.args) {
@@ -83,7 +94,7 @@ export function analyse(ast: ASTNode): Analysis {
       refuse(node.start, `A condition cannot call ${name}()`, advice(name, functions));
     const path = name === 'has' && args[0] !== undefined ? staticPath(args[0], locals) : undefined;
     if (path !== undefined && path.length > 1) {
-      readings.push({ path, presence: true, start: node.start, end: node.end });
+      readings.push({ path, as: 'presence', start: node.start, end: node.end });
       return;
     }
     for (const each of args) walk(each, locals);
@@ -114,7 +125,7 @@ export function analyse(ast: ASTNode): Analysis {
       );
     }
     comprehension = true;
-    for (const each of rest) walk(each, [first.args]);
+    for (const each of rest) walk(each, [first.args], name === 'map' ? 'value' : 'truth');
   }
 }
 

@@ -6,16 +6,34 @@ export interface Budget {
 
 const maxDepth = 32;
 
-/** The value at a path of own properties; undefined where it ends early. */
+/**
+ * The value at a path of own properties; undefined where it ends early. At its end, `length` is the size of a text or a
+ * list, and 0 where that is missing. An output may also be named by its whole key.
+ */
 export function readPath(value: unknown, path: readonly string[]): unknown {
-  let at = value;
-  for (const part of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, part)) return undefined;
-    if (Array.isArray(at) && part === 'length') return undefined;
-    at = Reflect.get(at, part);
+  const [root, ...rest] = path;
+  if (root === 'outputs' && rest.length > 0) {
+    const outputs = ownValue(value, root);
+    const found = ownValue(outputs, rest.join('.'));
+    if (found !== undefined) return found;
+    if (rest.at(-1) !== 'length') return follow(outputs, rest.join('.').split('.'));
   }
-  return at;
+  const last = path.at(-1);
+  if (last !== 'length' || path.length < 2) return follow(value, path);
+  const measured = readPath(value, path.slice(0, -1));
+  if (typeof measured === 'string' || Array.isArray(measured)) return measured.length;
+  return measured === undefined || measured === null ? 0 : ownValue(measured, last);
 }
+
+const follow = (value: unknown, path: readonly string[]): unknown => path.reduce(ownValue, value);
+
+const ownValue = (value: unknown, part: string): unknown =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.hasOwn(value, part) &&
+  !(Array.isArray(value) && part === 'length')
+    ? Reflect.get(value, part)
+    : undefined;
 
 /** A deep copy of own JSON values without prototypes, whole numbers as CEL's int; undefined when the budget is spent. */
 export function copyValue(value: unknown, budget: Budget, depth = 0): unknown {

@@ -57,6 +57,55 @@ describe('a condition', () => {
     expect(evaluate('state.s === "it\\"s === x"', { state: { s: 'it"s === x' } })).toBe(true);
   });
 
+  const artifacts = (spec_path: unknown) => ({ state: { artifacts: { spec_path } } });
+
+  test.each<[string, boolean, ConditionContext]>([
+    ['$.artifacts.spec_path', true, artifacts('a.md')],
+    ['$.artifacts.spec_path', false, {}],
+    ['$.artifacts.spec_path != null && "$.x" != "state.x"', true, artifacts('a.md')],
+    ['state.artifacts.spec_path', true, artifacts('a.md')],
+    ['state.artifacts.spec_path', false, artifacts('')],
+    ['state.artifacts.spec_path', false, artifacts(null)],
+    ['!!state.artifacts.spec_path', true, artifacts('a.md')],
+    ['!!state.artifacts.spec_path', false, {}],
+    ['!state.artifacts.spec_path', true, {}],
+    ['!!(state.x)', true, { state: { x: 1 } }],
+    ['state.x && (state.y || inputs.z)', true, { state: { x: 'a' }, inputs: { z: 2 } }],
+    ['state.x ? state.y : state.z', true, { state: { z: 'a' } }],
+    ['state.x == "a" ? state.y : false', false, { state: { x: 'a', y: 0 } }],
+    ['state.list.length > 0', true, { state: { list: [1] } }],
+    ['state.list.length > 0', false, { state: { list: [] } }],
+    ['state.list.length > 0', false, {}],
+    ['state.list.length', false, {}],
+    ['state.text.length == 3', true, { state: { text: 'abc' } }],
+    ['state.box.length == 7', true, { state: { box: { length: 7 } } }],
+    ['inputs.list.all(item, state.x && item > 0)', true, { inputs: { list: [1] }, state: { x: 'a' } }],
+  ])('M7: %s gives %s', (source, expected, context) => {
+    expect(evaluate(source, context)).toBe(expected);
+  });
+
+  test('M7: the offset of a mistake after $ is that of the file', () => {
+    expect(refusal('$.a == 1 && $.b == 2 && stat.x == 1')).toMatchObject({ offset: 24 });
+    expect(refusal('$.a === 1 && 1 + "a" == 2')).toMatchObject({ offset: 13 });
+    expect(refusal('$ == null')).toBeDefined();
+  });
+
+  test('A4: the tasks of a loop are a list', () => {
+    const tasks = {
+      build: [
+        { id: 'a', title: 'A', status: 'done', output: 'all ok' },
+        { id: 'b', title: 'B', status: 'failed', output: null },
+      ],
+    };
+    expect(evaluate('size(tasks.build) == 2 && tasks.build.length == 2', { tasks })).toBe(true);
+    expect(evaluate('tasks.build.all(t, t.status == "done")', { tasks })).toBe(false);
+    expect(evaluate('tasks.build.exists(t, t.status == "failed")', { tasks })).toBe(true);
+    expect(evaluate('tasks.build[0].output.contains("ok")', { tasks })).toBe(true);
+    expect(evaluate('tasks.other == null', { tasks })).toBe(true);
+    const many = { build: Array.from({ length: 1_900 }, () => tasks.build[0]) };
+    expect(evaluate('tasks.build.all(t, t.status == "done")', { tasks: many })).toBe(true);
+  });
+
   test('values of different kinds are unequal, not an error', () => {
     expect(evaluate('state.a == "1"', { state: { a: 1 } })).toBe(false);
     expect(evaluate('state.a == state.b', { state: { a: [1], b: { a: 1 } } })).toBe(false);
@@ -80,8 +129,7 @@ describe('a condition', () => {
         return error;
       }
     };
-    expect(failure('state.x', { state: { x: 1 } })).toBeInstanceOf(StepfastError);
-    expect(failure('state.x', { state: { x: 1 } })).toMatchObject({ code: 'condition_failed' });
+    expect(failure('size(state.x) > 0', {})).toBeInstanceOf(StepfastError);
     expect(failure('state.x > 3', {})).toMatchObject({
       code: 'condition_failed',
       message: expect.stringContaining('"state.x > 3"'),
@@ -107,7 +155,7 @@ describe('a condition reaches nothing but own values', () => {
 
   test('elements of lists and text have no properties either', () => {
     expect(
-      evaluate('state.list.length == null && state.text.length == null', { state: { list: [1], text: 'a' } }),
+      evaluate('state.list.length.x == null && state.text.at == null', { state: { list: [1], text: 'a' } }),
     ).toBe(true);
     expect(evaluate('state.list.exists(i, has(i.constructor))', { state: { list: [{}] } })).toBe(false);
   });

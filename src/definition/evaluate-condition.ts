@@ -7,6 +7,8 @@ import { type Budget, copyValue, readPath } from './condition-values.ts';
 export interface ConditionContext {
   inputs?: unknown;
   outputs?: unknown;
+  /** Lists of `{ id, title, status, output }`, by loop. */
+  tasks?: unknown;
   task?: unknown;
   iteration?: number;
   /** The run's `state.json`. */
@@ -57,9 +59,10 @@ function environments(): Environments {
 }
 
 /**
- * Compiles a CEL expression over `inputs`, `outputs`, `task`, `iteration` and `state`; never throws. Every path that the
- * expression reads is taken out of it and becomes a variable, whose value is looked up here: own properties only, null
- * where something is missing. So the library never sees an object that it could climb out of.
+ * Compiles a CEL expression over `inputs`, `outputs`, `tasks`, `task`, `iteration` and `state`; never throws. Every path
+ * that the expression reads is taken out of it and becomes a variable, whose value is looked up here: own properties
+ * only, null where something is missing, its truth as in JavaScript where a truth value belongs. So the library never
+ * sees an object that it could climb out of.
  */
 export function compileCondition(source: string): Condition | ConditionProblem {
   if (source.length > maxLength) {
@@ -67,13 +70,13 @@ export function compileCondition(source: string): Condition | ConditionProblem {
   }
   try {
     const { outline, program } = environments();
-    const expression = readStrictOperators(source);
+    const expression = readJavaScript(source);
     const analysis = analyse(outline.parse(expression).ast);
-    if (!analysis.ok) return analysis;
+    if (!analysis.ok) return { ...analysis, offset: offsetIn(source, analysis.offset) };
     const { readings, comprehension } = analysis;
     const parsed = program.parse(substitute(expression, readings));
     const checked = parsed.check();
-    if (!checked.valid) return problem(checked.error);
+    if (!checked.valid) return problem(source, checked.error);
     if (checked.type !== 'bool' && checked.type !== 'dyn') {
       return {
         ok: false,
@@ -87,7 +90,7 @@ export function compileCondition(source: string): Condition | ConditionProblem {
       evaluate: (context) => run(source, parsed, lookUp(source, readings, context, comprehension)),
     };
   } catch (error) {
-    return problem(error);
+    return problem(source, error);
   }
 }
 
@@ -121,13 +124,14 @@ function lookUp(
     nodes: comprehension ? 2_000 : 20_000,
     characters: comprehension ? 100_000 : 4_000_000,
   };
-  for (const [index, { path, presence }] of readings.entries()) {
+  const taskBudget: Budget = { nodes: 10_000, characters: 2_000_000 };
+  for (const [index, { path, as }] of readings.entries()) {
     const found = readPath(context, path);
-    if (presence) {
-      values[variable(index)] = found !== undefined && found !== null;
+    if (as !== 'value') {
+      values[variable(index)] = as === 'truth' ? Boolean(found) : found !== undefined && found !== null;
       continue;
     }
-    const value = copyValue(found, budget);
+    const value = copyValue(found, path[0] === 'tasks' ? taskBudget : budget);
     if (value === undefined) throw failed(source, `${path.join('.')} is too large to be looked at`);
     values[variable(index)] = value;
   }
@@ -156,22 +160,36 @@ function substitute(expression: string, readings: readonly Reading[]): string {
   return result + expression.slice(from);
 }
 
-/** `===` and `!==` become `==` and `!=` and a space, except in text. */
-function readStrictOperators(source: string): string {
-  return source.replaceAll(
-    /'''(?:\\.|[^\\])*?'''|"""(?:\\.|[^\\])*?"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|===|!==/gs,
-    (match) => (match === '===' ? '== ' : match === '!==' ? '!= ' : match),
-  );
+const spelledOtherwise =
+  /'''(?:\\.|[^\\])*?'''|"""(?:\\.|[^\\])*?"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|===|!==|(?<![\w.$])\$(?=\.)/gs;
+const spellings = new Map([
+  ['===', '== '],
+  ['!==', '!= '],
+  ['$', 'state'],
+]);
+
+/** Outside of texts, `===` and `!==` become `==` and `!=` with a space, and `$.` becomes `state.`. */
+const readJavaScript = (source: string): string =>
+  source.replaceAll(spelledOtherwise, (match) => spellings.get(match) ?? match);
+
+/** The place in the source of an offset in what `readJavaScript` made of it. */
+function offsetIn(source: string, offset: number): number {
+  let longer = 0;
+  for (const match of source.matchAll(spelledOtherwise)) {
+    if (match.index + longer >= offset) break;
+    longer += (spellings.get(match[0]) ?? match[0]).length - match[0].length;
+  }
+  return Math.max(0, offset - longer);
 }
 
-function problem(error: unknown): ConditionProblem {
+function problem(source: string, error: unknown): ConditionProblem {
   if (error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError) {
     const message = error.summary.replace(/_\d+/g, 'value');
     const suggestion = 'Conditions are CEL: && || ! == != and names without braces.';
     return {
       ok: false,
       message: `The condition is not valid: ${message}`,
-      offset: error.range?.start ?? 0,
+      offset: offsetIn(source, error.range?.start ?? 0),
       suggestion,
     };
   }

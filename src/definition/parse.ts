@@ -12,6 +12,7 @@ import { createCollector, type Diagnostic } from './diagnostics.ts';
 import { hashDefinition } from './hash-definition.ts';
 import { type FindBase, mergeExtends } from './merge-extends.ts';
 import { isLimit, reportIssues } from './schema-issues.ts';
+import { artifactDefaults, stepDefaults, subStepDefaults } from './write-defaults.ts';
 import { readTree } from './yaml.ts';
 import {
   child,
@@ -75,10 +76,18 @@ function resolve(text: string, options: ParseOptions, report: Report): Definitio
 
 /** What spans several keys; answers which loop each loop step goes over. */
 export function checkReferences(root: MapNode, base: boolean, report: Report): Map<string, string> {
-  const steps = maps(child(root, 'steps'));
+  const types = maps(child(root, 'steps')).flatMap((step): [string, string][] => {
+    const id = textOf(child(step, 'id'));
+    return id === undefined ? [] : [[id, textOf(child(step, 'type')) ?? '']];
+  });
   const checked: Checked = {
     root,
-    stepIds: new Set(steps.map((step) => textOf(child(step, 'id'))).filter((id) => id !== undefined)),
+    stepIds: new Set(types.map(([id]) => id)),
+    stepTypes: new Map(types),
+    loops: new Set([
+      ...types.flatMap(([id, type]) => (type === 'loop' ? id : [])),
+      ...entries(child(root, 'loops')).map(([id]) => id),
+    ]),
     inputs: new Set(entries(child(root, 'inputs')).map(([name]) => name)),
     report,
     reference: base ? (_, ...rest) => report('warning', ...rest) : report,
@@ -142,6 +151,7 @@ function complete(
     description,
     loops,
     steps = [],
+    critical_artifacts: artifacts,
     ...rest
   } = authored;
   if (name === undefined) return undefined;
@@ -149,21 +159,21 @@ function complete(
     name,
     description: description ?? name,
     ...rest,
-    ...(loops === undefined ? {} : { loops: withoutAfter(loops) }),
+    ...(artifacts === undefined ? {} : { critical_artifacts: artifactDefaults(artifacts) }),
+    ...(loops === undefined ? {} : { loops: resolvedLoops(loops) }),
     steps: steps.map(({ after: _after, ...step }) => {
       const loop = step.type === 'loop' ? loopOf.get(step.id) : undefined;
-      return {
-        ...step,
-        ...(loop === undefined ? {} : { loop }),
-        ...(step.type === 'ralph' ? { n: step.n ?? 1 } : {}),
-      };
+      return { ...stepDefaults(step), ...(loop === undefined ? {} : { loop }) };
     }),
   };
 }
 
 /** `after` has done its work when the lists are merged. */
-function withoutAfter(loops: NonNullable<Authored['loops']>): NonNullable<Definition['loops']> {
+function resolvedLoops(loops: NonNullable<Authored['loops']>): NonNullable<Definition['loops']> {
   return Object.fromEntries(
-    Object.entries(loops).map(([id, subSteps]) => [id, subSteps.map(({ after: _, ...subStep }) => subStep)]),
+    Object.entries(loops).map(([id, subSteps]) => [
+      id,
+      subSteps.map(({ after: _, ...subStep }) => subStepDefaults(subStep)),
+    ]),
   );
 }

@@ -86,7 +86,11 @@ function reportIssue(root: MapNode, issue: Issue, report: Report): void {
       );
       return;
     }
-    case 'invalid_union':
+    case 'invalid_union': {
+      const meant = branchOf(issue, found.node);
+      for (const each of meant ?? [])
+        reportIssue(root, { ...each, path: [...issue.path, ...each.path] }, report);
+      if (meant) return;
       report(
         'error',
         'wrong_type',
@@ -94,6 +98,7 @@ function reportIssue(root: MapNode, issue: Issue, report: Report): void {
         `${subject} must be a text, a number, true or false, got ${show(found.node)}`,
       );
       return;
+    }
     case 'too_small':
     case 'too_big':
       report('error', 'out_of_range', found.node, `${subject} ${range(issue)}`);
@@ -105,6 +110,14 @@ function reportIssue(root: MapNode, issue: Issue, report: Report): void {
       report('error', 'wrong_value', found.node, `${subject} is not valid`);
   }
 }
+
+/** What the schema says to a word, or to a map, where it takes either. */
+const branchOf = ({ errors }: z.core.$ZodIssueInvalidUnion, { kind }: Node): Issue[] | undefined =>
+  kind === 'map'
+    ? errors.find((issues) =>
+        issues.some(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
+      )
+    : errors.find((issues) => issues.some(({ code }) => code === 'invalid_value'));
 
 /** The key is there in another spelling, which is reported by itself. */
 function misspelt(node: Node, path: Path): boolean {
@@ -265,5 +278,8 @@ function keysAt(path: Path): string[] {
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
 }
 
-const unwrap = (schema: z.core.$ZodType): z.core.$ZodType =>
-  schema instanceof z.ZodExactOptional ? unwrap(schema.unwrap()) : schema;
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodExactOptional) return unwrap(schema.unwrap());
+  if (!(schema instanceof z.ZodUnion)) return schema;
+  return schema.options.find((option) => option instanceof z.ZodObject) ?? schema;
+}

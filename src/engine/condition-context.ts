@@ -1,22 +1,45 @@
 import { type ConditionContext, compileCondition } from '../definition/index.ts';
-import type { Cursor } from '../machine/index.ts';
+import {
+  type Cursor,
+  type Definition,
+  loopIdOf,
+  outputKey,
+  type State,
+  type Text,
+  taskSummaries,
+} from '../machine/index.ts';
 import { type Loaded, projectState } from '../store/index.ts';
 import type { Engine } from './engine.ts';
 
 /** What conditions look at; long outputs are read whole only where one of them asks. */
 export async function conditionContext(
   engine: Engine,
-  { run, definition, state }: Loaded,
+  view: Loaded,
   expressions: readonly string[],
   cursor?: Cursor,
 ): Promise<ConditionContext> {
   if (expressions.length === 0) return {};
   const isAsked = outputsAsked(expressions, cursor);
+  const texts: [string, string][] = [];
+  for (const [key, text] of outputsAt(view.state, cursor))
+    if (isAsked(key)) texts.push([key, await engine.text(view.run, text)]);
+  return contextOf(view, texts, cursor);
+}
+
+/** The outputs of the run, with that of the position whose gates run. */
+export function outputsAt({ outputs }: State, cursor?: Cursor): [key: string, text: Text][] {
+  const texts = Object.entries(outputs).map(([key, { text }]): [string, Text] => [key, text]);
+  return cursor?.checking ? [...texts, [outputKey(cursor.path), cursor.checking.output]] : texts;
+}
+
+/** The same from texts that are at hand. */
+export function contextOf(
+  { definition, state }: Pick<Loaded, 'definition' | 'state'>,
+  texts: readonly (readonly [key: string, text: string])[],
+  cursor?: Cursor,
+): ConditionContext {
   const outputs: Record<string, unknown> = {};
-  const texts = Object.entries(state.outputs).map(([key, { text }]) => [key, text] as const);
-  const own = cursor?.checking ? [[cursor.path.replaceAll('/', '.'), cursor.checking.output] as const] : [];
-  for (const [key, text] of [...texts, ...own])
-    if (isAsked(key)) put(outputs, key.split('.'), await engine.text(run, text));
+  for (const [key, text] of texts) put(outputs, key.split('.'), text);
   const { task, step = '', iteration } = cursor ?? {};
   // In a loop a sub-step's name means the same task's.
   const siblings = task === undefined ? undefined : dig(outputs, [step, task]);
@@ -24,11 +47,33 @@ export async function conditionContext(
     task === undefined ? undefined : Object.values(state.tasks).find(({ byId }) => Object.hasOwn(byId, task));
   return {
     inputs: state.inputs,
-    outputs: { ...outputs, ...(typeof siblings === 'object' ? siblings : {}) },
+    outputs: withRounds(definition, { ...outputs, ...(isTree(siblings) ? siblings : {}) }),
+    tasks: tasksOf(definition, state),
     ...(task === undefined ? {} : { task: list?.byId[task] }),
     ...(iteration === undefined ? {} : { iteration }),
     state: projectState(definition, state),
   };
+}
+
+function tasksOf(definition: Definition, state: State): Tree {
+  const tasks: Tree = {};
+  for (const step of definition.steps) {
+    const list = step.type === 'loop' ? taskSummaries(definition, state, step.id) : undefined;
+    for (const name of list ? new Set([loopIdOf(step), step.id]) : []) define(tasks, name, list);
+  }
+  return tasks;
+}
+
+/** The name of a ralph step means its last round; each round keeps its own key. */
+function withRounds({ steps }: Definition, outputs: Tree): Tree {
+  for (const { id, type } of steps) {
+    const rounds = type === 'ralph' ? dig(outputs, [id]) : undefined;
+    if (!isTree(rounds)) continue;
+    for (const [round, text] of Object.entries(rounds)) define(outputs, `${id}.${round}`, text, false);
+    // Whole numbers are listed in their order.
+    define(outputs, id, Object.values(rounds).at(-1));
+  }
+  return outputs;
 }
 
 /** A run may have megabytes of outputs: only those are read that an expression names. */
@@ -38,7 +83,7 @@ function outputsAsked(expressions: readonly string[], cursor: Cursor | undefined
     return condition.ok ? condition.paths.filter(([root]) => root === 'outputs') : [];
   });
   const all = paths.some(([, name]) => name === undefined);
-  const names = new Set(paths.map(([, name]) => name));
+  const names = new Set(paths.map(([, name]) => name?.split('.', 1)[0]));
   const task = cursor?.task === undefined ? undefined : `${cursor.step}.${cursor.task}.`;
   return (key) =>
     all ||
@@ -70,6 +115,6 @@ function dig(target: unknown, path: readonly string[]): unknown {
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
 
 /** Ids are an agent's own words: `__proto__` is one of them. */
-const define = (target: Tree, key: string, value: unknown): void => {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+const define = (target: Tree, key: string, value: unknown, enumerable = true): void => {
+  Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true });
 };

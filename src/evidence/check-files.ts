@@ -4,6 +4,8 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 export interface FileCheck {
   pass: boolean;
   why?: string;
+  /** Neither true nor false. */
+  undecided?: true;
 }
 
 /** Whether the path exists inside the worktree, also after resolving symbolic links. */

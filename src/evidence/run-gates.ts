@@ -132,8 +132,12 @@ function withTree(receipt: GateResult, before: CoveredTrees, after: CoveredTrees
 
 async function check(request: GatesRequest, gate: Gate, index: number): Promise<Omit<GateResult, 'gate'>> {
   if (gate.run !== undefined) return checkCommand(request, gate.run, gate.timeout ?? defaultSeconds, index);
-  const { pass, why } = await checkValue(request, gate);
-  return { pass, ...(why === undefined ? {} : { tail: truncateToTail(why, tailBytes) }) };
+  const { pass, why, undecided } = await checkValue(request, gate);
+  return {
+    pass,
+    ...(undecided && { undecided }),
+    ...(why === undefined ? {} : { tail: truncateToTail(why, tailBytes) }),
+  };
 }
 
 async function checkValue(request: GatesRequest, gate: Gate): Promise<FileCheck> {

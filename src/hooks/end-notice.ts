@@ -1,3 +1,4 @@
+import { endedUnproven, parseHandle } from '../machine/index.ts';
 import { runEndedText } from '../messages/index.ts';
 import { createEndNotices } from '../runtime/index.ts';
 import type { HookEvent } from './hook-event.ts';
@@ -9,7 +10,9 @@ export async function endNotice({ input, context, key }: HookEvent): Promise<str
   const view = run === undefined ? undefined : await context.engine.view(run);
   if (!view) return undefined;
   const { definition, state } = view;
-  const receipts = Object.values(state.outputs).flatMap((output) => output.receipts);
+  const outputs = Object.values(state.outputs);
+  const receipts = outputs.flatMap((output) => output.receipts);
+  const unproven = outputs.filter((output) => endedUnproven(definition, output));
   const checks = new Set(receipts.filter(({ pass }) => pass).map(({ what }) => what));
   const events = (await context.engine.entries(view.run)).flatMap((entry) => entry.events);
   return runEndedText({
@@ -17,6 +20,7 @@ export async function endNotice({ input, context, key }: HookEvent): Promise<str
     status: state.status,
     reason: state.reason,
     checks: [...checks],
+    unproven: unproven.map(({ at }) => parseHandle(at)?.path.split('/', 1)[0] ?? ''),
     caught: events.filter((event) => event.type === 'gates.finished' && !event.pass).length,
   });
 }

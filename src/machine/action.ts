@@ -37,6 +37,8 @@ export type Wait = { do: 'wait'; at?: string } & (
       by: 'person' | { agent: string };
       /** Approval leaves this loop without tasks. */
       leaves?: string;
+      /** Approval accepts this ralph step although its `until` does not hold. */
+      exhausted?: string;
       /** The reader did the work under review. */
       ownWork?: true;
       /** Hooks report which subagent calls, so a subagent counts as another reviewer. */

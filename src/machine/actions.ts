@@ -89,7 +89,8 @@ function reviewAction(
   const at = formatHandle(state.run, cursor.path, cursor.visit);
   if (waiting.by === 'human') {
     const leaves = awaitsTasks(definition, cursor) ? { leaves: cursor.step } : {};
-    return { do: 'wait', for: 'review', by: 'person', at, ...leaves };
+    const exhausted = waiting.exhausted ? { exhausted: cursor.step } : {};
+    return { do: 'wait', for: 'review', by: 'person', at, ...leaves, ...exhausted };
   }
   const ownWork = session !== undefined && waiting.session === session;
   const witnessed = session !== undefined && own(state.sessions, session)?.witness !== undefined;

@@ -3,7 +3,7 @@ import { unfinishedSource } from './adopt.ts';
 import { type Batch, defined } from './batch.ts';
 import { passBoundary } from './boundary.ts';
 import { failPosition } from './flow.ts';
-import { accept, gatesAt, interrupt, requestGates } from './gates.ts';
+import { accept, gatesAt, interrupt, maxReason, requestGates } from './gates.ts';
 import { parseHandle } from './handle.ts';
 import { belongsToCaller, locate, repeatsAdvance, repeatsFail } from './locate.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
@@ -11,7 +11,6 @@ import { type Cursor, sameText } from './state.ts';
 import { awaitsTasks, workAt } from './steps.ts';
 
 const maxOutputBytes = 256 * 1024;
-const maxReason = 2000;
 
 /** Without events and without a refusal, the status is the answer. */
 export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | undefined {
@@ -28,6 +27,7 @@ export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | 
   }
   const refusal = passBoundary(batch, found, at !== undefined) ?? notReady(batch, found, command);
   if (refusal) return refusal;
+  if (blockedBy(batch, found, command)) return undefined;
   const gates = gatesAt(batch, found);
   if (gates.length > 0) requestGates(batch, found, gates, output);
   else accept(batch, found, output, { receipts: [], ...defined({ tree: command.tree }) }, command.session);
@@ -44,6 +44,7 @@ export function check(batch: Batch, command: CommandOf<'check'>): Refusal | unde
   if (found.checking && !interrupt(batch, found, command)) return stillChecking(batch.at(found));
   const refusal = passBoundary(batch, found, true) ?? notReady(batch, found, command);
   if (refusal) return refusal;
+  if (blockedBy(batch, found, command)) return undefined;
   const gates = gatesAt(batch, found);
   if (gates.length > 0) requestGates(batch, found, gates, output, { onPass: stay ? 'stay' : 'advance' });
   return undefined;
@@ -99,13 +100,19 @@ function notReady(
   if (awaitsTasks(batch.definition, cursor)) return refuse('needs_tasks', { step: cursor.step }, { at });
   const unfinished = unfinishedSource(batch.state);
   if (unfinished) return refuse('unfinished', unfinished, { at });
-  if ('missing' in command && command.missing?.length)
-    return refuse('missing_artifact', { at, missing: command.missing }, { at });
+  if (command.missing?.length) return refuse('missing_artifact', { at, missing: command.missing }, { at });
   const readOnly = workAt(batch.definition, cursor).read_only === true;
   if (readOnly && cursor.tree !== undefined && command.tree !== undefined && cursor.tree !== command.tree) {
     return refuse('tree_changed', { at, why: 'read_only' }, { at });
   }
   return undefined;
+}
+
+/** Whether a required artifact is needed cannot be decided: a person must know. */
+function blockedBy(batch: Batch, cursor: Cursor, { undecided }: CommandOf<'advance' | 'check'>): boolean {
+  if (undecided === undefined) return false;
+  batch.emit('position.blocked', { at: batch.at(cursor), reason: undecided.slice(0, maxReason) });
+  return true;
 }
 
 function badOutput(output: Text): Refusal | undefined {

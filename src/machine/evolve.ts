@@ -198,6 +198,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
           since: event.now,
           ...(event.tree === undefined ? {} : { tree: event.tree }),
           ...(event.session === undefined ? {} : { session: event.session }),
+          ...(event.exhausted && { exhausted: event.exhausted }),
         },
       }));
     case 'review.decided':

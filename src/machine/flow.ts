@@ -10,6 +10,7 @@ import {
   firstReady,
   loopIdOf,
   parallelOf,
+  retryOf,
   stepIndex,
   stepOf,
   subStepsOf,
@@ -136,9 +137,12 @@ export function complete(
 /** Whether this is the last iteration, or its `until` gates passed. */
 export function endsRalph(batch: Batch, cursor: Cursor, receipts: Receipt[]): boolean {
   const step = stepOf(batch.definition, cursor.step);
+  return untilHolds(receipts) || (cursor.iteration ?? 1) >= (step.n ?? 1);
+}
+
+export function untilHolds(receipts: readonly Receipt[]): boolean {
   const until = receipts.filter((receipt) => receipt.role === 'until');
-  const held = until.length > 0 && until.every((receipt) => receipt.pass);
-  return held || (cursor.iteration ?? 1) >= (step.n ?? 1);
+  return until.length > 0 && until.every((receipt) => receipt.pass);
 }
 
 /** `on_fail` decides; a position without one waits for a person. */
@@ -147,10 +151,10 @@ export function failPosition(batch: Batch, cursor: Cursor, reason: string): void
   const work = workAt(batch.definition, cursor);
   const session = batch.worker;
   batch.emit('position.failed', { at, reason, ...defined({ session }) });
-  const failures = cursor.failures + 1;
-  if (work.on_fail === 'abort') return batch.emit('run.failed', { reason });
-  if (work.on_fail === 'skip') return skipTask(batch, cursor, at);
-  if (work.on_fail === 'retry' && failures <= attemptsOf(work)) {
+  const retry = retryOf(work);
+  const failures = cursor.failures + 1 + (retry ? cursor.reds : 0);
+  const again = retry ? failures < retry.retry : work.on_fail === 'retry' && failures <= attemptsOf(work);
+  if (again) {
     const { feedback, receipts } = cursor;
     return reenterPosition(batch, cursor, {
       why: 'retry',
@@ -161,6 +165,9 @@ export function failPosition(batch: Batch, cursor: Cursor, reason: string): void
       receipts,
     });
   }
+  const then = retry ? retry.then : work.on_fail;
+  if (then === 'abort') return batch.emit('run.failed', { reason });
+  if (then === 'skip') return skipTask(batch, cursor, at);
   batch.emit('position.blocked', { at, reason });
 }
 

@@ -5,25 +5,28 @@ import type {
   GateResult,
   Receipt,
   RequestedGate,
+  Step,
+  SubStep,
   Text,
 } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
-import { complete, endsRalph, failPosition } from './flow.ts';
+import { complete, endsRalph, failPosition, untilHolds } from './flow.ts';
 import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Checking, Cursor } from './state.ts';
-import { attemptsOf, rerunGates, stepIndex, stepOf, workAt } from './steps.ts';
+import { attemptsOf, rerunGates, retryOf, stepIndex, stepOf, workAt } from './steps.ts';
 import { expandAt } from './values.ts';
 
 const gateSeconds = 600;
 const graceMs = 60_000;
+export const maxReason = 2000;
 
 export const gatesAt = (batch: Batch, cursor: Cursor): RequestedGate[] =>
   gatesOn(batch.definition, cursor).map((asked) => ({ ...asked, gate: filled(batch, cursor, asked.gate) }));
 
 /** The gates of the position, the `until` of a ralph step, and before the end of the run the gates to rerun. */
-export function gatesOn(definition: Definition, cursor: Cursor): RequestedGate[] {
+export function gatesOn(definition: Definition, cursor: Position): RequestedGate[] {
   const step = stepOf(definition, cursor.step);
   const index = stepIndex(definition, step.id);
   const asked = (role: RequestedGate['role'], from: string, gate: Gate): RequestedGate => ({
@@ -104,7 +107,13 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   batch.emit('gates.finished', { id, pass, receipts, ...defined({ tree, unstable }) });
   const after = own(batch.state.cursors, cursorKey(cursor)) ?? cursor;
   const evidence = { receipts, ...defined({ tree }) };
-  if (checking.onPass) {
+  const undecided = receipts.find(
+    (receipt) => receipt.undecided && (counts(receipt) || receipt.role === 'until'),
+  );
+  if (undecided) {
+    const reason = undecided.tail ?? `the condition "${undecided.what}" cannot be decided`;
+    batch.emit('position.blocked', { at: batch.at(after), reason: reason.slice(0, maxReason) });
+  } else if (checking.onPass) {
     if (pass && checking.onPass === 'advance')
       accept(batch, after, checking.output, evidence, checking.session);
   } else if (pass && checking.approval) {
@@ -112,10 +121,16 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
     batch.emit('review.decided', { at: batch.at(after), verdict: 'approve', by, ...defined({ feedback }) });
     complete(batch, after, checking.output, evidence, by);
   } else if (pass) accept(batch, after, checking.output, evidence, checking.session);
-  else if (after.reds >= attemptsOf(workAt(batch.definition, cursor))) {
+  else if (isExhausted(workAt(batch.definition, cursor), after)) {
     failPosition(batch, after, `its gates failed ${after.reds} times`);
   }
   return undefined;
+}
+
+/** The gates were red as often as the position allows. */
+function isExhausted(work: Step | SubStep, { failures, reds }: Cursor): boolean {
+  const retry = retryOf(work);
+  return retry ? failures + reds >= retry.retry : reds >= attemptsOf(work);
 }
 
 /** A gate without a result is red, and so is a gate with contradicting results. */
@@ -137,9 +152,22 @@ export function accept(
   const step = stepOf(batch.definition, cursor.step);
   const last =
     step.type === 'action' || (step.type === 'ralph' && endsRalph(batch, cursor, evidence.receipts));
+  const exhausted = last && step.until && !untilHolds(evidence.receipts) ? step.on_exhausted : undefined;
+  const at = batch.at(cursor);
+  if (exhausted === 'fail') return failExhausted(batch, cursor, session);
+  if (exhausted === 'wait') {
+    const asked = { at, by: 'human', output, ...evidence, exhausted: true as const };
+    return batch.emit('review.requested', { ...asked, ...defined({ session }) });
+  }
   if (!step.review || !last) return complete(batch, cursor, output, evidence);
   const { by } = step.review;
-  batch.emit('review.requested', { at: batch.at(cursor), by, output, ...evidence, ...defined({ session }) });
+  batch.emit('review.requested', { at, by, output, ...evidence, ...defined({ session }) });
+}
+
+function failExhausted(batch: Batch, cursor: Cursor, session: string | undefined): void {
+  const reason = `'${cursor.step}' has no iteration left, and its until does not hold`;
+  batch.emit('position.failed', { at: batch.at(cursor), reason, ...defined({ session }) });
+  batch.emit('run.failed', { reason });
 }
 
 const checkingBy = (batch: Batch, id: string): Cursor | undefined =>

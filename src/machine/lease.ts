@@ -3,6 +3,7 @@ import { type Batch, defined } from './batch.ts';
 import { reenterPosition } from './flow.ts';
 import { byAgent } from './locate.ts';
 import type { Cursor } from './state.ts';
+import { retryOf, workAt } from './steps.ts';
 
 const leaseMs = 30 * 60_000;
 
@@ -39,7 +40,8 @@ export function renewLeases(batch: Batch, command: Command): void {
  * still open is asked of the new holder.
  */
 export function takeOver(batch: Batch, cursor: Cursor, holder: string): undefined {
-  const { failures, feedback, failure, receipts, boundary, checking } = cursor;
+  const { reds, feedback, failure, receipts, boundary, checking } = cursor;
+  const failures = cursor.failures + (retryOf(workAt(batch.definition, cursor)) ? reds : 0);
   if (checking) batch.emit('gates.interrupted', { id: checking.id, why: 'runner' });
   const context = boundary && boundary.state !== 'released' ? boundary.action : undefined;
   reenterPosition(batch, cursor, {

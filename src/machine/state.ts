@@ -144,7 +144,16 @@ export interface Checking {
 }
 
 export type Waiting =
-  | { kind: 'review'; by: string; since: number; tree?: string; session?: string; escalated?: string }
+  | {
+      kind: 'review';
+      by: string;
+      since: number;
+      tree?: string;
+      session?: string;
+      escalated?: string;
+      /** No iteration is left, and `until` does not hold. */
+      exhausted?: true;
+    }
   | { kind: 'question'; id: string; since: number }
   | { kind: 'blocked'; reason: string; since: number };
 

@@ -54,6 +54,8 @@ export interface Status {
   waiting?: WaitingFor;
   checking?: { id: string; deadline: number };
   failed_gates?: Receipt[];
+  /** Gates of `until` that did not hold after the last iteration. */
+  red_until?: Receipt[];
   /** Files that the gates kept changing. */
   unstable_files?: string[];
   /** Why the visit before this one failed. */
@@ -66,9 +68,12 @@ export interface Status {
   action: Action;
 }
 
-/** What a run or a position waits for. `leaves`: approval leaves this loop without tasks. */
+/**
+ * What a run or a position waits for. `leaves`: approval leaves this loop without tasks; `exhausted`: approval accepts
+ * this ralph step although its `until` does not hold.
+ */
 export type WaitingFor =
-  | { for: 'review'; by: string; leaves?: string; escalated?: string }
+  | { for: 'review'; by: string; leaves?: string; exhausted?: string; escalated?: string }
   | { for: 'question'; by: 'human'; question: string }
   | { for: 'blocked'; by: 'human'; reason: string }
   | { for: 'budget'; by: 'human'; unit: keyof Amount; of?: 'run'; step: string; escalated?: string };
@@ -197,6 +202,8 @@ function describe(
   }
   const failed = cursor.receipts?.filter((receipt) => !receipt.pass && receipt.role !== 'until') ?? [];
   if (failed.length > 0) status.failed_gates = failed;
+  const red = failed.length > 0 ? [] : redUntil(state, cursor);
+  if (red.length > 0) status.red_until = red;
   if (cursor.unstable) status.unstable_files = cursor.unstable;
   if (cursor.failure !== undefined) status.last_failure = cursor.failure;
   const boundary = cursor.boundary;
@@ -206,6 +213,13 @@ function describe(
     return;
   }
   status.instructions = instructionsFor(definition, state, cursor, values);
+}
+
+/** Of this iteration if its gates have run, else of the one before. */
+function redUntil({ outputs }: State, { step, iteration, receipts }: Cursor): Receipt[] {
+  if (iteration === undefined) return [];
+  const last = receipts ?? own(outputs, `${step}.${iteration - 1}`)?.receipts ?? [];
+  return last.filter(({ pass, role }) => !pass && role === 'until');
 }
 
 /** A reviewer's words for this visit, or those of the pivot that led to this step. */
@@ -275,7 +289,8 @@ function addWaiting(definition: Definition, state: State, cursor: Cursor | undef
   } else if (cursor && waiting?.kind === 'review') {
     const { by, escalated } = waiting;
     const leaves = awaitsTasks(definition, cursor) ? cursor.step : undefined;
-    status.waiting = { for: 'review', by, ...defined({ leaves, escalated }) };
+    const exhausted = waiting.exhausted ? cursor.step : undefined;
+    status.waiting = { for: 'review', by, ...defined({ leaves, exhausted, escalated }) };
   } else if (waiting?.kind === 'question') {
     const question = state.questions.find(({ id }) => id === waiting.id)?.text ?? '';
     status.waiting = { for: 'question', by: 'human', question };

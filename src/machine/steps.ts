@@ -16,6 +16,9 @@ export function stepOf(definition: Definition, id: string): Step {
 
 export const attemptsOf = (step: Step | SubStep): number => step.attempts ?? 5;
 
+/** `on_fail: { retry, then }`: counts red gates and failures together. Absent: the words of older definitions count each. */
+export const retryOf = ({ on_fail }: Step | SubStep) => (typeof on_fail === 'object' ? on_fail : undefined);
+
 export const loopIdOf = (step: Step): string => step.loop ?? step.id;
 
 export const subStepsOf = (definition: Definition, step: Step): SubStep[] =>

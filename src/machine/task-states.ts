@@ -1,7 +1,7 @@
 import type { Definition, TaskEnd } from '../schema/index.ts';
 import { own } from './own-property.ts';
-import type { Cursor, State } from './state.ts';
-import { isSatisfied } from './steps.ts';
+import { type Cursor, opening, type State } from './state.ts';
+import { isHeld, isSatisfied, loopIdOf, subStepsOf, taskListOf, tasksIn } from './steps.ts';
 
 export type TaskState =
   | { is: 'ended'; end: TaskEnd }
@@ -37,4 +37,34 @@ function startedState({ waiting, lease }: Cursor): TaskState {
   if (waiting?.kind === 'review') return { is: 'review', by: waiting.by };
   if (waiting) return { is: waiting.kind };
   return lease ? { is: 'held', by: lease.holder } : { is: 'started' };
+}
+
+/** A task as conditions and placeholders see it. */
+export interface TaskSummary {
+  id: string;
+  title: string;
+  status: 'pending' | 'in_progress' | TaskEnd;
+  /** The beginning of what its last completed sub-step reported. */
+  output: string | null;
+}
+
+const maxOutput = 500;
+
+/** The tasks of a loop, by the id of its step or its own; undefined where there is no such loop or no list yet. */
+export function taskSummaries(definition: Definition, state: State, name: string): TaskSummary[] | undefined {
+  const loops = definition.steps.filter(({ type }) => type === 'loop');
+  const step = loops.find(({ id }) => id === name) ?? loops.find((each) => loopIdOf(each) === name);
+  const list = step && taskListOf(state, step);
+  if (!step || !list) return undefined;
+  const subSteps = subStepsOf(definition, step).toReversed();
+  return tasksIn(list).map((task) => {
+    const last = subSteps.find((sub) => own(state.outputs, `${step.id}.${task.id}.${sub.id}`));
+    const output = last && own(state.outputs, `${step.id}.${task.id}.${last.id}`);
+    return {
+      id: task.id,
+      title: task.title,
+      status: task.end ?? (isHeld(state, step, task) ? 'in_progress' : 'pending'),
+      output: output ? opening(output.text).slice(0, maxOutput) : null,
+    };
+  });
 }

@@ -24,6 +24,7 @@ export interface StatusAnswer
     | 'dropped'
     | 'failed_gates'
     | 'feedback'
+    | 'red_until'
     | 'subStepIndex'
     | 'totalSubSteps'
     | 'waiting'
@@ -36,6 +37,8 @@ export interface StatusAnswer
   /** Seconds. */
   retry_after?: number | undefined;
   failed_gates?: FailedGate[] | undefined;
+  /** Gates of `until` that did not hold after the last iteration. */
+  red_until?: FailedGate[] | undefined;
   /** The directory of the task's files. */
   worktree?: string | undefined;
   warning?: string | undefined;
@@ -107,6 +110,7 @@ export function statusAnswer(
     replayed,
     interrupted,
     failed_gates: shown.failed_gates && failedGates(shown.failed_gates, tokens),
+    red_until: shown.red_until && failedGates(shown.red_until, tokens),
     last_failure: last_failure && tokens.first(last_failure, 60),
     unstable_files: unstable_files && tokens.items(unstable_files),
     held: shown.held && tokens.items(shown.held),

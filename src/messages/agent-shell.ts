@@ -76,6 +76,8 @@ function waitForShell(action: Extract<Action, { do: 'wait' }>, run: string | und
 export function decisionNoun(action: Extract<Action, { do: 'wait' }>): string {
   if (action.for === 'answer') return 'answer';
   if (action.for !== 'review') return 'decision';
+  if (action.exhausted !== undefined)
+    return `decision to accept '${action.exhausted}', whose until does not hold`;
   return action.leaves === undefined ? 'review' : `decision to leave '${action.leaves}' without tasks`;
 }
 

@@ -70,7 +70,7 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
       return `${gatesElsewhere ? 'The gates are waiting for a checkout that can run them' : 'The gates are running'}: call workflow_status with at ${at} in a moment.`;
     case 'review': {
       if (action.by === 'person')
-        return `End your turn. The user ${action.leaves === undefined ? 'decides' : `decides whether '${action.leaves}' is left without tasks`} with: ${decisionCommand('review')}`;
+        return `End your turn. The user decides${decidesWhat(action)} with: ${decisionCommand('review')}`;
       const { agent } = action.by;
       if (action.ownWork) {
         const reviewer = action.witnessed
@@ -89,6 +89,11 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
         ? `Call workflow_set_tasks with more tasks for '${action.step}', or end your turn. The user decides with: ${decisionCommand('blocked')}`
         : `End your turn. The user decides with: ${decisionCommand('blocked')}`;
   }
+}
+
+function decidesWhat({ leaves, exhausted }: Extract<Action, { for: 'review' }>): string {
+  if (exhausted !== undefined) return ` whether '${exhausted}' is accepted although its until does not hold`;
+  return leaves === undefined ? '' : ` whether '${leaves}' is left without tasks`;
 }
 
 const waitsFor = {

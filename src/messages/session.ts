@@ -129,11 +129,17 @@ export function runEndedText(run: {
   status: RunStatus;
   reason?: string | undefined;
   checks: readonly string[];
+  /** Steps that ended although their `until` did not hold. */
+  unproven?: readonly string[];
   caught: number;
 }): string {
-  const { workflow, status, reason, checks, caught } = run;
+  const { workflow, status, reason, checks, unproven = [], caught } = run;
   const why = reason === undefined ? '' : `: ${reason}`;
   if (status !== 'complete') return `Stepfast: ✗ ${workflow} ${status}${why}. Nothing is proven.`;
+  if (unproven.length > 0) {
+    const passed = checks.length === 0 ? '' : ` · ${checks.join(', ')} passed`;
+    return `Stepfast: ${workflow} complete, unproven: the until of ${unproven.join(', ')} never held${passed}`;
+  }
   if (checks.length === 0) return `Stepfast: ${workflow} complete, not verified: no check ran.`;
   const lies = caught === 0 ? '' : ` · ${counted(caught, 'false "done"', 'false "done"')} caught`;
   return `Stepfast: ✓ ${workflow} complete · ${checks.join(', ')} passed${lies}`;

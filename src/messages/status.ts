@@ -2,8 +2,26 @@ import type { Action, Status, WaitingFor } from '../machine/index.ts';
 import { usedUpText } from './budget.ts';
 
 /** Follows `review`: what it is about, where that is not the work, and why it was escalated. */
-export const reviewDetails = ({ leaves, escalated }: Extract<WaitingFor, { for: 'review' }>): string =>
-  `${leaves === undefined ? '' : ` of leaving '${leaves}' without tasks`}${escalated === undefined ? '' : `, escalated: ${escalated}`}`;
+export const reviewDetails = (review: Extract<WaitingFor, { for: 'review' }>): string => {
+  const { leaves, exhausted, escalated } = review;
+  const what = leaves === undefined ? '' : ` of leaving '${leaves}' without tasks`;
+  const unheld = exhausted === undefined ? '' : `: ${exhaustedText(exhausted)}`;
+  return `${what}${unheld}${escalated === undefined ? '' : `, escalated: ${escalated}`}`;
+};
+
+/** Of a ralph step whose `until` does not hold. */
+export const exhaustedText = (step: string): string =>
+  `'${step}' has no iteration left, and its until does not hold`;
+
+/** The label of a ralph step that ended without proof. */
+export const unprovenText = (gates: readonly string[]): string => `unproven: ${gates.join(', ')} never held`;
+
+/** The gates of `until` after an iteration. `last`: no other one follows by itself. */
+export const untilRedText = (gates: readonly string[], last = false): string =>
+  `until does not hold${last ? '' : ' yet'}: ${gates.join(', ')}`;
+
+export const redUntilText = (gates: number): string =>
+  `${gates === 1 ? 'this' : 'these'} did not hold after the last iteration`;
 
 /** What a run or a position waits for, as a phrase. */
 export function waitingText(waiting: WaitingFor): string {

@@ -83,13 +83,13 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const by =
       identity.session === undefined && worker !== undefined ? { ...identity, session: worker } : identity;
     const cursor = view && cursorFor(view, { at, session: identity.session });
-    const missing =
-      view && request.type === 'advance' ? await briefings.missingArtifacts(view, { cursor, worktree }) : [];
+    const completes = request.type === 'advance' || (request.type === 'check' && !request.stay);
+    const required = view && completes ? await briefings.requiredArtifacts(view, { cursor, worktree }) : {};
     // The fields are those of the request's type.
     const command = {
       ...request,
       ...caller(by, tree?.hash),
-      ...(missing.length > 0 ? { missing } : {}),
+      ...required,
     } as Command;
     // A status without a handle does not bind the session.
     const bound = request.type !== 'status' || at !== undefined ? around(identity) : { values };

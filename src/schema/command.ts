@@ -90,6 +90,9 @@ const caller = z.strictObject({
 const command = <T extends string, F extends z.ZodRawShape>(type: T, fields: F) =>
   z.strictObject({ type: z.literal(type), ...caller.shape, ...fields });
 
+/** Those that are missing, and why the condition of one cannot be decided. */
+const requiredArtifacts = { missing: z.array(word).max(1000).optional(), undecided: words.optional() };
+
 const commandSchema = z.discriminatedUnion('type', [
   command('start', {
     run: runId,
@@ -109,9 +112,15 @@ const commandSchema = z.discriminatedUnion('type', [
     facts: facts.optional(),
   }),
   command('status', { at, runnerAlive }),
-  command('advance', { output: text, at, runnerAlive, missing: z.array(word).max(1000).optional() }),
+  command('advance', { output: text, at, runnerAlive, ...requiredArtifacts }),
   /** A turn ended: runs the gates of the position. Red is no attempt; green advances with this output, or stays. */
-  command('check', { output: text, at: word, stay: z.boolean().optional(), runnerAlive }),
+  command('check', {
+    output: text,
+    at: word,
+    stay: z.boolean().optional(),
+    runnerAlive,
+    ...requiredArtifacts,
+  }),
   command('fail', { reason: words, at, runnerAlive }),
   command('setTasks', { loop: word, tasks: z.array(task).max(10_000) }),
   command('dropTask', { task: word, reason: words, loop: word.optional() }),

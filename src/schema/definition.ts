@@ -41,7 +41,14 @@ const attempts = z
   .int()
   .min(1)
   .max(100)
-  .describe('How many tries `on_fail: retry` allows before the run waits; 5 by default.');
+  .describe('How many red gates and failures `on_fail: retry` allows before the run waits; 5 by default.');
+const retry = z
+  .int()
+  .min(1)
+  .max(100)
+  .describe('How many red gates and failures there may be, counted together, before `then`.');
+const then = <T extends string>(...words: [T, ...T[]]) =>
+  z.enum(words).describe('What follows the last of them; wait by default.').exactOptional();
 
 const after = id.describe('With `extends`: puts a new step after this one instead of at the end.');
 
@@ -107,10 +114,17 @@ const step = z.strictObject({
   gate: gateList.exactOptional(),
   review: review.exactOptional(),
   budget: budget.exactOptional(),
-  on_fail: z.enum(['retry', 'abort']).describe('What a failure does: retry or abort.').exactOptional(),
+  on_fail: z
+    .union([z.enum(['retry', 'abort']), z.strictObject({ retry, then: then('abort', 'wait') })])
+    .describe('What a failure does: retry or abort; or { retry: N, then: abort or wait }.')
+    .exactOptional(),
   attempts: attempts.exactOptional(),
   n: z.int().min(1).max(1000).describe('How many iterations a ralph step has; 1 by default.').exactOptional(),
   until: gates.describe('A ralph step ends early when all of these hold.').exactOptional(),
+  on_exhausted: z
+    .enum(['complete', 'wait', 'fail'])
+    .describe('What follows the last iteration if `until` does not hold; wait by default.')
+    .exactOptional(),
   loop: id.describe('The loop that a loop step goes over; by default the one with its id.').exactOptional(),
   parallel: z
     .int()
@@ -131,8 +145,13 @@ const subStep = z.strictObject({
   read_only: readOnly.exactOptional(),
   gate: gateList.exactOptional(),
   on_fail: z
-    .enum(['retry', 'skip', 'abort'])
-    .describe('What a failure does: retry, skip the task, or abort the run.')
+    .union([
+      z.enum(['retry', 'skip', 'abort']),
+      z.strictObject({ retry, then: then('skip', 'abort', 'wait') }),
+    ])
+    .describe(
+      'What a failure does: retry, skip the task, or abort the run; or { retry: N, then: skip, abort or wait }.',
+    )
     .exactOptional(),
   attempts: attempts.exactOptional(),
 });
@@ -162,6 +181,10 @@ const criticalArtifact = z
     description: text.describe('What it is for; the id by default.').exactOptional(),
     required: z.boolean().describe('The run cannot go on without it; false by default.').exactOptional(),
     condition: line.describe('A CEL expression; the artifact counts only where it holds.').exactOptional(),
+    on_error: z
+      .enum(['wait', 'ignore'])
+      .describe('If the condition of a required artifact cannot be decided: wait (default) or ignore it.')
+      .exactOptional(),
     reload_triggers: z
       .array(z.string().regex(triggerPattern))
       .max(50)

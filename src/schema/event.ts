@@ -176,7 +176,16 @@ const createEventSchema = () =>
       unstable: z.array(path).max(100_000).exactOptional(),
     }),
     event('gates.interrupted', { id: checkId, why: z.enum(['deadline', 'runner', 'advance']) }),
-    event('review.requested', { at: handle, by: word, output: text, receipts, tree, session }),
+    event('review.requested', {
+      at: handle,
+      by: word,
+      output: text,
+      receipts,
+      tree,
+      session,
+      /** Of a ralph step: no iteration is left, and `until` does not hold. */
+      exhausted: z.literal(true).exactOptional(),
+    }),
     event('review.decided', {
       at: handle.exactOptional(),
       verdict: verdictSchema,

@@ -51,6 +51,8 @@ export const adopted = z.strictObject({
 export const gateResult = z.strictObject({
   gate: count,
   pass: z.boolean(),
+  /** A condition that cannot be decided; `tail` says why. */
+  undecided: z.literal(true).exactOptional(),
   exit: z.int().exactOptional(),
   ms: amount.exactOptional(),
   tail: words.exactOptional(),

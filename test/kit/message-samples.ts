@@ -43,6 +43,7 @@ export const actionSamples: Action[] = [
   { do: 'wait', for: 'gates', at },
   { do: 'wait', for: 'review', by: 'person', at },
   { do: 'wait', for: 'review', by: 'person', at, leaves: 'build' },
+  { do: 'wait', for: 'review', by: 'person', at, exhausted: 'polish' },
   { do: 'wait', for: 'review', by: { agent: 'critic' }, at },
   { do: 'wait', for: 'review', by: { agent: 'critic' }, at, ownWork: true },
   { do: 'wait', for: 'review', by: { agent: 'critic' }, at, ownWork: true, witnessed: true },

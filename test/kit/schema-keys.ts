@@ -10,6 +10,8 @@ const places: Record<string, string> = {
   'steps[].gate[]': 'Gate',
   'steps[].until[]': 'Gate',
   'loops.*[].gate[]': 'Gate',
+  'steps[].on_fail': 'Retry',
+  'loops.*[].on_fail': 'Retry',
   'steps[].review': 'Review',
   'steps[].budget': 'Budget',
   budget: 'Budget',

@@ -1,7 +1,7 @@
 import { commandName } from '../../command-name.ts';
 import { budgetUse, type Cursor, formatHandle, type State, titledPath, usedUp } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
-import { ago, budgetText, printable, usedUpText, wrap } from '../../messages/index.ts';
+import { ago, budgetText, exhaustedText, printable, usedUpText, wrap } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
@@ -75,13 +75,16 @@ export async function showDecision(
   if (state.blocked !== undefined) line(['dim', 'blocked   '], ['yellow', printable(state.blocked)]);
   if (!cursor) return;
   const { waiting } = cursor;
+  const at = formatHandle(state.run, cursor.path, cursor.visit);
+  if (waiting?.kind === 'review' && waiting.exhausted)
+    line(['dim', 'until     '], ['yellow', printable(exhaustedText(cursor.step))]);
   if (waiting?.kind === 'blocked') line(['dim', 'blocked   '], ['yellow', printable(waiting.reason)]);
   if (waiting) line(['dim', 'waits     '], `${waiting.kind}, ${ago(waiting.since, io.now())}`);
   for (const receipt of cursor.receipts ?? []) {
-    if (receipt.role === 'until') continue;
+    if (receipt.role === 'until' && receipt.pass) continue;
     if (receipt.pass)
-      line(['dim', 'evidence  '], ['green', `${symbols.done} ${gateText(definition, receipt)}`]);
-    else for (const spans of failedGateLines(definition, receipt, symbols)) line(...spans);
+      line(['dim', 'evidence  '], ['green', `${symbols.done} ${gateText(definition, receipt, at)}`]);
+    else for (const spans of failedGateLines(definition, receipt, symbols, { at })) line(...spans);
   }
   if (cursor.output !== undefined && !cursor.receipts?.some(({ pass }) => pass))
     line(['dim', 'evidence  '], ['yellow', 'none: the output is unverified']);

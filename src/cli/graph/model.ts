@@ -4,6 +4,7 @@ import {
   type ContextAction,
   type Definition,
   type Gate,
+  retryOf,
   type Step,
   type SubStep,
 } from '../../machine/index.ts';
@@ -140,6 +141,11 @@ function checkOf(gate: Gate): Check {
 }
 
 function failureOf(step: Step | SubStep): string | undefined {
+  const retry = retryOf(step);
+  if (retry) {
+    const then = { skip: ', then the task is skipped', abort: ', then the run ends', wait: '' };
+    return `up to ${count(retry.retry, 'attempt')}${then[retry.then ?? 'wait']}`;
+  }
   if (step.on_fail === 'skip') return 'a failure skips the task';
   if (step.on_fail === 'abort') return 'a failure ends the run';
   if (step.on_fail === undefined && step.attempts === undefined) return undefined;

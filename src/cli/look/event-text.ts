@@ -1,5 +1,5 @@
 import { type Definition, type Event, titledPath } from '../../machine/index.ts';
-import { unitText } from '../../messages/index.ts';
+import { exhaustedText, unitText, untilRedText } from '../../messages/index.ts';
 import type { Span } from '../paint.ts';
 import { openingOf } from '../view/evidence.ts';
 import type { Symbols } from '../view/symbols.ts';
@@ -42,7 +42,11 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
     case 'position.completed': {
       const checked = event.receipts.some(({ pass }) => pass);
       const mark: Span[] = checked ? [] : ['  ', ['yellow', 'unverified']];
-      return [['green', `${done} ${path}`], ...mark, ...note(openingOf(event.output))];
+      const red = event.receipts
+        .filter(({ pass, role }) => !pass && role === 'until')
+        .map(({ what }) => what);
+      const until: Span[] = red.length === 0 ? [] : ['  ', ['yellow', untilRedText(red)]];
+      return [['green', `${done} ${path}`], ...mark, ...until, ...note(openingOf(event.output))];
     }
     case 'position.failed':
       return [['red', `${bad} ${path} failed`], ...note(event.reason)];
@@ -71,6 +75,7 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
       return [
         ['yellow', `${waits} ${path} waiting`],
         ` for review by ${event.by === 'human' ? 'a person' : event.by}`,
+        ...(event.exhausted ? note(exhaustedText(path.split('/', 1)[0] ?? '')) : []),
       ];
     case 'review.decided':
       return [['magenta', event.verdict], ` ${path} by ${event.by}`, ...note(event.feedback)];

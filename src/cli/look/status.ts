@@ -2,7 +2,13 @@ import { commandName } from '../../command-name.ts';
 import { excludedFrom } from '../../definition/index.ts';
 import { treeOf } from '../../evidence/index.ts';
 import { sessionIn } from '../../hosts/index.ts';
-import { formatHandle, parseHandle, type State } from '../../machine/index.ts';
+import {
+  type Definition,
+  endedUnproven,
+  formatHandle,
+  parseHandle,
+  type State,
+} from '../../machine/index.ts';
 import { ago, printable, refusalText, shellVoice } from '../../messages/index.ts';
 import {
   type Answer,
@@ -96,11 +102,11 @@ async function print(
     };
     return printJson(
       io,
-      { ...shellStatus(reply, name), workflow, summary, done: doneJson(state, tree), ...more },
+      { ...shellStatus(reply, name), workflow, summary, done: doneJson(definition, state, tree), ...more },
       code,
     );
   }
-  const proof = state.status === 'complete' ? proofOf(state) : undefined;
+  const proof = state.status === 'complete' ? proofOf(definition, state) : undefined;
   const logOf = createGateLogs(runtime.project, reply);
   const noNext = proof?.length === 0;
   const agent = await findAgentSession(runtime, state, io);
@@ -119,7 +125,7 @@ async function print(
     },
     io,
   );
-  if (proof) lines.push('', ...proofLines(proof, definition, runtime.project.worktree, io));
+  if (proof) lines.push('', ...proofLines(proof, { definition, state }, runtime.project.worktree, io));
   if (worktree !== undefined) lines.push('', `Work in ${printable(worktree)}`);
   io.stdout.write(`${lines.join('\n')}\n`);
   printDue(dueIds(due, reply), name, io);
@@ -158,12 +164,13 @@ async function currentTree(
   return (await treeOf({ worktree: project.worktree, exclude: excludedFrom(definition) })).hash;
 }
 
-function doneJson({ outputs }: State, tree: string | undefined): object[] {
+function doneJson(definition: Definition, { outputs }: State, tree: string | undefined): object[] {
   return Object.values(outputs).map((output) => ({
     path: parseHandle(output.at)?.path,
     at: output.at,
     now: new Date(output.now).toISOString(),
     verified: output.receipts.some(({ pass }) => pass),
+    ...(endedUnproven(definition, output) && { unproven: true }),
     on_this_tree: tree === undefined || output.tree === undefined ? null : output.tree === tree,
     reviewed: output.reviewed ?? null,
     opening: openingOf(output.text),

@@ -82,6 +82,8 @@ function runParts({ phase, state, definition }: RunSummary, session: string): Pa
   const name = `${state.workflow} ${phase.current}/${phase.total} ${short}${taskOf(state, session)}`;
   const waiting = cursors.find((cursor) => cursor.waiting)?.waiting;
   const over = { complete: 'green', failed: 'red', cancelled: 'red' } as const;
+  if (state.status === 'complete' && isUnproven(state))
+    return [['yellow', `${state.workflow} complete, unproven`]];
   if (state.status !== 'running' && state.status !== 'waiting')
     return [
       [over[state.status], `${state.status === 'complete' ? '✓' : '✗'} ${state.workflow} ${state.status}`],
@@ -97,6 +99,18 @@ function runParts({ phase, state, definition }: RunSummary, session: string): Pa
     ...(action === undefined ? [] : [['yellow', `waiting for /${action}`] as const]),
     ...(low ? [['yellow', budgetText(low)] as const] : []),
   ];
+}
+
+/** The last round of a ralph step ended without its `until`. The definition is not at hand here. */
+function isUnproven({ outputs }: State): boolean {
+  const last = new Map<string, { round: number; red: boolean }>();
+  for (const [key, { receipts }] of Object.entries(outputs)) {
+    const until = receipts.filter(({ role }) => role === 'until');
+    const [step = '', round] = key.split('.');
+    if (until.length === 0 || Number(round) < (last.get(step)?.round ?? 0)) continue;
+    last.set(step, { round: Number(round), red: until.some(({ pass }) => !pass) });
+  }
+  return [...last.values()].some(({ red }) => red);
 }
 
 /** The session's task in a loop, and how many of the loop's tasks have ended. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { gateExcerpt } from '../../context/index.ts';
-import type { Definition, Output, Receipt } from '../../machine/index.ts';
+import type { Definition, Output, Receipt, State } from '../../machine/index.ts';
 import type { Span } from '../paint.ts';
-import { evidenceOf, failedGateLines, gateText } from './evidence.ts';
+import { evidenceOf, failedGateLines, gateText, proofOf } from './evidence.ts';
 
 const definition: Definition = {
   name: 'w',
@@ -55,6 +55,41 @@ test.each([
   ['a.md, b.md', {}, 'a.md, b.md was not read in its current version'],
 ])('a red %s with %o is: %s', (what, more, words) => {
   expect(gateText(definition, { gate: 0, role: 'gate', what, pass: false, ...more })).toBe(words);
+});
+
+test('A8: the evidence of a step is worded by its own gate, not by that of another step', () => {
+  const two: Definition = {
+    name: 'w',
+    description: 'x',
+    steps: [
+      { id: 'a', type: 'action', gate: [{ exists: 'X.md' }] },
+      { id: 'b', type: 'action', gate: [{ read: ['X.md'] }] },
+    ],
+  };
+  const receipt: Receipt = { gate: 0, role: 'gate', what: 'X.md', pass: true };
+  const evidence = (at: string) =>
+    text(evidenceOf(output({ at, receipts: [receipt] }), { definition: two, tree: undefined, now }));
+  expect(evidence('k3:a#1')).toBe('X.md exists 4 min ago');
+  expect(evidence('k3:b#1')).toBe('X.md was read 4 min ago');
+  const outputs = {
+    a: output({ at: 'k3:a#1', receipts: [receipt] }),
+    b: output({ at: 'k3:b#1', receipts: [receipt] }),
+  };
+  const proof = proofOf(two, { outputs } as unknown as State);
+  expect(proof.map(({ at }) => at)).toEqual(['k3:a#1', 'k3:b#1']);
+});
+
+test('A6: a ralph step whose until never held is unproven', () => {
+  const ralph: Definition = {
+    name: 'w',
+    description: 'x',
+    steps: [{ id: 'p', type: 'ralph', n: 2, until: [{ run: 'lint' }] }],
+  };
+  const red: Receipt = { gate: 0, role: 'until', what: 'lint', pass: false, exit: 1 };
+  const evidence = (at: string) =>
+    text(evidenceOf(output({ at, receipts: [red] }), { definition: ralph, tree: undefined, now }));
+  expect(evidence('k3:p/2#1')).toContain('unproven');
+  expect(evidence('k3:p/1#1')).not.toContain('unproven');
 });
 
 const symbols = { done: '', here: '', open: '', bad: '✗', waits: '', dot: '', more: '' };

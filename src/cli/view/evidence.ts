@@ -2,8 +2,18 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import { gateExcerpt } from '../../context/index.ts';
-import type { Definition, Output, Receipt, State, Text } from '../../machine/index.ts';
-import { ago, lasting, printable } from '../../messages/index.ts';
+import {
+  type Definition,
+  endedUnproven,
+  type Gate,
+  gateOf,
+  type Output,
+  parseHandle,
+  type Receipt,
+  type State,
+  type Text,
+} from '../../machine/index.ts';
+import { ago, lasting, printable, unprovenText } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { type Symbols, symbolsFor } from './symbols.ts';
@@ -15,14 +25,18 @@ interface EvidenceContext {
   now: number;
 }
 
-/** `npm test passed 4 min ago on this tree`, or `unverified`. */
+/** `npm test passed 4 min ago on this tree`, `unverified`, or `unproven` where `until` never held. */
 export function evidenceOf(output: Output, { definition, tree, now }: EvidenceContext): Span[] {
   const passed = output.receipts.filter(({ pass, role }) => pass && role !== 'until');
   const age = ago(output.now, now);
   const approved: Span[] =
     output.reviewed === undefined ? [] : [', ', ['magenta', `approved by ${printable(output.reviewed)}`]];
-  if (passed.length === 0) return [['yellow', 'unverified'], ['dim', `, ${age}`], ...approved];
-  const what = [...new Set(passed.map((receipt) => gateText(definition, receipt)))].join(', ');
+  const unproven: Span[] = unprovenSpans(definition, output);
+  if (passed.length === 0) {
+    const look: Span[] = unproven.length > 0 ? unproven : [['yellow', 'unverified']];
+    return [...look, ['dim', `, ${age}`], ...approved];
+  }
+  const what = [...new Set(passed.map((receipt) => gateText(definition, receipt, output.at)))].join(', ');
   const where =
     tree === undefined || output.tree === undefined
       ? ''
@@ -30,51 +44,87 @@ export function evidenceOf(output: Output, { definition, tree, now }: EvidenceCo
         ? ' on this tree'
         : ' on an older tree';
   const look = where === ' on an older tree' ? 'yellow' : 'green';
-  return [[look, what], ['dim', ` ${age}`], [look, where], ...approved];
+  const before: Span[] = unproven.length > 0 ? [...unproven, ', '] : [];
+  return [...before, [look, what], ['dim', ` ${age}`], [look, where], ...approved];
 }
 
-/** The gates that passed in a run, each with its last receipt. */
-export function proofOf({ outputs }: State): Receipt[] {
+function unprovenSpans(definition: Definition, output: Output): Span[] {
+  if (!endedUnproven(definition, output)) return [];
+  const red = output.receipts.filter(({ pass, role }) => !pass && role === 'until');
+  return [['yellow', unprovenText(red.map(({ what }) => printable(what)))]];
+}
+
+/** A gate that passed, with its last receipt and the position that it is of. */
+interface ProvenGate {
+  at: string;
+  receipt: Receipt;
+}
+
+/** The gates that passed in a run. */
+export function proofOf(definition: Definition, { outputs }: State): ProvenGate[] {
   const passed = Object.values(outputs)
     .sort((one, other) => one.now - other.now)
-    .flatMap(({ receipts }) => receipts.filter(({ pass, role }) => pass && role !== 'until'));
-  return [...new Map(passed.map((receipt) => [receipt.what, receipt])).values()];
+    .flatMap(({ at, receipts }) =>
+      receipts.flatMap((receipt) => (receipt.pass && receipt.role !== 'until' ? [{ at, receipt }] : [])),
+    );
+  return [...new Map(passed.map((each) => [gateText(definition, each.receipt, each.at), each])).values()];
 }
 
-/** The evidence for a complete run; without any, how to get some. */
+/** The evidence for a complete run, with the steps that are not proven; without any, how to get some. */
 export function proofLines(
-  proof: readonly Receipt[],
-  definition: Definition,
+  proof: readonly ProvenGate[],
+  { definition, state }: { definition: Definition; state: Pick<State, 'outputs'> },
   worktree: string,
   io: Io,
 ): string[] {
   const symbols = symbolsFor(io);
   const line = (...spans: Span[]): string => renderLine(spans, io.stdout, symbols.more);
+  const unproven = Object.values(state.outputs).flatMap((output) => {
+    const spans = unprovenSpans(definition, output);
+    const [step = ''] = parseHandle(output.at)?.path.split('/', 1) ?? [];
+    return spans.length === 0 ? [] : [line(['yellow', `${symbols.bad} ${printable(step)}: `], ...spans)];
+  });
   if (proof.length > 0)
-    return proof.map((receipt) => {
-      const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
-      return line(['green', `${symbols.done} ${gateText(definition, receipt)}`], ['dim', took]);
-    });
+    return [
+      ...proof.map(({ at, receipt }) => {
+        const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
+        return line(['green', `${symbols.done} ${gateText(definition, receipt, at)}`], ['dim', took]);
+      }),
+      ...unproven,
+    ];
   const own = existsSync(join(worktree, '.stepfast/workflows/go.yaml'));
   const help =
     definition.name === 'go' && !own
       ? `${commandName()} init detects your test command`
       : `add a gate to '${definition.name}': none has passed in this run`;
-  return [line(['yellow', 'complete, but unverified: no gate has passed']), line(['dim', 'next  '], help)];
+  return [
+    line(['yellow', 'complete, but unverified: no gate has passed']),
+    ...unproven,
+    line(['dim', 'next  '], help),
+  ];
 }
 
-/** `npm test passed`, `PLAN.md exists`. */
-export function gateText(definition: Definition, receipt: Receipt): string {
+/** `npm test passed`, `PLAN.md exists`. `at`: the position of the receipt, where it is known. */
+export function gateText(definition: Definition, receipt: Receipt, at?: string): string {
   const what = printable(receipt.what);
   if (receipt.exit !== undefined) return receipt.pass ? `${what} passed` : `${what}: exit ${receipt.exit}`;
-  const kind = kindOf(definition, receipt.what);
+  const gate = at === undefined ? undefined : gateOf(definition, at, receipt);
+  const kind = gate ? kindIn(gate) : kindOf(definition, receipt.what);
   if (kind === 'run') return `${what} ${receipt.pass ? 'passed' : 'failed'}`;
   if (kind === 'read') return `${what} ${receipt.pass ? 'was read' : 'was not read in its current version'}`;
   if (kind === 'condition') return `${what} ${receipt.pass ? 'holds' : 'does not hold'}`;
   return `${what} ${receipt.pass ? 'exists' : 'does not exist'}`;
 }
 
-function kindOf({ steps, loops = {} }: Definition, what: string): 'run' | 'exists' | 'condition' | 'read' {
+type GateKind = 'run' | 'exists' | 'condition' | 'read';
+
+function kindIn({ run, condition, read }: Gate): GateKind {
+  if (run !== undefined) return 'run';
+  if (condition !== undefined) return 'condition';
+  return read === undefined ? 'exists' : 'read';
+}
+
+function kindOf({ steps, loops = {} }: Definition, what: string): GateKind {
   const work = [...steps, ...Object.values(loops).flat()];
   const gates = work.flatMap((step) => [
     ...(step.gate ?? []),
@@ -91,11 +141,11 @@ export function failedGateLines(
   definition: Definition,
   receipt: Receipt,
   symbols: Symbols,
-  log?: string,
+  { at, log }: { at?: string | undefined; log?: string | undefined } = {},
 ): Span[][] {
   const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
   const lines = gateExcerpt(receipt.tail ?? '');
-  const said = gateText(definition, receipt);
+  const said = gateText(definition, receipt, at);
   // An output such as `PLAN.md does not exist: write it` replaces the headline that it repeats.
   const [only = '', second] = lines;
   const same = second === undefined && only.startsWith(`${receipt.what} `) && receipt.exit === undefined;

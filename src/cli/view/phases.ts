@@ -1,4 +1,4 @@
-import { type Definition, type State, titleOf, undroppedTasks } from '../../machine/index.ts';
+import { type Definition, endedUnproven, type State, titleOf, undroppedTasks } from '../../machine/index.ts';
 import { columnsOf, printable } from '../../messages/index.ts';
 import type { Format, Span } from '../paint.ts';
 import type { Symbols } from './symbols.ts';
@@ -30,11 +30,20 @@ function phasesOf(definition: Definition, state: State, symbols: Symbols): [Form
   return definition.steps.map((step, index) => {
     const where =
       state.status === 'complete' || index < current ? 'done' : index === current ? 'here' : 'open';
-    const [look, sign] = lookOf(where, state, symbols);
+    const [look, sign] =
+      where === 'done' && isUnproven(definition, state, step.id)
+        ? (['yellow', symbols.bad] as const)
+        : lookOf(where, state, symbols);
     const far = where === 'here' ? progressIn(definition, state) : '';
     return [look, `${sign} ${printable(titleOf(step))}${far}`];
   });
 }
+
+/** Its `until` never held. */
+const isUnproven = (definition: Definition, { outputs }: State, step: string): boolean =>
+  Object.entries(outputs).some(
+    ([key, output]) => key.startsWith(`${step}.`) && endedUnproven(definition, output),
+  );
 
 function lookOf(where: 'done' | 'here' | 'open', { status }: State, symbols: Symbols): [Format, string] {
   if (where === 'done') return ['green', symbols.done];

@@ -8,6 +8,7 @@ import {
   nextForShell,
   printable,
   printableLines,
+  redUntilText,
   reviewDetails,
   waitingText,
   wrap,
@@ -47,6 +48,8 @@ export function positionLines(
     for (const [index, part] of wrap(printable(text), wrapWidth(io.stdout) - 9).entries())
       lines.push([['dim', (index === 0 ? label : '').padEnd(9)], look === undefined ? part : [look, part]]);
   };
+  const gateLines = (receipt: Receipt): Span[][] =>
+    failedGateLines(options.definition, receipt, symbols, { at: status.at, log: options.logOf?.(receipt) });
   if (status.at !== undefined && options.worker)
     lines.push([
       ['dim', 'at'.padEnd(9)],
@@ -75,8 +78,9 @@ export function positionLines(
     );
   for (const { task, title, reason } of status.dropped ?? [])
     labelled('removed', `${task} (${title}): ${reason}`, 'yellow');
-  for (const receipt of status.failed_gates ?? [])
-    lines.push(...failedGateLines(options.definition, receipt, symbols, options.logOf?.(receipt)));
+  for (const receipt of status.failed_gates ?? []) lines.push(...gateLines(receipt));
+  if (status.red_until) labelled('until', redUntilText(status.red_until.length), 'yellow');
+  for (const receipt of status.red_until ?? []) lines.push(...gateLines(receipt));
   if (status.unstable_files)
     labelled(
       'changed',

@@ -3,6 +3,7 @@ import {
   budgetUse,
   type Definition,
   ended,
+  endedUnproven,
   formatHandle,
   isLow,
   type Output,
@@ -13,7 +14,7 @@ import {
   titledPath,
   usedUp,
 } from '../../machine/index.ts';
-import { type AgentSession, ago, budgetText, count, printable } from '../../messages/index.ts';
+import { type AgentSession, ago, budgetText, count, printable, unprovenText } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { evidenceOf, openingOf } from './evidence.ts';
@@ -69,10 +70,12 @@ export function runLines(view: RunView, io: Io): string[] {
       : []),
     ...shown.flatMap(({ path, output, folded }) => [
       line([
-        ['green', `${symbols.done} `],
+        isUnproven(definition, folded ?? [output])
+          ? ['yellow', `${symbols.bad} `]
+          : ['green', `${symbols.done} `],
         printable(path).padEnd(width),
         '  ',
-        ...(folded ? foldedWords(folded, now) : evidenceOf(output, { definition, tree, now })),
+        ...(folded ? foldedWords(definition, folded, now) : evidenceOf(output, { definition, tree, now })),
       ]),
       ...(folded || openingOf(output.text) === '' ? [] : [line(['    ', ['dim', openingOf(output.text)]])]),
     ]),
@@ -122,10 +125,19 @@ function doneIn({ steps }: Definition, state: State): Done[] {
   return done;
 }
 
+const isUnproven = (definition: Definition, outputs: readonly Output[]): boolean =>
+  outputs.some((output) => endedUnproven(definition, output));
+
 /** `6 positions, all verified, 4 min ago`. */
-function foldedWords(outputs: readonly Output[], now: number): Span[] {
+function foldedWords(definition: Definition, outputs: readonly Output[], now: number): Span[] {
   const bare = outputs.filter(({ receipts }) => !receipts.some(({ pass }) => pass)).length;
-  const proven: Span = bare === 0 ? ['green', 'all verified'] : ['yellow', `${bare} unverified`];
+  const last = outputs.find((output) => endedUnproven(definition, output));
+  const red = last?.receipts.filter(({ pass, role }) => !pass && role === 'until') ?? [];
+  const proven: Span = last
+    ? ['yellow', unprovenText(red.map(({ what }) => printable(what)))]
+    : bare === 0
+      ? ['green', 'all verified']
+      : ['yellow', `${bare} unverified`];
   const age = ago(Math.max(...outputs.map((output) => output.now)), now);
   return [`${count(outputs.length, 'position')}, `, proven, ['dim', `, ${age}`]];
 }

@@ -1,4 +1,5 @@
-import { type Output, opening, receiptValidity, type State } from '../../machine/index.ts';
+import { endedUnproven, type Output, opening, receiptValidity, type State } from '../../machine/index.ts';
+import { unprovenText } from '../../messages/index.ts';
 import { age, oneLine } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
@@ -65,8 +66,12 @@ function doneLine(source: BriefingSource, key: string, output: Output, seen: See
   return truncate(`- ${oneLine(key)} (${facts.join('; ')})${quote}`, maxItem);
 }
 
-function evidence({ tree }: BriefingSource, output: Output): string {
+function evidence({ definition, tree }: BriefingSource, output: Output): string {
   const passed = output.receipts.filter(({ pass, role }) => pass && role !== 'until');
+  if (endedUnproven(definition, output)) {
+    const red = output.receipts.filter(({ pass, role }) => !pass && role === 'until');
+    return unprovenText(red.slice(0, maxGates).map(({ what }) => short(what)));
+  }
   if (passed.length === 0) return 'unverified';
   const gates = passed
     .slice(0, maxGates)

@@ -7,7 +7,7 @@ import {
   stepOf,
   workAt,
 } from '../../machine/index.ts';
-import { waitingText } from '../../messages/index.ts';
+import { untilRedText, waitingText } from '../../messages/index.ts';
 import { cleanText, escapeHeadings, oneLine, sectionPointer } from './bounded-text.ts';
 import type { WholePart } from './briefing-part.ts';
 import type { BriefingSource, ReadingFile } from './briefing-source.ts';
@@ -180,7 +180,8 @@ const filesPointer = ({ more }: Pick<BriefingSource, 'more'>): string =>
 const zero: TextSize = { tokens: 0, characters: 0 };
 
 function conditionLines(status: Status, cursor: Cursor | undefined, most: StatusLimits): string[] {
-  const { contextAction, waiting, checking, last_failure, unstable_files, held = [], ready = [] } = status;
+  const { contextAction, waiting, checking, last_failure, red_until, unstable_files } = status;
+  const { held = [], ready = [] } = status;
   return [
     ...(contextAction === undefined
       ? []
@@ -188,6 +189,14 @@ function conditionLines(status: Status, cursor: Cursor | undefined, most: Status
     ...(waiting ? [waitingLine(waiting, most), ...reviewLines(cursor, most)] : []),
     ...(checking ? [checkingLine(cursor)] : []),
     ...(last_failure === undefined ? [] : [`The previous visit failed: ${oneLine(last_failure)}`]),
+    ...(red_until
+      ? [
+          untilRedText(
+            red_until.map(({ what }) => short(what, most)),
+            waiting !== undefined,
+          ),
+        ]
+      : []),
     ...(unstable_files ? [`The gates kept changing ${listed(unstable_files, most)}.`] : []),
     ...(held.length === 0
       ? []

@@ -185,6 +185,35 @@ const artifact = (rest: string) =>
 const twoSteps =
   'steps:\n  - { id: plan, type: action, instructions: Plan. }\n  - { id: build, type: action, instructions: Build. }\n';
 
+test('M7: a required artifact blocks where the condition of seed 004 holds, however it is written', async () => {
+  for (const condition of [
+    '$.artifacts.spec_path',
+    'state.artifacts.spec_path',
+    '!!state.artifacts.spec_path',
+    'state.artifacts.spec_path.length > 0',
+  ]) {
+    const rest = `path_from_state: artifacts.spec_path, required: true, condition: "${condition}"`;
+    now += 1000;
+    const { run } = await started(`${artifact(rest)}${twoSteps}`);
+    let call = 0;
+    const advance = () => runtime.call({ type: 'advance', output: `x ${++call}` }, one, { run });
+    expect(told(await advance()).step).toBe('build');
+    const note = { type: 'note', kind: 'artefact', key: 'spec_path', text: 'gone.md' } as const;
+    await runtime.call(note, one, { run });
+    expect((await advance()).reply).toMatchObject({ code: 'missing_artifact' });
+  }
+});
+
+test('M7: a required artifact whose condition cannot be decided makes the run wait with the error', async () => {
+  const rest = 'path: x.md, required: true, condition: "size(state.nothing) > 0"';
+  const { run } = await started(`${artifact(rest)}${twoSteps}`);
+  const { reply } = await runtime.call({ type: 'advance', output: 'x' }, one, { run });
+  expect(reply).toMatchObject({
+    status: 'waiting',
+    waiting: { for: 'blocked', by: 'human', reason: expect.stringContaining('size(state.nothing) > 0') },
+  });
+});
+
 test('[004/8] nothing is demanded that cannot be there yet: a later phase, a condition that has no answer', async () => {
   const later = await started(
     `${artifact('path: late.md, required: true, reload_triggers: ["phase_start:build"]')}${twoSteps}`,
@@ -194,7 +223,7 @@ test('[004/8] nothing is demanded that cannot be there yet: a later phase, a con
   );
   const refused = await runtime.call({ type: 'advance', output: 'y' }, one, { run: later.run });
   expect(refused.reply).toMatchObject({ code: 'missing_artifact' });
-  const unclear = `path: x.md, required: true, condition: "outputs.plan.contains('spec')"`;
+  const unclear = `path: x.md, required: true, on_error: ignore, condition: "outputs.plan.contains('spec')"`;
   const { run } = await started(`${artifact(unclear)}${twoSteps}`, two);
   expect(told(await runtime.call({ type: 'advance', output: 'a spec' }, two, { run })).step).toBe('build');
   const after = await runtime.call({ type: 'advance', output: 'z' }, two, { run });

@@ -81,8 +81,11 @@ export interface Briefings {
     due: readonly DueArtifact[],
     more: string,
   ): Promise<string | undefined>;
-  /** Required artifacts that are missing, each with its fix. */
-  missingArtifacts(view: Loaded, at: { cursor: Cursor | undefined; worktree: string }): Promise<string[]>;
+  /** Required artifacts that are missing, each with its fix, and why the condition of one cannot be decided. */
+  requiredArtifacts(
+    view: Loaded,
+    at: { cursor: Cursor | undefined; worktree: string },
+  ): Promise<{ missing?: string[]; undecided?: string }>;
   /** Differences between this environment and the one of the last session. */
   differences(view: Loaded, session: string | undefined): Promise<Difference[]>;
   /** Records the artifacts that an agent was shown. */
@@ -99,7 +102,7 @@ const unseen = 'this server cannot check it: report from a checkout that is logg
 export function createBriefings({ engine, workspace, context }: Options): Briefings {
   const { project, values, hasFiles } = workspace;
   const { clock } = context;
-  return { gather, renderDue: bring, missingArtifacts: missing, differences: compare, recordShown: record };
+  return { gather, renderDue: bring, requiredArtifacts: required, differences: compare, recordShown: record };
 
   async function gather(view: Loaded, gathering: GatherRequest): Promise<BriefingSource> {
     const { definition, state } = view;
@@ -146,21 +149,26 @@ export function createBriefings({ engine, workspace, context }: Options): Briefi
     return brought.text === '' ? undefined : brought.text;
   }
 
-  async function missing(
+  async function required(
     view: Loaded,
     { cursor, worktree }: { cursor: Cursor | undefined; worktree: string },
-  ) {
-    const required = criticalArtifacts(view.definition).filter(
+  ): ReturnType<Briefings['requiredArtifacts']> {
+    const due = criticalArtifacts(view.definition).filter(
       (each) => each.required && wasTriggered(each, view.state),
     );
-    if (required.length === 0) return [];
-    const artifacts = await load(view, { only: required.map(({ id }) => id), cursor, worktree });
-    return artifacts.flatMap(({ id, content }) => {
+    if (due.length === 0) return {};
+    const artifacts = await load(view, { only: due.map(({ id }) => id), cursor, worktree });
+    const missing = artifacts.flatMap(({ id, content }) => {
       if (content.state === 'command' && !content.done)
         return [`${id} (run ${content.command}, then note it: kind reading, key ${id})`];
       if (content.state !== 'missing' && content.state !== 'refused') return [];
       return [`${id} (${hasFiles ? content.why : unseen})`];
     });
+    const waiting = new Set(due.flatMap(({ id, on_error }) => (on_error === 'wait' ? id : [])));
+    const [undecided] = artifacts.flatMap(({ id, content }) =>
+      content.state === 'unclear' && waiting.has(id) ? content.why : [],
+    );
+    return { ...(missing.length > 0 && { missing }), ...(undecided !== undefined && { undecided }) };
   }
 
   async function compare(view: Loaded, session: string | undefined): Promise<Difference[]> {

@@ -10,16 +10,16 @@ export const inputVariables = (inputs: Record<string, Scalar>): Record<string, s
     ]),
   );
 
-/** Never throws: an error is red, with the reason. */
+/** Never throws: an error is undecided, with the reason. */
 export function conditionHolds(
   expression: string,
   context: ConditionContext,
-): { pass: boolean; why?: string } {
+): { pass: boolean; why?: string; undecided?: true } {
   const condition = compileCondition(expression);
-  if (!condition.ok) return { pass: false, why: condition.message };
+  if (!condition.ok) return { pass: false, why: condition.message, undecided: true };
   try {
     return { pass: condition.evaluate(context) };
   } catch (error) {
-    return { pass: false, why: error instanceof Error ? error.message : String(error) };
+    return { pass: false, why: error instanceof Error ? error.message : String(error), undecided: true };
   }
 }
