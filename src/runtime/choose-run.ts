@@ -46,18 +46,26 @@ export function onlyLiveRun(
 export const worksHere = (state: State, worktree: string): boolean =>
   isHere({ run: state.run, worktrees: worktreesOf(state) }, worktree);
 
-/** A session of the run works in this worktree, the worktree belongs to one of its tasks, or no worktree is known. */
+/** The run was started or is worked on in this worktree, the worktree belongs to one of its tasks, or none is known. */
 export const isHere = (
   { run, worktrees }: { run: string; worktrees: readonly string[] },
   worktree: string,
 ): boolean =>
   worktrees.length === 0 ||
   worktrees.some((each) => sameWorktree(each, worktree)) ||
+  isOfTask(run, worktree);
+
+const isOfTask = (run: string, worktree: string): boolean =>
   worktree.startsWith(`{project_root}/.stepfast/worktrees/${run}/`);
 
-/** The worktrees of its live sessions, without duplicates; without live sessions, that of the last one. */
-export function worktreesOf({ sessions }: State): string[] {
-  const all = Object.values(sessions);
+/**
+ * The worktrees of its live sessions, without duplicates; without live sessions, that of the last one. The worktrees of
+ * its tasks do not count: where they are all that is left, the run would not be found from where it was started.
+ */
+export function worktreesOf({ run, sessions }: State): string[] {
+  const all = Object.values(sessions).filter(
+    ({ worktree }) => worktree === undefined || !isOfTask(run, worktree),
+  );
   const here = all.filter(({ endedAt }) => endedAt === undefined);
   const last = [...all].sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0)).slice(0, 1);
   return [...new Set((here.length > 0 ? here : last).flatMap(({ worktree }) => worktree ?? []))];

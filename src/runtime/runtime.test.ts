@@ -185,6 +185,41 @@ describe('several agents', () => {
     const renewed = await runtime.call({ type: 'claim', holder: 'one', task: 'a' }, one);
     expect(renewed.worktree).toBe(first.worktree);
   });
+
+  test.each([
+    ['by a session', one],
+    ['by a person without a session', { actor: { kind: 'person' } } satisfies CallerIdentity],
+  ])('A3: a run started %s is found from there and from the worktrees of its tasks', async (_, starter) => {
+    const main = project.runtime();
+    const { run } = told(await main.start({ workflow: 'crowd' }, starter));
+    const tasks = ['a', 'b'].map((id) => ({ id, title: `Part ${id}` }));
+    await main.call({ type: 'setTasks', loop: 'build', tasks }, starter);
+    const { worktree = '', reply } = await main.call({ type: 'claim', holder: 'two' }, {});
+    const there = project.runtime({ cwd: worktree });
+    if ('session' in starter)
+      await main.call({ type: 'session', event: { type: 'ended' } }, { session: starter.session });
+    told(await there.call({ type: 'advance', output: 'written', at: reply.at ?? '' }, two));
+    const view = await main.engine.view(run);
+    expect(view?.state.sessions.two?.worktree).toContain(`/worktrees/${run}/a`);
+    const note = (text: string) => ({ type: 'note', kind: 'decision', text }) as const;
+    expect(told(await there.call(note('x'), two)).run).toBe(run);
+    expect(told(await main.call(note('y'), {})).run).toBe(run);
+    expect(await main.chooseRun({ changes: true })).toEqual({ run });
+  });
+
+  test('A3: a run that a linked worktree started stays apart from one of the main worktree', async () => {
+    const linked = join(project.root, '../linked-crowd');
+    project.git('worktree', 'add', '-q', linked);
+    const away = project.runtime({ cwd: linked });
+    const { run } = told(await away.start({ workflow: 'crowd' }, one));
+    await away.call({ type: 'setTasks', loop: 'build', tasks: [{ id: 'a', title: 'A' }] }, one);
+    const { worktree = '', reply } = await away.call({ type: 'claim', holder: 'two' }, {});
+    await project.runtime({ cwd: worktree }).call({ type: 'status', at: reply.at ?? '' }, two);
+    await away.call({ type: 'session', event: { type: 'ended' } }, one);
+    const home = told(await project.runtime().start({ workflow: 'plain' }, { session: 'three' }));
+    expect(await project.runtime().chooseRun({ changes: true })).toEqual({ run: home.run });
+    expect(await away.chooseRun({ changes: true })).toEqual({ run });
+  });
 });
 
 describe('what a run leaves', () => {
