@@ -189,3 +189,54 @@ steps: [{ id: build, type: loop }]
   expect(code).toBe(1);
   expect(stdout).toContain('· waiting');
 });
+
+const conditions = (condition: string, more = '') => `
+name: decided
+description: Conditions are decided
+loops: { build: [{ id: code, instructions: Code, on_fail: skip }] }
+steps:
+  - { id: plan, type: action, instructions: Plan }
+  - { id: build, type: loop }
+  - { id: end, type: action, instructions: End, gate: [{ condition: '${condition}' }]${more} }
+`;
+
+test.each([
+  ['outputs.plan == "never"', 1],
+  ['outputs.plan.contains("done")', 0],
+  ['tasks.build.all(t, t.status == "done")', 0],
+  ['tasks.build.exists(t, t.status == "failed")', 1],
+  ['state.artifacts.spec_path', 0],
+  ['size(state.nothing) > 0', 1],
+])('A12: a condition is decided on the simulated run: %s exits with %i', async (condition, expected) => {
+  using here = createTestFolder({ 'decided.yaml': conditions(condition) });
+  const { code, stdout } = await here.run(['dry-run', 'decided.yaml']);
+  expect(code).toBe(expected);
+  expect(stdout).toContain(expected === 0 ? '✓ complete' : '· waiting');
+  expect(stdout.split('\n').length).toBeLessThan(80);
+});
+
+test('A12: a script says which gates are red, in either word, and what it cannot mean is an error', async () => {
+  const script = (...results: string[]) =>
+    results.map((result) => `- advance: x\n- gates: ${result}\n`).join('');
+  using here = createTestFolder({
+    'gated.yaml':
+      'name: gated\nsteps: [{ id: do, type: action, instructions: Do, gate: [{ run: npm test }, { exists: A.md }] }]\n',
+    'fail.yaml': script('fail', 'red', 'A.md', 'pass'),
+    'odd.yaml': script('broken'),
+  });
+  const { code, stdout } = await here.run(['dry-run', 'gated.yaml', '--script', 'fail.yaml']);
+  expect(code).toBe(0);
+  expect(stdout.match(/✗ gate npm test/g)).toHaveLength(2);
+  expect(stdout.match(/✗ gate A\.md/g)).toHaveLength(3);
+  expect((await here.run(['dry-run', 'gated.yaml', '--script', 'odd.yaml'])).code).toBe(2);
+});
+
+test('A12: a script notes an artifact', async () => {
+  using here = createTestFolder({
+    'decided.yaml': conditions('state.artifacts.spec_path == "docs/spec.md"'),
+    'note.yaml': '- artifact: spec_path=docs/spec.md\n',
+  });
+  const { code, stdout } = await here.run(['dry-run', 'decided.yaml', '--script', 'note.yaml']);
+  expect(code).toBe(0);
+  expect(stdout).not.toContain('✗');
+});

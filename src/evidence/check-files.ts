@@ -1,5 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { type UnreadFile, unreadFilesText } from '../messages/index.ts';
 
 export interface FileCheck {
   pass: boolean;
@@ -45,20 +46,14 @@ function inside(folder: string, path: string): boolean {
 /** Whether the current version of a required file was read. */
 export type ReadState = 'read' | 'unread' | 'changed' | 'missing';
 
-const advice: Record<Exclude<ReadState, 'read'>, string> = {
-  unread: 'was not read: read it, then advance again',
-  changed: 'changed since it was read: read it again, then advance again',
-  missing: 'does not exist: write it, or name another file in the workflow',
-};
-
 export async function checkRead(
   paths: readonly string[],
   isRead: (path: string) => ReadState | Promise<ReadState>,
 ): Promise<FileCheck> {
-  const problems: string[] = [];
+  const unread: UnreadFile[] = [];
   for (const path of paths) {
     const state = await isRead(path);
-    if (state !== 'read') problems.push(`${path} ${advice[state]}`);
+    if (state !== 'read') unread.push({ path, state });
   }
-  return problems.length === 0 ? { pass: true } : { pass: false, why: problems.join('\n') };
+  return unread.length === 0 ? { pass: true } : { pass: false, why: unreadFilesText(unread) };
 }

@@ -146,6 +146,7 @@ describe('each kind of gate', () => {
       'unread was not read',
       'changed changed since it was read',
       'missing does not exist',
+      expect.anything(),
     ]);
   });
 });

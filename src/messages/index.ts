@@ -2,6 +2,7 @@ export * from './agent-shell.ts';
 export * from './agent-tools.ts';
 export * from './budget.ts';
 export * from './fit-tokens.ts';
+export * from './gate-results.ts';
 export * from './grants.ts';
 export * from './lists.ts';
 export * from './person.ts';

@@ -51,9 +51,7 @@ export const isHere = (
   { run, worktrees }: { run: string; worktrees: readonly string[] },
   worktree: string,
 ): boolean =>
-  worktrees.length === 0 ||
-  worktrees.some((each) => sameWorktree(each, worktree)) ||
-  isOfTask(run, worktree);
+  worktrees.length === 0 || worktrees.some((each) => sameWorktree(each, worktree)) || isOfTask(run, worktree);
 
 const isOfTask = (run: string, worktree: string): boolean =>
   worktree.startsWith(`{project_root}/.stepfast/worktrees/${run}/`);

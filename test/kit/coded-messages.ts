@@ -189,8 +189,12 @@ export const filesChangedText: typeof real.filesChangedText = (step, files) =>
 export const decidedText: typeof real.decidedText = (name, next = '') =>
   `${coded('decided', { name })} ${next}`;
 /** The symbol and the status stay. */
-export const runEndedText: typeof real.runEndedText = ({ workflow, status, checks, caught }) =>
-  `${status === 'complete' && checks.length > 0 ? '✓' : '✗'} ${workflow} ${status} ${coded('run_ended', { caught })}`;
+export const runEndedText: typeof real.runEndedText = ({ workflow, status, checks, unproven = [], caught }) =>
+  `${status === 'complete' && checks.length > 0 && unproven.length === 0 ? '✓' : '✗'} ${workflow} ${status} ${coded('run_ended', { caught, ...(unproven.length > 0 && { unproven }) })}`;
+export const exhaustedText: typeof real.exhaustedText = (step) => coded('exhausted', { step });
+export const unprovenText: typeof real.unprovenText = (gates) => coded('unproven', { gates });
+export const untilRedText: typeof real.untilRedText = (gates, last) => coded('until_red', { gates, last });
+export const redUntilText: typeof real.redUntilText = (gates) => coded('red_until', { gates });
 export const filesDeletedText: typeof real.filesDeletedText = (run) => coded('files_deleted', { run });
 export const compactionText: typeof real.compactionText = (workflow, step) =>
   coded('compaction', { workflow, step: `'${step}'` });

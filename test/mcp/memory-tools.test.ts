@@ -36,6 +36,19 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     await mcp.end(run);
   });
 
+  it('A5: a session without hooks gets past a read gate by doing what the red gate says', async () => {
+    mcp.project.write({ 'docs/rules.md': 'The rules\n' });
+    const { run, at } = await mcp.start('reading');
+    const red = await mcp.call('workflow_advance', { output: 'done', at });
+    const [gate] = red.S.failed_gates as { gate: string; tail: string }[];
+    const said = /(workflow_\w+) with kind (\w+) and text (\S+)/.exec(gate?.tail ?? '');
+    const [, tool = '', kind, text] = said ?? [];
+    expect(text).toBe('docs/rules.md');
+    expect((await mcp.call(tool, { kind, text })).isError).toBe(false);
+    expect((await mcp.call('workflow_advance', { output: 'done', at })).S.status).toBe('complete');
+    await mcp.end(run);
+  });
+
   it('[P5/7] workflow_note keeps words under an id, and a question makes the run wait', async () => {
     const { run, at } = await mcp.start('looped');
     const first = await mcp.call('workflow_note', { kind: 'decision', text: 'A', key: 'x' });

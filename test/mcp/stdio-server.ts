@@ -1,14 +1,14 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { TestProject } from '../../src/testing/index.ts';
 import { type Connection, connect, createProject, type Era } from './kit.ts';
-import { asking, looped, parallel, plain, reviewed } from './workflows.ts';
+import { asking, looped, parallel, plain, reading, reviewed } from './workflows.ts';
 
 /** One server for the tests of a block, in a project with the sample workflows. */
 export function stdioServer(era: Era) {
   let project: TestProject;
   let server: Connection;
   beforeAll(async () => {
-    project = createProject({ asking, plain, looped, parallel, reviewed });
+    project = createProject({ asking, plain, looped, parallel, reading, reviewed });
     server = await connect(project, era);
   });
   afterAll(async () => {

@@ -9,6 +9,14 @@ steps:
   - { id: build, type: action, instructions: Build it. }
 `;
 
+/** Must read a file. */
+export const reading = `
+name: reading
+description: Reads first
+steps:
+  - { id: do, type: action, instructions: Do it., gate: [{ read: [docs/rules.md] }] }
+`;
+
 /** Wants to know something first. */
 export const asking = `
 name: asking

@@ -55,7 +55,7 @@ export const workflows: readonly Command[] = [
     summary: 'Simulate a workflow without an agent',
     usage: 'stepfast dry-run <workflow> [--random | --seed n | --script file] [options]',
     about:
-      'Simulates a run from start to end and prints every position, context action, gate, verdict and refusal. By default every step succeeds. Executes no commands and writes no files.',
+      'Simulates a run from start to end and prints every position, context action, gate, verdict and refusal. By default every step succeeds. Conditions are evaluated on the simulated run, so one that never holds is red. Executes no commands and writes no files. The format of a script: docs/workflow.md#dry-run.',
     options: [
       ['--random', 'Inject failures: red gates, failed steps, late calls, rejected reviews'],
       ['--seed <n>', 'Like --random, with a fixed seed'],

@@ -1,31 +1,46 @@
+import { compileCondition } from '../../definition/index.ts';
+import { contextOf, outputsAt } from '../../engine/index.ts';
 import {
   allUsedUp,
   type Command,
   type Cursor,
   type Definition,
   formatHandle,
+  type Gate,
+  type GateResult,
+  opening,
   type State,
   type Step,
   usedUp,
 } from '../../machine/index.ts';
+import { conditionHolds } from '../../workspace/index.ts';
+import { usageError } from '../exit.ts';
 import type { Player } from './walk.ts';
 
 const person = { kind: 'person', name: 'you' } as const;
 
 /** Every step succeeds: the agent does its work, gates are green, people approve. */
-export const succeed =
-  (tasks: number): Player =>
-  (definition, state, now) => {
+export function succeed(tasks: number): Player {
+  const revised = new Map<string, number>();
+  return (definition, state, now) => {
     if (usedUp(state)) return { now, actor: person, type: 'review', verdict: 'approve', amount: more(state) };
     const cursor =
       Object.values(state.cursors).find((open) => !open.waiting) ?? Object.values(state.cursors)[0];
-    return cursor ? moveAt(state, cursor, now, tasks, definition) : claimNext(definition, state, now);
+    if (!cursor) return claimNext(definition, state, now);
+    // A condition that never holds would block the position again and again.
+    const times = revised.get(cursor.path) ?? 0;
+    if (cursor.waiting?.kind === 'blocked' && times >= mostRevised) return undefined;
+    if (cursor.waiting) revised.set(cursor.path, times + 1);
+    return moveAt(state, cursor, now, tasks, definition);
   };
+}
+
+const mostRevised = 2;
 
 function moveAt(state: State, cursor: Cursor, now: number, tasks: number, definition: Definition): Command {
   const at = handleOf(state, cursor);
   const { checking, waiting, boundary } = cursor;
-  if (checking) return gatesFinished(cursor, now, () => true);
+  if (checking) return gatesFinished({ definition, state, cursor }, now, () => true);
   if (waiting?.kind === 'question')
     return { now, actor: person, type: 'answer', text: 'Yes', question: waiting.id };
   if (waiting?.kind === 'blocked') return { now, actor: person, type: 'review', verdict: 'revise', at };
@@ -38,7 +53,17 @@ function moveAt(state: State, cursor: Cursor, now: number, tasks: number, defini
   if (stepOf(definition, cursor).type === 'loop' && cursor.task === undefined) {
     return { now, type: 'setTasks', loop: cursor.step, tasks: createTasks(tasks) };
   }
+  const key = artifactToNote(state, cursor);
+  if (key !== undefined) return { now, type: 'note', kind: 'artefact', key, text: `${key}.md`, at };
   return { now, type: 'advance', at, output: `${cursor.path} is done` };
+}
+
+/** An artifact that a red condition looks for, and that the agent has not noted yet. */
+function artifactToNote({ artifacts }: State, { receipts = [] }: Cursor): string | undefined {
+  const red = receipts.flatMap(({ pass, what }) => (pass ? [] : compileCondition(what)));
+  const paths = red.flatMap((condition) => (condition.ok ? condition.paths : []));
+  const keys = paths.flatMap(([root, part, key]) => (root === 'state' && part === 'artifacts' ? [key] : []));
+  return keys.find((key) => key !== undefined && !Object.hasOwn(artifacts, key));
 }
 
 /** In a parallel loop, an agent claims a ready task. */
@@ -72,7 +97,7 @@ export function random(seed: number, tasks: number): Player {
     if (!cursor) return onSuccess(definition, state, now);
     const at = handleOf(state, cursor);
     past.push(at);
-    if (cursor.checking) return gatesFinished(cursor, now, () => roll() > 0.25);
+    if (cursor.checking) return gatesFinished({ definition, state, cursor }, now, () => roll() > 0.25);
     const luck = roll();
     if (luck < 0.06) return { now, type: 'fail', at, reason: 'The approach did not work.' };
     if (luck < 0.12)
@@ -97,8 +122,7 @@ export function scripted(moves: readonly ScriptedMove[], tasks: number): Player 
     if (move.gates !== undefined) {
       const checking = Object.values(state.cursors).find((open) => open.checking);
       if (!checking) return { now, type: 'gatesFinished', id: 'none', receipts: [] };
-      const red = move.gates;
-      return gatesFinished(checking, now, (what) => red === 'green' || (red !== 'red' && red !== what));
+      return gatesFinished({ definition, state, cursor: checking }, now, passesIn(move.gates, checking));
     }
     if (move.tasks) {
       const list = move.tasks.map((id) => ({ id, title: `Task ${id}` }));
@@ -108,6 +132,10 @@ export function scripted(moves: readonly ScriptedMove[], tasks: number): Player 
       const amount = usedUp(state) ? more(state) : undefined;
       const { review: verdict, feedback } = move;
       return { now, actor: person, type: 'review', verdict, feedback, amount };
+    }
+    if (move.artifact !== undefined) {
+      const [key = '', ...path] = move.artifact.split('=');
+      return { now, type: 'note', kind: 'artefact', key, text: path.join('='), at };
     }
     if (move.fail !== undefined) return { now, type: 'fail', reason: move.fail, at };
     if (move.ask !== undefined) return { now, type: 'ask', text: move.ask, at };
@@ -127,8 +155,10 @@ export interface ScriptedMove {
   at?: string;
   fail?: string;
   tasks?: string[];
-  /** `green`, `red`, or the command of the only red gate. */
+  /** `green` or `pass`, `red` or `fail`, or the text of the only red gate. A condition is also evaluated. */
   gates?: string;
+  /** `spec_path=docs/spec.md`: the agent notes a file that it wrote. */
+  artifact?: string;
   review?: 'approve' | 'revise' | 'pivot' | 'escalate' | 'abandon';
   feedback?: string;
   ask?: string;
@@ -144,6 +174,7 @@ export const moveKeys = [
   'fail',
   'tasks',
   'gates',
+  'artifact',
   'review',
   'ask',
   'answer',
@@ -153,12 +184,41 @@ export const moveKeys = [
   'status',
 ] as const;
 
-function gatesFinished(cursor: Cursor, now: number, passes: (what: string) => boolean): Command {
-  const receipts = (cursor.checking?.gates ?? []).map(({ gate }, index) => ({
-    gate: index,
-    pass: passes(gate.run ?? gate.exists ?? gate.condition ?? gate.read?.join(', ') ?? ''),
-  }));
+interface Simulated {
+  definition: Definition;
+  state: State;
+  cursor: Cursor;
+}
+
+/** Commands and files pass as the player says. Conditions are evaluated, since all that they read is simulated. */
+function gatesFinished(
+  { definition, state, cursor }: Simulated,
+  now: number,
+  passes: (what: string) => boolean,
+): Command {
+  const texts = outputsAt(state, cursor).map(([key, text]) => [key, opening(text)] as const);
+  const context = contextOf({ definition, state }, texts, cursor);
+  const receipts = (cursor.checking?.gates ?? []).map(({ gate }, index): GateResult => {
+    if (!passes(textOf(gate))) return { gate: index, pass: false };
+    if (gate.condition === undefined) return { gate: index, pass: true };
+    const { pass, why, undecided } = conditionHolds(gate.condition, context);
+    return { gate: index, pass, ...(undecided && { undecided }), ...(why !== undefined && { tail: why }) };
+  });
   return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id: cursor.checking?.id ?? '', receipts };
+}
+
+const textOf = ({ run, exists, condition, read }: Gate): string =>
+  run ?? exists ?? condition ?? read?.join(', ') ?? '';
+
+/** Throws a usage error for a word that is no result and names no gate of the position. */
+function passesIn(result: string, { checking, path }: Cursor): (what: string) => boolean {
+  if (result === 'green' || result === 'pass') return () => true;
+  if (result === 'red' || result === 'fail') return () => false;
+  const gates = (checking?.gates ?? []).map(({ gate }) => textOf(gate));
+  if (gates.includes(result)) return (what) => what !== result;
+  throw usageError(
+    `'gates: ${result}' is neither green nor red, nor a gate of ${path}: ${gates.join(', ')}.`,
+  );
 }
 
 const createTasks = (count: number) =>

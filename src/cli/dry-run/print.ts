@@ -1,5 +1,13 @@
-import type { Definition, Event, Receipt, State } from '../../machine/index.ts';
-import { count, printable, refusalText, shellVoice, unitText } from '../../messages/index.ts';
+import { type Definition, type Event, parseHandle, type Receipt, type State } from '../../machine/index.ts';
+import {
+  count,
+  exhaustedText,
+  printable,
+  refusalText,
+  shellVoice,
+  unitText,
+  untilRedText,
+} from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import type { Move } from './walk.ts';
@@ -114,6 +122,7 @@ function describe(event: Event, state: State | null, symbols: Symbols, counts: C
           '    ',
           ['magenta', `${note} review`],
           ` by ${event.by === 'human' ? 'a person' : printable(event.by)}`,
+          ['yellow', event.exhausted ? `: ${exhaustedText(stepIn(event.at))}` : ''],
         ],
       ];
     case 'review.decided': {
@@ -133,7 +142,12 @@ function describe(event: Event, state: State | null, symbols: Symbols, counts: C
       return [['    ', ['red', `${bad} blocked`], `: ${printable(event.reason)}`]];
     case 'position.completed':
       return [
-        ['    ', ['green', `${ok} done`], event.receipts.some(({ pass }) => pass) ? '' : '  unverified'],
+        [
+          '    ',
+          ['green', `${ok} done`],
+          event.receipts.some(({ pass }) => pass) ? '' : '  unverified',
+          ['yellow', untilIn(event.receipts)],
+        ],
       ];
     case 'tasks.set':
       return [
@@ -167,14 +181,24 @@ function describe(event: Event, state: State | null, symbols: Symbols, counts: C
   }
 }
 
+function untilIn(receipts: readonly Receipt[]): string {
+  const red = receipts
+    .filter(({ pass, role }) => !pass && role === 'until')
+    .map(({ what }) => printable(what));
+  return red.length === 0 ? '' : `  ${untilRedText(red)}`;
+}
+
 function gateLine(receipt: Receipt, { ok, bad }: Symbols): Span[] {
   const role = receipt.role === 'gate' ? 'gate' : receipt.role === 'until' ? 'until' : 'again';
   return [
     '    ',
     [receipt.pass ? 'green' : 'red', `${receipt.pass ? ok : bad} ${role}`],
     ` ${printable(receipt.what)}`,
+    ...(receipt.tail === undefined ? [] : [['dim', `  ${printable(receipt.tail)}`] satisfies Span]),
   ];
 }
+
+const stepIn = (at: string): string => printable(parseHandle(at)?.path.split('/', 1)[0] ?? '');
 
 /** The event has only a handle, so the action is read from the cursor. */
 function actionAt(state: State | null, at: string): string {

@@ -1,0 +1,26 @@
+import { commandName } from '../command-name.ts';
+
+/** A file of a `read` gate whose current version was not read. */
+export interface UnreadFile {
+  path: string;
+  state: 'unread' | 'changed' | 'missing';
+}
+
+const problems = {
+  unread: 'was not read',
+  changed: 'changed since it was read',
+  missing: 'does not exist: write it, or name another file in the workflow',
+};
+
+/** The output of a `read` gate. Hooks record what an agent reads; without them the agent records it itself. */
+export function unreadFilesText(files: readonly UnreadFile[]): string {
+  const lines = files.map(({ path, state }) => `${path} ${problems[state]}`);
+  const [first, second] = files.filter(({ state }) => state !== 'missing');
+  if (!first) return lines.join('\n');
+  const what = second ? 'each of them' : 'it';
+  const call = `call workflow_note with kind reading and text ${first.path} (in a shell: ${commandName()} note reading ${first.path})`;
+  return [
+    ...lines,
+    `Read ${what}. If no hooks record what you read, then record ${what}: ${call}. Then advance again.`,
+  ].join('\n');
+}
