@@ -1,7 +1,44 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { workflowJsonSchema } from './json-schema.ts';
+import { parseWorkflow } from './parse.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const validate = new Ajv({ strict: false, allErrors: true }).compile(workflowJsonSchema());
+
+const filesIn = (folder: string): [name: string, text: string][] =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.yaml'))
+    .sort()
+    .map((name) => [name, readFileSync(join(root, folder, name), 'utf8')]);
+
+test('A13: of twelve files with one mistake each, validate refuses all and the schema those that it can', () => {
+  const wrong = filesIn('test/fixtures/wrong-workflows');
+  expect(wrong).toHaveLength(12);
+  const errorsOf = (text: string) =>
+    parseWorkflow(text, { file: 'x.yaml' }).diagnostics.filter(({ severity }) => severity === 'error');
+  expect(wrong.map(([name, text]) => [name, errorsOf(text).length])).toEqual(
+    wrong.map(([name]) => [name, 1]),
+  );
+  const passed = wrong.filter(([, text]) => validate(parse(text))).map(([name]) => name);
+  expect(passed).toEqual(['11-duplicate-id.yaml', '12-unknown-input.yaml']);
+});
+
+test('A13: the schema takes what validate takes', () => {
+  for (const [name, text] of filesIn('workflows'))
+    expect([name, validate(parse(text)), validate.errors]).toEqual([name, true, null]);
+  const fitting = [
+    'name: x\nextends: go\nsteps: [{ id: do, gate: [{ run: npm test }] }]\n',
+    'name: x\nextends: qa-loop\nremove: [verify]\nsteps: [{ id: fix_issues, on_exhausted: complete }]\n',
+    'id: x\nsteps: [{ id: a, type: ralph, n: 2, instructions: Do, until: [{ read: [a..b/c.md] }], on_exhausted: fail }]\n',
+    'name: x\ninputs: { n: { type: number, default: 3 } }\nsteps: [{ id: a, type: action, instructions: Do, on_fail: { retry: 2 } }]\n',
+    'name: x\ncritical_artifacts: { always_load: [{ id: g, type: git_info }] }\nsteps: [{ id: a, type: action, instructions: Do }]\n',
+  ];
+  expect(fitting.filter((text) => !validate(parse(text)))).toEqual([]);
+});
 
 test('[004/9] the published workflow.schema.json is current', () => {
   const file = join(import.meta.dirname, '..', '..', 'schema', 'workflow.schema.json');
@@ -13,6 +50,7 @@ test('every key of a workflow file is described', () => {
   const walk = (schema: unknown, path: string): void => {
     if (typeof schema !== 'object' || schema === null) return;
     for (const [key, value] of Object.entries(schema)) {
+      if (key === 'if' || key === 'then' || key === 'else') continue;
       if (key === 'properties' && typeof value === 'object' && value !== null) {
         for (const [name, property] of Object.entries<{ description?: unknown }>({ ...value })) {
           if (typeof property.description !== 'string') missing.push(`${path}.${name}`);

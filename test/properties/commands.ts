@@ -3,6 +3,7 @@ import {
   type Cursor,
   type Definition,
   formatHandle,
+  type GateResult,
   type State,
 } from '../../src/machine/index.ts';
 import { noteKinds } from '../../src/schema/names.ts';
@@ -70,6 +71,7 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
         output: text,
         ...where,
         ...(dice.one(12) ? { runnerAlive: false } : {}),
+        ...(memory.count % 43 === 0 ? { undecided: 'cannot be decided' } : {}),
       };
     case 6:
     case 7:
@@ -176,7 +178,11 @@ function setTasks(definition: Definition, state: State, dice: Dice, caller: Call
 
 /** A receipt for each gate of the request; one in four is red. */
 export function receiptsFor(cursor: Cursor | undefined, passes: (index: number) => boolean) {
-  return (cursor?.checking?.gates ?? []).map((_, gate) => ({ gate, pass: passes(gate) }));
+  return (cursor?.checking?.gates ?? []).map(({ gate: { condition } }, gate): GateResult => {
+    const pass = passes(gate);
+    const undecided = !pass && condition !== undefined && (cursor?.checks ?? 0) % 2 === 0;
+    return undecided ? { gate, pass, undecided, tail: 'cannot be decided' } : { gate, pass };
+  });
 }
 
 /** Of now or of before. */

@@ -1,7 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  type Action,
-  actions,
   type Command,
   type Cursor,
   type Definition,
@@ -15,17 +13,12 @@ import {
   replay,
   respond,
   type State,
-  type Status,
-  type Wait,
 } from '../../src/machine/index.ts';
 import { nextForTools, refusalText, toolVoice } from '../../src/messages/index.ts';
-import { Dice, type Memory, memory, randomCommand, receiptsFor } from './commands.ts';
-
-class Broken extends Error {}
-
-function must(holds: boolean, what: string): void {
-  if (!holds) throw new Broken(what);
-}
+import { Broken, cursorAt, handleOf, handlesIn, must } from './check.ts';
+import { Dice, type Memory, memory, randomCommand } from './commands.ts';
+import { suggested } from './follow-actions.ts';
+import { TaskWatch } from './task-watch.ts';
 
 /** Plays random commands on a workflow and throws at the first invariant that does not hold. Returns the events. */
 export function checkRun(definition: Definition, seed: number, length: number): Event[] {
@@ -50,18 +43,31 @@ export function checkRun(definition: Definition, seed: number, length: number): 
   );
   must(isDeepStrictEqual(JSON.parse(JSON.stringify(state)), state), 'a state is plain JSON');
   finish(definition, watch, state, remembered.now);
-  return watch.events;
+  return [...watch.events, ...followActions(definition, seed)];
 }
 
-/** A caller that follows the status reaches the end. */
-function finish(definition: Definition, watch: Watch, from: State, now: number): void {
+const mostMoves = 600;
+
+/** A caller that follows `actions()` reaches the end. It never cancels or abandons. */
+function finish(definition: Definition, watch: Watch, from: State, now: number, dice?: Dice): void {
   let state = from;
-  for (let moves = 0; moves < 600; moves += 1) {
-    const command = suggested(definition, state, now, moves % 2 === 0 ? 'A' : 'B');
+  for (let moves = 0; moves < mostMoves; moves += 1) {
+    const command = suggested(definition, state, now, { as: moves % 2 === 0 ? 'A' : 'B', dice });
     if (!command) return;
+    const before = state;
     state = watch.step(state, command);
+    must(state !== before, `${command.type} changes something, as the action says`);
   }
-  must(false, `the run ends when the status is followed; it stands at ${JSON.stringify(state.cursors)}`);
+  must(false, `the run ends when actions() is followed; it is at ${JSON.stringify(state.cursors)}`);
+}
+
+/** From the start to the end by `actions()` alone, with red gates, failures and task lists by chance. */
+function followActions(definition: Definition, seed: number): Event[] {
+  const watch = new Watch(definition);
+  const now = 1_000_000;
+  const state = watch.step(null, { type: 'start', now, run: 'random-1-abcd', session: 'A' });
+  finish(definition, watch, state, now, new Dice(seed));
+  return watch.events;
 }
 
 class Watch {
@@ -76,11 +82,12 @@ class Watch {
   readonly #approved = new Set<string>();
   readonly #requested = new Set<string>();
   readonly #offered = new Set<string>();
-  readonly #ends = new Map<string, string>();
   readonly #voided = new Set<string>();
+  readonly #tasks: TaskWatch;
 
   constructor(definition: Definition) {
     this.#definition = definition;
+    this.#tasks = new TaskWatch(definition);
   }
 
   step(state: State | null, command: Command): State {
@@ -91,6 +98,7 @@ class Watch {
     for (const event of response.events) {
       folded = evolve(this.#definition, folded, event);
       this.#see(event, folded);
+      this.#tasks.see(event, folded);
     }
     this.events.push(...response.events);
     const after = response.state;
@@ -183,27 +191,6 @@ class Watch {
         must(!this.#requested.has(event.at), 'a boundary is requested at most once a visit');
         this.#requested.add(event.at);
         return;
-      case 'task.ended': {
-        const task = `${event.loop}/${event.task}`;
-        must(!this.#ends.has(task), `task ${task} ends once`);
-        this.#ends.set(task, event.end);
-        return;
-      }
-      case 'task.dropped': {
-        const task = `${event.loop}/${event.task}`;
-        must(!this.#ends.has(task), `task ${task} ends once`);
-        must(after.tasks[event.loop]?.byId[event.task]?.end === 'dropped', `task ${task} stays in its list`);
-        return;
-      }
-      case 'step.completed': {
-        const step = this.#definition.steps.find(({ id }) => id === event.step);
-        if (step?.type !== 'loop') return;
-        for (const id of after.tasks[step.id]?.order ?? []) {
-          if (after.tasks[step.id]?.byId[id]?.end === 'dropped') continue;
-          must(this.#ends.has(`${step.id}/${id}`), `task ${id} has ended when its loop is left`);
-        }
-        return;
-      }
       case 'run.rewound':
       case 'run.pivoted':
         return this.#sawVoided(event.to, after);
@@ -265,7 +252,6 @@ class Watch {
     const later = new Set(steps.slice(steps.indexOf(to)));
     const isLater = (path: string): boolean => later.has(path.split(/[./]/, 1)[0] ?? '');
     for (const key of this.#live) if (isLater(key)) this.#live.delete(key);
-    for (const task of this.#ends.keys()) if (isLater(task)) this.#ends.delete(task);
     for (const [path, visit] of this.#visits) {
       if (!isLater(path)) continue;
       for (let past = 1; past <= visit; past += 1) this.#voided.add(formatHandle(after.run, path, past));
@@ -282,95 +268,7 @@ class Watch {
   }
 }
 
-/** The command that the status names, as its reader would send it. */
-function suggested(definition: Definition, state: State, now: number, as?: string): Command | undefined {
-  const { action: asked } = statusWithoutEffect(definition, state, now);
-  const person = { now, actor: { kind: 'person' as const, name: 'ann' } };
-  const handle = asked.do === 'claim' ? (asked.own[0] ?? asked.decisions[0]?.at) : handlesIn(asked)[0];
-  if (handle === undefined) {
-    if (asked.do === 'nothing') return undefined;
-    if (asked.do === 'wait' && asked.for === 'budget') return extended(person, asked.unit);
-    if (asked.do === 'wait') return { ...person, type: 'rewind', to: state.step };
-    const task = asked.do === 'claim' ? asked.ready[0] : undefined;
-    if (task === undefined) throw new Broken(`an action can be taken: ${JSON.stringify(asked)}`);
-    return { now, type: 'claim', holder: as ?? 'A', task };
-  }
-  const cursor = cursorAt(state, handle);
-  const by = cursor.lease?.holder ?? as;
-  const session = by === undefined ? {} : { session: by };
-  const [action] = actions(definition, state, { cursor, ...session });
-  const at = handlesIn(action)[0] ?? handle;
-  switch (action.do) {
-    case 'work':
-    case 'fix':
-      return action.do === 'work' && action.finish === 'set_tasks'
-        ? { now, type: 'setTasks', loop: action.step, tasks: [{ id: 'last', title: 'Last' }] }
-        : { now, type: 'advance', output: `end of ${at}`, at, ...session };
-    case 'reset_context':
-      return cursor.boundary?.state === 'pending'
-        ? { now, type: 'status', at, ...session }
-        : { now, type: 'boundary', by: 'hook', saw: 'clear', at, ...session };
-    case 'wait':
-      return decided(action, cursor, at, person);
-    default:
-      throw new Broken(`a position is worked on or waits: ${JSON.stringify(action)}`);
-  }
-}
-
-type Person = Pick<Command, 'now' | 'actor'>;
-
-/** What ends a wait: the engine's receipts, or a person's decision. */
-function decided(action: Wait, cursor: Cursor, at: string, person: Person): Command {
-  const { checking, waiting } = cursor;
-  switch (action.for) {
-    case 'gates': {
-      if (!checking) throw new Broken('gates that are waited for are running');
-      const { id, runner, deadline } = checking;
-      const { now } = person;
-      if (now > deadline) return { now, type: 'status', at };
-      const receipts = receiptsFor(cursor, () => true);
-      const by = runner ? { runner } : {};
-      return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id, receipts, ...by };
-    }
-    case 'answer':
-      if (waiting?.kind !== 'question') throw new Broken('an answer is waited for where one was asked for');
-      return { ...person, type: 'answer', text: 'yes', question: waiting.id };
-    case 'budget':
-      return extended(person, action.unit);
-    case 'decision':
-      return { ...person, type: 'review', verdict: 'revise', at };
-    case 'review':
-      return { ...person, type: 'review', verdict: 'approve', at };
-  }
-}
-
-const extended = (person: Person, unit: string): Command => ({
-  ...person,
-  type: 'review',
-  verdict: 'approve',
-  amount: { [unit]: 100 },
-});
-
-function handlesIn(action: Action): string[] {
-  if (action.do === 'claim') return [...action.own, ...action.decisions.flatMap(({ at }) => at ?? [])];
-  return 'at' in action && action.at !== undefined ? [action.at].flat() : [];
-}
-
-function statusWithoutEffect(definition: Definition, state: State, now: number): Status {
-  const { reply } = respond(definition, state, { now, type: 'status' });
-  if ('code' in reply) throw new Broken('a status is always answered');
-  return reply;
-}
-
-const handleOf = (state: State, cursor: Cursor): string => formatHandle(state.run, cursor.path, cursor.visit);
-
 const keyOf = ({ step, task }: Cursor): string => (task === undefined ? step : `${step}/${task}`);
-
-function cursorAt(state: State, at: string): Cursor {
-  const cursor = Object.values(state.cursors).find((candidate) => handleOf(state, candidate) === at);
-  if (!cursor) throw new Broken(`${at} is open`);
-  return cursor;
-}
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 

@@ -8,13 +8,22 @@ const gate: fc.Arbitrary<Gate> = fc.oneof(
   fc.record({ run: fc.constantFrom('npm test', 'make') }),
   fc.record({ run: fc.constant('npm run lint'), rerun: fc.constant(true) }),
   fc.record({ exists: fc.constant('PLAN.md') }),
+  fc.record({ condition: fc.constant('inputs.x != null') }),
 );
 const gates = fc.array(gate, { minLength: 1, maxLength: 2 });
+
+const retry = <T extends string>(then: fc.Arbitrary<T>) =>
+  fc.record({ retry: fc.integer({ min: 1, max: 3 }), then });
 
 const subStep = (index: number): fc.Arbitrary<SubStep> =>
   fc
     .record({
-      on_fail: maybe(fc.constantFrom('retry' as const, 'skip' as const, 'abort' as const)),
+      on_fail: maybe(
+        fc.oneof(
+          fc.constantFrom('retry' as const, 'skip' as const, 'abort' as const),
+          retry(fc.constantFrom('skip' as const, 'abort' as const, 'wait' as const)),
+        ),
+      ),
       attempts: maybe(fc.integer({ min: 1, max: 3 })),
       context: maybe(context),
       gate: maybe(gates),
@@ -34,7 +43,12 @@ const step = (index: number): fc.Arbitrary<{ step: Step; loop?: SubStep[] }> => 
     ...common,
     gate: maybe(gates),
     review: maybe(fc.record({ by: fc.constantFrom('human', 'reviewer'), on_pivot: earlier })),
-    on_fail: maybe(fc.constantFrom('retry' as const, 'abort' as const)),
+    on_fail: maybe(
+      fc.oneof(
+        fc.constantFrom('retry' as const, 'abort' as const),
+        retry(fc.constantFrom('abort' as const, 'wait' as const)),
+      ),
+    ),
     attempts: maybe(fc.integer({ min: 1, max: 3 })),
     read_only: maybe(fc.constant(true)),
   };
@@ -42,8 +56,21 @@ const step = (index: number): fc.Arbitrary<{ step: Step; loop?: SubStep[] }> => 
     .record(work)
     .map((parts) => ({ step: defined<Step>({ id, type: 'action', instructions: 'Act', ...parts }) }));
   const ralph = fc
-    .record({ ...work, n: fc.integer({ min: 1, max: 3 }), until: maybe(gates) })
-    .map((parts) => ({ step: defined<Step>({ id, type: 'ralph', instructions: 'Again', ...parts }) }));
+    .record({
+      ...work,
+      n: fc.integer({ min: 1, max: 3 }),
+      until: maybe(gates),
+      on_exhausted: maybe(fc.constantFrom('complete' as const, 'wait' as const, 'fail' as const)),
+    })
+    .map(({ on_exhausted, ...parts }) => ({
+      step: defined<Step>({
+        id,
+        type: 'ralph',
+        instructions: 'Again',
+        ...parts,
+        on_exhausted: parts.until && on_exhausted,
+      }),
+    }));
   const loop = fc
     .record({
       parts: fc.record({ ...common, parallel: maybe(fc.integer({ min: 1, max: 3 })) }),
