@@ -19,9 +19,8 @@ export function grantsOf(definition: Definition): Grant[] {
   return [...commands, ...defaults, ...agents];
 }
 
-/** Lists of tools only restrict, so they alone need no trust. */
-export const needsTrust = (definition: Definition): boolean =>
-  grantsOf(definition).some((grant) => 'run' in grant || 'permissions' in grant);
+/** Tools and permissions of agents act only through a host, which asks for them itself. */
+export const needsTrust = (definition: Definition): boolean => commandsOf(definition).length > 0;
 
 /** Their order does not count. */
 export const hashGrants = (grants: readonly Grant[]): string => hashJson(grants.map(canonical).sort());

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
@@ -210,6 +210,18 @@ test('trust shows the commands with a code, and allows with that code only', asy
   expect(kit.runtime.trust.has(definition)).toBe(false);
   await type(`/stepfast:trust risky ${code}`);
   expect(kit.runtime.trust.has(definition)).toBe(true);
+});
+
+test('A9: when trust is typed again, what changed is shown', async () => {
+  const file = '.stepfast/workflows/risky.yaml';
+  kit.runtime.trust.give(kit.runtime.resolve('risky').definition, { now: 1, by: 'person' });
+  const text = readFileSync(join(kit.project.root, file), 'utf8');
+  kit.project.write({ [file]: text.replace('make test', 'make all') });
+  const { json } = await type('/stepfast:trust risky');
+  const shown = String(json.stopReason);
+  expect(shown).toContain('make all');
+  // Only as what is gone.
+  expect(shown.split('make test')).toHaveLength(2);
 });
 
 test('hold is set and removed, and no command removes nothing', async () => {
