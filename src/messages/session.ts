@@ -1,8 +1,8 @@
 import { type Action, type RunStatus, type StopVerdict, suffixOf } from '../machine/index.ts';
 import type { Grant, GrantChanges } from '../schema/index.ts';
 import { commandFor, decisionFor, decisionNoun } from './agent-shell.ts';
-import { grantChangesText, grantText } from './grants.ts';
 import { withStepfast } from './agent-tools.ts';
+import { grantChangesText, grantText } from './grants.ts';
 import { count as counted } from './text.ts';
 import { ago, lasting } from './time-ago.ts';
 
