@@ -7,7 +7,7 @@ import type { HookEvent } from './hook-event.ts';
  * position that it was spent on, where the run has moved meanwhile.
  */
 export async function reportSpending(
-  { host, input, context, session }: HookEvent,
+  { host, input, context, key, session }: HookEvent,
   view: Loaded,
   at?: string,
 ): Promise<Loaded> {
@@ -17,7 +17,8 @@ export async function reportSpending(
   if (!host.spending || !hasBudget(definition) || ended(state)) return view;
   if (transcript === undefined || since === undefined) return view;
   const spent = await host.spending(transcript, since);
-  const command = { type: 'spend', now: context.now(), session, source: session, ...spent } as const;
+  const cost = (await context.bindings.get(key))?.cost?.spent ?? 0;
+  const command = { type: 'spend', now: context.now(), session, source: session, ...spent, cost } as const;
   await context.engine.execute(run, { ...command, ...(at === undefined ? {} : { at }) });
   return (await context.engine.view(run)) ?? view;
 }

@@ -128,6 +128,8 @@ export interface StatusLineInput {
   cwd: string;
   /** How full the context is, in percent. */
   pressure: number | undefined;
+  /** US dollars that the host has counted so far; may begin anew. */
+  cost: number | undefined;
 }
 
 /** The environment variables of a host. */

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gatesOf } from '../definition/index.ts';
 import type { Definition, WorkflowState } from '../machine/index.ts';
+import { savedStateSchema } from '../schema/index.ts';
 import { digestOf } from '../store/index.ts';
 import { containedFile } from './contained-file.ts';
 
@@ -21,13 +22,13 @@ const maxBytes = 16 * 1024 * 1024;
  * The unfinished state that Lanes left in a worktree, if it belongs to the workflow and was not taken before. A file
  * that an agent can write must not stand for gates and reviews, so a workflow with any is not continued from it.
  */
-export async function findSavedState(
+export function findSavedState(
   definition: Definition,
   { worktree, memory }: { worktree: string; memory: string },
-): Promise<SavedState | undefined> {
+): SavedState | undefined {
   if (isChecked(definition)) return undefined;
   const text = readSaved(worktree);
-  const state = text === undefined ? undefined : await parseSavedState(text);
+  const state = text === undefined ? undefined : parseSavedState(text);
   if (text === undefined || state?.status !== 'running' || !belongsTo(definition, state)) return undefined;
   const known = join(memory, `${digestOf(Buffer.from(`${worktree}\0${text}`)).slice(7)}.txt`);
   if (statSync(known, { throwIfNoEntry: false })) return undefined;
@@ -41,8 +42,7 @@ export async function findSavedState(
 }
 
 /** Undefined for a text that is no saved state. Keys that Stepfast does not know are dropped. */
-export async function parseSavedState(text: string): Promise<WorkflowState | undefined> {
-  const { savedStateSchema } = await import('../schema/index.ts');
+export function parseSavedState(text: string): WorkflowState | undefined {
   try {
     return savedStateSchema.safeParse(JSON.parse(text)).data;
   } catch {

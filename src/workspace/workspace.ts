@@ -142,7 +142,7 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
         directory: join(project.directory, 'runs', run),
         memory: join(cacheDirectory, 'todo'),
       }),
-    savedState: (definition) =>
+    savedState: async (definition) =>
       findSavedState(definition, { worktree: project.worktree, memory: join(cacheDirectory, 'taken') }),
     workflows: async () =>
       listWorkflows(searchPath, checkTool).flatMap(({ name, base, hash, shadowedBy }) =>

@@ -24,7 +24,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const { workflow: _, ...rest } = values;
     return await adoptFile(file, io, rest);
   }
-  const saved = await parseSavedState(text);
+  const saved = parseSavedState(text);
   if (saved) return await importSaved(saved, io, values);
   const archive = readArchive(text, file);
   const states = replayArchive(archive, file);

@@ -9,7 +9,7 @@ import {
   createHolds,
   type Host,
   hasHold,
-  notePressure,
+  noteUsage,
   type StatusLineInput,
 } from '../../runtime/index.ts';
 import { createMarks, findProject, type Project, stateDirectory } from '../../workspace/index.ts';
@@ -44,7 +44,7 @@ export async function statusline(stdin: string, context: LineContext): Promise<s
 
 async function lineFor(
   host: Host,
-  { session, cwd, pressure }: StatusLineInput,
+  { session, cwd, pressure, cost }: StatusLineInput,
   { env, now }: LineContext,
 ): Promise<string> {
   const key = { host: host.name, session };
@@ -60,8 +60,8 @@ async function lineFor(
   if (!project) return '';
   const binding = await createBindings(project.directory).get(key);
   // The next tool tells the agent, whichever it is.
-  if (binding && pressure !== undefined && notePressure(project.directory, key, Math.round(pressure)))
-    watchTools(project, key);
+  const percent = pressure === undefined ? undefined : Math.round(pressure);
+  if (binding && noteUsage(project.directory, key, { percent, cost })) watchTools(project, key);
   const run = binding?.run ?? createEndNotices(project.directory).recent(key, now);
   const shown = run === undefined ? undefined : readRun(project, run);
   const about =

@@ -80,6 +80,33 @@ test('context pressure is kept in the binding and never in the journal', async (
   expect(readFileSync(journal, 'utf8')).toBe(before);
 });
 
+test('A1: what the session costs is counted from when it was bound, also if the host begins anew', async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  const bindings = createBindings(kit.runtime.project.directory);
+  for (const total_cost_usd of [0.5, 0.75, 0.75, 0.25]) await line({ cost: { total_cost_usd } });
+  expect(await bindings.get({ host: 'claude-code', session: 'a' })).toMatchObject({
+    cost: { spent: 0.5, total: 0.25 },
+  });
+});
+
+test('a budget of which less than a quarter is left is shown', async () => {
+  kit.project.write({
+    '.stepfast/workflows/w.yaml': `name: w
+description: x
+steps:
+  - { id: plan, type: action, instructions: x, budget: { turns: 10 } }
+`,
+  });
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  const tell = (turns: number) => kit.call(run, { type: 'spend', source: 'a', turns });
+  await tell(7);
+  expect(await line()).not.toContain('turns');
+  await tell(8);
+  expect(await line()).toContain('8 of 10 turns');
+});
+
 test('[U10] a session sees only its own run', async () => {
   const { run, at } = await kit.start();
   await kit.called('a', { run, at });

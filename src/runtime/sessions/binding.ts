@@ -24,6 +24,8 @@ export interface Binding extends SessionKey {
   cleared?: true;
   /** How full its context is, in percent, as last reported by the host. */
   pressure?: number;
+  /** US dollars since the session was bound, and the host's total that was last seen. */
+  cost?: { spent: number; total: number };
 }
 
 const version = 1;
@@ -48,7 +50,23 @@ export const encodeBinding = (binding: Binding): string => `${JSON.stringify({ v
 export function parseBinding(text: string): Binding | undefined {
   const read = parse(text);
   if (typeof read !== 'object' || read === null) return undefined;
-  const { v, host, session, agent, run, at, cwd, pid, boot, boundAt, seenAt, endedAt, cleared, pressure } =
+  const {
+    v,
+    host,
+    session,
+    agent,
+    run,
+    at,
+    cwd,
+    pid,
+    boot,
+    boundAt,
+    seenAt,
+    endedAt,
+    cleared,
+    pressure,
+    cost,
+  } =
     // Every field is checked below.
     read as Record<string, unknown>;
   if (v !== version || !isText(host) || !isText(session) || !isText(run) || !isText(cwd)) return undefined;
@@ -67,6 +85,7 @@ export function parseBinding(text: string): Binding | undefined {
     ...(isTime(endedAt) ? { endedAt } : {}),
     ...(cleared === true ? { cleared } : {}),
     ...(isTime(pressure) && pressure <= 100 ? { pressure } : {}),
+    ...(isCost(cost) ? { cost } : {}),
   };
 }
 
@@ -91,3 +110,15 @@ function parse(text: string): unknown {
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isTime = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;
+
+function isCost(value: unknown): value is { spent: number; total: number } {
+  const isAmount = (each: unknown): boolean => typeof each === 'number' && each >= 0;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'spent' in value &&
+    'total' in value &&
+    isAmount(value.spent) &&
+    isAmount(value.total)
+  );
+}

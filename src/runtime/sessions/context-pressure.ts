@@ -5,6 +5,12 @@ import { type Binding, encodeBinding, fileOf, parseBinding, type SessionKey } fr
 
 const tries = 3;
 
+export interface Usage {
+  percent?: number | undefined;
+  /** The host's total in US dollars. */
+  cost?: number | undefined;
+}
+
 /** From these on, in percent, an agent should write down what a compaction would lose. */
 const levels = [75, 90] as const;
 export type PressureLevel = (typeof levels)[number];
@@ -23,17 +29,21 @@ export function highPressure(bindings: readonly Binding[]): number | undefined {
 }
 
 /**
- * Stores how full a session's context is, in percent, in its binding; never in the journal. Hooks write the same file at
- * any time, so a file that changed meanwhile is read again. Answers whether a level was reached.
+ * Stores how full a session's context is, in percent, and what it has cost, in its binding; never in the journal. Hooks
+ * write the same file at any time, so a file that changed meanwhile is read again. Answers whether a level was reached.
  */
-export function notePressure(directory: string, key: SessionKey, percent: number): boolean {
+export function noteUsage(directory: string, key: SessionKey, usage: Usage): boolean {
   const file = join(directory, 'sessions', fileOf(key));
   for (let count = 0; count < tries; count += 1) {
     const before = readOrEmpty(file);
     const binding = parseBinding(before);
-    if (!binding || binding.endedAt !== undefined || binding.pressure === percent) return false;
+    if (!binding || binding.endedAt !== undefined) return false;
+    const { percent = binding.pressure } = usage;
+    const cost = usage.cost === undefined ? binding.cost : addedCost(binding.cost, usage.cost);
+    if (percent === binding.pressure && cost?.total === binding.cost?.total) return false;
     const temporary = `${file}.${process.pid.toString(16)}.tmp`;
-    writeNoFollow(temporary, encodeBinding({ ...binding, pressure: percent }));
+    const used = { ...(percent === undefined ? {} : { pressure: percent }), ...(cost ? { cost } : {}) };
+    writeNoFollow(temporary, encodeBinding({ ...binding, ...used }));
     if (readOrEmpty(file) === before) {
       renameSync(temporary, file);
       return (pressureLevel(percent) ?? 0) > (pressureLevel(binding.pressure) ?? 0);
@@ -41,6 +51,12 @@ export function notePressure(directory: string, key: SessionKey, percent: number
     rmSync(temporary, { force: true });
   }
   return false;
+}
+
+/** What the host has counted before the session was bound is not the run's, and its count begins anew with its process. */
+function addedCost(known: Binding['cost'], total: number): NonNullable<Binding['cost']> {
+  if (!known) return { spent: 0, total };
+  return { spent: known.spent + (total < known.total ? total : total - known.total), total };
 }
 
 function readOrEmpty(file: string): string {

@@ -131,11 +131,13 @@ function clearedBindingFor(
 }
 
 function refreshed(binding: Binding, { cwd, pid, source }: SessionStart, { now, boot }: Presence): Binding {
-  const { endedAt: _ended, cleared: _cleared, pid: _pid, boot: _boot, pressure, ...rest } = binding;
+  const { endedAt: _ended, cleared: _cleared, pid: _pid, boot: _boot, pressure, cost, ...rest } = binding;
   const emptied = source === 'clear' || source === 'compact';
   return {
     ...rest,
     ...(emptied || pressure === undefined ? {} : { pressure }),
+    // After a clear it is another session, whose cost begins with it.
+    ...(source === 'clear' || !cost ? {} : { cost }),
     cwd,
     ...(pid === undefined ? {} : { pid, boot }),
     seenAt: now,

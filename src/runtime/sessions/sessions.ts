@@ -116,6 +116,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       boundAt: known?.run === run ? known.boundAt : now,
       seenAt: now,
       ...(known?.pressure === undefined ? {} : { pressure: known.pressure }),
+      ...(known?.run === run && known.cost ? { cost: known.cost } : {}),
     };
     await bindings.put(binding);
     await reportToRun(binding, undefined, 'startup');

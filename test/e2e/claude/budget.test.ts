@@ -148,3 +148,39 @@ it('A1: a person types /stepfast:budget in the session, and the work goes on', a
   await terminal.waitFor(/✓ w complete/);
   expect(await stateOf(stage)).toMatchObject({ status: 'complete' });
 });
+
+it('M1: a budget review pivots to planning: the context is cleared, and the next briefing has the feedback', async () => {
+  await begin(
+    step('plan', 'attempts: 1') +
+      step('do', `${gate(passes)}, budget: { turns: 1, on_pivot: plan }`) +
+      step('end', 'attempts: 1'),
+  );
+  stage.model.on(
+    lastUser(/make it/),
+    toolCall.advance('The plan: use a queue.'),
+    edit('43'),
+    reply.text('Done!'),
+  );
+  stage.model.always(lastUser(/./), reply.text('I see.'));
+  const session = await stage.open();
+  await session.send(typed);
+  const { run } = await stage.project.onlyRun();
+  expect(await stateOf(stage)).toMatchObject({
+    status: 'waiting',
+    step: 'do',
+    budget: { exhausted: 'turns' },
+  });
+  await runtimeIn(stage.project).call(
+    { type: 'review', verdict: 'pivot', feedback: 'Too large: split it.' },
+    { actor: { kind: 'person', name: 'test' } },
+    { run },
+  );
+  await session.send('/clear');
+  await session.send('continue');
+  await session.close();
+  expect(await stateOf(stage)).toMatchObject({ status: 'running', step: 'plan' });
+  const last = stage.model.requestsOf('main').at(-1);
+  const context = last ? contextOf(last) : '';
+  expect(context).toContain('**[BUDGET_PIVOT_FEEDBACK]:** "Too large: split it."');
+  expect(context).toContain('The plan: use a queue.');
+});
