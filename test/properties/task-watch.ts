@@ -59,11 +59,11 @@ export class TaskWatch {
     const steps = this.#definition.steps.map(({ id }) => id);
     for (const step of steps.slice(steps.indexOf(to))) {
       this.#completed.delete(step);
+      const known = this.#of(step);
+      for (const [task, end] of known) known.set(task, end === 'dropped' ? end : undefined);
       // A pivot drops the lists. A rewind begins their tasks anew, except for those that a person removed.
-      if (type === 'run.pivoted') this.#tasks.delete(step);
-      else
-        for (const [task, end] of this.#of(step))
-          this.#of(step).set(task, end === 'dropped' ? end : undefined);
+      const isLeft = [...known.values()].includes(undefined);
+      if (type === 'run.pivoted' || !isLeft) this.#tasks.delete(step);
     }
   }
 
