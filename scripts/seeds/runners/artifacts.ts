@@ -41,7 +41,7 @@ function projectWith(seeds: Seeds, configuration: string, path: string): TestPro
     ...Object.fromEntries(named),
     [path]: configuration,
     '.stepfast/workflows/faber.yaml': JSON.stringify(workflow),
-    'specs/WORK-00258.md': '# The specification\n',
+    'specs/agreed.md': '# The specification\n',
   });
 }
 
@@ -79,7 +79,7 @@ async function loadsAll(project: TestProject, seeds: Seeds): Promise<void> {
   await project.run(['cancel', '--yes', 'over'], { terminal: true, input: ['y'] });
 }
 
-const noteSpecification = (project: TestProject, text = 'specs/WORK-00258.md') =>
+const noteSpecification = (project: TestProject, text = 'specs/agreed.md') =>
   callOurs(project, 'workflow_note', { kind: 'artefact', key: 'spec_path', text });
 
 /** The fields that the sample adds are those of `state.json`, by the published schema. */

@@ -115,13 +115,15 @@ export const serverStarts: Runner = async ({ text }, seeds) => {
 export const removesState: Runner = async ({ text }, seeds) => {
   const folder = /^rm -rf \.\/(\S+)\/$/.exec(text)?.[1] ?? assert.fail('not the command that is expected');
   const kit = seeds.hooks();
-  const name = 'page-orchestration';
-  const command = text.replaceAll('{workflow-name}', name);
-  const path = `${folder.replaceAll('{workflow-name}', name)}/state-${name}-20251209_143052.json`;
-  const state = { ...JSON.parse(seeds.sample('002/block-6').text), workflow: 'Page Orchestration' };
+  const [command, place] = [text, folder].map((each) => each.replaceAll('{workflow-name}', 'removed')) as [
+    string,
+    string,
+  ];
+  const path = `${place}/state-${basename(place)}-20260102_030405.json`;
+  const state = { ...JSON.parse(seeds.sample('002/block-6').text), workflow: 'To be removed' };
   kit.project.write({ [path]: JSON.stringify(state) });
   const before = await kit.fire('SessionStart', { source: 'compact' });
-  assert.match(before.context, /Page Orchestration/);
+  assert.match(before.context, /To be removed/);
   sh(kit.project, command);
   assert.equal(existsSync(join(kit.project.root, path)), false);
   const after = await kit.fire('SessionStart', { session_id: 'b', source: 'compact' });

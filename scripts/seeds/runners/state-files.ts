@@ -15,7 +15,7 @@ interface StateFile {
 }
 
 const folder = 'untracked/workflow-state';
-const startTime = '20251209_143052';
+const startTime = '20260102_030405';
 
 const slugOf = (name: string): string =>
   name
@@ -209,9 +209,10 @@ export const handlesEvent: Runner = async ({ text }, seeds) => {
   const payload = event === 'PreCompact' ? { trigger: 'auto' } : { source: 'compact' };
   const idle = await seeds.hooks().fire(event, payload);
   assert.deepEqual([idle.exitCode, idle.stdout], [0, '']);
-  const kit = seeds.hooks({ 'CLAUDE.local.md': seeds.sample('002/block-3').text });
+  const markers = seeds.sample('002/block-3').text;
+  const kit = seeds.hooks({ [seeds.sample('002/file-2').text]: markers });
   if (event === 'SessionStart') await kit.fire('PreCompact', { trigger: 'auto' });
   const busy = await kit.fire(event, payload);
   assert.equal(busy.exitCode, 0);
-  assert.match(busy.stdout, /4\/10/);
+  assert.ok(busy.stdout.includes(/^Phase: (\S+)/m.exec(markers)?.[1] ?? assert.fail('no phase')));
 };
