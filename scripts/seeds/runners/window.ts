@@ -82,7 +82,11 @@ steps:
   const at = await kit.call(run, { type: 'advance', output: 'The plan.' });
   await kit.called('a', { run, at });
   for (let turn = 0; turn < 3; turn += 1) {
-    await kit.fire('UserPromptSubmit', { prompt: 'continue' });
+    // What the host writes down of a turn, later than the moment at which the session joined.
+    const timestamp = new Date(Date.now() + 1000 * (turn + 1)).toISOString();
+    const usage = { input_tokens: 10, output_tokens: 10 };
+    kit.writeDown({ type: 'user', timestamp, promptId: `turn-${turn}` });
+    kit.writeDown({ type: 'assistant', timestamp, message: { id: `m${turn}`, model: 'm', usage } });
     await kit.fire('Stop');
   }
   await decides(kit.project, ['review', 'pivot', '--feedback', feedback]);
