@@ -28,7 +28,7 @@ steps:
     expect(definition.steps).toEqual([
       { id: 'plan', type: 'action', agent: 'coder', artefacts: true, instructions: 'Plan', on_fail: 'abort' },
       { id: 'build', type: 'loop', loop: 'build' },
-      { id: 'polish', type: 'ralph', n: 5, instructions: 'Polish', on_fail: 'retry' },
+      { id: 'polish', type: 'ralph', n: 5, instructions: 'Polish', on_fail: { retry: 5, then: 'wait' } },
     ]);
     expect(definition.loops).toEqual({
       build: [{ id: 'code', agent: 'coder', instructions: 'Do', on_fail: 'skip' }],
