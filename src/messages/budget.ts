@@ -1,7 +1,7 @@
 import type { BudgetUse } from '../machine/index.ts';
 
 /** What a budget counts, for a sentence. */
-export const unitText = (unit: string): string => (unit === 'cost' ? 'US dollars' : unit);
+export const unitText = (unit: string): string => (unit === 'cost' ? 'dollars' : unit);
 
 /** Follows a colon, or begins a sentence with a capital. */
 export const usedUpText = ({ unit, of, step }: { unit: string; of?: 'run'; step: string }): string =>
