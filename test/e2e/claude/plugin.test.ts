@@ -29,6 +29,7 @@ const tool = (name: string): string => `mcp__plugin_stepfast_stepfast__${name}`;
 const skills = [
   'answer',
   'approve',
+  'budget',
   'cancel',
   'doctor',
   'done',
