@@ -95,6 +95,7 @@ export async function play<Result>(
       await begin(say, story, mechanism, cwd);
       for (let index = 1; index <= compactions; index += 1) {
         const trigger = index % 2 === 1 ? 'manual' : 'auto';
+        story.resetContext();
         const ms = trigger === 'manual' ? await manually(say, session) : await automatically(say, model);
         found.push(look(index, trigger, story, mechanism, model, ms));
         if (index === whenChanged) await change(say, story, cwd);

@@ -24,6 +24,8 @@ export interface Story {
   /** Of a file of the required reading. */
   read(path: string): void;
   changed(path: string): void;
+  /** What was read is no longer in the context that follows. */
+  resetContext(): void;
 }
 
 export const workflowName = 'invoices';
@@ -188,6 +190,11 @@ export function createStory(compactions: number): Story {
     },
     changed: (path) => {
       replace(`reading state:${path}`, `${path} (changed since it was read)`);
+    },
+    resetContext: () => {
+      for (const path of reading)
+        if (fact(`reading state:${path}`).text === `${path} (read)`)
+          replace(`reading state:${path}`, `${path} (read before this context began)`);
     },
   };
 }

@@ -100,7 +100,11 @@ export const waitCommands = {
 export function decisionFor(action: Extract<Action, { do: 'wait' }>, run: string | undefined): string[] {
   const commands =
     action.for === 'budget'
-      ? [`review approve --${action.unit} ${moreOf[action.unit]}`, 'review pivot --feedback "why"', 'review abandon']
+      ? [
+          `review approve --${action.unit} ${moreOf[action.unit]}`,
+          'review pivot --feedback "why"',
+          'review abandon',
+        ]
       : waitCommands[action.for];
   return commands.map((command) => commandFor(command, run));
 }

@@ -129,7 +129,7 @@ test('[P6/10] an imported run that continued otherwise than its original is neve
   expect((await b.run(['pull', run], { env })).stdout).toContain('up to date');
 });
 
-test('A18: an imported run and the same run of the remote are one history, whoever continues it', async () => {
+test('A18: an imported run and the same run of the remote are one history, on whichever side it continues', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
   const pull = async (project: typeof a) =>
