@@ -11,7 +11,15 @@ export function checkPlaceholders(checked: Checked): void {
   for (const key of ['key_reminders', 'required_reading'])
     for (const item of items(child(root, key))) expand(item);
   for (const [, { value }] of entries(child(root, 'variables'))) expand(value);
-  expand(child(root, 'todo_path'));
+  for (const key of ['todo_path', 'state_mirror'])
+    for (const { name, place } of usesIn(child(root, key)))
+      checked.report(
+        'error',
+        'unknown_placeholder',
+        place,
+        `{${shorten(name)}} is not expanded in '${key}'`,
+        'Write a fixed path.',
+      );
   for (const [, { value }] of entries(child(root, 'critical_artifacts'))) {
     for (const artifact of maps(value))
       for (const key of ['path', 'command', 'description']) expand(child(artifact, key));

@@ -122,6 +122,7 @@ steps:
     ['name_twice', `${head}id: y\nsteps: [${action}]`, undefined],
     ['needs_extends', `${head}remove: [a]\nsteps: [${action}]`, undefined],
     ['bad_path', `${head}todo_path: ../TODO.md\nsteps: [${action}]`, undefined],
+    ['unknown_placeholder', `${head}todo_path: docs/{run}.md\nsteps: [${action}]`, 'fixed'],
   ])('a file with such a fault is refused with the code %s (%#)', (code, text, suggestion) => {
     const found = find(text, code);
     expect(found).toMatchObject({ severity: 'error' });

@@ -9,7 +9,7 @@ test('every invariant of the machine holds on random workflows and commands', ()
     fc.property(workflow, fc.nat(), fc.nat(60), (definition, seed, length) => {
       events += checkRun(definition, seed, length).length;
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
   expect(events).toBeGreaterThan(400);
 });

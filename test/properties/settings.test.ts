@@ -202,7 +202,7 @@ describe('[pain 20] entries in other people’s settings', () => {
           expect(isWithin(squeezed(text), squeezed(after))).toBe(true);
         expect(value).toEqual(withEachOfOurs(was));
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -212,7 +212,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         const once = withOurs(text, dialect);
         expect(withOurs(once, dialect)).toBe(once);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -225,7 +225,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         const now = isRemoved && isNew(text) ? withoutOurs(value) : value;
         expect(restoredFrom(typed(now, { ...by, dialect }), text, dialect)).toBe(text);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -238,7 +238,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         const left = restoredFrom(later, text, dialect);
         expect(valueIn(left, dialect)).toEqual(changedBy(valueIn(text, dialect), changes));
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -251,7 +251,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         expect(first).toEqual({ text: withOurs(text, dialect), before: text });
         if (isAgain) expect(settled(anew(String(first.text)), original, [], dialect)).toEqual(first);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -268,7 +268,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         expect(valueIn(after, dialect)).toEqual(valueIn(withOurs(before, dialect), dialect));
         expect(restoredFrom(after, before, dialect)).toBe(before);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -280,7 +280,7 @@ describe('[pain 20] entries in other people’s settings', () => {
         const theirs = withoutOurs(valueIn(text, dialect));
         expect(withoutEmpty(valueIn(left, dialect))).toEqual(withoutEmpty(theirs));
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
