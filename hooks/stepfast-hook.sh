@@ -10,7 +10,7 @@ f() {
   d=$1 r=
   while [ -n "$d" ]; do
     [ -e "$d/.stepfast/$m" ] && return 0
-    [ "$l" ] && [ -e "$l$d/run" ] && return 0
+    [ "$l" ] && [ -e "$l$d/run" ] && [ ! -d "$d/.stepfast/sessions" ] && return 0
     [ "$w" ] && [ -d "$d/untracked/workflow-state" ] && return 0
     [ "$w" = 1 ] && { [ -e "$d/CLAUDE.local.md" ] || [ -d "$d/CLAUDE/Plan" ]; } && return 0
     if [ -f "$d/.git" ]; then
@@ -31,7 +31,7 @@ f() {
   return 1
 }
 case $1 in before_compact) w=1 ;; session_start) w=2 ;; esac
-# Where the files of a live run were deleted, the person is told.
+# Where the files of a run were deleted, also after its end, the person is told.
 case $1 in stop | prompt) l=${XDG_CACHE_HOME:-$HOME/.cache}/stepfast/live ;; esac
 if [ "$1" != before_tool-stepfast ] && ! f "$PWD" && ! { [ "$CLAUDE_PROJECT_DIR" ] && f "$CLAUDE_PROJECT_DIR"; }; then
   # A person may type a command that starts the first run.

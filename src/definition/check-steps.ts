@@ -40,6 +40,7 @@ export function checkSteps(checked: Checked): void {
     for (const part of ['review', 'budget'])
       checkPivot(child(child(step, part), 'on_pivot'), index, order, checked);
   }
+  checkStepId(child(child(root, 'budget'), 'on_pivot'), 'on_pivot', checked);
   for (const [id, { value }] of entries(child(root, 'loops'))) {
     const subSteps = maps(value);
     checkIds(subSteps, `Loop '${id}' sub-step`, report);

@@ -9,7 +9,7 @@ import type { HookEnvironment } from './hook-environment.ts';
 type Around = Pick<HookEnvironment, 'env' | 'home'>;
 
 /**
- * The run that sessions of a project work on, outside of the project: where its `.stepfast` is deleted, no mark is left
+ * The last run that sessions of a project worked on, outside of the project: where its `.stepfast` is deleted, no mark is left
  * that would start a hook. The shim looks for this file, whose path mirrors that of the project.
  */
 const fileOf = ({ env, home }: Around, { root }: Pick<Project, 'root'>): string =>
@@ -26,15 +26,15 @@ export function noteLive(around: Around, project: Project, run: string): void {
   }
 }
 
-/** For the person, once: the files of the live run are gone. */
+/** For the person, once: the files of a run are gone, and with them its proof if it has ended. */
 export function deletionNotice(input: HookInput, around: Around): string | undefined {
   const project = findProject(input.cwd);
   const file = fileOf(around, project);
   const run = readRun(file);
-  if (run === undefined) return undefined;
-  rmSync(file, { force: true });
   // Hooks have created this folder, also for a run on a server.
-  return existsSync(join(project.directory, 'sessions')) ? undefined : filesDeletedText(run);
+  if (run === undefined || existsSync(join(project.directory, 'sessions'))) return undefined;
+  rmSync(file, { force: true });
+  return filesDeletedText(run);
 }
 
 function readRun(file: string): string | undefined {

@@ -11,7 +11,14 @@ import type { HookEvent } from './hook-event.ts';
 export async function openNextPosition(
   { context, session }: HookEvent,
   before: Loaded,
-): Promise<{ view: Loaded; action: Action; next: string; instructions: string | undefined }> {
+): Promise<{
+  view: Loaded;
+  action: Action;
+  next: string;
+  instructions: string | undefined;
+  /** Of the person who sent the work back. */
+  feedback: string | undefined;
+}> {
   const view = await opened();
   const { status } = positionOf(view, context, { session });
   const { action } = status;
@@ -20,6 +27,7 @@ export async function openNextPosition(
     action,
     next: nextForTools(action),
     instructions: action.do === 'work' ? status.instructions : undefined,
+    feedback: status.feedback,
   };
 
   async function opened(): Promise<Loaded> {

@@ -46,6 +46,17 @@ test('deleted files of a live run are shown to the person, once', async () => {
   expect((await kit.fire('Stop')).stdout).toBe('');
 });
 
+test('deleted files of a run that has ended turns ago are shown as well', async () => {
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person', name: 'ann' } }, { run });
+  expect((await kit.fire('Stop')).json.systemMessage).toContain('cancelled');
+  expect((await kit.fire('Stop')).stdout).toBe('');
+  rmSync(join(kit.project.root, '.stepfast'), { recursive: true });
+  expect((await kit.fire('Stop')).json.systemMessage).toContain(run);
+  expect((await kit.fire('Stop')).stdout).toBe('');
+});
+
 test('[U15] a model cannot schedule a command of the person', async () => {
   const { run, at } = await kit.start();
   await kit.called('a', { run, at });

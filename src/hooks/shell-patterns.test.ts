@@ -10,6 +10,7 @@ test.each([
   'git diff 2>&1',
   'git diff 2>/dev/null; git status',
   'git status\ngit log',
+  'git show HEAD#1',
 ])('A14: git * allows: %s', (line) => {
   expect(isAllowedCommand(line, ['git *'])).toBe(true);
 });
@@ -34,6 +35,9 @@ test.each([
   'GIT_PAGER=evil git log',
   'git status\nrm x',
   'git log "unfinished',
+  "git log # it's\ntouch x\n# '",
+  'git log "$\\\n(touch x)"',
+  'git log \\\n; touch x',
 ])('A14: git * does not allow: %s', (line) => {
   expect(isAllowedCommand(line, ['git *'])).toBe(false);
 });

@@ -38,6 +38,10 @@ function simpleCommands(line: string): string[] | undefined {
     const escaped = one === '\\' && quote !== "'";
     const isCode = quote !== "'" && (one === '`' || /^\$[('"]/.test(text.slice(at, at + 2)));
     if (isCode || (quote === '' && '<>(){}'.includes(one))) return undefined;
+    // A shell removes the first before anything else, and reads no quotes in the second.
+    const isContinued = escaped && text[at + 1] === '\n';
+    const isComment = quote === '' && one === '#' && /(^|[\s;&|])$/.test(text.slice(0, at));
+    if (isContinued || isComment) return undefined;
     if (quote === '' && ';&|\n'.includes(one)) {
       commands.push('');
       continue;

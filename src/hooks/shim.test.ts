@@ -68,6 +68,8 @@ describe('the shim', () => {
     writeFileSync(join(live, 'run'), 'w-1');
     expect(fire(project.root, 'stop').stdout).toContain('started');
     expect(fire(project.root, 'session_start')).toEqual(silent);
+    mkdirSync(join(project.root, '.stepfast', 'sessions'), { recursive: true });
+    expect(fire(project.root, 'stop')).toEqual(silent);
   });
 
   test('finds the mark from a folder inside the project, and from where the host was opened', () => {

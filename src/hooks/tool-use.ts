@@ -82,21 +82,26 @@ const handsOver = ({ kind, prompt = '' }: ToolUse, at: string | undefined): bool
 export async function afterTool(event: HookEvent): Promise<HookOutput> {
   const { tool } = event.input;
   await event.context.sessions.seen(event.key);
-  const briefing = tool?.kind === 'stepfast' ? await bindCaller(event, tool) : undefined;
+  const own = tool?.kind === 'stepfast' ? tool : undefined;
+  const before = own && (await event.context.bindings.get(event.key))?.at;
+  const briefing = own && (await bindCaller(event, own));
   if (briefing) return briefing;
-  const over = tool?.kind === 'stepfast' ? await overBudget(event) : undefined;
+  const over = own && (await overBudget(event, own.at ?? before));
   if (over) return over;
   if (tool?.path !== undefined) await recordFile(event, tool, tool.path);
   return await catchUp(event);
 }
 
-/** Stepfast's own calls report what was spent: an agent that never ends its turn is told when the budget is used up. */
-async function overBudget(event: HookEvent): Promise<HookOutput | undefined> {
+/**
+ * Stepfast's own calls report what was spent: an agent that never ends its turn is told when the budget is used up. `at`
+ * is the position before the call, which may have moved the run.
+ */
+async function overBudget(event: HookEvent, at: string | undefined): Promise<HookOutput | undefined> {
   const { context, key, session, input } = event;
   const binding = input.agent ? undefined : await context.bindings.get(key);
   const view = binding && (await context.engine.view(binding.run));
   if (!view || usedUp(view.state)) return undefined;
-  const after = await reportSpending(event, view);
+  const after = await reportSpending(event, view, at);
   if (!usedUp(after.state)) return undefined;
   return { context: positionOf(after, context, { session, at: binding.at }).next };
 }

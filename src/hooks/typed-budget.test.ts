@@ -14,8 +14,32 @@ test.each([
   expect(parseBudget(words, 'tokens')).toEqual({ type: 'review', verdict: 'approve', amount });
 });
 
-test.each(['', 'more', '20 bananas', 'turns'])('%j is none', (words) => {
+test.each([
+  '',
+  'more',
+  '20 bananas',
+  'turns',
+  '-5 turns',
+  '1.000.000 tokens',
+  '1,5k tokens',
+  '20 turns please',
+])('%j is none', (words) => {
   expect(parseBudget(words, 'turns')).toBeUndefined();
+});
+
+test.each(['30m', '+30 m', '2k'])('%j is no number of minutes', (words) => {
+  expect(parseBudget(words, 'minutes')).toBeUndefined();
+});
+
+test('[A1] a pivot may grant more, which the budget of the run needs', () => {
+  const pivot = { type: 'review', verdict: 'pivot' };
+  expect(parseBudget('pivot +20 turns smaller steps', 'turns')).toEqual({
+    ...pivot,
+    amount: { turns: 20 },
+    feedback: 'smaller steps',
+  });
+  expect(parseBudget('pivot +$5', 'cost')).toEqual({ ...pivot, amount: { cost: 5 } });
+  expect(parseBudget('pivot 3 steps back', 'turns')).toEqual({ ...pivot, feedback: '3 steps back' });
 });
 
 test('a number alone needs a budget that is used up', () => {

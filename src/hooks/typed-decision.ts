@@ -2,7 +2,6 @@ import { grantsOf, hashGrants } from '../definition/index.ts';
 import { handleOf, usedUp } from '../machine/index.ts';
 import {
   decidedText,
-  handedOverText,
   holdSetText,
   nothingOpenText,
   nothingWaitsText,
@@ -70,13 +69,8 @@ export async function decide(event: HookEvent, name: TypedDecision, words: strin
   }
   // From now on the turns of this session are checked.
   if ((await context.bindings.get(event.key)) === undefined) await joinRun(event, { run });
-  const { next, instructions } = await openNextPosition(event, view);
-  return {
-    context:
-      instructions === undefined
-        ? decidedText(name, next)
-        : `${decidedText(name)}\n\n${handedOverText({ instructions, next })}`,
-  };
+  const { next, instructions, feedback } = await openNextPosition(event, view);
+  return { context: decidedText(name, { next, instructions, feedback }) };
 }
 
 /** The run that the session works on, or the only live one. */

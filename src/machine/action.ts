@@ -45,7 +45,8 @@ export type Wait = { do: 'wait'; at?: string } & (
       witnessed?: true;
     }
   | { for: 'answer' }
-  | { for: 'budget'; unit: keyof Amount; of?: 'run' }
+  /** `more`: other units that are used up; `pivotTo`: where a pivot would go. */
+  | { for: 'budget'; unit: keyof Amount; more?: (keyof Amount)[]; of?: 'run'; pivotTo?: string }
   /** Without `at`: every task of the loop failed. */
   | { for: 'decision'; step: string }
 );

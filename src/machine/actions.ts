@@ -1,6 +1,7 @@
 import type { Definition } from '../schema/index.ts';
-import type { Action, Claim, Delegate } from './action.ts';
-import { type UsedUp, usedUp } from './budget-use.ts';
+import type { Action, Claim, Delegate, Wait } from './action.ts';
+import { defined } from './batch.ts';
+import { budgetPivotTarget, type UsedUp, unitsUsedUp, usedUp } from './budget-use.ts';
 import { isFenced } from './fence.ts';
 import { formatHandle } from './handle.ts';
 import { own } from './own-property.ts';
@@ -34,7 +35,7 @@ export function actions(definition: Definition, state: State, reader: Reader = {
     return [{ do: 'nothing', because: state.status, run: state.run }];
   if (cursor) return [actionAt(definition, state, cursor, session)];
   const over = usedUp(state);
-  if (over) return [{ do: 'wait', for: 'budget', unit: over.unit, ...scopeOf(over) }];
+  if (over) return [budgetAction(definition, state, over)];
   if (state.blocked !== undefined) return [{ do: 'wait', for: 'decision', step: state.step }];
   const mine = Object.values(state.cursors).filter(({ lease }) => lease && lease.holder === session);
   return [
@@ -43,14 +44,19 @@ export function actions(definition: Definition, state: State, reader: Reader = {
   ];
 }
 
-const scopeOf = ({ of }: UsedUp): Pick<UsedUp, 'of'> => (of === undefined ? {} : { of });
+function budgetAction(definition: Definition, state: State, { unit, of }: UsedUp): Wait {
+  const pivotTo = budgetPivotTarget(definition, state);
+  const others = unitsUsedUp(definition, state).filter((each) => each !== unit);
+  const more = others.length > 0 ? others : undefined;
+  return { do: 'wait', for: 'budget', unit, ...defined({ more, of, pivotTo }) };
+}
 
 function actionAt(definition: Definition, state: State, cursor: Cursor, session: string | undefined): Action {
   const at = formatHandle(state.run, cursor.path, cursor.visit);
   const { checking, waiting, boundary } = cursor;
   if (checking) return { do: 'wait', for: 'gates', at };
   const over = usedUp(state);
-  if (over) return { do: 'wait', for: 'budget', unit: over.unit, ...scopeOf(over), at };
+  if (over) return { ...budgetAction(definition, state, over), at };
   if (waiting?.kind === 'review') return reviewAction(definition, state, cursor, waiting, session);
   if (waiting?.kind === 'question') return { do: 'wait', for: 'answer', at };
   if (waiting || state.blocked !== undefined) return { do: 'wait', for: 'decision', step: cursor.step, at };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { action, Run, workflow } from '../../test/kit/run.ts';
+import { actions } from './actions.ts';
 import { budgetUse } from './budget-use.ts';
 
 const minute = 60_000;
@@ -141,6 +142,21 @@ describe('A1: the calls of a session without hooks are its active time', () => {
     expect(run.send({ type: 'note', kind: 'decision', text: 'Two' })).toMatchObject({ status: 'waiting' });
   });
 
+  test('also after a pause, which does not count', () => {
+    const run = new Run(definition);
+    const call = (after: number) => {
+      run.now += after;
+      return run.send({ type: 'note', kind: 'decision', text: `at ${run.now}` });
+    };
+    for (let times = 0; times < 3; times += 1) call(minute);
+    call(60 * minute);
+    const { activeMs } = run.state.budget;
+    call(minute);
+    expect(run.state.budget.activeMs).toBe(activeMs + minute);
+    call(minute);
+    expect(run.state.budget.exhausted).toBe('minutes');
+  });
+
   test('not of one with hooks, which tell it, and not where no minutes are limited', () => {
     const run = new Run(definition, { start: false });
     const facts = { witness: 'hooks' as const };
@@ -153,4 +169,20 @@ describe('A1: the calls of a session without hooks are its active time', () => {
     other.send({ type: 'note', kind: 'decision', text: 'One' });
     expect(other.types()).toEqual(['note.added']);
   });
+});
+
+test('[A1] several units: each is named, and granting one leaves the run waiting for the other', () => {
+  const run = new Run(
+    workflow([action('a', { budget: { turns: 2, tokens: 100 } })], { budget: { turns: 50, cost: 1 } }),
+  );
+  tell(run, 's', { turns: 2, tokens: 200, cost: 2 });
+  expect(actions(run.definition, run.state)[0]).toMatchObject({
+    for: 'budget',
+    unit: 'turns',
+    more: ['cost', 'tokens'],
+  });
+  run.person({ type: 'review', verdict: 'approve', amount: { turns: 5, cost: 5 } });
+  expect(run.state).toMatchObject({ status: 'waiting', budget: { exhausted: 'tokens' } });
+  run.person({ type: 'review', verdict: 'approve', amount: { tokens: 500 } });
+  expect(run.state.status).toBe('running');
 });

@@ -27,6 +27,16 @@ const usedUpIn = ({ exhausted, escalated }: Partial<Spent> = {}, scope: Scope): 
     ? []
     : [{ unit: exhausted, ...scope, ...(escalated === undefined ? {} : { escalated }) }];
 
+/** Where a pivot of the budget review goes, if the workflow says it. */
+export function budgetPivotTarget(
+  { budget: whole, steps }: BudgetedWorkflow,
+  state: State,
+): string | undefined {
+  const step = steps.find(({ id }) => id === state.step);
+  const ofRun = state.total?.exhausted === undefined ? undefined : whole?.on_pivot;
+  return step?.budget?.on_pivot ?? ofRun ?? step?.review?.on_pivot;
+}
+
 /** What a budget allows and what is used of it, for each unit that has a limit. */
 export interface BudgetUse extends Scope {
   unit: keyof Amount;
@@ -42,9 +52,15 @@ export function budgetUse({ budget: whole, steps }: BudgetedWorkflow, state: Sta
   return [...usesOf(step, state.budget, {}), ...usesOf(whole, state.total, { of: 'run' })];
 }
 
+/** Of the step and of the run. */
+export const unitsUsedUp = (workflow: BudgetedWorkflow, state: State): (keyof Amount)[] => {
+  const over = budgetUse(workflow, state).filter(({ used, limit }) => used >= limit);
+  return [...new Set([...allUsedUp(state), ...over].map(({ unit }) => unit))];
+};
+
 interface BudgetedWorkflow {
   budget?: Budget;
-  steps: readonly { id: string; budget?: Budget }[];
+  steps: readonly { id: string; budget?: Budget; review?: { on_pivot?: string } }[];
 }
 
 const usesOf = (budget: Budget | undefined, spent: Spent = nothingSpent, scope: Scope): BudgetUse[] =>

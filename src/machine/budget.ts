@@ -30,10 +30,10 @@ export function spend(batch: Batch, command: CommandOf<'spend'>): undefined {
     batch.emit('budget.spent', { step, ...withoutZeroCost({ ...told, activeMs }) });
   } else {
     const seen = own(state.told ?? {}, source) ?? nothingTold;
-    const most = mapTold((unit) => Math.max(told[unit], seen[unit]));
-    const added = mapTold((unit) => most[unit] - seen[unit]);
+    const latest = mapTold((unit) => Math.max(told[unit], seen[unit]));
+    const added = mapTold((unit) => latest[unit] - seen[unit]);
     if (Object.values(added).every((amount) => amount === 0)) return;
-    batch.emit('budget.spent', { step, ...withoutZeroCost(added), source, told: most });
+    batch.emit('budget.spent', { step, ...withoutZeroCost(added), source, told: latest });
   }
   exhaust(batch);
 }
@@ -62,7 +62,9 @@ export function countActivity(batch: Batch, before: State): void {
   if (caller.actor !== undefined && caller.actor.kind !== 'agent') return;
   if (own(before.sessions, caller.session ?? '')?.witness === 'hooks') return;
   const activeMs = sinceLast(before, batch.now);
-  if (activeMs === 0) return;
+  // After a pause the count starts again from here.
+  const paused = batch.now - (before.budget.lastAt ?? batch.now) > idleMs;
+  if (activeMs === 0 && !paused) return;
   batch.emit('budget.spent', { step, turns: 0, tokens: 0, activeMs });
   exhaust(batch);
 }
@@ -73,7 +75,7 @@ function sinceLast({ budget, updatedAt }: State, now: number): number {
   return gap > idleMs ? 0 : gap;
 }
 
-function exhaust(batch: Batch): void {
+export function exhaust(batch: Batch): void {
   for (const scope of [undefined, 'run'] as const) {
     const { definition, state } = batch;
     if (allUsedUp(state).some(({ of }) => of === scope)) continue;

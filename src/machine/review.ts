@@ -1,6 +1,7 @@
 import type { Caller, CommandOf, Text } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
-import { allUsedUp, budgetUse, type UsedUp } from './budget-use.ts';
+import { exhaust } from './budget.ts';
+import { allUsedUp, budgetPivotTarget, budgetUse, type UsedUp } from './budget-use.ts';
 import { complete, enterStep, reenterPosition } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
 import { outputKey, parseHandle } from './handle.ts';
@@ -118,10 +119,7 @@ function reviewBudget(batch: Batch, command: CommandOf<'review'>, over: UsedUp[]
     case 'pivot': {
       // A pivot gives the step a new budget, but not the run.
       const run = over.filter(({ of }) => of === 'run');
-      const target =
-        step.budget?.on_pivot ??
-        (run.length > 0 ? definition.budget?.on_pivot : undefined) ??
-        step.review?.on_pivot;
+      const target = budgetPivotTarget(definition, state);
       return (
         amountLacks(batch, command, run) ??
         pivot(batch, undefined, command, target, 'BUDGET_PIVOT_FEEDBACK') ??
@@ -152,6 +150,8 @@ function amountLacks(
 function grant(batch: Batch, command: CommandOf<'review'>, to: readonly Pick<UsedUp, 'of'>[]): undefined {
   const [amount, by] = [positive(command.amount), nameOf(command)];
   for (const { of } of to) batch.emit('budget.extended', { amount, by, ...defined({ of }) });
+  // Another unit may be used up as well.
+  exhaust(batch);
 }
 
 /** More of a budget before it is used up: of the step, if it limits one of these units, else of the run. */

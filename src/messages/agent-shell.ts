@@ -1,6 +1,6 @@
 import { commandName } from '../command-name.ts';
 import type { Action, Claim } from '../machine/index.ts';
-import { moreOf } from './budget.ts';
+import { moreFlags } from './budget.ts';
 import { listed } from './lists.ts';
 import type { Voice } from './voice.ts';
 
@@ -101,8 +101,8 @@ export function decisionFor(action: Extract<Action, { do: 'wait' }>, run: string
   const commands =
     action.for === 'budget'
       ? [
-          `review approve --${action.unit} ${moreOf[action.unit]}`,
-          'review pivot --feedback "why"',
+          `review approve ${moreFlags(action)}`,
+          `review pivot${action.pivotTo === undefined ? ' --to <step>' : ''}${action.of === 'run' ? ` ${moreFlags(action)}` : ''} --feedback "why"`,
           'review abandon',
         ]
       : waitCommands[action.for];

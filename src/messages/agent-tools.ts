@@ -1,6 +1,7 @@
 import { commandName } from '../command-name.ts';
 import type { Action, Claim, Delegate, TaskState } from '../machine/index.ts';
 import { decisionCommand } from './agent-shell.ts';
+import { moreFlags } from './budget.ts';
 import { firstWithin } from './fit-tokens.ts';
 import { listed } from './lists.ts';
 import type { Voice } from './voice.ts';
@@ -83,7 +84,7 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
     case 'answer':
       return `End your turn. The user decides with: ${decisionCommand('question')}`;
     case 'budget':
-      return `The budget is used up, so the work stops here: end your turn. The user decides with: ${commandName()} review approve --${action.unit} N`;
+      return `The budget is used up, so the work stops here: end your turn. The user decides with: ${commandName()} review approve ${moreFlags(action)}`;
     case 'decision':
       return at === undefined
         ? `Call workflow_set_tasks with more tasks for '${action.step}', or end your turn. The user decides with: ${decisionCommand('blocked')}`

@@ -1,4 +1,4 @@
-import type { BudgetUse } from '../machine/index.ts';
+import type { Amount, BudgetUse, Wait } from '../machine/index.ts';
 
 /** What a budget counts, for a sentence. */
 export const unitText = (unit: string): string => (unit === 'cost' ? 'dollars' : unit);
@@ -9,6 +9,10 @@ export const usedUpText = ({ unit, of, step }: { unit: string; of?: 'run'; step:
 
 /** What is suggested where more of a budget is needed. */
 export const moreOf = { turns: 20, tokens: 200_000, minutes: 30, cost: 5 } as const;
+
+/** Flags that grant more of all that is used up: `--tokens 200000 --turns 20`. */
+export const moreFlags = ({ unit, more = [] }: { unit: keyof Amount; more?: (keyof Amount)[] }): string =>
+  [unit, ...more].map((each) => `--${each} ${moreOf[each]}`).join(' ');
 
 /** How a person types what a budget counts. */
 export const unitWord = { turns: 'turns', tokens: 'tokens', minutes: 'minutes', cost: 'dollars' } as const;
@@ -23,5 +27,15 @@ export function budgetText({ of, unit, used, limit }: BudgetUse): string {
 }
 
 /** To the person in an agent's session, after the position. */
-export const budgetNotice = ({ unit, of }: Pick<BudgetUse, 'unit' | 'of'>): string =>
-  `waits for you: the ${unitText(unit)}${of === 'run' ? ' of the run' : ''} are used up. Type /stepfast:budget +${moreOf[unit]} ${unitWord[unit]} to continue, or /stepfast:budget abandon. To go back to an earlier step: /stepfast:budget pivot WHY`;
+export function budgetNotice(action: Extract<Wait, { for: 'budget' }>): string {
+  const { unit, more: others = [], of, pivotTo } = action;
+  const units = [unit, ...others];
+  const more = units.map((each) => `+${moreOf[each]} ${unitWord[each]}`).join(' ');
+  // A pivot gives the step a new budget, but not the run.
+  const pivot =
+    pivotTo === undefined
+      ? ''
+      : ` To go back to '${pivotTo}': /stepfast:budget pivot ${of === 'run' ? `${more} ` : ''}WHY`;
+  const what = units.map(unitText).join(' and ');
+  return `waits for you: the ${what}${of === 'run' ? ' of the run' : ''} are used up. Type /stepfast:budget ${more} to continue, or /stepfast:budget abandon.${pivot}`;
+}

@@ -4,7 +4,7 @@ import type { Voice } from './voice.ts';
 /** The correction for each error that a caller can cause and fix; the error has its own message. */
 export const corrections = {
   no_workflow: (voice: Voice) => voice.workflows(),
-  invalid_workflow: `Fix it; ${commandName()} validate shows every error.`,
+  invalid_workflow: () => `Fix it; ${commandName()} validate shows every error.`,
   not_writable: 'Run Stepfast in a writable directory.',
   no_worktree: 'Fix the problem, or work on the tasks with one agent.',
   key_reused: 'Use a new key for each call, and the same key only to repeat the same call.',

@@ -33,7 +33,7 @@ export const runtimeRefusals: Renderers<
   untrusted: ({ workflow, name, grants, changes }, voice) => [
     changes
       ? `'${workflow}' has changed since it was trusted on this machine: ${grantChangesText(changes, 1)}.`
-      : `'${workflow}' runs commands that are not trusted on this machine: ${listed(grants.map(grantText), ', ', 1)}.`,
+      : `'${workflow}' needs to be trusted on this machine for: ${listed(grants.map(grantText), ', ', 1)}.`,
     voice.askPerson(`${commandName()} trust ${name}`),
   ],
   no_file: ({ path }) => [

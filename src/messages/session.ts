@@ -275,7 +275,7 @@ export const usageText = (name: 'reject' | 'answer' | 'budget' | 'hold'): string
     reject: 'Stepfast: say what to change: /stepfast:reject WHY',
     answer: 'Stepfast: type the answer: /stepfast:answer TEXT',
     budget:
-      'Stepfast: say how much more: /stepfast:budget +20 turns (or tokens, minutes, dollars). Also: /stepfast:budget pivot WHY, escalate WHY, abandon',
+      'Stepfast: say how much more: /stepfast:budget +20 turns (or tokens, minutes, dollars). Also: /stepfast:budget pivot WHY (with +20 turns before WHY for the budget of the run), escalate WHY, abandon',
     hold: 'Stepfast: name a command: /stepfast:hold npm test. To remove a hold: /stepfast:hold off',
   })[name];
 export const nothingOpenText =
@@ -291,5 +291,16 @@ export const otherCodeText = (notice: string | undefined): string =>
 export const takenUpText = (summary: string): string => `Stepfast: this session continues: ${summary}`;
 
 /** To the agent: the person has decided. */
-export const decidedText = (name: string, next?: string): string =>
-  `The user typed /stepfast:${name}, and it is recorded.${next === undefined ? '' : ` ${next}`}`;
+/** To the agent, after a decision of the person. */
+export const decidedText = (
+  name: string,
+  {
+    next,
+    instructions,
+    feedback,
+  }: { next: string; instructions?: string | undefined; feedback?: string | undefined },
+): string => {
+  const recorded = `The user typed /stepfast:${name}, and it is recorded.`;
+  if (instructions === undefined) return `${recorded} ${next}`;
+  return [`${recorded} The step to work on now:`, instructions, feedback, next].filter(Boolean).join('\n\n');
+};

@@ -186,8 +186,8 @@ export const otherCodeText: typeof real.otherCodeText = (notice) =>
 export const takenUpText: typeof real.takenUpText = (summary) => coded('taken_up', { summary });
 export const filesChangedText: typeof real.filesChangedText = (step, files) =>
   coded('files_changed', { step, files });
-export const decidedText: typeof real.decidedText = (name, next = '') =>
-  `${coded('decided', { name })} ${next}`;
+export const decidedText: typeof real.decidedText = (name, { next, instructions = '', feedback = '' }) =>
+  `${coded('decided', { name })} ${instructions} ${feedback} ${next}`;
 /** The symbol and the status stay. */
 export const runEndedText: typeof real.runEndedText = ({ workflow, status, checks, unproven = [], caught }) =>
   `${status === 'complete' && checks.length > 0 && unproven.length === 0 ? '✓' : '✗'} ${workflow} ${status} ${coded('run_ended', { caught, ...(unproven.length > 0 && { unproven }) })}`;

@@ -5,6 +5,7 @@ import {
   type Command,
   type Cursor,
   type Definition,
+  ended,
   formatHandle,
   type Gate,
   type GateResult,
@@ -23,6 +24,7 @@ const person = { kind: 'person', name: 'you' } as const;
 export function succeed(tasks: number): Player {
   const revised = new Map<string, number>();
   return (definition, state, now) => {
+    if (ended(state)) return undefined;
     if (usedUp(state)) return { now, actor: person, type: 'review', verdict: 'approve', amount: more(state) };
     const cursor =
       Object.values(state.cursors).find((open) => !open.waiting) ?? Object.values(state.cursors)[0];

@@ -152,11 +152,12 @@ function failureOf(step: Step | SubStep): string | undefined {
   return `up to ${count(attemptsOf(step), 'attempt')}`;
 }
 
-function limitsOf({ turns, tokens, minutes }: Budget): string[] {
+function limitsOf({ turns, tokens, minutes, cost }: Budget): string[] {
   return [
     ...(turns === undefined ? [] : [count(turns, 'turn')]),
     ...(tokens === undefined ? [] : [`${short(tokens)} tokens`]),
     ...(minutes === undefined ? [] : [`${minutes} min`]),
+    ...(cost === undefined ? [] : [`$${cost}`]),
   ];
 }
 
@@ -184,6 +185,7 @@ function factsOf(definition: Definition): string[] {
   );
   return [
     ...(inputs.length > 0 ? [`${inputs.length === 1 ? 'input' : 'inputs'} ${inputs.join(', ')}`] : []),
+    ...(definition.budget ? [`budget ${limitsOf(definition.budget).join(', ')}`] : []),
     ...(definition.boundaries === 'require' ? ['boundaries required'] : []),
     ...(definition.boundaries === 'off' ? ['boundaries off'] : []),
     ...(definition.stop === 'hold' ? ['holds until done'] : []),

@@ -57,7 +57,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     throw usageError(`--keep must be 'theirs' or 'mine', not '${keep}'.`);
   if (keep !== undefined && named === undefined) throw usageError('--keep needs a run.');
   const command = `${commandName()} pull ${named} --keep ${keep}`;
-  const refused = keep && personOnly(io, 'choosing between two histories', command);
+  const refused = keep && personOnly(io, 'choose between two histories', command);
   if (refused) return printRefusal(refused, io, values);
   const runtime = openRuntime(io, values);
   const { project, engine } = runtime;

@@ -219,6 +219,21 @@ describe('adopting', () => {
     expect((await runtime.engine.view(run))?.state.status).toBe('complete');
   });
 
+  test.each(['⏸️ Paused', '🔴 Blocked', 'not complete'])(
+    '[M15] a plan that is %s does not end its run',
+    async (word) => {
+      const file = 'CLAUDE/Plan/001-a/PLAN.md';
+      project.write({ [file]: plan('A') });
+      const { run } = await adoptOnly();
+      project.write({ [file]: plan('A').replace('🔄 In Progress', word) });
+      expect(await rescan(place())).toEqual([]);
+      expect(await lostSources(place())).toEqual([{ run, source: file, why: 'gone' }]);
+      project.write({ [file]: '' });
+      await rescan(place());
+      expect((await runtime.engine.view(run))?.state.status).toBe('running');
+    },
+  );
+
   test('[002/8] a source that is gone leaves its run alone, and that is told', async () => {
     project.write({ [local]: example });
     const { run } = await adoptOnly();

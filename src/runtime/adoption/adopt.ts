@@ -2,7 +2,14 @@ import { hash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../../engine/index.ts';
-import { adoptedDefinition, type Caller, ended, type SessionFacts, type State } from '../../machine/index.ts';
+import {
+  type Adopted,
+  adoptedDefinition,
+  type Caller,
+  ended,
+  type SessionFacts,
+  type State,
+} from '../../machine/index.ts';
 import { sourceCompleteText } from '../../messages/index.ts';
 import { createNodeFiles, type Loaded, type RunInfo, withExclusive } from '../../store/index.ts';
 import { ignoreRuns, type Project, portable } from '../../workspace/index.ts';
@@ -113,7 +120,8 @@ export async function rescan(
     const found = findInformal(place.project).filter(({ complete }) => !complete);
     const idle = !open.some((state) => isHere(state, place.project));
     const known = found.filter(({ source }) => sources.has(source));
-    const [fresh] = idle ? find(place.project).filter(({ complete }) => !complete) : [];
+    const isFresh = ({ complete, source }: InformalWorkflow): boolean => !complete && !sources.has(source);
+    const [fresh] = idle ? find(place.project).filter(isFresh) : [];
     const done: Adoption[] = [];
     for (const informal of [...known, ...(fresh ? [fresh] : [])]) {
       const adoption = await adopt(place, informal, options);
@@ -134,7 +142,7 @@ export async function endCompleted(
   const ending: LostSource[] = [];
   for (const state of states ?? liveStates(await engine.runs())) {
     const { run, adopted } = state;
-    if (!adopted || !isHere(state, project) || sourceState(project, adopted) !== 'complete') continue;
+    if (!adopted || !isHere(state, project) || !(await isComplete(project, adopted))) continue;
     const caller: Caller = { now: clock(), actor: { kind: 'engine' } };
     await engine.execute(run, { ...caller, type: 'adopt', run, adopted: completedSource(project, adopted) });
     const output = sourceCompleteText(adopted.source);
@@ -143,6 +151,15 @@ export async function endCompleted(
   }
   return ending;
 }
+
+/** Looks twice: a file that is being replaced is missing for a moment. */
+async function isComplete(project: Project, adopted: Adopted): Promise<boolean> {
+  if (sourceState(project, adopted) !== 'complete') return false;
+  await new Promise((resolve) => setTimeout(resolve, replacingMs));
+  return sourceState(project, adopted) === 'complete';
+}
+
+const replacingMs = 200;
 
 /** The run as its source has it: ended if the source is complete. */
 export async function follow(place: AdoptionContext, view: Loaded): Promise<Loaded> {

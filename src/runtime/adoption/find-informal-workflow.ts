@@ -5,6 +5,7 @@ import { containedFile, type Project, portable } from '../../workspace/index.ts'
 import {
   describedByMarkers,
   describedByPlan,
+  isPlanComplete,
   missingMarkers,
   type WorkflowDescription,
 } from './parse-informal-workflow.ts';
@@ -92,8 +93,9 @@ export function sourceState(project: Project, adopted: Adopted): 'open' | 'compl
   if (path === undefined) return 'open';
   const now = readInformal(project, path);
   if (!('why' in now)) return now.complete ? 'complete' : 'open';
-  const there = readPlain(project, path) !== undefined;
-  if (there) return /(^|[/\\])PLAN\.md$/.test(path) ? 'complete' : 'gone';
+  const text = readPlain(project, path);
+  if (text !== undefined)
+    return /(^|[/\\])PLAN\.md$/.test(path) && isPlanComplete(text) ? 'complete' : 'gone';
   const kept = path.split(sep).join('/').startsWith('untracked/workflow-state/');
   return kept && namesIn(project, 'untracked').includes('workflow-state') ? 'complete' : 'gone';
 }

@@ -80,13 +80,20 @@ export function describedByPlan(
   };
 }
 
-/** The status before the first section wins over a status further down. */
 export function isPlanInProgress(text: string): boolean {
   if (!inProgress.test(text) || !/phase|workflow/i.test(text)) return false;
+  const status = planStatus(text);
+  return status === undefined || inProgress.test(status);
+}
+
+/** It says so: a plan that is paused, blocked or being rewritten is not complete. */
+export const isPlanComplete = (text: string): boolean => isComplete(planStatus(text));
+
+/** The status before the first section wins over a status further down. */
+function planStatus(text: string): string | undefined {
   const lines = linesOf(text);
   const parts = lines.findIndex(({ level = 0 }) => level >= 2);
-  const status = fieldIn(parts < 0 ? lines : lines.slice(0, parts), 'status');
-  return status === undefined || inProgress.test(status);
+  return fieldIn(parts < 0 ? lines : lines.slice(0, parts), 'status');
 }
 
 const isComplete = (status: string | undefined): boolean =>

@@ -116,15 +116,14 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     if (relation === 'equal' || relation === 'ahead') return;
     if (relation !== 'behind') throw changedMeanwhile(run);
     // An imported run has its own chain, which their batches do not continue.
-    if (common > 0 && mine[common - 1]?.hash !== theirs[common - 1]?.hash) {
-      await replaced(run, old, journalOf(theirs));
-      runs.lastSeen.delete(run);
-      return;
-    }
-    const next = Buffer.concat([newline, old, journalOf(theirs.slice(common))]);
+    const isOther = common > 0 && mine[common - 1]?.hash !== theirs[common - 1]?.hash;
+    const next = isOther ? journalOf(theirs) : Buffer.concat([newline, old, journalOf(theirs.slice(common))]);
     const aside = await replaced(run, old, next);
+    if (isOther) runs.lastSeen.delete(run);
     const late = linesIn(run, (await files.read(join(paths.root, aside))) ?? old).slice(mine.length);
     if (late.length === 0) return files.remove(join(paths.root, aside));
+    // A late batch of the own chain does not continue theirs: it stays aside.
+    if (isOther) throw changedMeanwhile(run);
     await files.append(paths.journal, journalOf(late));
     await files.sync(paths.journal);
     requireSound(run, await runs.journal(run));

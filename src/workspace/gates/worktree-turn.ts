@@ -31,7 +31,9 @@ export async function takeTurn(worktree: string, options: TurnOptions): Promise<
   mkdirSync(directory, { recursive: true });
   while (!signal.aborted) {
     const mine = JSON.stringify({ ...markOf(host), until: until() } satisfies Turn);
-    if (create(file, mine)) return () => removeIf(file, mine);
+    const created = create(file, mine);
+    if (created === 'unsupported') break;
+    if (created) return () => removeIf(file, mine);
     const theirs = read(file);
     if (theirs !== undefined && hasEnded(theirs, host)) removeIf(file, theirs);
     else {
@@ -51,16 +53,15 @@ function hasEnded(text: string, host: string): boolean {
   }
 }
 
-/** A link, so that the file appears with its content. */
-function create(file: string, text: string): boolean {
+/** A link, so that the file appears with its content. Some file systems have none: checks do not wait for each other there. */
+function create(file: string, text: string): boolean | 'unsupported' {
   const draft = own(file);
   writeFileSync(draft, text);
   try {
     linkSync(draft, file);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw error;
+    return error instanceof Error && 'code' in error && error.code === 'EEXIST' ? false : 'unsupported';
   } finally {
     rmSync(draft, { force: true });
   }
