@@ -133,7 +133,7 @@ export async function printAnswer(
   const [look, sign] = {
     [exit.no]: ['red', symbols.bad] as const,
     [exit.pending]: ['cyan', symbols.here] as const,
-  }[code] ?? ['green' as const, symbols.done];
+  }[reply.status === 'failed' ? exit.no : code] ?? ['green' as const, symbols.done];
   const again = reply.replayed ? '  (repeated call, nothing changed)' : '';
   const proven = proof && view ? proofLines(proof, view, runtime.project.worktree, io) : [];
   io.stdout.write(

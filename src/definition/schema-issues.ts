@@ -177,7 +177,8 @@ function typeAdvice(expected: string, node: Node): string | undefined {
     return node.kind === 'scalar' ? `Put it in quotes: "${written(node)}"` : undefined;
   if (expected === 'array') return 'Begin each entry with - on its own line.';
   if (expected === 'boolean') return 'Write true or false.';
-  if (expected === 'number' || expected === 'int') return 'Write a plain number, without quotes or unit.';
+  if (expected === 'int') return 'Write a whole number, without quotes or unit.';
+  if (expected === 'number') return 'Write a plain number, without quotes or unit.';
   return undefined;
 }
 

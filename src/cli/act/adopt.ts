@@ -149,8 +149,8 @@ function printLost(lost: readonly LostSource[], io: Io): void {
   for (const { run, source, why } of lost)
     io.stderr.write(
       why === 'complete'
-        ? `${printable(source)} says it is complete: ${run} has ended.\n`
-        : `${printable(source)} no longer describes it, but ${run} is still live. To end it: ${commandName()} advance "done" --run ${suffixOf(run)}\n`,
+        ? `${printable(source)} is complete or was removed, so ${run} has ended.\n`
+        : `${printable(source)} no longer describes ${run}, which is still active. To end it: ${commandName()} advance "done" --run ${suffixOf(run)}\n`,
     );
 }
 

@@ -39,7 +39,7 @@ export const work: readonly Command[] = [
     summary: 'Turn work that was started without Stepfast into a run',
     usage: 'stepfast adopt [<file>] [--force]',
     about:
-      'Finds workflow notes: CLAUDE.local.md with "WORKFLOW STATE", "workflow:" or "Phase:", or CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". The run gets its name, its phase and the files to read (@path) from the notes. Run it again to update the run.',
+      'Finds workflow notes: untracked/workflow-state/*/state-*.json, CLAUDE.local.md with "WORKFLOW STATE", "workflow:" or "Phase:", or CLAUDE/Plan/*/PLAN.md with "🔄 In Progress". The run gets its name, its phase and the files to read (@path) from the notes. Run it again to update the run.',
     options: [['--force', 'Adopt even if another run is live in this worktree'], ...projectOptions],
     examples: ['stepfast adopt', 'stepfast adopt CLAUDE/Plan/001-user-auth/PLAN.md'],
     load: () => import('../act/adopt.ts'),
