@@ -93,7 +93,7 @@ test('[002/8] beside a live run it takes a person and --force; a source that is 
   writeFileSync(join(project.root, local), 'done with it');
   const { stderr } = await project.run(['adopt'], { env });
   expect(stderr).toMatch(
-    /no longer describes it, but page-\S+ is still live\. To end it: stepfast advance "done" --run/,
+    /no longer describes page-\S+, which is still active\. To end it: stepfast advance "done" --run/,
   );
 });
 
