@@ -9,6 +9,10 @@ import type { Io } from './io.ts';
 /** A person has a terminal and no agent's variables; every other caller counts as an agent. */
 export const isPerson = (io: Io): boolean => whyNotAPerson(io) === undefined;
 
+/** Who reads what a command prints. A person may send it through a pipe, such as to a pager. */
+export const readerOf = ({ stdin, env }: Io): 'agent' | 'person' =>
+  notAPerson({ terminal: stdin.terminal, env, agentVariables }) === undefined ? 'person' : 'agent';
+
 /** `as`: the name given by a reviewing agent. */
 export function callerOf(io: Io, as?: string): CallerIdentity {
   const session = io.env.STEPFAST_SESSION?.trim();

@@ -239,7 +239,7 @@ describe('what a run leaves', () => {
     expect(readFileSync(join(project.root, 'TODO.md'), 'utf8')).toBe('in the tree');
   });
 
-  test('[M9] the list in the worktree is shown as a person has edited it', async () => {
+  test('[M9] the list in the worktree is shown as a person has edited it, and replaced after an agent has read it', async () => {
     project.write({ '.stepfast/config.yaml': 'todo_path: TODO.md\n' });
     const runtime = project.runtime();
     const { run } = told(await runtime.start({ workflow: 'plain' }, one));
@@ -247,11 +247,14 @@ describe('what a run leaves', () => {
     project.write({ 'TODO.md': '- [ ] first\n- [ ] by hand\n' });
     const replaced = await runtime.call({ type: 'todo', content: '- [x] first' }, one);
     expect(replaced.warning).toContain('TODO.md');
-    const view = await runtime.engine.view(run);
-    if (!view) throw new Error('no run');
-    expect(runtime.workspace.readTodo(view)).toContain('by hand');
     const { env } = project;
-    expect((await project.run(['todo'], { env })).stdout).toContain('by hand');
+    const person = { env, terminal: true };
+    for (const args of [['todo'], ['prime', '--section', 'todo']])
+      expect((await project.run(args, person)).stdout).toContain('by hand');
+    const unread = await runtime.call({ type: 'todo', content: '- [x] first' }, one);
+    expect(unread.warning).toBeDefined();
+    expect(readFileSync(join(project.root, 'TODO.md'), 'utf8')).toContain('by hand');
+    expect((await project.run(['todo', '--run', run], { env })).stdout).toContain('by hand');
     const after = await runtime.call({ type: 'todo', content: '- [x] first\n- [ ] by hand' }, one);
     expect(after.warning).toBeUndefined();
   });

@@ -41,15 +41,17 @@ test('a file that Stepfast did not write is never replaced: the list stays with 
   expect(read('run/TODO.md')).toBe('mine');
 });
 
-test('[M9] what a person wrote into the list is shown, and not overwritten before it was', () => {
+test('[M9] what a person wrote into the list is shown, and not overwritten before an agent has read it', () => {
   for (const path of ['TODO.md', undefined]) {
     const file = path === undefined ? 'run/TODO.md' : 'w/TODO.md';
     writeTodoFile(path, 'one', places);
-    expect(readTodoFile(path, places)).toBe('one');
+    expect(readTodoFile(path, places, 'agent')).toBe('one');
     writeFileSync(join(root, file), 'one, by hand');
     expect(writeTodoFile(path, 'two', places)).toContain('edited by hand');
     expect(read(file)).toBe('one, by hand');
-    expect(readTodoFile(path, places)).toBe('one, by hand');
+    expect(readTodoFile(path, places, 'person')).toBe('one, by hand');
+    expect(writeTodoFile(path, 'two', places)).toBeDefined();
+    expect(readTodoFile(path, places, 'agent')).toBe('one, by hand');
     expect(writeTodoFile(path, 'three', places)).toBeUndefined();
     expect(read(file)).toBe('three');
   }
@@ -57,7 +59,7 @@ test('[M9] what a person wrote into the list is shown, and not overwritten befor
 
 test('[M9] a file that Stepfast did not write is not shown as the list', () => {
   writeFileSync(join(places.worktree, 'TODO.md'), 'of the project');
-  expect(readTodoFile('TODO.md', places)).toBeUndefined();
+  expect(readTodoFile('TODO.md', places, 'agent')).toBeUndefined();
 });
 
 test('a folder in its place, and a path that leads out, keep the list with the run', () => {

@@ -15,8 +15,8 @@ export interface TodoPaths {
 const maxBytes = 1024 * 1024;
 
 /**
- * Writes the list to the path of the workflow if the path is free or holds a list as Stepfast wrote or last showed it: an
- * untrusted workflow must not overwrite files, and what a person wrote into the list is read first. Otherwise the list
+ * Writes the list to the path of the workflow if the path is free or holds a list as Stepfast wrote it or an agent last read it:
+ * an untrusted workflow must not overwrite files, and what a person wrote into the list is read first. Otherwise the list
  * stays with the run, and the reason is returned.
  */
 export function writeTodoFile(
@@ -53,15 +53,24 @@ export function writeTodoFile(
 const keptWith = (shown: string, why: string, next: string): string =>
   `the to-do list was kept with the run only, because ${shown} ${why}: ${next}`;
 
-/** The list as it is on disk, with what a person wrote into it; undefined for a file that Stepfast never wrote. */
-export function readTodoFile(path: string | undefined, places: TodoPaths): string | undefined {
+export type TodoReader = 'agent' | 'person';
+
+/**
+ * The list as it is on disk, with what a person wrote into it; undefined for a file that Stepfast never wrote. After an
+ * agent has read it, the next list may replace it.
+ */
+export function readTodoFile(
+  path: string | undefined,
+  places: TodoPaths,
+  reader: TodoReader,
+): string | undefined {
   const own = join(places.directory, 'TODO.md');
   const file = path === undefined ? own : containedFile(places.worktree, path);
   const known = file === undefined ? undefined : read(memoryOf(file, places));
   const there = file === undefined || !known ? undefined : read(file);
   if (file === undefined || !there || there.includes(0) || there.length > maxBytes) return undefined;
-  // It was read, so the next list may replace it.
-  if (!isKnown(known, there)) replaceFile(memoryOf(file, places), `${digestOf(there)}\n`);
+  if (reader === 'agent' && !isKnown(known, there))
+    replaceFile(memoryOf(file, places), `${digestOf(there)}\n`);
   return there.toString('utf8');
 }
 

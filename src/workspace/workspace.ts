@@ -20,7 +20,7 @@ import { type Resolved, resolveWorkflow } from './resolve-workflow.ts';
 import { findSavedState, type SavedState } from './saved-state.ts';
 import { sessionEnvironment } from './session-environment.ts';
 import { createTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
-import { readTodoFile } from './todo-file.ts';
+import { readTodoFile, type TodoReader } from './todo-file.ts';
 import { createTrust, type Trust } from './trust.ts';
 import { bootId } from './user-state.ts';
 import { withCheckout } from './worktree-id.ts';
@@ -61,7 +61,7 @@ export interface Workspace {
   /** The workflow to start. Throws `no_workflow` and WorkflowValidationError. */
   workflow(name: string | undefined): Promise<Definition>;
   /** The to-do list as it is on disk, with what a person wrote into it. */
-  readTodo(view: Loaded): string | undefined;
+  readTodo(view: Loaded, reader: TodoReader): string | undefined;
   /** What Lanes left unfinished here. */
   savedState(definition: Definition): Promise<SavedState | undefined>;
   /** All that can be started. */
@@ -136,12 +136,11 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
     createTaskWorktree: (view, task) => createTaskWorktree(project, view, task),
     unmergedBranches: (run) => unmergedBranches(project, run),
     workflow: async (name) => resolve(name ?? options.workflowPath ?? 'go').definition,
-    readTodo: ({ run, definition }) =>
-      readTodoFile(definition.todo_path, {
-        worktree: project.worktree,
-        directory: join(project.directory, 'runs', run),
-        memory: join(cacheDirectory, 'todo'),
-      }),
+    readTodo: ({ run, definition }, reader) => {
+      const directory = join(project.directory, 'runs', run);
+      const memory = join(cacheDirectory, 'todo');
+      return readTodoFile(definition.todo_path, { worktree: project.worktree, directory, memory }, reader);
+    },
     savedState: async (definition) =>
       findSavedState(definition, { worktree: project.worktree, memory: join(cacheDirectory, 'taken') }),
     workflows: async () =>

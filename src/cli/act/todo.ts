@@ -2,7 +2,7 @@ import { commandName } from '../../command-name.ts';
 import { printableLines } from '../../messages/index.ts';
 import { isRefused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf, readerOf } from '../caller.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printAnswer, printJson, printRefusal } from '../perform.ts';
@@ -21,7 +21,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const todo = view?.state.todo;
     const content =
       view && todo !== undefined
-        ? (runtime.workspace.readTodo(view) ?? (await runtime.engine.text(found.run, todo)))
+        ? (runtime.workspace.readTodo(view, readerOf(io)) ?? (await runtime.engine.text(found.run, todo)))
         : undefined;
     if (values.json) return printJson(io, { run: found.run, content: content ?? null }, exit.ok);
     if (content === undefined)

@@ -16,7 +16,7 @@ import { type CallerIdentity, cursorFor, type LocalRuntime } from '../../runtime
 import { sectionNames } from '../../schema/index.ts';
 import { didYouMean } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf, readerOf } from '../caller.ts';
 import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson, printRefusal } from '../perform.ts';
@@ -67,6 +67,7 @@ export async function prime(args: readonly string[], io: Io, what: 'reloaded' | 
     artifacts: only,
     force: values.force === true || section !== undefined,
     section,
+    reader: readerOf(io),
   });
   if (section !== undefined && only === undefined) {
     io.stdout.write(`${printableLines(briefingSection(source, section)).join('\n')}\n`);

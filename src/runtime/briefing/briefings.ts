@@ -47,6 +47,8 @@ export interface GatherRequest extends BriefingRequest {
   force?: boolean | undefined;
   /** Only this section, with its full texts. */
   section?: SectionName | undefined;
+  /** Who gets the texts; an agent by default. */
+  reader?: 'agent' | 'person' | undefined;
 }
 
 /** The critical artifacts that an agent was shown. */
@@ -136,7 +138,7 @@ export function createBriefings({ engine, workspace, context }: Options): Briefi
       ...(session !== undefined && { session }),
       ...(tree !== undefined && { tree }),
       ...(worktree !== undefined && { worktree }),
-      ...(await textsFor({ engine, workspace }, view, section)),
+      ...(await textsFor({ engine, workspace }, view, gathering)),
     };
   }
 
@@ -274,11 +276,11 @@ const mostOutputs = 20;
 async function textsFor(
   { engine, workspace }: { engine: Engine; workspace: Workspace },
   view: Loaded,
-  section: SectionName | undefined,
+  { section, reader = 'agent' }: Pick<GatherRequest, 'section' | 'reader'>,
 ): Promise<Pick<BriefingSource, 'todo' | 'outputs'>> {
   const { run, state } = view;
   if (section === 'todo' && state.todo !== undefined)
-    return { todo: workspace.readTodo(view) ?? (await engine.text(run, state.todo)) };
+    return { todo: workspace.readTodo(view, reader) ?? (await engine.text(run, state.todo)) };
   if (section !== 'outputs') return {};
   const newest = Object.entries(state.outputs).sort(([, a], [, b]) => b.now - a.now);
   const texts: [string, string][] = [];
