@@ -283,6 +283,24 @@ phases:
     expect(definition?.steps[1]?.instructions).toBe('Do');
   });
 
+  test('[M6] post_steps of a phase of the base come right after it, those of a new phase after that one', () => {
+    const step = (id: string) => `{ id: ${id}, type: action, instructions: Do }`;
+    const base = `name: base\ndescription: b\nsteps: [${['frame', 'build', 'done'].map(step).join(', ')}]\n`;
+    const ids = (more: string, phases: string) => {
+      const text = `name: x\ndescription: x\nextends: base\n${more}phases: { ${phases} }\n`;
+      const { definition, diagnostics } = parse(text, { base });
+      expect(diagnostics).toEqual([]);
+      return definition?.steps.map(({ id }) => id);
+    };
+    const two = '{ post_steps: [{ id: tidy, prompt: Tidy. }, { id: note, prompt: Note. }] }';
+    expect(ids('', `build: ${two}`)).toEqual(['frame', 'build', 'tidy', 'note', 'done']);
+    expect(ids('', `release: ${two}`)).toEqual(['frame', 'build', 'done', 'release', 'tidy', 'note']);
+    const after = '{ post_steps: [{ id: tidy, prompt: Tidy., after: frame }] }';
+    expect(ids('', `build: ${after}`)).toEqual(['frame', 'tidy', 'build', 'done']);
+    const both = '{ pre_steps: [{ id: look, prompt: Look. }], post_steps: [{ id: tidy, prompt: Tidy. }] }';
+    expect(ids('remove: [frame]\n', `frame: ${both}`)).toEqual(['build', 'done', 'look', 'frame', 'tidy']);
+  });
+
   test('[M6] phases beside steps are refused', () => {
     const text =
       'name: x\ndescription: x\nsteps: [{ id: a, type: action, instructions: A }]\nphases: { b: {} }\n';

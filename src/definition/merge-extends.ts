@@ -1,6 +1,6 @@
 import { maxSteps } from '../schema/index.ts';
 import { didYouMean } from '../suggest.ts';
-import { asWritten, precededBy, readPhases } from './read-phases.ts';
+import { asWritten, phaseAfter, phaseBefore, readPhases } from './read-phases.ts';
 import { readTree } from './yaml.ts';
 import {
   child,
@@ -208,6 +208,8 @@ function mergeSteps(
   const added = new Map<string | undefined, Node[]>();
   const ahead = new Map<string, Node[]>();
   const ids = new Set(known);
+  const kept = (phase: string | undefined) =>
+    phase !== undefined && known.has(phase) && !removed.has(phase) ? phase : undefined;
   for (const step of own?.items ?? []) {
     const id = idOf(step);
     if (step.kind === 'map' && id !== undefined && known.has(id) && !removed.has(id) && !changes.has(id)) {
@@ -224,12 +226,12 @@ function mergeSteps(
       continue;
     }
     if (id !== undefined) ids.add(id);
-    const before = precededBy(step);
-    if (before !== undefined && known.has(before)) {
+    const [before, phase] = [kept(phaseAfter(step)), kept(phaseBefore(step))];
+    if (before !== undefined) {
       ahead.set(before, [...(ahead.get(before) ?? []), step]);
       continue;
     }
-    const after = textOf(child(step, 'after'));
+    const after = textOf(child(step, 'after')) ?? phase;
     added.set(after, [...(added.get(after) ?? []), step]);
   }
 

@@ -11,8 +11,9 @@ import {
   textOf,
 } from './yaml-tree.ts';
 
-/** A step that comes from `pre_steps`, and the phase that it precedes. */
+/** The phase of a step that comes from `pre_steps` or `post_steps`. */
 const preceding = new WeakMap<Node, string>();
+const following = new WeakMap<Node, string>();
 
 /** A step as it was written, where defaults were added to it. */
 const written = new WeakMap<Node, MapNode>();
@@ -20,7 +21,11 @@ const written = new WeakMap<Node, MapNode>();
 /** A change of a step of the base takes no defaults. */
 export const asWritten = (step: MapNode): MapNode => written.get(step) ?? step;
 
-export const precededBy = (step: Node): string | undefined => preceding.get(step);
+/** The phase that the step comes right before. */
+export const phaseAfter = (step: Node): string | undefined => preceding.get(step);
+
+/** The phase that the step comes right after. */
+export const phaseBefore = (step: Node): string | undefined => following.get(step);
 
 /** The `phases` of FABER as steps: of each phase its `pre_steps`, the phase itself and its `post_steps`. */
 export function readPhases(tree: MapNode, report: Report): MapNode {
@@ -49,11 +54,9 @@ function stepsOf(id: string, { key, value }: Entry): Node[] {
   const named = { ...value, entries: new Map(Object.entries({ id: text(id, key), ...own })) };
   const before = maps(pre_steps?.value).map((step) => action(step));
   for (const step of before) preceding.set(step, id);
-  return [
-    ...before,
-    action(named, `Do the phase '${id}'.`),
-    ...maps(post_steps?.value).map((step) => action(step)),
-  ];
+  const after = maps(post_steps?.value).map((step) => action(step));
+  for (const step of after) following.set(step, id);
+  return [...before, action(named, `Do the phase '${id}'.`), ...after];
 }
 
 /** `prompt` and `description` become the instructions. */
