@@ -25,7 +25,17 @@ export function checkArtifacts(checked: Checked): void {
     }
   }
   for (const entry of items(child(root, 'required_reading'))) checkReading(entry, report);
-  for (const key of ['todo_path', 'state_mirror']) checkPath(child(root, key), key, report);
+  checkWritten('todo_path', 'docs/TODO.md', checked);
+  checkWritten('state_mirror', 'untracked/workflow-state', checked);
+}
+
+/** A path that Stepfast writes to: not the root itself. */
+function checkWritten(key: string, example: string, { root, report }: Checked): void {
+  const node = child(root, key);
+  const path = textOf(node);
+  if (node === undefined || !path || !/^(?:\.?[/\\])*\.?$/.test(path)) return checkPath(node, key, report);
+  const message = `${key} must be below the root of the project, got '${path.slice(0, 100)}'`;
+  report('error', 'bad_path', node, message, `Write for instance ${example}`);
 }
 
 function checkArtifact(artifact: MapNode, id: string, checked: Checked): void {

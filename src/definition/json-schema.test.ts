@@ -40,6 +40,20 @@ test('A13: the schema takes what validate takes', () => {
   expect(fitting.filter((text) => !validate(parse(text)))).toEqual([]);
 });
 
+test.each(['todo_path', 'state_mirror'])(
+  '%s is a path below the root, for the schema as for validate',
+  (key) => {
+    const withPath = (path: string) =>
+      `name: x\ndescription: x\n${key}: ${path}\nsteps: [{ id: a, type: action, instructions: Do }]\n`;
+    const codes = (path: string) =>
+      parseWorkflow(withPath(path), { file: 'x.yaml' }).diagnostics.map(({ code }) => code);
+    for (const path of ['../x', '/x', '~/x', '.', './', './/.'])
+      expect([path, validate(parse(withPath(path))), codes(path)]).toEqual([path, false, ['bad_path']]);
+    for (const path of ['.x', './x', 'x/', 'a/.b', '...'])
+      expect([path, validate(parse(withPath(path))), codes(path)]).toEqual([path, true, []]);
+  },
+);
+
 test('[004/9] the published workflow.schema.json is current', () => {
   const file = join(import.meta.dirname, '..', '..', 'schema', 'workflow.schema.json');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(workflowJsonSchema())));

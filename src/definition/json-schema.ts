@@ -27,7 +27,7 @@ export function workflowJsonSchema(): object {
   for (const list of ['always_load', 'conditional_load'])
     refineArtifact(at(at(root, 'critical_artifacts'), list)?.items);
   add(at(root, 'required_reading')?.items, { pattern: '^@.' });
-  add(at(root, 'todo_path'), { pattern: inside });
+  for (const key of ['todo_path', 'state_mirror']) add(at(root, key), { pattern: `${inside}${below}` });
   add(mapValues(at(root, 'inputs')), { allOf: ['string', 'number', 'boolean'].map(defaultOf) });
   return { $schema, title: 'Stepfast workflow', ...rest, ...named, ...withoutBase };
 }
@@ -43,6 +43,9 @@ function add(schema: JsonSchema | undefined, rule: object): void {
 
 /** Relative, and without a way out of the project. */
 const inside = '^(?![/\\\\~]|[A-Za-z]:)(?!(?:.*[/\\\\])?\\.\\.(?:[/\\\\]|$))';
+
+/** Not the root itself. */
+const below = '(?!(?:\\.?[/\\\\])*\\.?$)';
 
 const exactlyOne = (keys: readonly string[]) => keys.map((key) => ({ required: [key] }));
 const refused = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, false]));

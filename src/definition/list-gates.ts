@@ -6,12 +6,16 @@ export function commandsOf({ steps, loops = {} }: Definition): string[] {
   return [...new Set(gates.flatMap(({ run }) => run ?? []))];
 }
 
-/** Files whose change voids no receipt: the to-do list, and what gates say they write. */
+/** Files whose change voids no receipt: the to-do list, mirrored states, and what gates say they write. */
 export function excludedFrom({ todo_path, state_mirror, steps, loops = {} }: Definition): string[] {
   const gates = [...steps, ...Object.values(loops).flat()].flatMap(gatesOf);
   const written = gates.flatMap(({ writes }) => writes ?? []);
-  return [...[todo_path, state_mirror].filter((path) => path !== undefined), ...new Set(written)];
+  const mirrored = state_mirror === undefined ? undefined : `${state_mirror}/*/${stateFiles}`;
+  return [...[todo_path, mirrored].filter((path) => path !== undefined), ...new Set(written)];
 }
+
+/** `state-NAME-20260131_120000.json`, with more before `.json` for a second run, and after it while it is written. */
+const stateFiles = 'state-*-????????_??????*';
 
 export const gatesOf = (step: Step | SubStep): Gate[] => [
   ...(step.gate ?? []),

@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../testing/index.ts';
@@ -50,6 +50,13 @@ test('[M2] a run with state_mirror has its state file in the worktree until it e
   const before = await tree();
   await advance(run);
   expect(read()).toMatchObject({ phase: { current: 2 }, created_at: first.created_at });
+  expect(await tree()).toBe(before);
+  // Only the files that Stepfast writes are left out.
+  project.write({ [`${folder}/code.ts`]: '', [`${folder}/feature-work/state-machine.json`]: '{}' });
+  expect(await tree()).not.toBe(before);
+  rmSync(join(project.root, folder, 'code.ts'));
+  expect(await tree()).not.toBe(before);
+  rmSync(join(project.root, folder, 'feature-work/state-machine.json'));
   expect(await tree()).toBe(before);
   await advance(run, 'built');
   expect(files()).toEqual([]);

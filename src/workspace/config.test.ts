@@ -32,6 +32,8 @@ test.each([
   ['keep: maybe', 'true or false'],
   ['todo_path: ../TODO.md', 'a path inside the project'],
   ['todo_path: /etc/motd', 'a path inside the project'],
+  ['todo_path: .', 'a path inside the project'],
+  ['state_mirror: ./', 'a path inside the project'],
   ['briefing: { budget: many }', '{ budget: 2500 }'],
   ['briefing: { budget: 2499 }', '{ budget: 2500 } or more'],
   ['server: not an address', 'an address'],

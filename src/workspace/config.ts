@@ -76,7 +76,8 @@ const oneOf = (value: unknown, allowed: readonly string[]): boolean =>
   typeof value === 'string' && allowed.includes(value);
 
 function isInnerPath(value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && !/^([/\\]|[a-z]:)|(^|[/\\])\.\.([/\\]|$)/i.test(value);
+  if (typeof value !== 'string' || /^(?:\.?[/\\])*\.?$/.test(value)) return false;
+  return !/^([/\\]|[a-z]:)|(^|[/\\])\.\.([/\\]|$)/i.test(value);
 }
 
 const isBudget = (value: unknown): boolean =>
