@@ -63,6 +63,47 @@ test('[M2] a run with state_mirror has its state file in the worktree until it e
   expect(existsSync(join(project.root, folder, 'feature-work'))).toBe(false);
 });
 
+test('[M2] the file is in the main worktree, whichever worktree a change comes from', async () => {
+  const run = await start('one');
+  const [file] = files();
+  const linked = join(project.root, '.stepfast/worktrees', run, 'task');
+  project.git('worktree', 'add', '-q', linked, '-b', 'task');
+  const there = project.runtime({ cwd: linked });
+  await there.call({ type: 'advance', output: 'done' }, { session: 't' }, { run });
+  expect(files()).toEqual([file]);
+  expect(JSON.parse(readFileSync(join(project.root, file ?? ''), 'utf8')).phase.current).toBe(2);
+  expect(existsSync(join(linked, folder))).toBe(false);
+});
+
+test('[M2] a run keeps its file when another name becomes free', async () => {
+  const clock = () => 1_800_000_000_000;
+  const begin = async (summary: string) =>
+    (await project.runtime({ clock }).start({ workflow: 'Feature Work', summary }, { session: 's' })).run ??
+    '';
+  const runs = [await begin('one'), await begin('two')];
+  expect(files()).toHaveLength(2);
+  for (const run of runs) for (const output of ['done', 'built']) await advance(run, output);
+  expect(files()).toEqual([]);
+});
+
+test('[M2] without a main worktree, the file is in the worktree of the caller, but not in that of a task', async () => {
+  const { root } = project;
+  const bare = join(project.home, 'bare.git');
+  project.git('add', '-A');
+  project.git('commit', '-q', '-m', 'with workflows');
+  project.git('clone', '-q', '--bare', root, bare);
+  const linked = join(project.home, 'linked');
+  project.git('-C', bare, 'worktree', 'add', '-q', linked, 'HEAD');
+  const { run = '' } = await project
+    .runtime({ cwd: linked })
+    .start({ workflow: 'Feature Work', summary: 'one' }, { session: 's' });
+  expect(globSync(`${folder}/*/*`, { cwd: linked })).toHaveLength(1);
+  const task = join(bare, '.stepfast/worktrees', run, 'task');
+  project.git('-C', bare, 'worktree', 'add', '-q', task, 'HEAD');
+  await project.runtime({ cwd: task }).call({ type: 'advance', output: 'done' }, { session: 't' }, { run });
+  expect([bare, task].filter((place) => existsSync(join(place, 'untracked')))).toEqual([]);
+});
+
 test('[M2] each run has its own file, and none replaces the file of another writer', async () => {
   await Promise.all([start('one'), start('two')]);
   const ids = files().map((file) => JSON.parse(readFileSync(join(project.root, file), 'utf8')).run_id);

@@ -1,15 +1,16 @@
 import { readFileSync, rmdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import type { Engine, Executed } from '../engine/index.ts';
 import { ended, slug, suffixOf } from '../machine/index.ts';
 import { type Loaded, projectState } from '../store/index.ts';
-import { containedFile, replaceFile } from '../workspace/index.ts';
+import { containedFile, mainWorktree, type Project, replaceFile } from '../workspace/index.ts';
 
 /**
- * Wraps an engine: a run with `state_mirror` is written to `NAME/state-NAME-START.json` there after each change, and the
- * file is removed when the run ends. It never replaces a file of another writer, and never fails a call.
+ * Wraps an engine: a run with `state_mirror` is written to `NAME/state-NAME-START.json` there after each change, in the
+ * main worktree, and the file is removed when the run ends. It never replaces a file of another writer, and never fails
+ * a call.
  */
-export function withMirror(engine: Engine, worktree: string): Engine {
+export function withMirror(engine: Engine, project: Project): Engine {
   return {
     ...engine,
     begin: async (...given) => mirrored(await engine.begin(...given)),
@@ -28,7 +29,8 @@ export function withMirror(engine: Engine, worktree: string): Engine {
   }
 
   function mirror(view: Loaded, folder: string): void {
-    const file = fileFor(view, folder);
+    const worktree = mainWorktree(project) ?? worktreeOf(project);
+    const file = worktree === undefined ? undefined : fileFor(worktree, view, folder);
     if (file === undefined) return;
     const { definition, state } = view;
     if (!ended(state))
@@ -37,25 +39,31 @@ export function withMirror(engine: Engine, worktree: string): Engine {
     // Only if it is empty.
     rmdirSync(dirname(file));
   }
-
-  function fileFor({ run, state }: Loaded, folder: string): string | undefined {
-    const name = slug(state.workflow);
-    const start = new Date(state.createdAt)
-      .toISOString()
-      .slice(0, 19)
-      .replaceAll(/[-:]/g, '')
-      .replace('T', '_');
-    const files = [`state-${name}-${start}.json`, `state-${name}-${start}-${suffixOf(run)}.json`];
-    return files
-      .map((file) => containedFile(worktree, join(folder, name, file)))
-      .find((file) => file !== undefined && isFree(file, run));
-  }
 }
 
-function isFree(file: string, run: string): boolean {
+/** A task's worktree is removed before the run ends. */
+const worktreeOf = ({ worktree, directory }: Project): string | undefined =>
+  worktree.startsWith(join(directory, 'worktrees', sep)) ? undefined : worktree;
+
+/** The file that the run has, else a free one. */
+function fileFor(worktree: string, { run, state }: Loaded, folder: string): string | undefined {
+  const name = slug(state.workflow);
+  const start = new Date(state.createdAt)
+    .toISOString()
+    .slice(0, 19)
+    .replaceAll(/[-:]/g, '')
+    .replace('T', '_');
+  const names = [`state-${name}-${start}.json`, `state-${name}-${start}-${suffixOf(run)}.json`];
+  const files = names.flatMap((file) => containedFile(worktree, join(folder, name, file)) ?? []);
+  const owners = files.map(ownerOf);
+  return files[owners.indexOf(run)] ?? files[owners.indexOf(undefined)];
+}
+
+/** The run in the file; undefined without a file, '' for one of another writer. */
+function ownerOf(file: string): string | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')).run_id === run;
+    return String(JSON.parse(readFileSync(file, 'utf8')).run_id ?? '');
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? undefined : '';
   }
 }

@@ -81,7 +81,7 @@ export function openEngine({
       onKnown: (run) => markIfPossible(directory, run),
     });
   return {
-    engine: withRefusals(withMirror(withMarks(homes ?? files, directory), project.worktree), directory),
+    engine: withRefusals(withMirror(withMarks(homes ?? files, directory), project), directory),
     store,
     server,
     state,

@@ -329,7 +329,7 @@ export const workflowSchema = z
       .describe('false: the run is deleted when it is finished; true by default.')
       .exactOptional(),
     state_mirror: line
-      .describe('A folder in the worktree where the state of the run is written for other tools.')
+      .describe('A folder in the main worktree where the state of the run is written for other tools.')
       .exactOptional(),
     todo_path: line
       .describe('Where in the worktree the to-do list is; by default it is with the run.')

@@ -74,6 +74,9 @@ const isBare = (directory: string): boolean =>
   existsSync(join(directory, 'refs')) &&
   /^\s*bare\s*=\s*true\s*$/m.test(read(join(directory, 'config')));
 
+/** The root of the project in the main worktree; a bare repository has none. */
+export const mainWorktree = ({ root }: Project): string | undefined => (isBare(root) ? undefined : root);
+
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
