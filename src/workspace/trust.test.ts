@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -38,6 +38,23 @@ test('a workflow with commands is trusted only after a person trusted it, and on
   expect(trust.list()).toMatchObject([{ workflow: 'feature', by: 'person' }]);
   for (const record of trust.list()) trust.take(record);
   expect(trust.has(known)).toBe(false);
+});
+
+test('a record that was half written trusts nothing and hides no other', () => {
+  const trust = createTrust(directory, '/repo');
+  trust.give(workflow('npm test'), { now: 1, by: 'person' });
+  trust.give(workflow('npm run check'), { now: 2, by: 'person' });
+  const [first = '', second = '', ...more] = readdirSync(join(directory, 'trust'));
+  expect(more).toEqual([]);
+  const spoil = (name: string, text: string) => writeFileSync(join(directory, 'trust', name), text);
+  spoil('sha256-0.json', 'null');
+  expect(trust.list()).toHaveLength(2);
+  spoil(first, '{"hash":"sha');
+  expect(trust.list()).toHaveLength(1);
+  expect(trust.changes(workflow('make'))).toBeDefined();
+  spoil(second, '');
+  expect(trust.list()).toEqual([]);
+  expect(trust.has(workflow('npm test'))).toBe(false);
 });
 
 test('a hash that a process was given counts for that process', () => {

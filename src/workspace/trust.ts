@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   compareGrants,
@@ -14,6 +14,7 @@ import {
 import type { Definition } from '../machine/index.ts';
 import type { Grant, GrantChanges } from '../schema/index.ts';
 import { withoutConfig } from './config.ts';
+import { replaceFile } from './todo-file.ts';
 
 export interface TrustRecord {
   /** Of the definition that the person saw. */
@@ -51,7 +52,7 @@ export function createTrust(stateDirectory: string, root: string, more: readonly
     existsSync(directory)
       ? readdirSync(directory)
           .filter((name) => name.endsWith('.json'))
-          .map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')))
+          .flatMap((name) => readRecord(join(directory, name)) ?? [])
       : [];
   return {
     has(definition) {
@@ -59,14 +60,14 @@ export function createTrust(stateDirectory: string, root: string, more: readonly
       const wanted = recordFor(definition);
       return (
         more.includes(wanted.hash) ||
-        [keyOf(wanted), wanted.hash].some((key) => existsSync(fileOf(key))) ||
+        [keyOf(wanted), wanted.hash].some((key) => readRecord(fileOf(key))) ||
         isBundled(definition)
       );
     },
     give(definition, given) {
       const record = { ...recordFor(definition), ...given };
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      writeFileSync(fileOf(keyOf(record)), `${JSON.stringify(record)}\n`);
+      replaceFile(fileOf(keyOf(record)), `${JSON.stringify(record)}\n`);
       return record;
     },
     take(record) {
@@ -80,6 +81,15 @@ export function createTrust(stateDirectory: string, root: string, more: readonly
       return last?.grants && compareGrants(last.grants, grants);
     },
   };
+}
+
+/** Undefined without a record, and for one that was not written to its end. */
+function readRecord(file: string): TrustRecord | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const keyOf = ({ hash, root, workflow, grants }: Omit<TrustRecord, 'now' | 'by'>): string =>
