@@ -34,6 +34,17 @@ test('only a person raises a budget, by an amount and a word', async () => {
   expect(person.stderr).toContain('Give a 10 more turns?');
 });
 
+test('dollars may have decimals, other amounts and zero may not', async () => {
+  const { project } = await usedUp();
+  using here = project;
+  const review = async (...amounts: string[]): Promise<number> =>
+    (await here.run(['review', 'approve', ...amounts], { env, terminal: true, input: ['n'] })).code;
+  for (const bad of ['0', '0.00', '.5', '1.', '-1', '1e3', '1,5'])
+    expect([bad, await review('--cost', bad)]).toEqual([bad, exit.usage]);
+  expect(await review('--turns', '0.5')).toBe(exit.usage);
+  for (const good of ['5', '0.5', '12.25']) expect(await review('--cost', good)).toBe(exit.no);
+});
+
 test('an amount that was typed for a budget never approves a review that came meanwhile', async () => {
   const { project } = await usedUp();
   using here = project;

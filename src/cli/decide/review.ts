@@ -32,7 +32,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const amounts = { turns, tokens, minutes, cost };
   const amount = Object.fromEntries(
     Object.entries(amounts).flatMap(([name, text]) =>
-      text === undefined ? [] : [[name, wholeNumber(text, name)]],
+      text === undefined ? [] : [[name, amountIn(text, name)]],
     ),
   );
   const more = Object.keys(amount).length > 0 ? amount : undefined;
@@ -80,7 +80,10 @@ function verdictOf(word: string): Verdict {
   );
 }
 
-function wholeNumber(text: string, flag: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw usageError(`--${flag} takes a whole number, not '${text}'.`);
+/** Of dollars a part may be given, of everything else a whole number. */
+function amountIn(text: string, flag: string): number {
+  const [form, what] =
+    flag === 'cost' ? [/^\d{1,10}(\.\d{1,2})?$/, 'an amount such as 0.5'] : [/^\d{1,10}$/, 'a whole number'];
+  if (!form.test(text) || Number(text) === 0) throw usageError(`--${flag} takes ${what}, not '${text}'.`);
   return Number(text);
 }
