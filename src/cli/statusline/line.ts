@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { watchTools } from '../../hooks/index.ts';
 import { hosts } from '../../hosts/index.ts';
-import { budgetUse, isLow, type State, usedUp } from '../../machine/index.ts';
+import { budgetUse, endedUnproven, isLow, type State, usedUp } from '../../machine/index.ts';
 import { ago, budgetText, columnsOf, printable, truncate } from '../../messages/index.ts';
 import {
   createBindings,
@@ -82,8 +82,8 @@ function runParts({ phase, state, definition }: RunSummary, session: string): Pa
   const name = `${state.workflow} ${phase.current}/${phase.total} ${short}${taskOf(state, session)}`;
   const waiting = cursors.find((cursor) => cursor.waiting)?.waiting;
   const over = { complete: 'green', failed: 'red', cancelled: 'red' } as const;
-  if (state.status === 'complete' && isUnproven(state))
-    return [['yellow', `${state.workflow} complete, unproven`]];
+  const unproven = definition && Object.values(state.outputs).some((each) => endedUnproven(definition, each));
+  if (state.status === 'complete' && unproven) return [['yellow', `${state.workflow} complete, unproven`]];
   if (state.status !== 'running' && state.status !== 'waiting')
     return [
       [over[state.status], `${state.status === 'complete' ? '✓' : '✗'} ${state.workflow} ${state.status}`],
@@ -99,18 +99,6 @@ function runParts({ phase, state, definition }: RunSummary, session: string): Pa
     ...(action === undefined ? [] : [['yellow', `waiting for /${action}`] as const]),
     ...(low ? [['yellow', budgetText(low)] as const] : []),
   ];
-}
-
-/** The last round of a ralph step ended without its `until`. The definition is not at hand here. */
-function isUnproven({ outputs }: State): boolean {
-  const last = new Map<string, { round: number; red: boolean }>();
-  for (const [key, { receipts }] of Object.entries(outputs)) {
-    const until = receipts.filter(({ role }) => role === 'until');
-    const [step = '', round] = key.split('.');
-    if (until.length === 0 || Number(round) < (last.get(step)?.round ?? 0)) continue;
-    last.set(step, { round: Number(round), red: until.some(({ pass }) => !pass) });
-  }
-  return [...last.values()].some(({ red }) => red);
 }
 
 /** The session's task in a loop, and how many of the loop's tasks have ended. */

@@ -151,6 +151,16 @@ test('[U14] a run that has ended is shown for ten minutes', async () => {
   expect(await line({}, { NO_COLOR: '1' }, 11 * 60_000)).toBe('');
 });
 
+test('A6: a run that ended although until never held is shown as unproven', async () => {
+  const step =
+    '{ id: polish, type: ralph, n: 1, instructions: x, until: [{ exists: NEVER.md }], on_exhausted: complete }';
+  kit.project.write({ '.stepfast/workflows/w.yaml': `name: w\ndescription: x\nsteps: [${step}]\n` });
+  const { run, at } = await kit.start();
+  await kit.called('a', { run, at });
+  await kit.call(run, { type: 'advance', output: 'Polished.', at });
+  await expect.poll(() => line(), { timeout: 20_000 }).toContain('w complete, unproven');
+});
+
 test.each([
   ['no JSON', 'nonsense'],
   ['an empty object', '{}'],
