@@ -90,8 +90,8 @@ const handlers: Record<HookKind, (event: HookEvent) => Promise<HookOutput>> = {
  */
 export function projectWithoutRun({ kind, cwd, prompt }: HookInput): Project | undefined {
   if (kind === 'prompt' && typedCommand(prompt)) return findProject(cwd);
-  const find = { before_compact: findInformal, session_start: findStateFiles }[String(kind)];
-  if (!find) return undefined;
+  if (kind !== 'before_compact' && kind !== 'session_start') return undefined;
   const project = findProject(cwd);
-  return find(project).some(({ complete }) => !complete) ? project : undefined;
+  const found = kind === 'before_compact' ? findInformal(project) : findStateFiles(project);
+  return found.some(({ complete }) => !complete) ? project : undefined;
 }

@@ -1,4 +1,4 @@
-import { ended, hasBudget } from '../machine/index.ts';
+import { ended, hasBudget, own } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
 import type { HookEvent } from './hook-event.ts';
 
@@ -13,7 +13,7 @@ export async function reportSpending(
 ): Promise<Loaded> {
   const { transcript } = input;
   const { run, definition, state } = view;
-  const since = state.sessions[session]?.startedAt;
+  const since = own(state.sessions, session)?.startedAt;
   if (!host.spending || !hasBudget(definition) || ended(state)) return view;
   if (transcript === undefined || since === undefined) return view;
   const spent = await host.spending(transcript, since);
