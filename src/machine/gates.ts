@@ -164,8 +164,12 @@ export function accept(
   batch.emit('review.requested', { at, by, output, ...evidence, ...defined({ session }) });
 }
 
+/** Why a ralph step whose `until` does not hold goes no further. */
+export const exhaustedReason = (step: string): string =>
+  `'${step}' has no iteration left, and its until does not hold`;
+
 function failExhausted(batch: Batch, cursor: Cursor, session: string | undefined): void {
-  const reason = `'${cursor.step}' has no iteration left, and its until does not hold`;
+  const reason = exhaustedReason(cursor.step);
   batch.emit('position.failed', { at: batch.at(cursor), reason, ...defined({ session }) });
   batch.emit('run.failed', { reason });
 }

@@ -8,6 +8,7 @@ export * from './decide.ts';
 export type * from './effect.ts';
 export * from './evolve.ts';
 export * from './fence.ts';
+export { exhaustedReason } from './gates.ts';
 export * from './handle.ts';
 export * from './locate.ts';
 export * from './may-stop.ts';

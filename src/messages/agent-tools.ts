@@ -4,6 +4,7 @@ import { decisionCommand } from './agent-shell.ts';
 import { moreFlags } from './budget.ts';
 import { firstWithin } from './fit-tokens.ts';
 import { listed } from './lists.ts';
+import { capitalized } from './text.ts';
 import type { Voice } from './voice.ts';
 
 /** What the sentence about the next action depends on besides the action. */
@@ -62,7 +63,6 @@ function sentence(action: Action, { gatesElsewhere }: ToolCall): string {
 
 const advance = (at: string): string => `call workflow_advance with at ${at}.`;
 const setTasks = (step: string): string => `call workflow_set_tasks with loop_id '${step}'.`;
-const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false): string {
   const { at } = action;

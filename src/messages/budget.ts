@@ -1,11 +1,20 @@
 import type { Amount, BudgetUse, Wait } from '../machine/index.ts';
+import { capitalized } from './text.ts';
 
 /** What a budget counts, for a sentence. */
 export const unitText = (unit: string): string => (unit === 'cost' ? 'dollars' : unit);
 
-/** Follows a colon, or begins a sentence with a capital. */
-export const usedUpText = ({ unit, of, step }: { unit: string; of?: 'run'; step: string }): string =>
+interface UsedUp {
+  unit: string;
+  of?: 'run';
+  step: string;
+}
+
+/** Follows a colon. */
+export const usedUpText = ({ unit, of, step }: UsedUp): string =>
   `the ${unitText(unit)} of ${of === 'run' ? 'the run' : `'${step}'`} are used up`;
+
+export const usedUpSentence = (used: UsedUp): string => `${capitalized(usedUpText(used))}.`;
 
 /** What is suggested where more of a budget is needed. */
 export const moreOf = { turns: 20, tokens: 200_000, minutes: 30, cost: 5 } as const;

@@ -1,6 +1,6 @@
 import { commandName } from '../command-name.ts';
 import type { RefusalCode, RefusalParams, TaskProblem } from '../machine/index.ts';
-import { unitText, usedUpText } from './budget.ts';
+import { unitText, usedUpSentence } from './budget.ts';
 import type { Renderers } from './refused.ts';
 
 const oneOf = (names: readonly string[]): string => `Name one of ${names.join(', ')}.`;
@@ -146,10 +146,7 @@ export const machineRefusals: Renderers<RefusalParams, RefusalCode> = {
       ? [`No task of '${verdict.step}' is done.`, 'Revise to run it again, pivot or abandon.']
       : [`${verdict.at} has not passed its gates.`, 'Revise to try again, or abandon.'];
   },
-  amount_required: (used) => [
-    `T${usedUpText(used).slice(1)}.`,
-    `Specify how many more ${unitText(used.unit)} to allow.`,
-  ],
+  amount_required: (used) => [usedUpSentence(used), `Specify how many more ${unitText(used.unit)} to allow.`],
   no_budget: ({ step, units }) => [
     `Neither '${step}' nor the workflow limits ${units.map(unitText).join(' or ') || 'anything'}.`,
   ],

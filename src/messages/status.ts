@@ -1,4 +1,4 @@
-import type { Action, Status, WaitingFor } from '../machine/index.ts';
+import { type Action, exhaustedReason, type Status, type WaitingFor } from '../machine/index.ts';
 import { usedUpText } from './budget.ts';
 
 /** Follows `review`: what it is about, where that is not the work, and why it was escalated. */
@@ -10,8 +10,7 @@ export const reviewDetails = (review: Extract<WaitingFor, { for: 'review' }>): s
 };
 
 /** Of a ralph step whose `until` does not hold. */
-export const exhaustedText = (step: string): string =>
-  `'${step}' has no iteration left, and its until does not hold`;
+export const exhaustedText = (step: string): string => exhaustedReason(step);
 
 /** The label of a ralph step that ended without proof. */
 export const unprovenText = (gates: readonly string[]): string => `unproven: ${gates.join(', ')} never held`;

@@ -25,6 +25,9 @@ export const printableJson = (json: string): string =>
     sign === '\n' ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
+/** A phrase as the beginning of a sentence. */
+export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** `1 step`, `2 steps`. */
 export const count = (number: number, noun: string, plural = `${noun}s`): string =>
   `${number} ${number === 1 ? noun : plural}`;

@@ -1,7 +1,7 @@
 import { commandName } from '../../command-name.ts';
 import { allUsedUp, type CommandOf, type Verdict } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
-import { moreOf, printable, usedUpText } from '../../messages/index.ts';
+import { moreOf, printable, usedUpSentence } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import { person, personOnly } from '../caller.ts';
 import { confirm, printDeclined } from '../confirm.ts';
@@ -62,7 +62,7 @@ function wouldRefuse(
   if (lacking) {
     return {
       code: 'amount_required',
-      message: `T${usedUpText({ ...lacking, step: view.state.step }).slice(1)}.`,
+      message: usedUpSentence({ ...lacking, step: view.state.step }),
       next: `Add more: ${commandName()} review approve --${lacking.unit} ${moreOf[lacking.unit]}`,
     };
   }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname, join, relative } from 'node:path';
 import { commandName, recordCommandName } from '../../command-name.ts';
 import { listWorkflows, needsTrust } from '../../definition/index.ts';
-import { count, printable } from '../../messages/index.ts';
+import { capitalized, count, printable } from '../../messages/index.ts';
 import { type HostSetup, isSetupRefusal, type LocalRuntime, type SetupContext } from '../../runtime/index.ts';
 import { requireOwnFolders } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
@@ -138,7 +138,7 @@ function askFor(names: readonly string[], hosts: readonly HostPlan[]): { questio
   const would = [files && `${files} would be written`, titles && `${titles} would be set up`]
     .filter(Boolean)
     .join(' and ');
-  return { question: `${both.charAt(0).toUpperCase()}${both.slice(1)}?`, would };
+  return { question: `${capitalized(both)}?`, would };
 }
 
 const hostsJson = (plans: readonly HostPlan[], results: readonly HostPlan[]): object[] =>
