@@ -1,7 +1,7 @@
 import { findPlaceholders } from '../machine/index.ts';
 import { didYouMean, nearest } from '../suggest.ts';
 import { checkPath } from './check-artifacts.ts';
-import { emptyOutput, type TextPosition, userOf } from './check-outputs.ts';
+import { emptyOutput, stepUsing, type TextPosition } from './check-outputs.ts';
 import type { Checked } from './check-steps.ts';
 import { compileCondition } from './evaluate-condition.ts';
 import {
@@ -60,7 +60,7 @@ export function checkGates(checked: Checked): void {
   }
   for (const [id, { value }] of entries(child(root, 'loops'))) {
     const subSteps = maps(value).flatMap((subStep) => textOf(child(subStep, 'id')) ?? []);
-    const step = userOf(checked, id);
+    const step = stepUsing(checked, id);
     for (const subStep of maps(value)) {
       const at = { step, subSteps, subStep: textOf(child(subStep, 'id')), inGate: true };
       for (const gate of maps(child(subStep, 'gate'))) check(gate, at);

@@ -45,7 +45,7 @@ const later = (name: string, own: boolean): EmptyOutput => ({
 });
 
 /** The step that goes over a loop. */
-export const userOf = ({ root }: Checked, loop: string): string | undefined =>
+export const stepUsing = ({ root }: Checked, loop: string): string | undefined =>
   maps(child(root, 'steps'))
     .filter((step) => textOf(child(step, 'type')) === 'loop')
     .map((step) => ({ id: textOf(child(step, 'id')), loop: textOf(child(step, 'loop')) }))

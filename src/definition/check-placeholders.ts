@@ -1,6 +1,6 @@
 import { findPlaceholders, plainPlaceholders, taskPlaceholders } from '../machine/index.ts';
 import { didYouMean } from '../suggest.ts';
-import { emptyOutput, type TextPosition, userOf } from './check-outputs.ts';
+import { emptyOutput, stepUsing, type TextPosition } from './check-outputs.ts';
 import type { Checked } from './check-steps.ts';
 import { child, entries, items, maps, type Node, type SourceLocation, textOf } from './yaml-tree.ts';
 
@@ -38,7 +38,7 @@ export function checkPlaceholders(checked: Checked): void {
   }
   for (const [id, { value }] of entries(child(root, 'loops'))) {
     const subSteps = maps(value).flatMap((subStep) => textOf(child(subStep, 'id')) ?? []);
-    const step = userOf(checked, id);
+    const step = stepUsing(checked, id);
     for (const subStep of maps(value)) {
       const at = { step, subSteps, subStep: textOf(child(subStep, 'id')) };
       expand(child(subStep, 'instructions'), at);

@@ -160,7 +160,7 @@ function substitute(expression: string, readings: readonly Reading[]): string {
   return result + expression.slice(from);
 }
 
-const spelledOtherwise =
+const javaScriptSpelling =
   /'''(?:\\.|[^\\])*?'''|"""(?:\\.|[^\\])*?"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|===|!==|(?<![\w.$])\$(?=\.)/gs;
 const spellings = new Map([
   ['===', '== '],
@@ -170,12 +170,12 @@ const spellings = new Map([
 
 /** Outside of texts, `===` and `!==` become `==` and `!=` with a space, and `$.` becomes `state.`. */
 const readJavaScript = (source: string): string =>
-  source.replaceAll(spelledOtherwise, (match) => spellings.get(match) ?? match);
+  source.replaceAll(javaScriptSpelling, (match) => spellings.get(match) ?? match);
 
 /** The place in the source of an offset in what `readJavaScript` made of it. */
 function offsetIn(source: string, offset: number): number {
   let longer = 0;
-  for (const match of source.matchAll(spelledOtherwise)) {
+  for (const match of source.matchAll(javaScriptSpelling)) {
     if (match.index + longer >= offset) break;
     longer += (spellings.get(match[0]) ?? match[0]).length - match[0].length;
   }

@@ -115,13 +115,13 @@ function reviewBudget(batch: Batch, command: CommandOf<'review'>, over: UsedUp[]
   if (!byPerson(command)) return personOnly('budget', { step: step.id });
   switch (command.verdict) {
     case 'approve':
-      return amountLacks(batch, command, over) ?? grant(batch, command, over);
+      return missingAmount(batch, command, over) ?? grant(batch, command, over);
     case 'pivot': {
       // A pivot gives the step a new budget, but not the run.
       const run = over.filter(({ of }) => of === 'run');
       const target = budgetPivotTarget(definition, state);
       return (
-        amountLacks(batch, command, run) ??
+        missingAmount(batch, command, run) ??
         pivot(batch, undefined, command, target, 'BUDGET_PIVOT_FEEDBACK') ??
         grant(batch, command, run)
       );
@@ -135,7 +135,7 @@ function reviewBudget(batch: Batch, command: CommandOf<'review'>, over: UsedUp[]
   }
 }
 
-function amountLacks(
+function missingAmount(
   { state }: Batch,
   command: CommandOf<'review'>,
   over: readonly UsedUp[],
