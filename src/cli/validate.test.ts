@@ -203,7 +203,7 @@ test.each([
   for (const each of found) expect(each).toMatchObject({ severity: 'warning', code: warning });
 });
 
-test('A14: one note says that model and permissions are used by nothing', async () => {
+test('A14: one note says that model and permissions are not used yet', async () => {
   const { code, found, notes } = await diagnosticsOf('model: opus, permissions: plan');
   expect({ code, found }).toEqual({ code: exit.ok, found: [] });
   expect(notes).toHaveLength(1);

@@ -40,7 +40,7 @@ function worded(problem: ToolProblem, name: string) {
       return {
         severity: 'error',
         code: 'unknown_tool',
-        message: `${problem.title} has no tool '${name}' any more`,
+        message: `${problem.title} no longer has a tool '${name}'`,
         suggestion: `Write '${problem.name}' instead.`,
       } as const;
     case 'elsewhere':
@@ -62,7 +62,7 @@ function worded(problem: ToolProblem, name: string) {
         severity: 'warning',
         code: 'own_tool',
         message: `'${name}' has no effect: Stepfast's own tools are never refused`,
-        suggestion: 'Take it away.',
+        suggestion: 'Remove it.',
       } as const;
   }
 }

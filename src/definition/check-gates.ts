@@ -40,7 +40,7 @@ export function checkGates(checked: Checked): void {
         'rerun_of_task',
         keyLocation(gate, 'rerun'),
         "'rerun' cannot go with {task.…}: when the run completes there is no task",
-        "Take 'rerun' away, or name files that belong to no task.",
+        "Remove 'rerun', or name files that belong to no task.",
       );
     }
     checkCondition(child(gate, 'condition'), at, checked);
@@ -92,7 +92,7 @@ function checkGate(gate: MapNode, report: Report): void {
         'only_with_run',
         keyLocation(gate, key),
         `'${key}' belongs to a gate with 'run'`,
-        `Take '${key}' away.`,
+        `Remove '${key}'.`,
       );
   }
 }
@@ -134,7 +134,7 @@ function checkCondition(node: Node | undefined, at: TextPosition, checked: Check
       report('warning', empty.code, node, message, empty.suggestion);
     }
     if (root === 'tasks' && !loops.has(name)) {
-      const message = `The condition looks at tasks.${name}, but no loop is named so`;
+      const message = `The condition looks at tasks.${name}, but there is no loop with that name`;
       report('warning', 'unknown_loop', node, message, () => didYouMean(name, loops));
     }
     if (root === 'inputs' && !inputs.has(name)) {
@@ -151,7 +151,7 @@ function checkCondition(node: Node | undefined, at: TextPosition, checked: Check
         'warning',
         'unknown_step',
         node,
-        `The condition looks at outputs.${name}, but no step is named so`,
+        `The condition looks at outputs.${name}, but there is no step with that name`,
         () => didYouMean(name, stepIds),
       );
     }

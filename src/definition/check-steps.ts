@@ -78,7 +78,7 @@ function checkType(step: MapNode, report: Report): void {
       'wrong_step_type',
       keyLocation(step, key),
       `Step '${id}' is of type ${type}, '${key}' belongs to ${owner} steps`,
-      `Take '${key}' away, or write type: ${owner}.`,
+      `Remove '${key}', or write type: ${owner}.`,
     );
   };
   only('n', 'ralph');
@@ -100,7 +100,7 @@ function checkType(step: MapNode, report: Report): void {
       'without_until',
       keyLocation(step, 'on_exhausted'),
       `Step '${id}' has 'on_exhausted' without 'until'`,
-      "Write until: and what must hold, or take 'on_exhausted' away.",
+      "Write until: and what must hold, or remove 'on_exhausted'.",
     );
   }
   if ((type === 'action' || type === 'ralph') && !has(step, 'instructions')) {
@@ -121,8 +121,14 @@ function checkType(step: MapNode, report: Report): void {
 
 function checkRetry(step: MapNode, report: Report): void {
   if (child(step, 'on_fail')?.kind !== 'map' || !step.entries.has('attempts')) return;
-  const advice = "Take 'attempts' away: retry: is the number.";
-  report('error', 'attempts_twice', keyLocation(step, 'attempts'), "'on_fail' says the attempts", advice);
+  const advice = "Remove 'attempts': retry: is the number.";
+  report(
+    'error',
+    'attempts_twice',
+    keyLocation(step, 'attempts'),
+    "'on_fail' already sets the number of attempts",
+    advice,
+  );
 }
 
 /** Has the key, or one that is its misspelling: that is reported by itself. */

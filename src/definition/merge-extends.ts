@@ -74,7 +74,7 @@ function loadBase(
       'extends_cycle',
       place,
       `extends goes in a circle: ${[...files, found.file].join(' -> ')}`,
-      'Take one extends away.',
+      'Remove one extends.',
     );
     return undefined;
   }
@@ -111,7 +111,7 @@ function readIdAsName(tree: MapNode, report: Report): MapNode {
 
 function checkAlone(tree: MapNode, report: Report): void {
   const removing = tree.entries.get('remove');
-  if (removing) needsExtends('remove', removing.key, "Add 'extends', or take it away.", report);
+  if (removing) needsExtends('remove', removing.key, "Add 'extends', or remove it.", report);
   const loops = entries(child(tree, 'loops')).map(([, { value }]) => value);
   for (const step of [child(tree, 'steps'), ...loops].flatMap((list) => maps(list))) {
     if (!step.entries.has('after')) continue;
@@ -220,7 +220,7 @@ function mergeSteps(
           'after_known',
           keyLocation(step, 'after'),
           `Step '${id}' is already in the base, 'after' is for new steps`,
-          "Take 'after' away.",
+          "Remove 'after'.",
         );
       }
       continue;

@@ -62,7 +62,7 @@ steps:
     ['missing_key', `${head}steps: [{ id: a, instructions: Do }]`, 'type: action'],
     ['wrong_type', step('artefacts: maybe'), undefined],
     ['wrong_type', `${head}steps: [{ id: a, type: action, instructions: { task.title } }]`, 'in quotes'],
-    ['wrong_type', `${head}agents:\nsteps: [${action}]`, 'take the key away'],
+    ['wrong_type', `${head}agents:\nsteps: [${action}]`, 'remove the key'],
     ['wrong_type', step('gate: { run: npm test }'), 'Begin each entry with -'],
     ['wrong_value', `${head}boundaries: require_\nsteps: [${action}]`, "Did you mean 'require'?"],
     ['bad_id', `${head}steps: [{ id: 'a b', type: action, instructions: Do }]`, 'letters'],

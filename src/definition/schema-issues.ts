@@ -170,7 +170,7 @@ function missingAdvice(path: Path): string | undefined {
 }
 
 function typeAdvice(expected: string, node: Node): string | undefined {
-  if (node.kind === 'scalar' && node.value === null) return 'Fill it in, or take the key away.';
+  if (node.kind === 'scalar' && node.value === null) return 'Fill it in, or remove the key.';
   if (expected === 'string' && node.kind === 'map')
     return 'A text that begins with { or holds a colon goes in quotes, or after |.';
   if (expected === 'string')

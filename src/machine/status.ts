@@ -54,7 +54,7 @@ export interface Status {
   waiting?: WaitingFor;
   checking?: { id: string; deadline: number };
   failed_gates?: Receipt[];
-  /** Gates of `until` that did not hold after the last iteration. */
+  /** Gates of `until` that did not hold after the previous iteration. */
   red_until?: Receipt[];
   /** Files that the gates kept changing. */
   unstable_files?: string[];

@@ -37,7 +37,7 @@ export interface StatusAnswer
   /** Seconds. */
   retry_after?: number | undefined;
   failed_gates?: FailedGate[] | undefined;
-  /** Gates of `until` that did not hold after the last iteration. */
+  /** Gates of `until` that did not hold after the previous iteration. */
   red_until?: FailedGate[] | undefined;
   /** The directory of the task's files. */
   worktree?: string | undefined;

@@ -138,7 +138,7 @@ export function runEndedText(run: {
   if (status !== 'complete') return `Stepfast: ✗ ${workflow} ${status}${why}. Nothing is proven.`;
   if (unproven.length > 0) {
     const passed = checks.length === 0 ? '' : ` · ${checks.join(', ')} passed`;
-    return `Stepfast: ${workflow} complete, unproven: the until of ${unproven.join(', ')} never held${passed}`;
+    return `Stepfast: ${workflow} complete, unproven: ${unproven.map((step) => `${step}'s 'until'`).join(', ')} never held${passed}`;
   }
   if (checks.length === 0) return `Stepfast: ${workflow} complete, not verified: no check ran.`;
   const lies = caught === 0 ? '' : ` · ${counted(caught, 'false "done"', 'false "done"')} caught`;

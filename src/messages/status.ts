@@ -20,7 +20,7 @@ export const untilRedText = (gates: readonly string[], last = false): string =>
   `until does not hold${last ? '' : ' yet'}: ${gates.join(', ')}`;
 
 export const redUntilText = (gates: number): string =>
-  `${gates === 1 ? 'this' : 'these'} did not hold after the last iteration`;
+  `${gates === 1 ? 'this' : 'these'} did not hold after the previous iteration`;
 
 /** What a run or a position waits for, as a phrase. */
 export function waitingText(waiting: WaitingFor): string {

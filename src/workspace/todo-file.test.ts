@@ -36,7 +36,7 @@ test('a list is written where there was nothing, and replaced as long as it is a
 
 test('a file that Stepfast did not write is never replaced: the list stays with the run, with a message', () => {
   writeFileSync(join(places.worktree, 'package.json'), '{}');
-  expect(writeTodoFile('package.json', 'mine', places)).toContain('"package.json" is there already');
+  expect(writeTodoFile('package.json', 'mine', places)).toContain('"package.json" already exists');
   expect(read('w/package.json')).toBe('{}');
   expect(read('run/TODO.md')).toBe('mine');
 });
@@ -64,7 +64,7 @@ test('[M9] a file that Stepfast did not write is not shown as the list', () => {
 
 test('a folder in its place, and a path that leads out, keep the list with the run', () => {
   mkdirSync(join(places.worktree, 'TODO.md'));
-  expect(writeTodoFile('TODO.md', 'one', places)).toContain('is there already');
+  expect(writeTodoFile('TODO.md', 'one', places)).toContain('already exists');
   expect(writeTodoFile('../out.md', 'one', places)).toContain('leads out of the worktree');
   expect(writeTodoFile('sub/.git/config', 'one', places)).toContain('.git');
   expect(existsSync(join(root, 'out.md'))).toBe(false);

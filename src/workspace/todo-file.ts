@@ -44,10 +44,10 @@ export function writeTodoFile(
   if (!known)
     return keptWith(
       shown,
-      'is there already and is no list of ours as it was written',
+      'already exists and was not written by Stepfast',
       'move it away, then send the list again',
     );
-  return keptWith(shown, 'was edited by hand since', 'read it (section todo), then send the list again');
+  return keptWith(shown, 'has been edited by hand', 'read it (section todo), then send the list again');
 }
 
 const keptWith = (shown: string, why: string, next: string): string =>
