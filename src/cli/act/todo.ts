@@ -1,10 +1,11 @@
 import { commandName } from '../../command-name.ts';
-import { printableLines } from '../../messages/index.ts';
+import { printable, printableLines } from '../../messages/index.ts';
 import { isRefused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf, readerOf } from '../caller.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
+import { paint } from '../paint.ts';
 import { printAnswer, printJson, printRefusal } from '../perform.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { readText } from './read-text.ts';
@@ -36,7 +37,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const content = await readText(positionals[0], io);
   const answer = await runtime.call({ type: 'todo', content }, callerOf(io), { run: values.run });
   if (isRefused(answer.reply)) return await printAnswer(answer, io, values, runtime);
-  if (values.json) return printJson(io, { run: answer.run, content }, exit.ok);
-  io.stdout.write('To-do list saved.\n');
+  const { run, warning } = answer;
+  if (values.json) return printJson(io, { run, content, warning }, exit.ok);
+  if (warning === undefined) io.stdout.write('To-do list saved.\n');
+  else io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(warning)}\n`);
   return exit.ok;
 }

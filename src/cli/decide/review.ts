@@ -36,7 +36,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     ),
   );
   const more = Object.keys(amount).length > 0 ? amount : undefined;
-  const command = `${commandName()} review ${verdict}`;
+  const given = Object.entries({ ...amounts, to, feedback }).flatMap(([flag, text]) =>
+    text === undefined ? [] : [`--${flag} ${flag === 'feedback' ? JSON.stringify(text) : text}`],
+  );
+  const command = [`${commandName()} review ${verdict}`, ...given].join(' ');
   if (isPerson(io)) return await giveVerdict(io, values, { verdict, feedback, to, amount: more }, command);
   const runtime = openRuntime(io, values);
   const request = {

@@ -1,7 +1,7 @@
 import { commandName } from '../../command-name.ts';
-import { allUsedUp, type CommandOf, type Verdict } from '../../machine/index.ts';
+import { allUsedUp, type CommandOf, unitsUsedUp, type Verdict } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
-import { moreOf, printable, usedUpSentence } from '../../messages/index.ts';
+import { moreFlags, printable, usedUpSentence } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import { person, personOnly } from '../caller.ts';
 import { confirm, printDeclined } from '../confirm.ts';
@@ -30,8 +30,9 @@ export async function giveVerdict(
   const runtime = openRuntime(io, values);
   const found = await decidable(runtime, values);
   if ('code' in found) return printRefusal(found, io, values);
-  const invalid = wouldRefuse(found, decision);
-  if (invalid) return printRefusal(invalid, io, values, await runToName(runtime, found.view.run));
+  const name = await runToName(runtime, found.view.run);
+  const invalid = wouldRefuse(found, decision, name);
+  if (invalid) return printRefusal(invalid, io, values, name);
   await showDecision(found, runtime, io);
   if (decision.feedback !== undefined) io.stderr.write(`\nYour feedback: ${printable(decision.feedback)}\n`);
   if (!(await confirm(io, `\n${questionFor(found, decision)}`))) return printDeclined(io, values);
@@ -55,17 +56,28 @@ const moved = ({ view }: Decidable): RefusalText => ({
 function wouldRefuse(
   { view, cursor }: Decidable,
   { verdict, amount = {} }: Decision,
+  name: string | undefined,
 ): RefusalText | undefined {
   const over = allUsedUp(view.state);
-  const lacking = over.find(({ unit }) => !amount[unit]);
-  if (verdict !== 'approve') return undefined;
+  // A pivot gives the step a new budget, but not the run.
+  const needed = { approve: over, pivot: over.filter(({ of }) => of === 'run') }[String(verdict)] ?? [];
+  const lacking = needed.find(({ unit }) => !amount[unit]);
   if (lacking) {
+    const [unit = lacking.unit, ...more] = unitsUsedUp(view.definition, view.state);
+    const command = `${commandName()} review ${verdict} ${moreFlags({ unit, more })}`;
     return {
       code: 'amount_required',
       message: usedUpSentence({ ...lacking, step: view.state.step }),
-      next: `Add more: ${commandName()} review approve --${lacking.unit} ${moreOf[lacking.unit]}`,
+      next: `Add more: ${withTarget(command, { run: name })}`,
     };
   }
+  if (verdict === 'revise' && over.length > 0)
+    return {
+      code: 'bad_verdict',
+      message: 'A budget cannot be revised.',
+      next: 'Approve with an amount, pivot, escalate or abandon.',
+    };
+  if (verdict !== 'approve') return undefined;
   if (over.length > 0 || cursor?.waiting?.kind === 'review') return undefined;
   const next = `Unblock it: ${commandName()} reject "what to do differently"`;
   return {
