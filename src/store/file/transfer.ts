@@ -119,11 +119,14 @@ export function createFileTransfer(options: FileStoreOptions): FileTransfer {
     const isOther = common > 0 && mine[common - 1]?.hash !== theirs[common - 1]?.hash;
     const next = isOther ? journalOf(theirs) : Buffer.concat([newline, old, journalOf(theirs.slice(common))]);
     const aside = await replaced(run, old, next);
-    if (isOther) runs.lastSeen.delete(run);
     const late = linesIn(run, (await files.read(join(paths.root, aside))) ?? old).slice(mine.length);
+    if (isOther) {
+      runs.lastSeen.delete(run);
+      // A late batch of the old chain does not continue theirs; the old journal stays aside, as state.json refers to it.
+      if (late.length > 0) throw changedMeanwhile(run);
+      return;
+    }
     if (late.length === 0) return files.remove(join(paths.root, aside));
-    // A late batch of the own chain does not continue theirs: it stays aside.
-    if (isOther) throw changedMeanwhile(run);
     await files.append(paths.journal, journalOf(late));
     await files.sync(paths.journal);
     requireSound(run, await runs.journal(run));
