@@ -101,7 +101,7 @@ async function overBudget(event: HookEvent, at: string | undefined): Promise<Hoo
   const binding = input.agent ? undefined : await context.bindings.get(key);
   const view = binding && (await context.engine.view(binding.run));
   if (!view || usedUp(view.state)) return undefined;
-  const after = await reportSpending(event, view, at);
+  const after = await reportSpending(event, view, at, { midTurn: true });
   if (!usedUp(after.state)) return undefined;
   return { context: positionOf(after, context, { session, at: binding.at }).next };
 }
