@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { defaultLimits } from '../../../src/server/limits.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 import { begin, call } from './http-kit.ts';
 import { type Cli, createCli, type Served } from './serve-kit.ts';
@@ -53,7 +54,7 @@ test('[S8] a server with long polls, event streams and idle connections stops wi
   const server = await cli.serve();
   const run = await begin({ call: (...args) => call(server.url, ...args) }, token);
   const polls = Array.from({ length: 5 }, () =>
-    call(server.url, 'GET', `/v1/runs/${run}/watch?after=1&ms=25000`, { token }),
+    call(server.url, 'GET', `/v1/runs/${run}/watch?after=1&ms=25000`, { token }).catch(() => undefined),
   );
   const streams = await Promise.all(
     Array.from({ length: 3 }, async () => {
@@ -72,7 +73,9 @@ test('[S8] a server with long polls, event streams and idle connections stops wi
   const { code, ms } = await stopped(server);
   expect(code).toBe(0);
   expect(ms).toBeLessThan(limitMs);
-  for (const poll of polls) expect(await poll).toMatchObject({ status: 200, body: { seq: 1 } });
+  // On a machine so busy that they take longer than the server waits, they may be cut off.
+  const answers = (await Promise.all(polls)).filter((answer) => ms <= defaultLimits.drainMs || answer);
+  for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { seq: 1 } });
   for (const stream of streams) expect(await stream.text()).toContain('event: reconnect');
   expect(server.stderr()).toContain('Shutting down: finishing in-flight requests');
   for (const socket of sockets) socket.destroy();
