@@ -26,7 +26,7 @@ export function checkGates(checked: Checked): void {
   const { root, report } = checked;
   const steps = maps(child(root, 'steps'));
   const last = steps.at(-1);
-  const endsWithLoop = textOf(child(last, 'type')) === 'loop';
+  const endsWithLoop = textOf(child(last, 'type')) === 'loop' || last?.entries.has('when') === true;
   const check = (gate: MapNode, at: TextPosition): void => {
     checkGate(gate, report);
     checkPath(child(gate, 'exists'), "'exists'", report);
@@ -49,13 +49,14 @@ export function checkGates(checked: Checked): void {
         'error',
         'rerun_after_loop',
         keyLocation(gate, 'rerun'),
-        "'rerun' needs an action step at the end, because these gates run when the run completes",
-        'Add an action step after the last loop.',
+        "'rerun' needs an action step without 'when' at the end, because these gates run when the run completes",
+        'Add such a step at the end.',
       );
     }
   };
   for (const step of steps) {
     const at = { step: textOf(child(step, 'id')), inGate: true };
+    checkCondition(child(step, 'when'), { step: at.step }, checked);
     for (const key of ['gate', 'until']) for (const gate of maps(child(step, key))) check(gate, at);
   }
   for (const [id, { value }] of entries(child(root, 'loops'))) {
@@ -63,6 +64,7 @@ export function checkGates(checked: Checked): void {
     const step = stepUsing(checked, id);
     for (const subStep of maps(value)) {
       const at = { step, subSteps, subStep: textOf(child(subStep, 'id')), inGate: true };
+      checkCondition(child(subStep, 'when'), { ...at, inGate: false }, checked);
       for (const gate of maps(child(subStep, 'gate'))) check(gate, at);
     }
   }

@@ -15,12 +15,14 @@ export interface ConditionContext {
   state?: unknown;
 }
 
-interface Condition {
+export interface Condition {
   ok: true;
   /** The paths that occur in the expression, for instance `['inputs', 'issue']`. */
   paths: readonly (readonly string[])[];
   /** Throws StepfastError `condition_failed` when the expression fails or gives something else than true or false. */
   evaluate(context: ConditionContext): boolean;
+  /** What it looks at, by path, as short JSON. */
+  values(context: ConditionContext): Record<string, string>;
 }
 
 interface ConditionProblem {
@@ -88,6 +90,8 @@ export function compileCondition(source: string): Condition | ConditionProblem {
       ok: true,
       paths: readings.map((reading) => reading.path),
       evaluate: (context) => run(source, parsed, lookUp(source, readings, context, comprehension)),
+      values: (context) =>
+        Object.fromEntries(readings.map(({ path }) => [path.join('.'), shortJson(readPath(context, path))])),
     };
   } catch (error) {
     return problem(source, error);
@@ -137,6 +141,13 @@ function lookUp(
   }
   return values;
 }
+
+const maxShown = 200;
+
+const shortJson = (value: unknown): string => {
+  const json = JSON.stringify(typeof value === 'string' ? value.slice(0, maxShown) : value) ?? 'null';
+  return json.length > maxShown ? `${json.slice(0, maxShown)}…` : json;
+};
 
 const failed = (source: string, reason: string, cause?: unknown): StepfastError =>
   new StepfastError('condition_failed', `The condition "${source}" cannot be decided: ${reason}`, {

@@ -1,7 +1,7 @@
 export type { CheckTool } from './check-agents.ts';
 export { definitionProblem } from './check-resolved.ts';
 export { type Diagnostic, WorkflowValidationError } from './diagnostics.ts';
-export { type ConditionContext, compileCondition } from './evaluate-condition.ts';
+export { type Condition, type ConditionContext, compileCondition } from './evaluate-condition.ts';
 export {
   findWorkflow,
   readWorkflowFile,

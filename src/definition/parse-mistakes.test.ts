@@ -104,7 +104,7 @@ steps:
     [
       'rerun_after_loop',
       `${head}loops: { l: [{ id: s, instructions: Do, gate: [{ run: x, rerun: true }] }] }\nsteps: [{ id: l, type: loop }]`,
-      'action step',
+      'at the end',
     ],
     ['bad_condition', gate('condition: "inputs.x =="'), undefined],
     ['unknown_step', step('review: { by: human, on_pivot: b }'), 'Steps: a.'],

@@ -9,11 +9,10 @@ import {
   taskSummaries,
 } from '../machine/index.ts';
 import { type Loaded, projectState } from '../store/index.ts';
-import type { Engine } from './engine.ts';
 
 /** What conditions look at; long outputs are read whole only where one of them asks. */
 export async function conditionContext(
-  engine: Engine,
+  engine: { text(run: string, text: Text): Promise<string> },
   view: Loaded,
   expressions: readonly string[],
   cursor?: Cursor,
@@ -77,7 +76,7 @@ function withRounds({ steps }: Definition, outputs: Tree): Tree {
 }
 
 /** A run may have megabytes of outputs: only those are read that an expression names. */
-function outputsAsked(expressions: readonly string[], cursor: Cursor | undefined): (key: string) => boolean {
+export function outputsAsked(expressions: readonly string[], cursor?: Cursor): (key: string) => boolean {
   const paths = expressions.flatMap((expression) => {
     const condition = compileCondition(expression);
     return condition.ok ? condition.paths.filter(([root]) => root === 'outputs') : [];

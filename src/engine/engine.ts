@@ -10,6 +10,7 @@ import {
   type Event,
   ended,
   type LongText,
+  type Prepare,
   type Reply,
   type Response,
   respond,
@@ -29,6 +30,7 @@ import {
   type StoredEntry,
 } from '../store/index.ts';
 import { fingerprintOf } from './call-fingerprint.ts';
+import { createPrepare } from './prepare-positions.ts';
 
 /** What a caller sends in addition to the command. */
 export interface Circumstances extends SentCircumstances {
@@ -124,11 +126,12 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
   ): Promise<Executed> {
     const hash = hashOf(definition);
     if (once) await requireOwnEnd(once.run);
+    const prepare = await createPrepare(definition, null, async ({ opening }) => opening);
     for (let tries = 0; tries < maxTaken; tries += 1) {
       const run = once?.run ?? newRun(definition.name, command.now);
       // A distributive Omit loses the link between `type` and the rest.
       const opening = { ...command, hash, run, ...(facts ? { facts } : {}) } as Opening;
-      const { events, state, reply, effects } = respond(definition, null, opening, values);
+      const { events, state, reply, effects } = respond(definition, null, opening, values, prepare);
       const begun = { run, reply, effects, changed: state !== null, interrupted: false };
       if (state === null) return { ...begun, due: [] };
       const entry = entryOf(opening, events);
@@ -191,7 +194,8 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     }
 
     async function decide(within: Store, loaded: Loaded): Promise<Executed | 'conflict'> {
-      const { events, state, ...executed } = answer(loaded, given, circumstances);
+      const prepare = await createPrepare(loaded.definition, loaded.state, (each) => text(run, each), words);
+      const { events, state, ...executed } = answer(loaded, given, circumstances, prepare);
       const { reply } = executed;
       if (events.length === 0) return executed;
       // Before the batch that names them, and only where there is one.
@@ -232,8 +236,9 @@ export function answerFrom(
   command: Command,
   circumstances: Circumstances,
 ): Executed | undefined {
-  const { events, state: _, ...executed } = answer(view, command, circumstances);
-  return events.length === 0 ? executed : undefined;
+  const { events, state, ...executed } = answer(view, command, circumstances);
+  const isPreparing = Object.values(state.cursors).some(({ preparing }) => preparing);
+  return events.length === 0 && !isPreparing ? executed : undefined;
 }
 
 /** Binds the session and runs the command as one batch. A refused command does not bind. */
@@ -241,16 +246,17 @@ function answer(
   view: Loaded,
   sent: Command,
   { facts, values, check }: Circumstances,
+  prepare?: Prepare,
 ): Executed & Pick<Response, 'events'> & { state: State } {
   const { run, definition, state } = view;
   const command = check === undefined || checkingIn(state, check) ? sent : withoutRunner(sent);
   const { session, now } = command;
   const known = session === undefined || !facts || Object.hasOwn(state.sessions, session);
   // A run that has ended takes no further session.
-  if (known || ended(state)) return executedBy(respond(definition, state, command, values));
+  if (known || ended(state)) return executedBy(respond(definition, state, command, values, prepare));
   const binding = { now, session, type: 'session', event: { type: 'started', ...facts } } as const;
   const bound = respond(definition, state, binding, values);
-  const response = respond(definition, bound.state, command, values);
+  const response = respond(definition, bound.state, command, values, prepare);
   if ('code' in response.reply && response.events.length === 0) return executedBy(response);
   return executedBy({ ...response, events: [...bound.events, ...response.events] });
 

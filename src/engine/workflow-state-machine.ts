@@ -9,6 +9,7 @@ import {
   onlyCursor,
   opening,
   own,
+  prepareAll,
   type State,
   type Status,
   type Step,
@@ -24,6 +25,7 @@ import {
   workAt,
 } from '../machine/index.ts';
 import { refusalText, shellVoice } from '../messages/index.ts';
+import { prepareFromState } from './prepare-positions.ts';
 
 /** An agent that a workflow declares. */
 export type AgentConfig = NonNullable<Definition['agents']>[string];
@@ -152,7 +154,7 @@ export class WorkflowStateMachine {
   /** Any command of the machine; throws on a refusal. */
   execute(command: Command): void {
     const { refusal, state } = settle(this.template, this.#state, command);
-    this.#state = state;
+    this.#state = state && prepareAll(this.template, state, command, prepareFromState).state;
     if (!refusal) return;
     const { message, next } = refusalText(refusal, shellVoice());
     throw new StepfastError(refusal.code, `${message} ${next}`, { data: refusal });

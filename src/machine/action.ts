@@ -32,6 +32,8 @@ export type Action =
 
 export type Wait = { do: 'wait'; at?: string } & (
   | { for: 'gates' }
+  /** The engine finds out whether there is work here. */
+  | { for: 'preparation' }
   | {
       for: 'review';
       by: 'person' | { agent: string };

@@ -53,13 +53,14 @@ function budgetAction(definition: Definition, state: State, { unit, of }: UsedUp
 
 function actionAt(definition: Definition, state: State, cursor: Cursor, session: string | undefined): Action {
   const at = formatHandle(state.run, cursor.path, cursor.visit);
-  const { checking, waiting, boundary } = cursor;
+  const { checking, waiting, boundary, preparing } = cursor;
   if (checking) return { do: 'wait', for: 'gates', at };
   const over = usedUp(state);
   if (over) return { ...budgetAction(definition, state, over), at };
   if (waiting?.kind === 'review') return reviewAction(definition, state, cursor, waiting, session);
   if (waiting?.kind === 'question') return { do: 'wait', for: 'answer', at };
   if (waiting || state.blocked !== undefined) return { do: 'wait', for: 'decision', step: cursor.step, at };
+  if (preparing) return { do: 'wait', for: 'preparation', at };
   const work = workAt(definition, cursor);
   const agent = work.agent ?? stepOf(definition, cursor.step).agent;
   if (boundary && (boundary.state !== 'released' || isFenced(boundary, session))) {

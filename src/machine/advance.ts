@@ -81,7 +81,7 @@ function openFor(
     return refuse('stale_handle', { at: command.at ?? '', was }, { action: { do: 'ask_status' } });
   }
   if ('refusal' in found) return checkingAt(batch, command.at) ?? found.refusal;
-  return found.cursor.waiting ? undefined : found.cursor;
+  return found.cursor.waiting || found.cursor.preparing ? undefined : found.cursor;
 }
 
 /** A stale handle of a position with running gates: the caller waits for the gates first. */

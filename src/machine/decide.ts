@@ -8,6 +8,7 @@ import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
 import { renewLeases } from './lease.ts';
 import { foreignHandle, locate } from './locate.ts';
 import { claim, dropTask, setTasks } from './loops.ts';
+import { prepared } from './prepare.ts';
 import { answer, ask, loaded, note, read, session, todo } from './record-keeping.ts';
 import { type Decision, type Refusal, refuse } from './refusal.ts';
 import { byPerson, personOnly, repeatsApproval, review, rewindTo } from './review.ts';
@@ -84,6 +85,8 @@ function dispatch(batch: Batch, state: State, command: Command): Refusal | undef
       return byPerson(command) ? dropTask(batch, command) : personOnly('remove_task');
     case 'claim':
       return claim(batch, command);
+    case 'prepared':
+      return engineOnly(command) ?? prepared(batch, command);
     case 'gatesStarted':
       return engineOnly(command) ?? gatesStarted(batch, command);
     case 'gatesFinished':

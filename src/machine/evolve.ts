@@ -2,7 +2,7 @@ import type { Definition, Event, EventOf } from '../schema/index.ts';
 import { nothingSpent, usedUp } from './budget-use.ts';
 import { Draft } from './draft.ts';
 import { applyBudget, escalateBudget } from './evolve-budget.ts';
-import { cursorKey, outputKey, pathOf } from './handle.ts';
+import { cursorKey, outputKey, type Position, pathOf } from './handle.ts';
 import { importWorkflowState } from './import.ts';
 import { initialState } from './initial-state.ts';
 import { supersedes } from './notes.ts';
@@ -89,17 +89,19 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     }
     case 'step.entered': {
       const state = draft.root;
-      state.entered = state.entered ? { count: state.entered.count + 1, from: state.step } : { count: 1 };
-      state.step = event.step;
-      state.cursors = {};
-      state.budget = nothingSpent;
-      delete state.blocked;
-      delete state.arrival;
-      delete state.arrivalForced;
-      if (event.context) state.arrival = event.context;
-      if (event.forced) state.arrivalForced = true;
-      return;
+      state.entered = state.entered
+        ? { count: state.entered.count + 1, from: state.entered.step ?? state.step }
+        : { count: 1 };
+      return arrive(draft, event);
     }
+    case 'step.preparing': {
+      const state = draft.root;
+      if (state.entered) state.entered = { ...state.entered, step: state.entered.step ?? state.step };
+      return arrive(draft, event);
+    }
+    case 'step.skipped':
+      draft.root.cursors = {};
+      return skip(draft, event.step, event);
     case 'step.completed':
       return draft.editSession(event.session, (session) => ({
         ...session,
@@ -107,6 +109,14 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       }));
     case 'position.entered':
       return enter(definition, draft, event);
+    case 'position.prepared':
+      draft.editCursor(event.at, ({ preparing: _, ...cursor }) => ({
+        ...cursor,
+        ...(event.context && { boundary: { action: event.context, state: 'pending' as const } }),
+      }));
+      return takeArrival(definition, draft, draft.cursorAt(event.at));
+    case 'position.skipped':
+      return skip(draft, outputKey(draft.cursorAt(event.at).path), event);
     case 'position.completed': {
       const { type: _, at, output, session, ...rest } = event;
       const key = outputKey(draft.cursorAt(at).path);
@@ -138,6 +148,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         byId: Object.fromEntries(event.tasks.map((task) => [task.id, task])),
       };
       if (!isAtLoop(definition, draft.root, event.loop)) return;
+      if (own(draft.root.cursors, draft.root.step)?.preparing) return;
       delete draft.root.blocked;
       // The position that waited for the tasks closes.
       delete draft.edit('cursors')[draft.root.step];
@@ -304,8 +315,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
 }
 
 function enter(definition: Definition, draft: Draft, event: EventOf<'position.entered'>): void {
-  const { type: _, now, why: _why, context, lease, ...position } = event;
-  const state = draft.root;
+  const { type: _, now, why, context, lease, preparing, ...position } = event;
   const path = pathOf(position);
   draft.edit('visits')[path] = position.visit;
   const cursor: Cursor = { ...position, path, enteredAt: now, reds: 0, checks: 0, stops: 0 };
@@ -315,11 +325,40 @@ function enter(definition: Definition, draft: Draft, event: EventOf<'position.en
     const loop = loopIdOf(stepOf(definition, position.step));
     draft.editTask(loop, position.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
   }
+  if (preparing) cursor.preparing = { kind: preparing, ...(why === 'claim' && { claimed: true as const }) };
   draft.edit('cursors')[cursorKey(position)] = cursor;
-  // In a parallel loop every agent takes the arrival action itself.
+  if (!preparing) takeArrival(definition, draft, position);
+}
+
+/** In a parallel loop every agent takes the arrival action itself. */
+function takeArrival(definition: Definition, { root }: Draft, position: Position): void {
   if (awaitsTasks(definition, position) || parallelOf(stepOf(definition, position.step)) > 1) return;
-  delete state.arrival;
-  delete state.arrivalForced;
+  delete root.arrival;
+  delete root.arrivalForced;
+}
+
+function arrive(
+  { root }: Draft,
+  { step, context, forced }: EventOf<'step.entered' | 'step.preparing'>,
+): void {
+  root.step = step;
+  root.cursors = {};
+  root.budget = nothingSpent;
+  delete root.blocked;
+  delete root.arrival;
+  delete root.arrivalForced;
+  if (context) root.arrival = context;
+  if (forced) root.arrivalForced = true;
+}
+
+function skip(
+  { root }: Draft,
+  key: string,
+  { now, values }: EventOf<'step.skipped' | 'position.skipped'>,
+): void {
+  const skipped = { ...root.skipped };
+  put(skipped, key, { now, values });
+  root.skipped = skipped;
 }
 
 function end(draft: Draft, status: State['status'], reason?: string): void {

@@ -36,6 +36,7 @@ interface Entry {
   feedback?: string | undefined;
   output?: Text | undefined;
   tree?: string | undefined;
+  preparing?: 'when' | undefined;
 }
 
 export function enterStep(
@@ -47,11 +48,18 @@ export function enterStep(
     (candidate) => candidate.from === options.from && candidate.to === step,
   );
   const context = options.pivot ? 'clear' : transition?.context;
-  batch.emit('step.entered', {
-    step,
-    ...defined({ context }),
-    ...(options.pivot ? { forced: true as const } : {}),
-  });
+  const forced = options.pivot || undefined;
+  const arrival = { step, ...defined({ context, forced }) };
+  const { when } = stepOf(batch.definition, step);
+  if (when === undefined) return beginStep(batch, arrival);
+  batch.emit('step.preparing', arrival);
+  enterPosition(batch, { step }, { why: 'next', preparing: 'when' });
+}
+
+/** Its `when` holds, or it has none. */
+export function beginStep(batch: Batch, arrival: Omit<EventOf<'step.entered'>, 'type' | 'now'>): void {
+  const { step } = arrival;
+  batch.emit('step.entered', arrival);
   const { type } = stepOf(batch.definition, step);
   if (type === 'loop') return openLoop(batch);
   enterPosition(batch, type === 'ralph' ? { step, iteration: 1 } : { step }, { why: 'next' });
@@ -59,18 +67,20 @@ export function enterStep(
 
 /** A new entry asks for the context action of the position; a retry continues in the same context. */
 export function enterPosition(batch: Batch, position: Position, entry: Entry): void {
-  const { failures = 0, ...rest } = entry;
   const fresh = entry.why === 'next' || entry.why === 'claim';
-  const context = fresh
-    ? contextAt(batch.definition, batch.state, position, entry.why === 'claim')
-    : undefined;
+  const when = fresh && position.task !== undefined ? workAt(batch.definition, position).when : undefined;
+  const { failures = 0, preparing = when === undefined ? undefined : 'when', ...rest } = entry;
+  const context =
+    fresh && !preparing
+      ? contextAt(batch.definition, batch.state, position, entry.why === 'claim')
+      : undefined;
   const visit = (own(batch.state.visits, pathOf(position)) ?? 0) + 1;
   const { tree } = batch.caller;
   batch.emit('position.entered', {
     ...position,
     visit,
     failures,
-    ...defined({ context, tree }),
+    ...defined({ context, tree, preparing }),
     ...defined(rest),
   });
 }
@@ -97,8 +107,12 @@ export function openLoop(batch: Batch): void {
 export function leaveStep(batch: Batch): void {
   const from = batch.state.step;
   batch.emit('step.completed', { step: from, ...defined({ session: batch.worker }) });
-  const next = batch.definition.steps[stepIndex(batch.definition, from) + 1];
-  if (next) enterStep(batch, next.id, { from });
+  enterNext(batch, { from });
+}
+
+export function enterNext(batch: Batch, options: { from?: string | undefined; pivot?: boolean }): void {
+  const next = batch.definition.steps[stepIndex(batch.definition, batch.state.step) + 1];
+  if (next) enterStep(batch, next.id, options);
   else batch.emit('run.completed', {});
 }
 
@@ -111,7 +125,7 @@ export function complete(
   reviewed?: string,
 ): void {
   const at = batch.at(cursor);
-  const { step: id, task, subStep, iteration } = cursor;
+  const { step: id, task, iteration } = cursor;
   const step = stepOf(batch.definition, id);
   const session = batch.worker;
   batch.emit('position.completed', { at, output, ...evidence, ...defined({ reviewed, session }) });
@@ -125,11 +139,15 @@ export function complete(
     batch.emit('tasks.set', { loop: loopIdOf(step), tasks: [] });
     return openLoop(batch);
   }
+  leaveSubStep(batch, cursor, 'next');
+}
+
+export function leaveSubStep(batch: Batch, cursor: Cursor, why: 'next' | 'claim'): void {
+  const { step: id, task = '', subStep, lease } = cursor;
+  const step = stepOf(batch.definition, id);
   const subSteps = subStepsOf(batch.definition, step);
   const next = subSteps[subSteps.findIndex((sub) => sub.id === subStep) + 1];
-  if (next) {
-    return enterPosition(batch, { step: id, task, subStep: next.id }, { why: 'next', lease: cursor.lease });
-  }
+  if (next) return enterPosition(batch, { step: id, task, subStep: next.id }, { why, lease });
   batch.emit('task.ended', { loop: loopIdOf(step), task, end: 'done' });
   openLoop(batch);
 }
@@ -175,7 +193,8 @@ export function failPosition(batch: Batch, cursor: Cursor, reason: string): void
 export function reenterPosition(batch: Batch, cursor: Cursor, entry: Entry): void {
   const { step, task, subStep, iteration, lease, tree } = cursor;
   const position = defined({ step, task, subStep, iteration });
-  enterPosition(batch, position, { ...defined({ lease, tree }), ...entry });
+  const preparing = cursor.preparing?.kind;
+  enterPosition(batch, position, { ...defined({ lease, tree, preparing }), ...entry });
 }
 
 function skipTask(batch: Batch, cursor: Cursor, at: string): void {

@@ -15,6 +15,7 @@ export * from './may-stop.ts';
 export * from './notes.ts';
 export * from './own-property.ts';
 export * from './placeholders.ts';
+export type { Prepare, Prepared } from './prepare.ts';
 export * from './proof.ts';
 export * from './refusal.ts';
 export * from './respond.ts';

@@ -46,7 +46,7 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
     return badList(step, { is: 'loop_over' });
   }
   const awaiting = here
-    ? Object.values(state.cursors).find((each) => awaitsTasks(definition, each))
+    ? Object.values(state.cursors).find((each) => !each.preparing && awaitsTasks(definition, each))
     : undefined;
   const empty = command.tasks.length === 0;
   // New tasks cancel the request to leave the loop without tasks.

@@ -19,6 +19,7 @@ export type StopReason =
   | 'context_action'
   | 'waiting'
   | 'checking'
+  | 'preparing'
   | 'held_often'
   | 'several_positions'
   | 'needs_tasks';
@@ -61,7 +62,7 @@ export function checkAtStop(definition: Definition, state: State, name: string):
   );
   const [cursor, second] = mine;
   if (!cursor || second) return { why: cursor ? 'several_positions' : 'no_task' };
-  if (awaitsTasks(definition, cursor)) return { why: 'needs_tasks' };
+  if (!cursor.preparing && awaitsTasks(definition, cursor)) return { why: 'needs_tasks' };
   const why = mayLeave({ ...cursor, stops: 0 }, name);
   if (why !== undefined) return { why };
   const gated = gatesOn(definition, cursor).some(
@@ -77,9 +78,13 @@ export function checkAtStop(definition: Definition, state: State, name: string):
 }
 
 /** Why this position does not hold a stop. */
-function mayLeave({ boundary, waiting, checking, stops }: Cursor, session: string): StopReason | undefined {
+function mayLeave(
+  { boundary, waiting, checking, preparing, stops }: Cursor,
+  session: string,
+): StopReason | undefined {
   if (boundary && (boundary.state !== 'released' || isFenced(boundary, session))) return 'context_action';
   if (waiting) return 'waiting';
   if (checking) return 'checking';
+  if (preparing) return 'preparing';
   return stops >= maxHolds ? 'held_often' : undefined;
 }

@@ -28,6 +28,7 @@ export function ask(batch: Batch, command: CommandOf<'ask'>): Refusal | undefine
   const at = batch.at(cursor);
   if (cursor.waiting) return refuse('already_waiting', { at }, { at, action: { do: 'ask_status' } });
   if (cursor.checking) return stillChecking(at);
+  if (cursor.preparing) return undefined;
   const text = command.text.trim().slice(0, maxText);
   if (text === '') return refuse('bad_note', { why: 'empty', what: 'question' }, { at });
   batch.emit('question.asked', { id: `q${batch.state.questions.length + 1}`, at, text });

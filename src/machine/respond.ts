@@ -4,6 +4,7 @@ import { type Effect, effectsOf, runGates } from './effect.ts';
 import { parseHandle } from './handle.ts';
 import { belongsToCaller, handleOf } from './locate.ts';
 import { own } from './own-property.ts';
+import type { Prepare } from './prepare.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, State } from './state.ts';
 import { instructionsFor, type Status, statusOf } from './status.ts';
@@ -46,6 +47,7 @@ export function respond(
   state: State | null,
   command: Command,
   values: Record<string, string> = {},
+  prepare?: Prepare,
 ): Response {
   const { refusal, replayed, ...settled } = settle(definition, state, command);
   const events = [...settled.events];
@@ -54,6 +56,11 @@ export function respond(
     const no = refusal ?? refuse('not_started', {});
     const effects = after ? effectsOf(state, events, after) : [];
     return { events, state: after, reply: refusalReply(definition, after, no, values), effects };
+  }
+  if (prepare) {
+    const ready = prepareAll(definition, after, command, prepare);
+    events.push(...ready.events);
+    after = ready.state;
   }
   const key = answeredKey(after, command, events);
   const open = own(after.cursors, key);
@@ -71,6 +78,34 @@ export function respond(
   if (command.type === 'advance' || command.type === 'check' || command.type === 'review')
     effects.push(...unstarted(cursor, effects, after));
   return { events, state: after, reply, effects };
+}
+
+/** More than any sensible workflow asks for at once; the next call goes on. */
+const mostPrepared = 200;
+
+/** Finds out what the open positions ask for, one after the other: each answer may open the next. */
+export function prepareAll(
+  definition: Definition,
+  state: State,
+  { now, session, tree }: Command,
+  prepare: Prepare,
+): { events: Event[]; state: State } {
+  const events: Event[] = [];
+  let after = state;
+  for (let count = 0; count < mostPrepared; count += 1) {
+    const open = Object.values(after.cursors).filter(({ preparing, waiting }) => preparing && !waiting);
+    const [found] = open.flatMap((cursor) => {
+      const answer = prepare(definition, after, cursor);
+      return answer ? [{ ...answer, at: handleOf(after, cursor) }] : [];
+    });
+    if (!found) break;
+    const by = { now, session, tree, actor: { kind: 'engine' as const } };
+    const settled = settle(definition, after, { ...by, type: 'prepared', ...found });
+    events.push(...settled.events);
+    after = settled.state ?? after;
+    if (settled.refusal) break;
+  }
+  return { events, state: after };
 }
 
 /** The call found gates that no runner has started. It requests them again, because the process that should run them may be gone. */

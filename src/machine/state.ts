@@ -37,7 +37,12 @@ export interface State {
   /** The main step; exactly one. */
   step: string;
   /** How many steps were entered, and from which step this one was. Triggers of critical artifacts use it. */
-  entered?: { count: number; from?: string };
+  entered?: {
+    count: number;
+    from?: string;
+    /** The last step that was entered, while another one is only prepared. */
+    step?: string;
+  };
   /** The context action of the transition that led here, until a position takes it. */
   arrival?: ContextAction;
   /** Set by a pivot until a position takes it: the arrival wins over the step's own context. */
@@ -47,6 +52,8 @@ export interface State {
   visits: Record<string, number>;
   tasks: Record<string, TaskList>;
   outputs: Record<string, Output>;
+  /** Steps and sub-steps whose `when` did not hold, by the key that their output would have; absent before the first. */
+  skipped?: Record<string, Skipped>;
   /** The last accepted call of an agent, to detect repeats without a handle. */
   last?: { now: number; session?: string } & (
     | { kind: 'advance'; key: string }
@@ -111,6 +118,7 @@ export interface Cursor extends Position {
   failedAt?: string;
   /** Why the visit before this one failed. */
   failure?: string;
+  preparing?: Preparing;
   checking?: Checking;
   waiting?: Waiting;
   /** Kept while a review waits. */
@@ -126,6 +134,19 @@ export interface Cursor extends Position {
   lease?: Lease;
   /** How often a host's stop was held in this visit. */
   stops: number;
+}
+
+/** What must be known before work begins here. */
+export interface Preparing {
+  kind: 'when';
+  /** The task was claimed, and no sub-step of it was entered yet. */
+  claimed?: true;
+}
+
+export interface Skipped {
+  now: number;
+  /** What its `when` looked at. */
+  values: Record<string, string>;
 }
 
 export interface Checking {

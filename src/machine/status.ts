@@ -53,6 +53,8 @@ export interface Status {
   answers?: { question: string; answer: string }[];
   waiting?: WaitingFor;
   checking?: { id: string; deadline: number };
+  /** The engine finds out whether there is work here. */
+  preparing?: 'when';
   failed_gates?: Receipt[];
   /** Gates of `until` that did not hold after the previous iteration. */
   red_until?: Receipt[];
@@ -82,7 +84,7 @@ export interface Phase {
   current: number;
   total: number;
   name: string;
-  status: 'not_started' | 'in_progress' | 'completed' | 'blocked';
+  status: 'not_started' | 'in_progress' | 'completed' | 'skipped' | 'blocked';
 }
 
 /** `values` gives what the machine cannot know, such as `project_root`. */
@@ -159,9 +161,14 @@ export function phasesOf(definition: Definition, state: State): Omit<Phase, 'tot
     return {
       current: index + 1,
       name: step ? titleOf(step) : `Phase ${index + 1}`,
-      status: status === 'completed' || index + 1 < current ? 'completed' : 'not_started',
+      status: pastStatus(state, step?.id, status === 'completed' || index + 1 < current),
     };
   });
+}
+
+function pastStatus(state: State, step: string | undefined, past: boolean): Phase['status'] {
+  if (step !== undefined && own(state.skipped, step)) return 'skipped';
+  return past ? 'completed' : 'not_started';
 }
 
 function describe(
@@ -206,6 +213,10 @@ function describe(
   if (red.length > 0) status.red_until = red;
   if (cursor.unstable) status.unstable_files = cursor.unstable;
   if (cursor.failure !== undefined) status.last_failure = cursor.failure;
+  if (cursor.preparing) {
+    status.preparing = cursor.preparing.kind;
+    return;
+  }
   const boundary = cursor.boundary;
   if (boundary && (boundary.state !== 'released' || isFenced(boundary, session))) {
     status.contextAction = `/${boundary.action}`;

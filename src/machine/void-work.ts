@@ -13,6 +13,7 @@ export function voidFrom(definition: Definition, draft: Draft, to: string): void
   delete state.reason;
   delete state.last;
   delete state.blocked;
+  if (state.skipped) state.skipped = without(state.skipped, (key) => later.has(key.split('.', 1)[0] ?? ''));
   state.outputs = without(state.outputs, (key) => later.has(key.split('.', 1)[0] ?? ''));
   for (const step of definition.steps.slice(from)) {
     const list = own(state.tasks, loopIdOf(step));

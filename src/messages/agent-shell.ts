@@ -91,6 +91,7 @@ export function agentReview({ at }: { at?: string }, agent: string, run: string 
 
 export const waitCommands = {
   gates: ['status --wait'],
+  preparation: ['status'],
   review: ['approve', 'reject "what is missing"'],
   answer: ['answer "your words"'],
   decision: ['reject "what to do differently"', 'rewind <step>'],

@@ -69,6 +69,8 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
   switch (action.for) {
     case 'gates':
       return `${gatesElsewhere ? 'The gates are waiting for a checkout that can run them' : 'The gates are running'}: call workflow_status with at ${at} in a moment.`;
+    case 'preparation':
+      return `Stepfast is finding out whether there is work here: call workflow_status with at ${at} in a moment.`;
     case 'review': {
       if (action.by === 'person')
         return `End your turn. The user decides${decidesWhat(action)} with: ${decisionCommand('review')}`;
@@ -99,6 +101,7 @@ function decidesWhat({ leaves, exhausted }: Extract<Action, { for: 'review' }>):
 
 const waitsFor = {
   gates: 'its gates',
+  preparation: 'its preparation',
   review: 'a review',
   answer: 'an answer',
   decision: 'a decision',

@@ -110,6 +110,7 @@ export function noticeForPerson(action: Action, code = ''): string | undefined {
     answer: 'waits for your answer. Type /stepfast:answer TEXT',
     decision: `is blocked and waits for you. Type /stepfast:reject${given} WHAT TO DO INSTEAD, or in a terminal: ${commandName()} rewind`,
     gates: undefined,
+    preparation: undefined,
     budget: action.for === 'budget' ? budgetNotice(action) : undefined,
   }[action.for];
   return text;

@@ -9,6 +9,12 @@ export const reviewDetails = (review: Extract<WaitingFor, { for: 'review' }>): s
   return `${what}${unheld}${escalated === undefined ? '' : `, escalated: ${escalated}`}`;
 };
 
+/** What a `when` looked at: `inputs.level is "minor"`. */
+export const lookedAtText = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([path, value]) => `${path} is ${value}`)
+    .join(', ');
+
 /** Of a ralph step whose `until` does not hold. */
 export const exhaustedText = (step: string): string => exhaustedReason(step);
 

@@ -125,6 +125,12 @@ const commandSchema = z.discriminatedUnion('type', [
   command('setTasks', { loop: word, tasks: z.array(task).max(10_000) }),
   command('dropTask', { task: word, reason: words, loop: word.optional() }),
   command('claim', { holder: word, task: word.optional() }),
+  /** What a position asked for before work begins; `problem` says why it could not be found. */
+  command('prepared', {
+    at: word,
+    when: z.object({ holds: z.boolean(), values: z.record(z.string(), z.string()) }).optional(),
+    problem: words.optional(),
+  }),
   command('gatesStarted', {
     id: word,
     deadline: z.number().min(0).max(latest).optional(),

@@ -50,6 +50,8 @@ const retry = z
 const then = <T extends string>(...words: [T, ...T[]]) =>
   z.enum(words).describe('What follows the last of them; wait by default.').exactOptional();
 
+const when = line.describe('A CEL expression; where it does not hold, this is skipped.');
+
 const after = id.describe('With `extends`: puts a new step after this one instead of at the end.');
 
 const gate = z
@@ -106,6 +108,7 @@ const step = z.strictObject({
   type: z
     .enum(['action', 'loop', 'ralph'])
     .describe('action: done once; loop: its sub-steps for each task; ralph: the same instructions n times.'),
+  when: when.exactOptional(),
   agent: agentOf.exactOptional(),
   instructions: text.describe('What the agent is told to do; may hold placeholders.').exactOptional(),
   context: context.exactOptional(),
@@ -138,6 +141,7 @@ const authoredStep = step.extend({ after: after.exactOptional() }).describe('A m
 const subStep = z.strictObject({
   id: id.describe('The name of the sub-step, unique in its loop.'),
   title: title.exactOptional(),
+  when: when.exactOptional(),
   agent: agentOf.exactOptional(),
   instructions: text.describe('What the agent is told to do for one task; may hold placeholders.'),
   context: context.exactOptional(),

@@ -93,6 +93,9 @@ const facts = z.strictObject({
   from: word.exactOptional(),
 });
 
+/** What a `when` looked at, as short JSON. */
+const lookedAt = checkedRecord(words, 200);
+
 const event = <T extends string, F extends z.ZodRawShape>(type: T, fields: F) =>
   z.strictObject({ type: z.literal(type), now: time, ...fields });
 
@@ -123,6 +126,13 @@ const createEventSchema = () =>
       context: contextActions.exactOptional(),
       forced: z.literal(true).exactOptional(),
     }),
+    /** Its `when` is about to be decided; `step.entered` or `step.skipped` follows. */
+    event('step.preparing', {
+      step: id,
+      context: contextActions.exactOptional(),
+      forced: z.literal(true).exactOptional(),
+    }),
+    event('step.skipped', { step: id, values: lookedAt }),
     event('step.completed', { step: id, session }),
     event('position.entered', {
       step: id,
@@ -139,8 +149,12 @@ const createEventSchema = () =>
       feedback: words.exactOptional(),
       output: text.exactOptional(),
       lease: lease.exactOptional(),
+      /** What must be known before work begins. */
+      preparing: z.enum(['when']).exactOptional(),
       tree,
     }),
+    event('position.prepared', { at: handle, context: contextActions.exactOptional() }),
+    event('position.skipped', { at: handle, values: lookedAt }),
     event('position.completed', {
       at: handle,
       output: text,

@@ -9,7 +9,7 @@ const phase = z
     total: z.int().min(1).describe('How many phases there are.'),
     name: z.string().describe('The name of the phase.'),
     status: z
-      .enum(['not_started', 'in_progress', 'completed', 'blocked'])
+      .enum(['not_started', 'in_progress', 'completed', 'skipped', 'blocked'])
       .describe('The progress of the phase.'),
   })
   .describe('The phase that the run is in.');

@@ -27,6 +27,22 @@ steps:
   - { id: make, type: action, instructions: Make it., budget: { turns: 4 } }
 `);
 
+const conditionalDefinition = loadWorkflowTemplateFromString(`
+name: conditional
+description: Some of it, sometimes
+inputs: { level: { type: string, default: minor } }
+steps:
+  - { id: plan, type: action, instructions: Plan it. }
+  - { id: design, type: action, instructions: Design it., when: 'inputs.level == "major"' }
+  - { id: check, type: action, instructions: Check it., when: 'outputs.plan.contains("risky")' }
+  - { id: all, type: loop }
+  - { id: end, type: action, instructions: End it., when: 'int(outputs.plan) > 1' }
+loops:
+  all:
+    - { id: test, instructions: Test it., when: 'task.id == "b"' }
+    - { id: code, instructions: Code it. }
+`);
+
 export const advance = (at: string, output: string, now = 2): Command => ({
   type: 'advance',
   now,
@@ -130,6 +146,33 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       });
       await Promise.all([report(4), report(4)]);
       expect((await engine.view(run))?.state).toMatchObject({ status: 'waiting', budget: { turns: 4 } });
+    });
+
+    test('[L/when] steps and sub-steps whose condition does not hold are skipped by the same call', async () => {
+      const engine = await create();
+      const { run } = await engine.begin(conditionalDefinition, { type: 'start', now: 1 });
+      // Longer than what the journal keeps of an output.
+      const plan = `${'x'.repeat(40_000)} risky`;
+      expect((await engine.execute(run, { type: 'advance', now: 2, output: plan })).reply).toMatchObject({
+        step: 'check',
+        action: { do: 'work' },
+      });
+      const tasks = ['a', 'b'].map((id) => ({ id, title: id }));
+      await engine.execute(run, { type: 'advance', now: 3, output: 'checked' });
+      const at = async () => (await engine.execute(run, { type: 'status', now: 4 })).reply as Status;
+      await engine.execute(run, { type: 'setTasks', now: 4, loop: 'all', tasks });
+      expect(await at()).toMatchObject({ task: { id: 'a' }, subStep: 'code' });
+      await engine.execute(run, { type: 'advance', now: 5, output: 'a' });
+      expect(await at()).toMatchObject({ task: { id: 'b' }, subStep: 'test' });
+      expect((await engine.view(run))?.state.skipped).toMatchObject({
+        design: { values: { 'inputs.level': '"minor"' } },
+        'all.a.test': { values: { 'task.id': '"a"' } },
+      });
+      await engine.execute(run, { type: 'advance', now: 6, output: 'b' });
+      expect((await engine.execute(run, { type: 'advance', now: 7, output: 'b2' })).reply).toMatchObject({
+        status: 'waiting',
+        waiting: { for: 'blocked' },
+      });
     });
 
     test('a start that is repeated with its key begins nothing new; the id with another key is taken', async () => {

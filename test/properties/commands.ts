@@ -57,6 +57,17 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
   const engine = { ...caller, actor: { kind: 'engine' as const } };
   const at = someHandle(state, dice, memory);
   const where = at === undefined ? {} : { at };
+  const preparing = memory.tells && Object.values(state.cursors).find((cursor) => cursor.preparing);
+  if (preparing && !dice.one(3)) {
+    const values = { 'inputs.x': 'true' };
+    const found = dice.one(8) ? { problem: 'who knows' } : { when: { holds: !dice.one(3), values } };
+    return {
+      ...engine,
+      type: 'prepared',
+      at: at ?? formatHandle(state.run, preparing.path, preparing.visit),
+      ...found,
+    };
+  }
   const text = `text ${dice.one(4) ? 0 : memory.count}`;
   switch (dice.roll(30)) {
     case 0:

@@ -75,6 +75,11 @@ function decided(action: Wait, cursor: Cursor, at: string, person: Person, dice?
       const by = runner ? { runner } : {};
       return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id, receipts, ...by };
     }
+    case 'preparation': {
+      const values = { 'inputs.x': 'null' };
+      const when = { holds: !dice?.one(3), values };
+      return { now: person.now, actor: { kind: 'engine' }, type: 'prepared', at, when };
+    }
     case 'answer':
       if (waiting?.kind !== 'question') throw new Broken('an answer is waited for where one was asked for');
       return { ...person, type: 'answer', text: 'yes', question: waiting.id };

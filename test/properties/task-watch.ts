@@ -31,9 +31,16 @@ export class TaskWatch {
           must(end !== undefined, `task ${task} has ended when its loop is left`);
         this.#completed.add(event.step);
         break;
+      case 'step.skipped':
+        must(
+          this.#definition.steps.some(({ id, when }) => id === event.step && when !== undefined),
+          `step ${event.step} is skipped by its when`,
+        );
+        this.#completed.add(event.step);
+        break;
       case 'run.completed':
         for (const { id } of this.#definition.steps)
-          must(this.#completed.has(id), `step ${id} was completed when the run is complete`);
+          must(this.#completed.has(id), `step ${id} was completed or skipped when the run is complete`);
         break;
       case 'run.rewound':
       case 'run.pivoted':

@@ -12,6 +12,8 @@ const gate: fc.Arbitrary<Gate> = fc.oneof(
 );
 const gates = fc.array(gate, { minLength: 1, maxLength: 2 });
 
+const when = maybe(fc.constant('inputs.x'));
+
 const retry = <T extends string>(then: fc.Arbitrary<T>) =>
   fc.record({ retry: fc.integer({ min: 1, max: 3 }), then });
 
@@ -29,6 +31,7 @@ const subStep = (index: number): fc.Arbitrary<SubStep> =>
       gate: maybe(gates),
       agent: maybe(fc.constant('reviewer')),
       read_only: maybe(fc.constant(true)),
+      when,
     })
     .map((parts) => defined({ id: `sub${index}`, instructions: 'Do {task.title}', ...parts }));
 
@@ -36,6 +39,7 @@ const step = (index: number): fc.Arbitrary<{ step: Step; loop?: SubStep[] }> => 
   const id = `s${index}`;
   const earlier = fc.integer({ min: 0, max: index }).map((target) => `s${target}`);
   const common = {
+    when,
     context: maybe(context),
     budget: maybe(fc.record({ turns: fc.integer({ min: 1, max: 3 }), on_pivot: earlier })),
   };
@@ -105,10 +109,11 @@ export const workflow: fc.Arbitrary<Definition> = fc
       transitions:
         transition && steps.length > 1 ? [{ from: 's0', to: 's1', context: transition }] : undefined,
     });
-    return definition.steps.at(-1)?.type === 'loop' ? withoutRerun(definition) : definition;
+    const last = definition.steps.at(-1);
+    return last?.type === 'loop' || last?.when ? withoutRerun(definition) : definition;
   });
 
-/** Gates that run again need a last step that is no loop. */
+/** Gates that run again need a last step that is no loop and is not skipped. */
 function withoutRerun(definition: Definition): Definition {
   // A reviver sees every key, so the shape stays that of a Definition.
   return JSON.parse(JSON.stringify(definition), (key, value) =>

@@ -2,6 +2,7 @@ import { type Definition, type Event, parseHandle, type Receipt, type State } fr
 import {
   count,
   exhaustedText,
+  lookedAtText,
   printable,
   refusalText,
   shellVoice,
@@ -85,7 +86,13 @@ export function createPrinter(io: Io, options: { instructions: boolean }) {
 function describe(event: Event, state: State | null, symbols: Symbols, counts: Counts): Span[][] {
   const { ok, bad, here, note } = symbols;
   switch (event.type) {
+    case 'step.skipped':
+      return [[], [['dim', `${here} ${printable(event.step)} skipped`], ` ${lookedAtText(event.values)}`]];
+    case 'position.skipped':
+      return [['    ', ['dim', `${note} skipped`], ` ${lookedAtText(event.values)}`]];
     case 'position.entered': {
+      // A step that is skipped is not entered.
+      if (event.preparing && event.task === undefined) return [];
       counts.positions += 1;
       const { step, task, subStep, iteration, visit, why } = event;
       const path = [step, task ?? iteration, subStep].filter((part) => part !== undefined).join('/');

@@ -1,3 +1,4 @@
+import { prepareFromState } from '../../engine/index.ts';
 import { type Command, type Definition, type Response, respond, type State } from '../../machine/index.ts';
 
 /** Returns the next command of the agent, person, host or gate runner; undefined when nothing is left to do. */
@@ -18,7 +19,7 @@ export function* walk(definition: Definition, start: Command, player: Player): G
   let state: State | null = null;
   for (let moves = 0; command && moves < maxMoves; moves += 1) {
     if (!command.actor) command = { ...command, session: start.session ?? '' };
-    const response: Response = respond(definition, state, command);
+    const response: Response = respond(definition, state, command, {}, prepareFromState);
     yield { command, response };
     state = response.state;
     if (!state) return;

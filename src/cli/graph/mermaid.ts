@@ -91,6 +91,7 @@ function rounds(phase: Phase): string[] {
 
 function details(card: Card): string[] {
   return [
+    ...(card.when === undefined ? [] : [escapeLabel(`if ${card.when}`)]),
     ...(card.about === '' ? [] : [escapeLabel(card.about)]),
     ...card.gates.map(({ text }) => escapeLabel(`□ ${text}`)),
     ...(card.failure === undefined ? [] : [escapeLabel(`✗ ${card.failure}`)]),

@@ -27,6 +27,8 @@ export interface Card {
   agent?: string;
   /** The first line of the instructions. */
   about: string;
+  /** The condition under which this is done at all. */
+  when?: string;
   /** The boundary before this step. */
   before?: Mark;
   gates: Check[];
@@ -110,6 +112,7 @@ function cardOf(step: Step | SubStep): Card {
     ...(step.title !== undefined && { title: printable(step.title) }),
     ...(step.agent !== undefined && { agent: printable(step.agent) }),
     about: firstLine(step.instructions ?? ''),
+    ...(step.when !== undefined && { when: printable(step.when.trim()) }),
     gates: (step.gate ?? []).map(checkOf),
     ...(failure !== undefined && { failure }),
     artefacts: step.artefacts === true,

@@ -151,6 +151,7 @@ const markLines = (mark: Mark | undefined, symbols: Symbols): Span[][] =>
 function cardDetails(card: Card, symbols: Symbols): Span[][] {
   const flags = [...(card.readOnly ? ['read only'] : []), ...(card.artefacts ? ['artefacts'] : [])];
   return [
+    ...(card.when === undefined ? [] : [[['dim', 'if'], ` ${card.when}`] satisfies Span[]]),
     ...(card.about === '' ? [] : [[['dim', card.about]] satisfies Span[]]),
     ...(flags.length > 0 ? [[['dim', flags.join(` ${symbols.dot} `)]] satisfies Span[]] : []),
     ...card.gates.map((gate) => gateLine(gate, symbols)),

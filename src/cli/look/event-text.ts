@@ -1,5 +1,5 @@
 import { type Definition, type Event, titledPath } from '../../machine/index.ts';
-import { exhaustedText, unitText, untilRedText } from '../../messages/index.ts';
+import { exhaustedText, lookedAtText, unitText, untilRedText } from '../../messages/index.ts';
 import type { Span } from '../paint.ts';
 import { openingOf } from '../view/evidence.ts';
 import type { Symbols } from '../view/symbols.ts';
@@ -28,7 +28,15 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
       return [['yellow', 'rewound'], ` to ${titled(event.to)}`];
     case 'run.pivoted':
       return [['magenta', 'pivot'], ` from ${titled(event.from)} to ${titled(event.to)}`];
+    case 'step.skipped':
+      return [['dim', `${titled(event.step)} skipped`], ...note(lookedAtText(event.values))];
+    case 'position.prepared':
+      return [['cyan', `${here} ${path}`]];
+    case 'position.skipped':
+      return [['dim', `${path} skipped`], ...note(lookedAtText(event.values))];
     case 'position.entered': {
+      // Whether there is work is not known yet.
+      if (event.preparing) return undefined;
       const position = [event.step, event.task ?? event.iteration, event.subStep].filter(
         (part) => part !== undefined,
       );

@@ -123,6 +123,9 @@ const agentChip = (agent: string): Chip => ({ icon: 'agent', tone: 'muted', font
 
 function cardChips(card: Card): Chip[] {
   return [
+    ...(card.when === undefined
+      ? []
+      : [{ icon: 'when', tone: 'muted', font: 'code', text: `if ${card.when}` } satisfies Chip]),
     ...card.gates.map(
       (gate): Chip => ({ icon: 'gate', tone: 'gate', font: gate.code ? 'code' : 'chip', text: gate.text }),
     ),

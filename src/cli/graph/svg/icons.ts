@@ -20,6 +20,7 @@ const icons = {
   readOnly: { solid: false, d: 'M3 6.3H11V11.8H3ZM4.7 6.3V4.6A2.3 2.3 0 0 1 9.3 4.6V6.3' },
   agent: { solid: false, d: 'M2.6 5H11.4V11.6H2.6ZM7 5V2.6M5.2 7.7V8.7M8.8 7.7V8.7' },
   parallel: { solid: false, d: 'M3.2 3V11M7 3V11M10.8 3V11' },
+  when: { solid: false, d: 'M7 1.9 12.1 7 7 12.1 1.9 7Z' },
   input: { solid: false, d: 'M2 7H9M6.2 4 9.2 7 6.2 10M12 2.6V11.4' },
 } as const;
 

@@ -1,0 +1,48 @@
+import type { CommandOf, Definition } from '../schema/index.ts';
+import type { Batch } from './batch.ts';
+import { defined } from './batch.ts';
+import { beginStep, enterNext, leaveSubStep } from './flow.ts';
+import { locate } from './locate.ts';
+import { type Refusal, refuse } from './refusal.ts';
+import type { Cursor, State } from './state.ts';
+import { contextAt } from './steps.ts';
+
+/** What a position asked for. */
+export type Prepared = Pick<CommandOf<'prepared'>, 'when' | 'problem'>;
+
+/** Finds out what the position asks for; undefined where that needs something that is not here. */
+export type Prepare = (definition: Definition, state: State, cursor: Cursor) => Prepared | undefined;
+
+const maxReason = 2000;
+
+/** Work begins, the position is skipped, or it waits for a person. Its handle fences the answer. */
+export function prepared(batch: Batch, command: CommandOf<'prepared'>): Refusal | undefined {
+  const { at, when, problem } = command;
+  const found = locate(batch, at);
+  const cursor = 'cursor' in found ? found.cursor : undefined;
+  if (!cursor?.preparing || cursor.waiting) return refuse('stale_handle', { at });
+  if (problem !== undefined || !when) {
+    const reason = (problem ?? 'nothing was found out').slice(0, maxReason);
+    batch.emit('position.blocked', { at, reason });
+    return undefined;
+  }
+  const { holds, values } = when;
+  if (cursor.task !== undefined) {
+    const claimed = cursor.preparing.claimed === true;
+    if (!holds) {
+      batch.emit('position.skipped', { at, values });
+      leaveSubStep(batch, cursor, claimed ? 'claim' : 'next');
+    } else {
+      const context = contextAt(batch.definition, batch.state, cursor, claimed);
+      batch.emit('position.prepared', { at, ...defined({ context }) });
+    }
+    return undefined;
+  }
+  const { arrival: context, arrivalForced: forced, entered } = batch.state;
+  if (holds) beginStep(batch, { step: cursor.step, ...defined({ context, forced }) });
+  else {
+    batch.emit('step.skipped', { step: cursor.step, values });
+    enterNext(batch, { from: entered?.step, ...(forced && { pivot: true }) });
+  }
+  return undefined;
+}
