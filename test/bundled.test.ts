@@ -143,6 +143,8 @@ test('every key of the format is used by a bundled workflow', () => {
   const elsewhere = [
     ...['Workflow id', 'Workflow phases', 'Workflow state_mirror', 'Workflow budget', 'Budget cost'],
     ...['Sub-step after', 'Sub-step title', 'Step when', 'Sub-step when'],
+    ...['run', 'timeout', 'output', 'idempotent'].flatMap((key) => [`Step ${key}`, `Sub-step ${key}`]),
+    'Sub-step type',
   ];
   expect(all.filter((key) => !used.has(key)).sort()).toEqual(elsewhere.sort());
 });

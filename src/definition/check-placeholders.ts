@@ -35,6 +35,7 @@ export function checkPlaceholders(checked: Checked): void {
     const at = { step: textOf(child(step, 'id')) };
     expand(child(step, 'instructions'), at);
     for (const key of ['gate', 'until']) checkGates(child(step, key), at);
+    checkCommand(child(step, 'run'), checked);
   }
   for (const [id, { value }] of entries(child(root, 'loops'))) {
     const subSteps = maps(value).flatMap((subStep) => textOf(child(subStep, 'id')) ?? []);
@@ -43,6 +44,7 @@ export function checkPlaceholders(checked: Checked): void {
       const at = { step, subSteps, subStep: textOf(child(subStep, 'id')) };
       expand(child(subStep, 'instructions'), at);
       checkGates(child(subStep, 'gate'), at);
+      checkCommand(child(subStep, 'run'), checked);
     }
   }
 }

@@ -33,6 +33,7 @@ export function checkSteps(checked: Checked): void {
   checkIds(steps, 'Step', report);
   for (const [index, step] of steps.entries()) {
     checkType(step, report);
+    checkRun(step, `Step '${textOf(child(step, 'id')) ?? ''}'`, report);
     checkRetry(step, report);
     checkAgent(child(step, 'agent'), agents, report);
     const by = child(child(step, 'review'), 'by');
@@ -46,6 +47,16 @@ export function checkSteps(checked: Checked): void {
     checkIds(subSteps, `Loop '${id}' sub-step`, report);
     for (const subStep of subSteps) {
       checkRetry(subStep, report);
+      const name = `Sub-step '${textOf(child(subStep, 'id')) ?? ''}'`;
+      checkRun(subStep, name, report);
+      if (textOf(child(subStep, 'type')) !== 'run' && !has(subStep, 'instructions'))
+        report(
+          'error',
+          'missing_key',
+          subStep,
+          `${name} needs 'instructions'`,
+          'Say what the agent is to do.',
+        );
       checkAgent(child(subStep, 'agent'), agents, report);
     }
   }
@@ -72,7 +83,8 @@ function checkType(step: MapNode, report: Report): void {
   const type = textOf(child(step, 'type'));
   const id = textOf(child(step, 'id')) ?? '';
   const only = (key: string, owner: string): void => {
-    if (type === owner || !step.entries.has(key) || !['action', 'loop', 'ralph'].includes(type ?? '')) return;
+    if (type === owner || !step.entries.has(key) || !['action', 'loop', 'ralph', 'run'].includes(type ?? ''))
+      return;
     report(
       'error',
       'wrong_step_type',
@@ -117,6 +129,23 @@ function checkType(step: MapNode, report: Report): void {
       `Put ${key === 'gate' ? 'gates' : `'${key}'`} on its sub-steps, or add a step after the loop.`,
     );
   }
+}
+
+const ofCommands = ['run', 'timeout', 'output', 'idempotent'];
+const ofAgents = ['instructions', 'agent', 'context', 'artefacts', 'read_only', 'review', 'budget'];
+
+/** A run step has a command and no agent. */
+function checkRun(step: MapNode, name: string, report: Report): void {
+  const isRun = textOf(child(step, 'type')) === 'run';
+  const foreign = isRun ? ofAgents : ofCommands;
+  for (const key of foreign.filter((each) => step.entries.has(each))) {
+    const [message, advice] = isRun
+      ? [`${name} is a command of the engine and cannot have '${key}'`, `Remove '${key}'.`]
+      : [`'${key}' belongs to run steps`, `Remove '${key}', or write type: run.`];
+    report('error', 'wrong_step_type', keyLocation(step, key), message, advice);
+  }
+  if (isRun && !has(step, 'run'))
+    report('error', 'missing_key', step, `${name} needs 'run'`, 'Write run: and the command.');
 }
 
 function checkRetry(step: MapNode, report: Report): void {

@@ -2,8 +2,8 @@ import type { Definition, Gate, Step, SubStep } from '../machine/index.ts';
 
 /** The commands that a workflow would run, each once, in its order. */
 export function commandsOf({ steps, loops = {} }: Definition): string[] {
-  const gates = [...steps, ...Object.values(loops).flat()].flatMap(gatesOf);
-  return [...new Set(gates.flatMap(({ run }) => run ?? []))];
+  const all = [...steps, ...Object.values(loops).flat()];
+  return [...new Set(all.flatMap((step) => [step, ...gatesOf(step)].flatMap(({ run }) => run ?? [])))];
 }
 
 /** Files whose change voids no receipt: the to-do list, mirrored states, and what gates say they write. */

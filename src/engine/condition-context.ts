@@ -38,7 +38,7 @@ export function contextOf(
   cursor?: Cursor,
 ): ConditionContext {
   const outputs: Record<string, unknown> = {};
-  for (const [key, text] of texts) put(outputs, key.split('.'), text);
+  for (const [key, text] of texts) put(outputs, key.split('.'), readOutput(definition, key, text));
   const { task, step = '', iteration } = cursor ?? {};
   // In a loop a sub-step's name means the same task's.
   const siblings = task === undefined ? undefined : dig(outputs, [step, task]);
@@ -52,6 +52,19 @@ export function contextOf(
     ...(iteration === undefined ? {} : { iteration }),
     state: projectState(definition, state),
   };
+}
+
+/** The value of an output: parsed where its step says `output: json`. */
+export function readOutput({ steps, loops = {} }: Definition, key: string, text: string): unknown {
+  const [id, , sub] = key.split('.');
+  const step = steps.find((each) => each.id === id);
+  const work = sub === undefined ? step : loops[step?.loop ?? id ?? '']?.find((each) => each.id === sub);
+  if (work?.output !== 'json') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function tasksOf(definition: Definition, state: State): Tree {
@@ -93,7 +106,7 @@ export function outputsAsked(expressions: readonly string[], cursor?: Cursor): (
 type Tree = { [key: string]: unknown };
 
 /** A text under its path; one that has parts of its own keeps them. */
-function put(target: Tree, [first = '', ...rest]: string[], value: string): void {
+function put(target: Tree, [first = '', ...rest]: string[], value: unknown): void {
   const known = Object.hasOwn(target, first) ? target[first] : undefined;
   if (rest.length === 0) {
     if (known === undefined) define(target, first, value);

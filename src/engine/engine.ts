@@ -269,14 +269,19 @@ function answer(
 
 /** The text of a command that is too long for the journal. The machine refuses even longer texts. */
 function longWords(command: Command): { text: string; kept: LongText } | undefined {
-  const words = command.type === 'advance' ? command.output : command.type === 'todo' ? command.content : '';
+  const words =
+    command.type === 'advance' || command.type === 'gatesFinished'
+      ? (command.output ?? '')
+      : command.type === 'todo'
+        ? command.content
+        : '';
   if (typeof words !== 'string' || words.length > maxWords) return undefined;
   const { bytes, kept } = describeText(words);
   return bytes.length > longTextBytes && bytes.length <= maxWords ? { text: words, kept } : undefined;
 }
 
 function withWords(command: Command, kept: LongText): Command {
-  if (command.type === 'advance') return { ...command, output: kept };
+  if (command.type === 'advance' || command.type === 'gatesFinished') return { ...command, output: kept };
   return command.type === 'todo' ? { ...command, content: kept } : command;
 }
 

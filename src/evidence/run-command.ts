@@ -23,6 +23,8 @@ export interface CommandResult {
   tail: string;
   digest: string;
   bytes: number;
+  /** The standard output, where it was asked for; one byte too long if it exceeds the limit. */
+  stdout?: Buffer;
 }
 
 /** How long to wait for output of processes that the command left behind. */
@@ -40,8 +42,10 @@ export async function runCommand(request: {
   /** The output file, overwritten. */
   log: string;
   signal?: AbortSignal | undefined;
+  /** Keeps so many bytes of the standard output, apart from the error output. */
+  stdoutBytes?: number | undefined;
 }): Promise<CommandResult> {
-  const { timeoutMs, signal } = request;
+  const { timeoutMs, signal, stdoutBytes } = request;
   const log = createOutputLog(request.log);
   const started = performance.now();
   let timedOut = false;
@@ -52,7 +56,15 @@ export async function runCommand(request: {
     ending ??= pid === undefined ? Promise.resolve() : terminateGroup(pid);
     return ending;
   };
-  const drained = Promise.all(outputs.map((output) => drain(output, log.write)));
+  const stdout = stdoutBytes === undefined ? undefined : createKeeper(stdoutBytes + 1);
+  const drained = Promise.all(
+    outputs.map((output, index) =>
+      drain(output, (chunk) => {
+        log.write(chunk);
+        if (index === 0) stdout?.keep(chunk);
+      }),
+    ),
+  );
   const timer = setTimeout(() => {
     timedOut = true;
     void end();
@@ -69,7 +81,8 @@ export async function runCommand(request: {
     pause.abort();
     await end();
     const aborted = signal?.aborted ?? false;
-    return { exit, signal: killer ?? undefined, timedOut, aborted, ms, ...log.finish() };
+    const kept = stdout && { stdout: stdout.kept() };
+    return { exit, signal: killer ?? undefined, timedOut, aborted, ms, ...log.finish(), ...kept };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -77,11 +90,29 @@ export async function runCommand(request: {
   }
 }
 
-async function start(request: { command: string; cwd: string; env: Record<string, string> }): Promise<{
+function createKeeper(most: number) {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return {
+    keep(chunk: Buffer): void {
+      if (bytes < most) chunks.push(chunk.subarray(0, most - bytes));
+      bytes += chunk.length;
+    },
+    kept: (): Buffer => Buffer.concat(chunks),
+  };
+}
+
+/** The standard output is the first of the outputs. */
+async function start(request: {
+  command: string;
+  cwd: string;
+  env: Record<string, string>;
+  stdoutBytes?: number | undefined;
+}): Promise<{
   child: ChildProcess;
   outputs: Readable[];
 }> {
-  const { command, cwd, env } = request;
+  const { command, cwd, env, stdoutBytes } = request;
   if (!hasGroups) {
     const options = { cwd, env, windowsHide: true, windowsVerbatimArguments: true };
     const child = spawn('cmd', ['/d', '/s', '/c', `"${command}"`], {
@@ -90,14 +121,16 @@ async function start(request: { command: string; cwd: string; env: Record<string
     });
     return { child, outputs: [child.stdout, child.stderr] };
   }
-  const { reader, writer } = await openPipe();
-  const child = spawn('sh', ['-c', command], { cwd, env, detached: true, stdio: ['ignore', writer, writer] });
-  closeSync(writer);
-  return { child, outputs: [new Socket({ fd: reader, readable: true, writable: false })] };
+  const pipes = stdoutBytes === undefined ? [await openPipe()] : [await openPipe(), await openPipe()];
+  const [out, error = out] = pipes.map(({ writer }) => writer);
+  const child = spawn('sh', ['-c', command], { cwd, env, detached: true, stdio: ['ignore', out, error] });
+  for (const { writer } of pipes) closeSync(writer);
+  const outputs = pipes.map(({ reader }) => new Socket({ fd: reader, readable: true, writable: false }));
+  return { child, outputs };
 }
 
 /**
- * One pipe for stdout and stderr keeps their order. A named pipe, because Node's own pipes are sockets, which a command
+ * One pipe for stdout and stderr keeps their order, where stdout is not kept apart. A named pipe, because Node's own pipes are sockets, which a command
  * cannot reopen as /dev/stderr.
  */
 async function openPipe(): Promise<{ reader: number; writer: number }> {

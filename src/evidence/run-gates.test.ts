@@ -293,3 +293,56 @@ describe('gates that write', () => {
     expect(calls(root)).toEqual(['test', 'docs', 'docs']);
   });
 });
+
+describe('[L/run] the command of a run step', () => {
+  const step = (command: string): [Gate, RequestedGate['role']] => [{ run: command }, 'run'];
+
+  test('its standard output is the output, without what it says on the error output', async () => {
+    const outcome = await run(worktree(), [step('echo one; echo noise >&2; echo two')]);
+    expect(outcome).toMatchObject({ output: 'one\ntwo', receipts: [{ gate: 0, pass: true, exit: 0 }] });
+    expect(outcome.receipts[0]?.tail).toContain('noise');
+  });
+
+  test('runs once, whatever it changes, and its gates see what it left', async () => {
+    const root = worktree();
+    const outcome = await run(root, [step(noted('step', 'echo new > src/b')), { exists: 'src/b' }]);
+    expect(outcome.receipts.map(({ gate, pass }) => [gate, pass])).toEqual([
+      [0, true],
+      [1, true],
+    ]);
+    expect(calls(root)).toEqual(['step']);
+  });
+
+  test('red: its gates do not run', async () => {
+    const root = worktree();
+    const { receipts, output } = await run(root, [step('exit 3'), { run: noted('gate') }]);
+    expect({ receipts, output }).toMatchObject({
+      output: undefined,
+      receipts: [
+        { pass: false, exit: 3 },
+        { gate: 1, pass: false },
+      ],
+    });
+    expect(calls(root)).toEqual([]);
+  });
+
+  test('a pass is never reused', async () => {
+    const root = worktree();
+    const { tree } = await run(root, [{ run: 'true' }]);
+    const passed = [{ what: noted('step'), ...(tree === undefined ? {} : { tree }) }];
+    await run(root, [step(noted('step'))], { passed });
+    expect(calls(root)).toEqual(['step']);
+  });
+
+  test('[L/output] json must parse, and no output is longer than 256 KB', async () => {
+    const root = worktree();
+    const json = { output: 'json' as const };
+    expect(await run(root, [step(`echo '{"a": [1]}'`)], json)).toMatchObject({ output: '{"a": [1]}' });
+    expect((await run(root, [step('echo nonsense')], json)).receipts).toMatchObject([
+      { pass: false, exit: 0 },
+    ]);
+    const long = await run(root, [step('head -c 262145 /dev/zero | tr "\\0" x')]);
+    expect(long.receipts).toMatchObject([{ pass: false }]);
+    expect((await run(root, [step('head -c 262144 /dev/zero | tr "\\0" x')])).output).toHaveLength(262144);
+  });
+});

@@ -26,10 +26,14 @@ export interface GatesRequest {
   signal?: AbortSignal;
   treeBoundMs?: number;
   cacheDirectory?: string;
+  /** Of a run step: what its output must be. */
+  output?: 'json' | undefined;
 }
 
 export interface GatesOutcome {
   receipts: GateResult[];
+  /** Of a run step that passed. */
+  output?: string;
   /** The hash of the whole tree when the gates ended. */
   tree?: string;
   /** Files that the gates changed in both runs. */
@@ -47,6 +51,57 @@ const maxNamed = 50;
  */
 export async function runGates(request: GatesRequest): Promise<GatesOutcome> {
   await mkdir(request.logDirectory, { recursive: true });
+  const [first, ...rest] = request.gates;
+  if (first?.role !== 'run' || first.gate.run === undefined) return checkGates(request);
+  const { output, ...step } = await runStep(request, first.gate.run, first.gate.timeout);
+  if (!step.pass || rest.length === 0) {
+    const skipped = rest.map((_, index) => notRun(index + 1, first.gate.run ?? ''));
+    return { receipts: [{ gate: 0, ...step }, ...skipped], ...(output === undefined ? {} : { output }) };
+  }
+  // The command is never run twice, whatever files it changes; its gates are about the tree that it left.
+  const { receipts, ...outcome } = await checkGates({ ...request, gates: rest }, 1);
+  const shifted = receipts.map((receipt) => ({ ...receipt, gate: receipt.gate + 1 }));
+  return {
+    ...outcome,
+    receipts: [{ gate: 0, ...step }, ...shifted],
+    ...(output === undefined ? {} : { output }),
+  };
+}
+
+const notRun = (gate: number, after: string): GateResult => ({
+  gate,
+  pass: false,
+  tail: `not run: ${after} failed`,
+});
+
+const maxOutputBytes = 256 * 1024;
+
+/** The command of a run step, and what it printed. */
+async function runStep(
+  request: GatesRequest,
+  command: string,
+  seconds = defaultSeconds,
+): Promise<Omit<GateResult, 'gate'> & { output?: string }> {
+  const { stdout, ...result } = await checkCommand(request, command, seconds, 0, maxOutputBytes);
+  if (!result.pass || !stdout) return result;
+  const text = stdout.toString('utf8').trimEnd();
+  const problem = problemOf(stdout, text, request.output);
+  if (problem === undefined) return { ...result, output: text };
+  return { ...result, pass: false, tail: truncateToTail(`${result.tail ?? ''}\n[${problem}]`, tailBytes) };
+}
+
+function problemOf(stdout: Buffer, text: string, kind: GatesRequest['output']): string | undefined {
+  if (stdout.length > maxOutputBytes) return `its output is longer than ${maxOutputBytes / 1024} KB`;
+  if (kind !== 'json') return undefined;
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return `its output is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+async function checkGates(request: GatesRequest, offset = 0): Promise<GatesOutcome> {
   const writes = request.gates.flatMap(({ gate }) => gate.writes ?? []);
   const watch = createTreeWatch({
     worktree: request.worktree,
@@ -55,13 +110,13 @@ export async function runGates(request: GatesRequest): Promise<GatesOutcome> {
     cacheDirectory: request.cacheDirectory,
   });
   try {
-    return await runTwice(request, watch);
+    return await runTwice({ ...request, offset }, watch);
   } finally {
     await watch.close();
   }
 }
 
-async function runTwice(request: GatesRequest, watch: TreeWatch): Promise<GatesOutcome> {
+async function runTwice(request: ListRequest, watch: TreeWatch): Promise<GatesOutcome> {
   const covers = [undefined, ...request.gates.map(({ gate }) => gate.paths?.map(fromWorktree))];
   const first = await runList(request, watch, covers, await readTrees(watch, covers));
   const isFinal = !request.redAgain && isRed(request, first.receipts);
@@ -77,6 +132,9 @@ async function runTwice(request: GatesRequest, watch: TreeWatch): Promise<GatesO
   return { ...outcomeOf(second), unstable };
 }
 
+/** `offset`: how many commands ran before these, for the names of their logs. */
+type ListRequest = GatesRequest & { offset: number };
+
 /** The whole tree, then the tree of each gate. */
 type CoveredTrees = Tree[];
 
@@ -87,7 +145,7 @@ interface ListRun {
 }
 
 async function runList(
-  request: GatesRequest,
+  request: ListRequest,
   watch: TreeWatch,
   covers: readonly (readonly string[] | undefined)[],
   before: CoveredTrees,
@@ -130,8 +188,16 @@ function withTree(receipt: GateResult, before: CoveredTrees, after: CoveredTrees
   return tree !== undefined && after[receipt.gate + 1]?.hash === tree ? { ...receipt, tree } : receipt;
 }
 
-async function check(request: GatesRequest, gate: Gate, index: number): Promise<Omit<GateResult, 'gate'>> {
-  if (gate.run !== undefined) return checkCommand(request, gate.run, gate.timeout ?? defaultSeconds, index);
+async function check(request: ListRequest, gate: Gate, index: number): Promise<Omit<GateResult, 'gate'>> {
+  if (gate.run !== undefined) {
+    const { stdout: _, ...result } = await checkCommand(
+      request,
+      gate.run,
+      gate.timeout ?? defaultSeconds,
+      index + request.offset,
+    );
+    return result;
+  }
   const { pass, why, undecided } = await checkValue(request, gate);
   return {
     pass,
@@ -152,7 +218,8 @@ async function checkCommand(
   command: string,
   seconds: number,
   index: number,
-): Promise<Omit<GateResult, 'gate'>> {
+  stdoutBytes?: number,
+): Promise<Omit<GateResult, 'gate'> & { stdout?: Buffer }> {
   const result = await runCommand({
     command,
     cwd: request.worktree,
@@ -160,9 +227,11 @@ async function checkCommand(
     timeoutMs: seconds * 1000,
     log: join(request.logDirectory, `gate-${index + 1}.log`),
     signal: request.signal,
+    stdoutBytes,
   });
-  const { exit, timedOut, aborted, ms, tail, digest } = result;
+  const { exit, timedOut, aborted, ms, tail, digest, stdout } = result;
   return {
+    ...(stdout && { stdout }),
     pass: exit === 0 && !timedOut && !aborted,
     ...(exit === null ? {} : { exit }),
     ms,

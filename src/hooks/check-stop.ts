@@ -19,6 +19,7 @@ import type { Loaded } from '../store/index.ts';
 import { positionOf } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
+import { leaveCommand } from './leave-command.ts';
 import { openNextPosition } from './next-position.ts';
 import { personNotice } from './notify-person.ts';
 import { reportSpending } from './report-spending.ts';
@@ -94,7 +95,7 @@ async function takeEndedCheck({ context, record }: HookEvent, { run }: Loaded): 
 export async function afterCheck(
   event: HookEvent,
   view: Loaded,
-  { at }: Pick<OpenPosition, 'at'>,
+  { at, command }: Pick<OpenPosition, 'at'> & { command?: string | undefined },
 ): Promise<HookOutput> {
   const { context, record } = event;
   const cursor = cursorAt(view.state, at);
@@ -113,7 +114,9 @@ export async function afterCheck(
   }
   if (view.state.status !== 'running') return notice(event, view);
   const { view: opened, action, instructions, next } = await openNextPosition(event, view);
-  if (instructions !== undefined) return { block: handedOverText({ instructions, next }) };
+  if (instructions !== undefined) return { block: handedOverText({ instructions, next, command }) };
+  const left = leaveCommand(event, opened);
+  if (left) return left;
   // A subagent needs nothing of the person. If the agent starts none, the next stop asks the person.
   if (action.do === 'reset_context' && record.notifyOnce(`subagent ${action.at}`))
     return { block: freshContextText(next), say: subagentFirstText(titleIn(opened, opened.state.step)) };

@@ -9,6 +9,7 @@ import { prove } from './deliver-briefing.ts';
 import { findDelivery } from './find-delivery.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
+import { leaveCommand } from './leave-command.ts';
 import { personNotice } from './notify-person.ts';
 import { reportSpending } from './report-spending.ts';
 
@@ -36,6 +37,11 @@ async function stopOfRun(event: HookEvent): Promise<HookOutput> {
   });
   const view = binding && (await context.engine.view(binding.run));
   if (!view) return {};
+  const left = agent ? undefined : leaveCommand(event, view);
+  if (left) {
+    await reportSpending(event, view);
+    return left;
+  }
   if (view.definition.stop === 'check' && !agent) return await stopWithCheck(event, view);
   if (view.definition.stop !== 'hold') return notice(agent ? view : await reportSpending(event, view));
   const gated = input.stopActive ? view : await afterGates(event, view);

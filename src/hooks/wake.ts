@@ -1,5 +1,5 @@
 import { checkingIn } from '../engine/index.ts';
-import { ended, handleOf } from '../machine/index.ts';
+import { commandIn, ended, handleOf, hasRunSteps } from '../machine/index.ts';
 import { continueText } from '../messages/index.ts';
 import type { HookOutput } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
@@ -22,17 +22,27 @@ export async function wake(event: HookEvent): Promise<HookOutput> {
   if (input.source !== undefined) return await afterReset(event);
   const binding = await context.bindings.get(key);
   if (!binding || input.agent) return {};
-  const began = await checkOf(event, binding.run);
-  if (!began) return {};
-  const view = await settled(event, began);
-  if (!view || record.inTurn || !(await waitUntil(() => record.takeFromWake(began.id), handoverMs)))
-    return {};
-  // In the middle of a turn the result is left to the stop of that turn.
-  if (record.inTurn) record.leaveToWake(began.id);
-  const now = await context.bindings.get(key);
-  if (now?.run !== view.run || now.endedAt !== undefined || ended(view.state) || record.inTurn) return {};
-  const { block } = await afterCheck(event, view, { at: began.at });
-  return block === undefined ? {} : { wake: block };
+  const seen = new Set<string>();
+  for (;;) {
+    const began = await checkOf(event, binding.run, seen);
+    if (!began) return {};
+    seen.add(began.id);
+    const view = await settled(event, began);
+    if (!view || record.inTurn) return {};
+    // Otherwise the stop has delivered it; a command of the engine may follow.
+    const mayFollow = hasRunSteps(view.definition);
+    if (!(await waitUntil(() => record.takeFromWake(began.id), handoverMs))) {
+      if (mayFollow) continue;
+      return {};
+    }
+    // In the middle of a turn the result is left to the stop of that turn.
+    if (record.inTurn) record.leaveToWake(began.id);
+    const now = await context.bindings.get(key);
+    if (now?.run !== view.run || now.endedAt !== undefined || ended(view.state) || record.inTurn) return {};
+    const { block } = await afterCheck(event, view, began);
+    if (block !== undefined) return { wake: block };
+    if (!mayFollow) return {};
+  }
 }
 
 /** The reset that the run has asked for is done, and the briefing delivered: the person need not type "continue". */
@@ -41,16 +51,25 @@ async function afterReset({ input, record }: HookEvent): Promise<HookOutput> {
   return mayGo && !record.inTurn ? { wake: continueText } : {};
 }
 
-/** The check that this session's stop has started. */
-async function checkOf({ context, session }: HookEvent, run: string) {
-  let found: { run: string; id: string; at: string } | undefined;
+/** A check that this session's stop has started, or a command of the engine that it has left. */
+async function checkOf({ context, session, record }: HookEvent, run: string, seen: ReadonlySet<string>) {
+  let found: { run: string; id: string; at: string; command: string | undefined } | undefined;
   await waitUntil(async () => {
     const state = (await context.engine.view(run))?.state;
     for (const cursor of Object.values(state?.cursors ?? {})) {
-      const { checking } = cursor;
-      if (state && checking?.onPass && checking.session === session)
-        found = { run, id: checking.id, at: handleOf(state, cursor) };
+      const { checking, lease } = cursor;
+      const command = commandIn(cursor);
+      const isOwn =
+        command === undefined
+          ? checking?.onPass && checking.session === session
+          : lease === undefined || lease.holder === session;
+      if (state && checking && isOwn && !seen.has(checking.id))
+        found = { run, id: checking.id, at: handleOf(state, cursor), command };
     }
+    // A quick one may have ended already.
+    const left = record.leftToWake.find((id) => !seen.has(id) && id.includes('!'));
+    if (!found && left !== undefined)
+      found = { run, id: left, at: left.slice(0, left.lastIndexOf('!')), command: undefined };
     return found !== undefined;
   }, startMs);
   return found;

@@ -30,8 +30,8 @@ export type Action =
   | { do: 'ask_status' }
   | { do: 'continue'; at: string[] };
 
-export type Wait = { do: 'wait'; at?: string } & (
-  | { for: 'gates' }
+export type Wait = { do: 'wait'; at?: string } /** `command`: of a run step. */ & (
+  | { for: 'gates'; command?: string }
   /** The engine finds out whether there is work here. */
   | { for: 'preparation' }
   | {

@@ -6,7 +6,7 @@ import { isFenced } from './fence.ts';
 import { formatHandle } from './handle.ts';
 import { own } from './own-property.ts';
 import { type Cursor, isWithin, type State } from './state.ts';
-import { awaitsTasks, loopIdOf, parallelOf, readyTasks, stepOf, workAt } from './steps.ts';
+import { awaitsTasks, commandIn, loopIdOf, parallelOf, readyTasks, stepOf, workAt } from './steps.ts';
 import { taskStates } from './task-states.ts';
 
 /** The session that asks, and the position of its call. */
@@ -54,7 +54,10 @@ function budgetAction(definition: Definition, state: State, { unit, of }: UsedUp
 function actionAt(definition: Definition, state: State, cursor: Cursor, session: string | undefined): Action {
   const at = formatHandle(state.run, cursor.path, cursor.visit);
   const { checking, waiting, boundary, preparing } = cursor;
-  if (checking) return { do: 'wait', for: 'gates', at };
+  if (checking) {
+    const command = commandIn(cursor);
+    return { do: 'wait', for: 'gates', ...defined({ command }), at };
+  }
   const over = usedUp(state);
   if (over) return { ...budgetAction(definition, state, over), at };
   if (waiting?.kind === 'review') return reviewAction(definition, state, cursor, waiting, session);

@@ -4,7 +4,7 @@ import { advance, check, fail } from './advance.ts';
 import { Batch, defined } from './batch.ts';
 import { offerBoundary, proceed, recordReset } from './boundary.ts';
 import { countActivity, spend } from './budget.ts';
-import { gatesFinished, gatesStarted, interrupt } from './gates.ts';
+import { gatesFinished, gatesStarted, interrupt, startRunSteps } from './gates.ts';
 import { renewLeases } from './lease.ts';
 import { foreignHandle, locate } from './locate.ts';
 import { claim, dropTask, setTasks } from './loops.ts';
@@ -49,6 +49,7 @@ export interface Settled {
 export function settle(definition: Definition, state: State | null, command: Command): Settled {
   const batch = new Batch(definition, state, command);
   const refusal = state === null ? begin(batch, command) : dispatch(batch, state, command);
+  startRunSteps(batch);
   if (state && command.type !== 'spend') countActivity(batch, state);
   const { events, replayed } = batch;
   return {

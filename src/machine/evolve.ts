@@ -1,14 +1,15 @@
 import type { Definition, Event, EventOf } from '../schema/index.ts';
-import { nothingSpent, usedUp } from './budget-use.ts';
+import { usedUp } from './budget-use.ts';
 import { Draft } from './draft.ts';
 import { applyBudget, escalateBudget } from './evolve-budget.ts';
-import { cursorKey, outputKey, type Position, pathOf } from './handle.ts';
+import { arrive, enter, skip, takeArrival } from './evolve-position.ts';
+import { outputKey } from './handle.ts';
 import { importWorkflowState } from './import.ts';
 import { initialState } from './initial-state.ts';
 import { supersedes } from './notes.ts';
 import { own, put, without } from './own-property.ts';
-import { type Cursor, ended, isWithin, type State } from './state.ts';
-import { awaitsTasks, firstReady, isAtLoop, loopIdOf, parallelOf, stepOf } from './steps.ts';
+import { ended, isWithin, type State } from './state.ts';
+import { firstReady, isAtLoop, parallelOf, stepOf } from './steps.ts';
 import { dropTasks, voidFrom } from './void-work.ts';
 
 /**
@@ -312,53 +313,6 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'stop.held':
       return draft.editCursor(event.at, (cursor) => ({ ...cursor, stops: cursor.stops + 1 }));
   }
-}
-
-function enter(definition: Definition, draft: Draft, event: EventOf<'position.entered'>): void {
-  const { type: _, now, why, context, lease, preparing, ...position } = event;
-  const path = pathOf(position);
-  draft.edit('visits')[path] = position.visit;
-  const cursor: Cursor = { ...position, path, enteredAt: now, reds: 0, checks: 0, stops: 0 };
-  if (context) cursor.boundary = { action: context, state: 'pending' };
-  if (lease) {
-    cursor.lease = lease;
-    const loop = loopIdOf(stepOf(definition, position.step));
-    draft.editTask(loop, position.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
-  }
-  if (preparing) cursor.preparing = { kind: preparing, ...(why === 'claim' && { claimed: true as const }) };
-  draft.edit('cursors')[cursorKey(position)] = cursor;
-  if (!preparing) takeArrival(definition, draft, position);
-}
-
-/** In a parallel loop every agent takes the arrival action itself. */
-function takeArrival(definition: Definition, { root }: Draft, position: Position): void {
-  if (awaitsTasks(definition, position) || parallelOf(stepOf(definition, position.step)) > 1) return;
-  delete root.arrival;
-  delete root.arrivalForced;
-}
-
-function arrive(
-  { root }: Draft,
-  { step, context, forced }: EventOf<'step.entered' | 'step.preparing'>,
-): void {
-  root.step = step;
-  root.cursors = {};
-  root.budget = nothingSpent;
-  delete root.blocked;
-  delete root.arrival;
-  delete root.arrivalForced;
-  if (context) root.arrival = context;
-  if (forced) root.arrivalForced = true;
-}
-
-function skip(
-  { root }: Draft,
-  key: string,
-  { now, values }: EventOf<'step.skipped' | 'position.skipped'>,
-): void {
-  const skipped = { ...root.skipped };
-  put(skipped, key, { now, values });
-  root.skipped = skipped;
 }
 
 function end(draft: Draft, status: State['status'], reason?: string): void {

@@ -8,6 +8,7 @@ import {
   contextAt,
   dependantsOf,
   firstReady,
+  isRunStep,
   loopIdOf,
   parallelOf,
   retryOf,
@@ -129,7 +130,7 @@ export function complete(
   const step = stepOf(batch.definition, id);
   const session = batch.worker;
   batch.emit('position.completed', { at, output, ...evidence, ...defined({ reviewed, session }) });
-  if (step.type === 'action') return leaveStep(batch);
+  if (step.type === 'action' || step.type === 'run') return leaveStep(batch);
   if (step.type === 'ralph') {
     if (endsRalph(batch, cursor, evidence.receipts)) return leaveStep(batch);
     return enterPosition(batch, { step: id, iteration: (iteration ?? 1) + 1 }, { why: 'next' });
@@ -170,7 +171,8 @@ export function failPosition(batch: Batch, cursor: Cursor, reason: string): void
   const session = batch.worker;
   batch.emit('position.failed', { at, reason, ...defined({ session }) });
   const retry = retryOf(work);
-  const failures = cursor.failures + 1 + (retry ? cursor.reds : 0);
+  // A run step fails with its first red result, which is the failure.
+  const failures = cursor.failures + 1 + (retry && !isRunStep(work) ? cursor.reds : 0);
   const again = retry ? failures < retry.retry : work.on_fail === 'retry' && failures <= attemptsOf(work);
   if (again) {
     const { feedback, receipts } = cursor;

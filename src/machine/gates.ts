@@ -15,7 +15,16 @@ import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Checking, Cursor } from './state.ts';
-import { attemptsOf, rerunGates, retryOf, stepIndex, stepOf, workAt } from './steps.ts';
+import {
+  attemptsOf,
+  hasRunSteps,
+  isRunStep,
+  rerunGates,
+  retryOf,
+  stepIndex,
+  stepOf,
+  workAt,
+} from './steps.ts';
 import { expandAt } from './values.ts';
 
 const gateSeconds = 600;
@@ -35,8 +44,13 @@ export function gatesOn(definition: Definition, cursor: Position): RequestedGate
     from,
   });
   const last = index === definition.steps.length - 1 && step.type !== 'loop';
+  const work = workAt(definition, cursor);
+  const { run, timeout } = work;
   return [
-    ...(workAt(definition, cursor).gate ?? []).map((gate) => asked('gate', cursorKey(cursor), gate)),
+    ...(isRunStep(work) && run !== undefined
+      ? [asked('run', cursorKey(cursor), { run, ...defined({ timeout }) })]
+      : []),
+    ...(work.gate ?? []).map((gate) => asked('gate', cursorKey(cursor), gate)),
     ...(step.until ?? []).map((gate) => asked('until', step.id, gate)),
     ...(last ? rerunGates(definition, index) : []).map(({ gate, from }) => asked('rerun', from, gate)),
   ];
@@ -74,8 +88,26 @@ export function interrupt(
   if (!cursor.checking) return false;
   const dead = command.runnerAlive === false;
   if (!dead && batch.now <= cursor.checking.deadline) return false;
-  batch.emit('gates.interrupted', { id: cursor.checking.id, why: dead ? 'runner' : 'deadline' });
+  const { id, runner } = cursor.checking;
+  batch.emit('gates.interrupted', { id, why: dead ? 'runner' : 'deadline' });
+  const work = workAt(batch.definition, cursor);
+  if (isRunStep(work) && runner && !work.idempotent)
+    batch.emit('position.blocked', { at: batch.at(cursor), reason: mayHaveRun(work.run ?? '') });
   return true;
+}
+
+const mayHaveRun = (command: string): string =>
+  `'${command.slice(0, 200)}' was interrupted and may have run: look at what it did`;
+
+/** The engine runs what needs no agent. A started command that was interrupted is started again only if it may be. */
+export function startRunSteps(batch: Batch): void {
+  if (!hasRunSteps(batch.definition)) return;
+  if (batch.state.run === undefined || batch.settled().status !== 'running') return;
+  for (const cursor of Object.values(batch.state.cursors)) {
+    const { checking, waiting, preparing } = cursor;
+    if (checking || waiting || preparing || !isRunStep(workAt(batch.definition, cursor))) continue;
+    requestGates(batch, cursor, gatesAt(batch, cursor), '');
+  }
 }
 
 /** The first runner that reports runs the gates. */
@@ -102,7 +134,10 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   const receipts = checking.gates.map((requested, index) => receiptFor(requested, index, command.receipts));
   const leaving =
     stepOf(batch.definition, cursor.step).type !== 'ralph' || endsRalph(batch, cursor, receipts);
-  const counts = ({ role }: Receipt): boolean => role === 'gate' || (role === 'rerun' && leaving);
+  const counts = ({ role }: Receipt): boolean =>
+    role === 'gate' || role === 'run' || (role === 'rerun' && leaving);
+  const isRun = isRunStep(workAt(batch.definition, cursor));
+  const output = command.output ?? checking.output;
   const pass = (unstable ?? []).length === 0 && receipts.every((receipt) => receipt.pass || !counts(receipt));
   batch.emit('gates.finished', { id, pass, receipts, ...defined({ tree, unstable }) });
   const after = own(batch.state.cursors, cursorKey(cursor)) ?? cursor;
@@ -114,17 +149,24 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
     const reason = undecided.tail ?? `the condition "${undecided.what}" cannot be decided`;
     batch.emit('position.blocked', { at: batch.at(after), reason: reason.slice(0, maxReason) });
   } else if (checking.onPass) {
-    if (pass && checking.onPass === 'advance')
-      accept(batch, after, checking.output, evidence, checking.session);
+    if (pass && checking.onPass === 'advance') accept(batch, after, output, evidence, checking.session);
   } else if (pass && checking.approval) {
     const { by, feedback } = checking.approval;
     batch.emit('review.decided', { at: batch.at(after), verdict: 'approve', by, ...defined({ feedback }) });
     complete(batch, after, checking.output, evidence, by);
-  } else if (pass) accept(batch, after, checking.output, evidence, checking.session);
+  } else if (pass) accept(batch, after, output, evidence, checking.session);
+  else if (isRun) failPosition(batch, after, redReason(receipts, counts));
   else if (isExhausted(workAt(batch.definition, cursor), after)) {
     failPosition(batch, after, `its gates failed ${after.reds} times`);
   }
   return undefined;
+}
+
+function redReason(receipts: readonly Receipt[], counts: (receipt: Receipt) => boolean): string {
+  const red = receipts.find((receipt) => !receipt.pass && counts(receipt));
+  const { what = '', exit, role } = red ?? {};
+  const how = exit === undefined ? 'failed' : `exited with ${exit}`;
+  return `${role === 'run' ? '' : 'its gate '}'${what.slice(0, 200)}' ${how}`;
 }
 
 /** The gates were red as often as the position allows. */
@@ -151,7 +193,9 @@ export function accept(
 ): void {
   const step = stepOf(batch.definition, cursor.step);
   const last =
-    step.type === 'action' || (step.type === 'ralph' && endsRalph(batch, cursor, evidence.receipts));
+    step.type === 'action' ||
+    step.type === 'run' ||
+    (step.type === 'ralph' && endsRalph(batch, cursor, evidence.receipts));
   const exhausted = last && step.until && !untilHolds(evidence.receipts) ? step.on_exhausted : undefined;
   const at = batch.at(cursor);
   if (exhausted === 'fail') return failExhausted(batch, cursor, session);

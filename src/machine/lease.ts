@@ -3,7 +3,7 @@ import { type Batch, defined } from './batch.ts';
 import { reenterPosition } from './flow.ts';
 import { byAgent } from './locate.ts';
 import type { Cursor } from './state.ts';
-import { retryOf, workAt } from './steps.ts';
+import { commandIn, retryOf, workAt } from './steps.ts';
 
 const leaseMs = 30 * 60_000;
 
@@ -14,8 +14,12 @@ export const createLease = ({ now }: Batch, holder: string, epoch: number): Leas
 });
 
 /** Whether another session may take the task over. A position that waits for a person never expires. */
-export const isExpired = ({ lease, waiting }: Cursor, now: number): boolean =>
-  lease !== undefined && lease.expires <= now && waiting === undefined;
+export const isExpired = ({ lease, waiting, ...cursor }: Cursor, now: number): boolean =>
+  lease !== undefined &&
+  lease.expires <= now &&
+  waiting === undefined &&
+  // A command of the engine needs no holder.
+  commandIn(cursor) === undefined;
 
 /** Extends the lease. Nothing is written while more than half of it is left. */
 export function renewLease(batch: Batch, cursor: Cursor): undefined {

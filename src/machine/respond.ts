@@ -8,6 +8,7 @@ import type { Prepare } from './prepare.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, State } from './state.ts';
 import { instructionsFor, type Status, statusOf } from './status.ts';
+import { isRunStep, workAt } from './steps.ts';
 
 export type Reply = (Status & { replayed?: true }) | (Refusal & { instructions?: string });
 
@@ -75,7 +76,8 @@ export function respond(
   const reply: Reply = statusOf(definition, after, { cursor, values, session: command.session });
   if (replayed) reply.replayed = true;
   const effects = effectsOf(state, events, after);
-  if (command.type === 'advance' || command.type === 'check' || command.type === 'review')
+  const waitsForRun = cursor !== undefined && isRunStep(workAt(definition, cursor));
+  if (command.type === 'advance' || command.type === 'check' || command.type === 'review' || waitsForRun)
     effects.push(...unstarted(cursor, effects, after));
   return { events, state: after, reply, effects };
 }

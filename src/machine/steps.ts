@@ -1,7 +1,7 @@
 import type { ContextAction, Definition, Gate, Step, SubStep, Task } from '../schema/index.ts';
 import type { Position } from './handle.ts';
 import { own } from './own-property.ts';
-import type { State, TaskList } from './state.ts';
+import type { Cursor, State, TaskList } from './state.ts';
 
 export function stepIndex(definition: Definition, id: string): number {
   return definition.steps.findIndex((step) => step.id === id);
@@ -13,6 +13,16 @@ export function stepOf(definition: Definition, id: string): Step {
   if (!step) throw new RangeError(`the pinned workflow has no step '${id}'`);
   return step;
 }
+
+/** A command of the engine, without an agent. */
+export const isRunStep = ({ type }: Step | SubStep): boolean => type === 'run';
+
+export const hasRunSteps = ({ steps, loops = {} }: Definition): boolean =>
+  [...steps, ...Object.values(loops).flat()].some(isRunStep);
+
+/** The command of a run step that the engine runs at this position now. */
+export const commandIn = ({ checking }: Pick<Cursor, 'checking'>): string | undefined =>
+  checking?.gates.find(({ role }) => role === 'run')?.gate.run;
 
 export const attemptsOf = (step: Step | SubStep): number => step.attempts ?? 5;
 
@@ -53,7 +63,7 @@ export function contextAt(
   position: Position,
   claimed = false,
 ): ContextAction | undefined {
-  if (awaitsTasks(definition, position)) return undefined;
+  if (awaitsTasks(definition, position) || isRunStep(workAt(definition, position))) return undefined;
   const step = stepOf(definition, position.step);
   // Where several agents work, each one arrives with its first sub-step.
   const arrival = claimed || parallelOf(step) === 1 ? state.arrival : undefined;

@@ -89,6 +89,10 @@ export function agentReview({ at }: { at?: string }, agent: string, run: string 
   };
 }
 
+/** Of an action that waits for gates or for a command of the engine. */
+export const runningText = ({ command }: { command?: string }): string =>
+  command === undefined ? 'The gates are running.' : `Stepfast is running: ${command}`;
+
 export const waitCommands = {
   gates: ['status --wait'],
   preparation: ['status'],

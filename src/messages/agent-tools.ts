@@ -68,6 +68,8 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
   const { at } = action;
   switch (action.for) {
     case 'gates':
+      if (action.command !== undefined)
+        return `Stepfast is running '${action.command}', which needs no agent: call workflow_status with at ${at} in a moment, or end your turn.`;
       return `${gatesElsewhere ? 'The gates are waiting for a checkout that can run them' : 'The gates are running'}: call workflow_status with at ${at} in a moment.`;
     case 'preparation':
       return `Stepfast is finding out whether there is work here: call workflow_status with at ${at} in a moment.`;

@@ -7,6 +7,7 @@ import {
   decisionFor,
   decisionNoun,
   type NextCommands,
+  runningText,
   waitCommands,
 } from './agent-shell.ts';
 import { budgetNotice } from './budget.ts';
@@ -51,8 +52,7 @@ export function nextForPerson(
         : { say, commands: [] };
     }
     case 'wait':
-      if (action.for === 'gates')
-        return { say: 'The gates are running.', commands: decisionFor(action, run) };
+      if (action.for === 'gates') return { say: runningText(action), commands: decisionFor(action, run) };
       if (action.for === 'review' && action.by !== 'person') return agentReview({}, action.by.agent, run);
       return { say: `Waits for your ${decisionNoun(action)}.`, commands: decisionFor(action, run) };
     case 'claim':

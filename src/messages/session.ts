@@ -95,8 +95,21 @@ export const stopRedText = ({
   ].join('\n');
 
 /** To the agent: the checks passed at the end of the turn, and the next step begins. */
-export const handedOverText = ({ instructions, next }: { instructions: string; next: string }): string =>
-  `Stepfast: the checks passed, and this step is done. The next step:\n\n${instructions}\n\n${next}`;
+export const handedOverText = ({
+  instructions,
+  next,
+  command,
+}: {
+  instructions: string;
+  next: string;
+  /** That has run meanwhile. */
+  command?: string | undefined;
+}): string =>
+  `Stepfast: ${command === undefined ? 'the checks passed, and this step is done' : `'${command}' has run`}. The next step:\n\n${instructions}\n\n${next}`;
+
+/** To the person: the engine works, and the session is woken. */
+export const commandLeftText = (command: string): string =>
+  `Stepfast is running: ${command}. This session continues by itself when a step for the agent follows.`;
 
 export const freshContextText = (next: string): string =>
   `Stepfast: the checks passed, and this step is done. ${next}`;

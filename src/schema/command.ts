@@ -140,6 +140,8 @@ const commandSchema = z.discriminatedUnion('type', [
     id: word,
     receipts: z.array(gateResult).max(20_000),
     unstable: z.array(path).max(10_000).optional(),
+    /** Of a run step. */
+    output: text.optional(),
     runner: runner.optional(),
   }),
   command('review', {

@@ -50,6 +50,22 @@ const retry = z
 const then = <T extends string>(...words: [T, ...T[]]) =>
   z.enum(words).describe('What follows the last of them; wait by default.').exactOptional();
 
+const timeout = z.int().min(1).max(86_400);
+const command = {
+  run: line
+    .describe('A shell command that the engine runs; its standard output is the output of this step.')
+    .exactOptional(),
+  timeout: timeout.describe('Seconds until the command is stopped; 600 by default.').exactOptional(),
+  output: z
+    .enum(['json'])
+    .describe('json: the output must be JSON; conditions and later tasks read its parts.')
+    .exactOptional(),
+  idempotent: z
+    .boolean()
+    .describe('The command may be started again if it was interrupted; false by default: the run waits.')
+    .exactOptional(),
+};
+
 const when = line.describe('A CEL expression; where it does not hold, this is skipped.');
 
 const after = id.describe('With `extends`: puts a new step after this one instead of at the end.');
@@ -72,7 +88,7 @@ const gate = z
       .describe('What the receipt of `run` covers; the whole tree by default.')
       .exactOptional(),
     writes: z.array(line).min(1).max(100).describe('Files that `run` may write.').exactOptional(),
-    timeout: z.int().min(1).max(86_400).describe('Seconds until `run` is stopped.').exactOptional(),
+    timeout: timeout.describe('Seconds until `run` is stopped.').exactOptional(),
     rerun: z.boolean().describe('Runs once more when the run completes.').exactOptional(),
   })
   .describe('One check: exactly one of run, exists, condition, read.');
@@ -106,9 +122,12 @@ const step = z.strictObject({
   id: id.describe('The name of the step, unique in the workflow.'),
   title: title.exactOptional(),
   type: z
-    .enum(['action', 'loop', 'ralph'])
-    .describe('action: done once; loop: its sub-steps for each task; ralph: the same instructions n times.'),
+    .enum(['action', 'loop', 'ralph', 'run'])
+    .describe(
+      'action: done once; loop: its sub-steps for each task; ralph: the same instructions n times; run: a command of the engine.',
+    ),
   when: when.exactOptional(),
+  ...command,
   agent: agentOf.exactOptional(),
   instructions: text.describe('What the agent is told to do; may hold placeholders.').exactOptional(),
   context: context.exactOptional(),
@@ -141,9 +160,16 @@ const authoredStep = step.extend({ after: after.exactOptional() }).describe('A m
 const subStep = z.strictObject({
   id: id.describe('The name of the sub-step, unique in its loop.'),
   title: title.exactOptional(),
+  type: z
+    .enum(['action', 'run'])
+    .describe('action (default): work of an agent; run: a command of the engine.')
+    .exactOptional(),
   when: when.exactOptional(),
+  ...command,
   agent: agentOf.exactOptional(),
-  instructions: text.describe('What the agent is told to do for one task; may hold placeholders.'),
+  instructions: text
+    .describe('What the agent is told to do for one task; may hold placeholders.')
+    .exactOptional(),
   context: context.exactOptional(),
   artefacts: artefacts.exactOptional(),
   read_only: readOnly.exactOptional(),

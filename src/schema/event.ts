@@ -44,7 +44,7 @@ const longText = z.strictObject({
 const text = z.union([words, longText]);
 const scalar = z.union([words, z.number().min(-1e300).max(1e300), z.boolean()]);
 
-const role = z.enum(['gate', 'until', 'rerun']);
+const role = z.enum(['gate', 'until', 'rerun', 'run']);
 const receipt = gateResult.extend({
   exit: z.int().min(-1e15).max(1e15).exactOptional(),
   role,
@@ -62,7 +62,7 @@ const requestedGate = z.strictObject({
     timeout: z.int().min(1).max(86_400).exactOptional(),
     rerun: z.boolean().exactOptional(),
   }),
-  /** `until` decides whether a ralph step ends; `rerun` counts only if the run would complete. */
+  /** `until` decides whether a ralph step ends; `rerun` counts only if the run would complete; `run` is the step itself. */
   role,
   /** The step it was written on. */
   from: word,

@@ -59,6 +59,15 @@ const step = (index: number): fc.Arbitrary<{ step: Step; loop?: SubStep[] }> => 
   const action = fc
     .record(work)
     .map((parts) => ({ step: defined<Step>({ id, type: 'action', instructions: 'Act', ...parts }) }));
+  const run = fc
+    .record({
+      when,
+      gate: maybe(gates),
+      on_fail: work.on_fail,
+      attempts: work.attempts,
+      idempotent: maybe(fc.constant(true)),
+    })
+    .map((parts) => ({ step: defined<Step>({ id, type: 'run', run: 'make all', ...parts }) }));
   const ralph = fc
     .record({
       ...work,
@@ -83,7 +92,7 @@ const step = (index: number): fc.Arbitrary<{ step: Step; loop?: SubStep[] }> => 
         .chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => subStep(i)))),
     })
     .map(({ parts, loop }) => ({ step: defined<Step>({ id, type: 'loop', loop: id, ...parts }), loop }));
-  return fc.oneof(action, ralph, { weight: 2, arbitrary: loop });
+  return fc.oneof(action, ralph, run, { weight: 2, arbitrary: loop });
 };
 
 /** A valid, resolved workflow of one to five steps. */

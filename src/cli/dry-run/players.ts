@@ -4,6 +4,7 @@ import {
   allUsedUp,
   type Command,
   type Cursor,
+  commandIn,
   type Definition,
   ended,
   formatHandle,
@@ -13,6 +14,7 @@ import {
   type State,
   type Step,
   usedUp,
+  workAt,
 } from '../../machine/index.ts';
 import { conditionHolds } from '../../workspace/index.ts';
 import { usageError } from '../exit.ts';
@@ -206,7 +208,11 @@ function gatesFinished(
     const { pass, why, undecided } = conditionHolds(gate.condition, context);
     return { gate: index, pass, ...(undecided && { undecided }), ...(why !== undefined && { tail: why }) };
   });
-  return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id: cursor.checking?.id ?? '', receipts };
+  const id = cursor.checking?.id ?? '';
+  const command = { now, actor: { kind: 'engine' }, type: 'gatesFinished', id, receipts } as const;
+  if (commandIn(cursor) === undefined) return command;
+  const isJson = workAt(definition, cursor).output === 'json';
+  return { ...command, output: isJson ? '{}' : `${cursor.path} is done` };
 }
 
 const textOf = ({ run, exists, condition, read }: Gate): string =>

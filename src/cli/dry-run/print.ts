@@ -196,7 +196,7 @@ function untilIn(receipts: readonly Receipt[]): string {
 }
 
 function gateLine(receipt: Receipt, { ok, bad }: Symbols): Span[] {
-  const role = receipt.role === 'gate' ? 'gate' : receipt.role === 'until' ? 'until' : 'again';
+  const role = { gate: 'gate', until: 'until', rerun: 'again', run: 'ran' }[receipt.role];
   return [
     '    ',
     [receipt.pass ? 'green' : 'red', `${receipt.pass ? ok : bad} ${role}`],

@@ -111,7 +111,7 @@ function cardOf(step: Step | SubStep): Card {
     id: printable(step.id),
     ...(step.title !== undefined && { title: printable(step.title) }),
     ...(step.agent !== undefined && { agent: printable(step.agent) }),
-    about: firstLine(step.instructions ?? ''),
+    about: step.run === undefined ? firstLine(step.instructions ?? '') : `$ ${printable(step.run.trim())}`,
     ...(step.when !== undefined && { when: printable(step.when.trim()) }),
     gates: (step.gate ?? []).map(checkOf),
     ...(failure !== undefined && { failure }),

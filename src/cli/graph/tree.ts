@@ -4,6 +4,7 @@ import { type Format, renderLine, type Span } from '../paint.ts';
 import type { Card, Check, Graph, Mark, Phase } from './model.ts';
 
 interface Symbols {
+  run: string;
   action: string;
   loop: string;
   ralph: string;
@@ -26,6 +27,7 @@ const unicode: Symbols = {
   action: '●',
   loop: '↻',
   ralph: '◎',
+  run: '▸',
   subStep: '○',
   line: '│',
   dashed: '┆',
@@ -45,6 +47,7 @@ const ascii: Symbols = {
   action: '*',
   loop: '@',
   ralph: '%',
+  run: '$',
   subStep: 'o',
   line: '|',
   dashed: ':',
@@ -60,7 +63,12 @@ const ascii: Symbols = {
   ellipsis: '...',
 };
 
-const colours: Record<Phase['type'], Format> = { action: 'blue', loop: 'magenta', ralph: 'yellow' };
+const colours: Record<Phase['type'], Format> = {
+  action: 'blue',
+  loop: 'magenta',
+  ralph: 'yellow',
+  run: 'green',
+};
 
 /** The workflow as a spine of steps, in the manner of `git log --graph`; ends with a newline. */
 export function drawTree(graph: Graph, output: Output, hasUnicode: boolean): string {
@@ -116,7 +124,7 @@ function loopLines(phase: Phase, last: boolean, symbols: Symbols): Span[][] {
 
 function kind(phase: Phase, symbols: Symbols): Span[] {
   const dot = ` ${symbols.dot} `;
-  if (phase.type === 'action') return [['dim', '  action']];
+  if (phase.type === 'action' || phase.type === 'run') return [['dim', `  ${phase.type}`]];
   if (phase.type === 'loop') {
     const tasks = phase.parallel > 1 ? `each task${dot}${symbols.times}${phase.parallel}` : 'each task';
     return [

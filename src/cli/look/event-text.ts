@@ -67,6 +67,8 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
     case 'task.dropped':
       return [['yellow', `${event.task} removed`], ` by ${event.by}`, ...note(event.reason)];
     case 'gates.requested': {
+      const command = event.gates.find(({ role }) => role === 'run')?.gate.run;
+      if (command !== undefined) return [`running ${command}`];
       const claim = openingOf(event.output);
       const said: Span[] = claim === '' ? [] : ['said ', ['dim', `"${claim}"`], '; '];
       return [...said, `running gates of ${path}`];

@@ -1,16 +1,21 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { commandsOf, excludedFrom } from '../../definition/index.ts';
-import { conditionContext, type Engine } from '../../engine/index.ts';
+import { conditionContext, type Engine, type Executed, outputsAt, readOutput } from '../../engine/index.ts';
 import { StepfastError } from '../../errors.ts';
 import { runGates } from '../../evidence/index.ts';
 import {
   type CommandOf,
   type Cursor,
   type Definition,
+  isRunStep,
   parseHandle,
   type Receipt,
   type RequestedGate,
   type State,
+  workAt,
 } from '../../machine/index.ts';
+import type { Loaded } from '../../store/index.ts';
 import type { Project } from '../project.ts';
 import { readState } from '../required-reading.ts';
 import type { Trust } from '../trust.ts';
@@ -42,15 +47,15 @@ export async function runRequested(
   { project, trust, env, host, cacheDirectory }: GateOptions,
   logs: string,
   { engine, clock, run, id }: GateRun,
-): Promise<void> {
+): Promise<Executed | undefined> {
   const engineCaller = () => ({ now: clock(), actor: { kind: 'engine' as const } });
   const runner = { pid: process.pid, host };
   const view = await engine.view(run);
   // Checked again, because any program may have started this process.
-  if (!view || !trust.has(view.definition)) return;
+  if (!view || !trust.has(view.definition)) return undefined;
   const cursor = Object.values(view.state.cursors).find((each) => each.checking?.id === id);
   const checking = cursor?.checking;
-  if (!cursor || !checking) return;
+  if (!cursor || !checking) return undefined;
   // Gates that change files run twice.
   const limitMs = 2 * (checking.deadline - clock());
   let deadline = 0;
@@ -61,15 +66,18 @@ export async function runRequested(
     const command = { ...engineCaller(), type: 'gatesStarted' as const, id, runner, deadline };
     return !('code' in (await engine.execute(run, command)).reply);
   };
-  if (!(await start())) return unmark();
+  if (!(await start())) {
+    unmark();
+    return undefined;
+  }
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   /** While the server is away, retries until the deadline. */
-  const report = async (result: Finished): Promise<void> => {
+  const report = async (result: Finished): Promise<Executed> => {
     const command = { ...engineCaller(), type: 'gatesFinished' as const, id, runner, ...result };
     for (;;) {
       try {
-        return void (await engine.execute(run, command));
+        return await engine.execute(run, command);
       } catch (error) {
         if (!isAway(error) || clock() > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, awayMs));
@@ -102,11 +110,14 @@ export async function runRequested(
       checking.gates.flatMap(({ gate }) => gate.condition ?? []),
       cursor,
     );
-    const { receipts, tree, unstable } = await runGates({
+    const work = workAt(view.definition, cursor);
+    const outputs = isRunStep(work) ? await writeOutputs(engine, view, logs) : {};
+    const { receipts, tree, unstable, output } = await runGates({
       gates: checking.gates,
       worktree: project.worktree,
       root: project.root,
-      env: { ...inherited(env), ...variables(view.state, cursor) },
+      env: { ...inherited(env), ...variables(view.state, cursor), ...outputs },
+      output: work.output,
       logDirectory: logs,
       cacheDirectory,
       exclude: excludedFrom(view.definition),
@@ -119,6 +130,7 @@ export async function runRequested(
     if (stop.signal.aborted) return undefined;
     return {
       receipts,
+      ...(output === undefined ? {} : { output }),
       ...(tree === undefined ? {} : { tree }),
       ...(unstable === undefined ? {} : { unstable }),
     };
@@ -127,12 +139,12 @@ export async function runRequested(
   try {
     endTurn = await turn();
     const result = stop.signal.aborted ? undefined : await results();
-    if (result) await report(result);
+    return result ? await report(result) : undefined;
   } catch (error) {
-    if (isAway(error)) return;
+    if (isAway(error)) return undefined;
     // The caller waits for a result, so report the failure.
     const tail = `could not be run: ${error instanceof Error ? error.message : String(error)}`;
-    await report({ receipts: [{ gate: 0, pass: false, tail: tail.slice(0, 4000) }] });
+    return await report({ receipts: [{ gate: 0, pass: false, tail: tail.slice(0, 4000) }] });
   } finally {
     endTurn();
   }
@@ -167,10 +179,21 @@ function variables(state: State, cursor: Cursor): Record<string, string> {
   };
 }
 
+/** The outputs so far, for the command of a run step. */
+async function writeOutputs(engine: Engine, view: Loaded, logs: string): Promise<Record<string, string>> {
+  const outputs: [string, unknown][] = [];
+  for (const [key, text] of outputsAt(view.state))
+    outputs.push([key, readOutput(view.definition, key, await engine.text(view.run, text))]);
+  mkdirSync(logs, { recursive: true });
+  const file = join(logs, 'outputs.json');
+  writeFileSync(file, JSON.stringify(Object.fromEntries(outputs)), { mode: 0o600 });
+  return { STEPFAST_OUTPUTS: file };
+}
+
 /** Passed gates that can be reused for the same command and tree; never those of another task. */
 function passedBefore({ outputs }: State, cursor: Cursor): Receipt[] {
   const place = (path: string): string => (path.split('/').length > 2 ? path.split('/', 2).join('/') : '');
   return Object.values(outputs)
     .filter(({ at }) => place(parseHandle(at)?.path ?? '') === place(cursor.path))
-    .flatMap(({ receipts }) => receipts.filter(({ pass }) => pass));
+    .flatMap(({ receipts }) => receipts.filter(({ pass, role }) => pass && role !== 'run'));
 }

@@ -72,7 +72,14 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     host,
     logsOf,
     worktreeOf,
-    run: (gates) => runRequested(options, logsOf(gates.run, gates.id), gates),
+    run: async (gates) => {
+      const executed = await runRequested(options, logsOf(gates.run, gates.id), gates);
+      const view = executed?.view ?? (executed && (await gates.engine.view(gates.run)));
+      // What passed may have opened a step that needs no agent.
+      for (const effect of view ? (executed?.effects ?? []) : [])
+        if (effect.type === 'runGates' && view)
+          ensureRunner(view, effect.id, { why: 'asked', shared: false, session: effect.session });
+    },
   };
 
   async function perform(

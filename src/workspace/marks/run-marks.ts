@@ -1,5 +1,5 @@
 import { gatesOf } from '../../definition/index.ts';
-import { type Definition, ended, type State } from '../../machine/index.ts';
+import { type Definition, ended, hasRunSteps, type State } from '../../machine/index.ts';
 import { isRunId, type Loaded } from '../../store/index.ts';
 import { createMarks, type Marks } from './marks.ts';
 
@@ -22,13 +22,8 @@ const always = [
 ];
 
 /** The marks of a run. Tool events are marked only if the workflow needs them. */
-export function marksFor({
-  agents = {},
-  steps,
-  loops = {},
-  required_reading = [],
-  stop,
-}: Definition): string[] {
+export function marksFor(definition: Definition): string[] {
+  const { agents = {}, steps, loops = {}, required_reading = [], stop } = definition;
   const work = [...steps, ...Object.values(loops).flat()];
   const forbids = Object.values(agents).some(({ tools, cannot = [] }) => tools || cannot.length > 0);
   const reads = required_reading.length > 0 || work.flatMap(gatesOf).some(({ read }) => read);
@@ -36,7 +31,7 @@ export function marksFor({
     ...always,
     ...(forbids ? ['before_tool'] : []),
     ...(reads ? ['after_tool-read'] : []),
-    ...(stop === 'check' ? ['stop_wake'] : []),
+    ...(stop === 'check' || hasRunSteps(definition) ? ['stop_wake'] : []),
   ];
 }
 

@@ -3,6 +3,7 @@ import { group, path, type Shape } from './shapes.ts';
 /** Icons on a 14 × 14 grid; `solid` icons are filled, the others are stroked. */
 const icons = {
   action: { solid: true, d: 'M4.6 2.9Q4.6 2 5.4 2.5L11 6.3Q11.9 7 11 7.7L5.4 11.5Q4.6 12 4.6 11.1Z' },
+  run: { solid: false, d: 'M2.6 3.4 6 7 2.6 10.6M7.4 10.8H11.6' },
   loop: { solid: false, d: 'M11.4 7.6A4.5 4.5 0 1 1 10.2 3.9L11.6 5.3M11.7 2.4V5.4H8.7' },
   ralph: { solid: false, d: 'M7 2.2A4.8 4.8 0 1 1 2.2 7M4.6 7A2.4 2.4 0 1 0 7 4.6' },
   /** An empty check box: a picture of a workflow says nothing about a result. */

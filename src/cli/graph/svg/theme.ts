@@ -10,6 +10,7 @@ const tones = {
   flow: ['#8c959f', '#6b7683'],
   action: ['#0969da', '#4493f8'],
   loop: ['#8250df', '#ab7df8'],
+  run: ['#2c6e63', '#56b6a5'],
   ralph: ['#9a6700', '#d9a02b'],
   gate: ['#475569', '#a3b1c6'],
   done: ['#1a7f37', '#3fb950'],

@@ -1,0 +1,55 @@
+import type { Definition, EventOf } from '../schema/index.ts';
+import { nothingSpent } from './budget-use.ts';
+import type { Draft } from './draft.ts';
+import { cursorKey, type Position, pathOf } from './handle.ts';
+import { put } from './own-property.ts';
+import type { Cursor } from './state.ts';
+import { awaitsTasks, isRunStep, loopIdOf, parallelOf, stepOf, workAt } from './steps.ts';
+
+export function enter(definition: Definition, draft: Draft, event: EventOf<'position.entered'>): void {
+  const { type: _, now, why, context, lease, preparing, ...position } = event;
+  const path = pathOf(position);
+  draft.edit('visits')[path] = position.visit;
+  const cursor: Cursor = { ...position, path, enteredAt: now, reds: 0, checks: 0, stops: 0 };
+  if (context) cursor.boundary = { action: context, state: 'pending' };
+  if (lease) {
+    cursor.lease = lease;
+    const loop = loopIdOf(stepOf(definition, position.step));
+    draft.editTask(loop, position.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
+  }
+  if (preparing) cursor.preparing = { kind: preparing, ...(why === 'claim' && { claimed: true as const }) };
+  draft.edit('cursors')[cursorKey(position)] = cursor;
+  if (!preparing) takeArrival(definition, draft, position);
+}
+
+/** In a parallel loop every agent takes the arrival action itself. */
+export function takeArrival(definition: Definition, { root }: Draft, position: Position): void {
+  if (awaitsTasks(definition, position) || parallelOf(stepOf(definition, position.step)) > 1) return;
+  if (isRunStep(workAt(definition, position))) return;
+  delete root.arrival;
+  delete root.arrivalForced;
+}
+
+export function arrive(
+  { root }: Draft,
+  { step, context, forced }: EventOf<'step.entered' | 'step.preparing'>,
+): void {
+  root.step = step;
+  root.cursors = {};
+  root.budget = nothingSpent;
+  delete root.blocked;
+  delete root.arrival;
+  delete root.arrivalForced;
+  if (context) root.arrival = context;
+  if (forced) root.arrivalForced = true;
+}
+
+export function skip(
+  { root }: Draft,
+  key: string,
+  { now, values }: EventOf<'step.skipped' | 'position.skipped'>,
+): void {
+  const skipped = { ...root.skipped };
+  put(skipped, key, { now, values });
+  root.skipped = skipped;
+}
