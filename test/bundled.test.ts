@@ -142,7 +142,7 @@ test('every key of the format is used by a bundled workflow', () => {
   // For files that come from elsewhere, for other tools, or limits that only a user knows; `after` and `title` are shown on a step.
   const elsewhere = [
     ...['Workflow id', 'Workflow phases', 'Workflow state_mirror', 'Workflow budget', 'Budget cost'],
-    ...['Sub-step after', 'Sub-step title', 'Step when', 'Sub-step when'],
+    ...['Sub-step after', 'Sub-step title', 'Step when', 'Sub-step when', 'Gate expect', 'Gate contains'],
     ...['run', 'timeout', 'output', 'idempotent'].flatMap((key) => [`Step ${key}`, `Sub-step ${key}`]),
     'Sub-step type',
   ];

@@ -231,6 +231,20 @@ test('A12: a script says which gates are red, in either word, and what it cannot
   expect((await here.run(['dry-run', 'gated.yaml', '--script', 'odd.yaml'])).code).toBe(2);
 });
 
+test('[L/expect] a script names a gate by its command, whatever is expected of it', async () => {
+  using here = createTestFolder({
+    'tdd.yaml':
+      'name: tdd\nsteps: [{ id: do, type: action, instructions: Do, gate: [{ run: npm test, expect: fail }, { exists: A.md }] }]\n',
+    'red.yaml': ['npm test', 'npm test (expected to fail)', 'fail', 'pass']
+      .map((result) => `- advance: x\n- gates: ${result}\n`)
+      .join(''),
+  });
+  const { code, stdout } = await here.run(['dry-run', 'tdd.yaml', '--script', 'red.yaml']);
+  expect(code).toBe(0);
+  expect(stdout.match(/✗ gate npm test \(expected to fail\)/g)).toHaveLength(3);
+  expect(stdout.match(/✗ gate A\.md/g)).toHaveLength(1);
+});
+
 test('A12: a script notes an artifact', async () => {
   using here = createTestFolder({
     'decided.yaml': conditions('state.artifacts.spec_path == "docs/spec.md"'),

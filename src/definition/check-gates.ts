@@ -19,7 +19,8 @@ import {
 } from './yaml-tree.ts';
 
 const kinds = ['run', 'exists', 'condition', 'read'];
-const details = ['paths', 'writes', 'timeout', 'rerun'];
+const ofRun = ['expect', 'contains', 'paths', 'writes', 'timeout'];
+const details = [...ofRun, 'rerun'];
 
 /** Gates, `until` and the conditions of critical artifacts. */
 export function checkGates(checked: Checked): void {
@@ -86,8 +87,17 @@ function checkGate(gate: MapNode, report: Report): void {
       found.length === 0 ? 'Write for instance run: npm test' : 'Write one gate for each.',
     );
   }
+  if (gate.entries.has('expect') && isTrue(child(gate, 'rerun'))) {
+    report(
+      'error',
+      'rerun_of_failure',
+      keyLocation(gate, 'rerun'),
+      "'rerun' cannot go with 'expect': a run does not complete while a command is expected to fail",
+      "Remove 'rerun', or write the command without 'expect' on a later step.",
+    );
+  }
   if (gate.entries.has('run')) return;
-  for (const key of ['paths', 'writes', 'timeout']) {
+  for (const key of ofRun) {
     if (gate.entries.has(key))
       report(
         'error',

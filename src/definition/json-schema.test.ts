@@ -40,6 +40,18 @@ test('A13: the schema takes what validate takes', () => {
   expect(fitting.filter((text) => !validate(parse(text)))).toEqual([]);
 });
 
+test('[L/expect] [L/contains] the schema takes both only with run, and no rerun of a failure', () => {
+  const withGate = (gate: string) =>
+    `name: x\nsteps: [{ id: a, type: action, instructions: Do, gate: [{ ${gate} }] }]\n`;
+  const taken = ['run: x, expect: fail', 'run: x, contains: y', 'run: x, expect: fail, rerun: false'];
+  const refused = [
+    ...['exists: x, expect: fail', 'exists: x, contains: y', 'run: x, expect: pass'],
+    ...['run: x, contains: ""', 'run: x, expect: fail, rerun: true'],
+  ];
+  expect(taken.filter((gate) => !validate(parse(withGate(gate))))).toEqual([]);
+  expect(refused.filter((gate) => validate(parse(withGate(gate))))).toEqual([]);
+});
+
 test.each(['todo_path', 'state_mirror'])(
   '%s is a path below the root, for the schema as for validate',
   (key) => {

@@ -66,10 +66,14 @@ const oneCount = {
   then: { properties: { attempts: false } },
 };
 
+const ofRun = ['expect', 'contains', 'paths', 'writes', 'timeout'];
+
 function refineGate(gate: JsonSchema | undefined): void {
   add(gate, {
     oneOf: exactlyOne(['run', 'exists', 'condition', 'read']),
-    dependencies: { paths: ['run'], writes: ['run'], timeout: ['run'] },
+    dependencies: Object.fromEntries(ofRun.map((key) => [key, ['run']])),
+    if: { required: ['expect'] },
+    then: { properties: { rerun: { const: false } } },
   });
   add(at(gate, 'exists'), { pattern: inside });
   add(at(gate, 'read')?.items, { pattern: `^(?!@)${inside.slice(1)}` });

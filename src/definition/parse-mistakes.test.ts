@@ -101,6 +101,13 @@ steps:
       'belong to no task',
     ],
     ['only_with_run', gate('exists: x, timeout: 3'), undefined],
+    ['only_with_run', gate('exists: x, expect: fail'), "Remove 'expect'"],
+    ['only_with_run', gate('condition: "true", contains: x'), "Remove 'contains'"],
+    ['wrong_value', gate('run: x, expect: fial'), "Did you mean 'fail'?"],
+    ['wrong_value', gate('run: x, expect: pass'), 'Write fail.'],
+    ['out_of_range', gate('run: x, contains: ""'), undefined],
+    ['out_of_range', gate(`run: x, contains: ${'x'.repeat(1001)}`), undefined],
+    ['rerun_of_failure', gate('run: x, expect: fail, rerun: true'), "without 'expect'"],
     [
       'rerun_after_loop',
       `${head}loops: { l: [{ id: s, instructions: Do, gate: [{ run: x, rerun: true }] }] }\nsteps: [{ id: l, type: loop }]`,

@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { StepfastError } from '../errors.ts';
 import { createOutputLog } from './output-log.ts';
 import { hasGroups, terminateGroup } from './process-group.ts';
+import { createTextSearch } from './text-search.ts';
 
 export interface CommandResult {
   /** null if a signal ended it. */
@@ -25,6 +26,8 @@ export interface CommandResult {
   bytes: number;
   /** The standard output, where it was asked for; one byte too long if it exceeds the limit. */
   stdout?: Buffer;
+  /** Whether the whole output contains the text that was asked for. */
+  contains: boolean;
 }
 
 /** How long to wait for output of processes that the command left behind. */
@@ -41,12 +44,19 @@ export async function runCommand(request: {
   timeoutMs: number;
   /** The output file, overwritten. */
   log: string;
+  /** A text to look for in the output. */
+  contains?: string | undefined;
   signal?: AbortSignal | undefined;
   /** Keeps so many bytes of the standard output, apart from the error output. */
   stdoutBytes?: number | undefined;
 }): Promise<CommandResult> {
   const { timeoutMs, signal, stdoutBytes } = request;
   const log = createOutputLog(request.log);
+  const search = createTextSearch(request.contains ?? '');
+  const write = (chunk: Buffer): void => {
+    log.write(chunk);
+    search.write(chunk);
+  };
   const started = performance.now();
   let timedOut = false;
   let ending: Promise<void> | undefined;
@@ -60,7 +70,7 @@ export async function runCommand(request: {
   const drained = Promise.all(
     outputs.map((output, index) =>
       drain(output, (chunk) => {
-        log.write(chunk);
+        write(chunk);
         if (index === 0) stdout?.keep(chunk);
       }),
     ),
@@ -81,8 +91,9 @@ export async function runCommand(request: {
     pause.abort();
     await end();
     const aborted = signal?.aborted ?? false;
+    const contains = search.finish();
     const kept = stdout && { stdout: stdout.kept() };
-    return { exit, signal: killer ?? undefined, timedOut, aborted, ms, ...log.finish(), ...kept };
+    return { exit, signal: killer ?? undefined, timedOut, aborted, ms, ...log.finish(), contains, ...kept };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);

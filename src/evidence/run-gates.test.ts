@@ -196,7 +196,7 @@ describe('reused passes', () => {
     const gate = { run: noted('test') };
     const first = await run(root, [gate]);
     const passed = first.receipts.map(({ tree }) => ({
-      what: gate.run,
+      run: gate.run,
       ...(tree === undefined ? {} : { tree }),
     }));
     const again = await run(root, [gate, { run: noted('other') }], { passed });
@@ -212,7 +212,7 @@ describe('reused passes', () => {
     const root = worktree();
     const gate = { run: noted('test'), paths: ['src'] };
     const [receipt] = (await run(root, [gate])).receipts;
-    const passed = [{ what: gate.run, tree: receipt?.tree ?? '' }];
+    const passed = [{ run: gate.run, tree: receipt?.tree ?? '' }];
     writeFileSync(join(root, 'README'), 'changed');
     const second = await run(root, [gate], { passed });
     expect(second.receipts[0]).toMatchObject({ reused: true, tree: receipt?.tree });
@@ -223,7 +223,7 @@ describe('reused passes', () => {
 
   test('[P3/16] nothing is reused without a tree', async () => {
     const root = worktree();
-    const options = { treeBoundMs: -1, passed: [{ what: noted('test') }, { what: noted('test'), tree: '' }] };
+    const options = { treeBoundMs: -1, passed: [{ run: noted('test') }, { run: noted('test'), tree: '' }] };
     const { receipts, tree } = await run(root, [{ run: noted('test') }], options);
     expect(receipts[0]).toMatchObject({ pass: true });
     expect(receipts[0]).not.toHaveProperty('reused');

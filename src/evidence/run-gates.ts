@@ -1,6 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Gate, type GateResult, type RequestedGate, receiptValidity } from '../machine/index.ts';
+import {
+  type Gate,
+  type GateResult,
+  gateText,
+  quotedText,
+  type RequestedGate,
+  receiptValidity,
+} from '../machine/index.ts';
 import { checkExists, checkRead, type FileCheck, type ReadState } from './check-files.ts';
 import { commandEnvironment, type Environment } from './environment.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
@@ -19,8 +26,8 @@ export interface GatesRequest {
   exclude?: readonly string[];
   condition: (expression: string) => FileCheck | Promise<FileCheck>;
   isRead: (path: string) => ReadState | Promise<ReadState>;
-  /** Earlier passes that can be reused for the same command on the same tree. */
-  passed?: readonly { what: string; tree?: string }[];
+  /** Earlier passes that can be reused for the same check on the same tree. */
+  passed?: readonly GatePass[];
   /** Whether a red list also runs once more if files changed meanwhile: the agent may have gone on working. */
   redAgain?: boolean;
   signal?: AbortSignal;
@@ -28,6 +35,12 @@ export interface GatesRequest {
   cacheDirectory?: string;
   /** Of a run step: what its output must be. */
   output?: 'json' | undefined;
+}
+
+/** What was run and what was expected of it: a command that failed as expected has not passed, and the reverse. */
+export interface GatePass extends Pick<Gate, 'expect' | 'contains'> {
+  run: string;
+  tree?: string;
 }
 
 export interface GatesOutcome {
@@ -53,7 +66,7 @@ export async function runGates(request: GatesRequest): Promise<GatesOutcome> {
   await mkdir(request.logDirectory, { recursive: true });
   const [first, ...rest] = request.gates;
   if (first?.role !== 'run' || first.gate.run === undefined) return checkGates(request);
-  const { output, ...step } = await runStep(request, first.gate.run, first.gate.timeout);
+  const { output, ...step } = await runStep(request, { ...first.gate, run: first.gate.run });
   if (!step.pass || rest.length === 0) {
     const skipped = rest.map((_, index) => notRun(index + 1, first.gate.run ?? ''));
     return { receipts: [{ gate: 0, ...step }, ...skipped], ...(output === undefined ? {} : { output }) };
@@ -79,10 +92,9 @@ const maxOutputBytes = 256 * 1024;
 /** The command of a run step, and what it printed. */
 async function runStep(
   request: GatesRequest,
-  command: string,
-  seconds = defaultSeconds,
+  gate: Gate & { run: string },
 ): Promise<Omit<GateResult, 'gate'> & { output?: string }> {
-  const { stdout, ...result } = await checkCommand(request, command, seconds, 0, maxOutputBytes);
+  const { stdout, ...result } = await checkCommand(request, gate, 0, maxOutputBytes);
   if (!result.pass || !stdout) return result;
   const text = stdout.toString('utf8').trimEnd();
   const problem = problemOf(stdout, text, request.output);
@@ -163,24 +175,29 @@ async function runList(
       receipts.push({ gate: index, pass: false, tail: `not run: ${red.what} failed` });
       continue;
     }
-    const reused = gate.run !== undefined && tree !== undefined && mayReuse(request, gate.run, tree);
+    const reused = gate.run !== undefined && tree !== undefined && mayReuse(request, gate, tree);
     const result = reused ? { pass: true, reused } : await check(request, gate, index);
     ranCommand ||= gate.run !== undefined && !reused;
     receipts.push({ gate: index, ...result });
-    if (gate.run !== undefined && !result.pass && role !== 'until') red = { what: gate.run, role };
+    if (gate.run !== undefined && !result.pass && role !== 'until') red = { what: gateText(gate), role };
   }
   const after = ranCommand ? await readTrees(watch, covers) : before;
   return { receipts: receipts.map((receipt) => withTree(receipt, before, after)), before, after };
 }
 
-const mayReuse = ({ passed = [] }: GatesRequest, command: string, tree: string): boolean =>
-  passed.some((receipt) => receipt.what === command && receiptValidity(receipt.tree, tree) === 'valid');
+const mayReuse = ({ passed = [] }: GatesRequest, gate: Gate, tree: string): boolean =>
+  passed.some((pass) => isSameCheck(pass, gate) && receiptValidity(pass.tree, tree) === 'valid');
+
+const isSameCheck = (one: GatePass, other: Gate): boolean =>
+  one.run === other.run && one.expect === other.expect && one.contains === other.contains;
 
 /** Passes of gates whose own `paths` did not change. */
-const passesOf = ({ gates }: GatesRequest, { receipts }: ListRun): { what: string; tree?: string }[] =>
-  receipts.flatMap(({ gate, pass, tree }) =>
-    pass && tree !== undefined ? [{ what: gates[gate]?.gate.run ?? '', tree }] : [],
-  );
+const passesOf = ({ gates }: GatesRequest, { receipts }: ListRun): GatePass[] =>
+  receipts.flatMap(({ gate, pass, tree }) => passOf(pass ? gates[gate]?.gate : undefined, tree));
+
+/** The pass of a command, if its gate passed on a tree that is known. */
+export const passOf = (gate: Gate | undefined, tree: string | undefined): GatePass[] =>
+  gate?.run === undefined || tree === undefined ? [] : [{ ...gate, run: gate.run, tree }];
 
 /** A receipt names a tree only if it was the same before and after. */
 function withTree(receipt: GateResult, before: CoveredTrees, after: CoveredTrees): GateResult {
@@ -192,8 +209,7 @@ async function check(request: ListRequest, gate: Gate, index: number): Promise<O
   if (gate.run !== undefined) {
     const { stdout: _, ...result } = await checkCommand(
       request,
-      gate.run,
-      gate.timeout ?? defaultSeconds,
+      { ...gate, run: gate.run },
       index + request.offset,
     );
     return result;
@@ -215,37 +231,52 @@ async function checkValue(request: GatesRequest, gate: Gate): Promise<FileCheck>
 
 async function checkCommand(
   request: GatesRequest,
-  command: string,
-  seconds: number,
+  gate: Gate & { run: string },
   index: number,
   stdoutBytes?: number,
 ): Promise<Omit<GateResult, 'gate'> & { stdout?: Buffer }> {
+  const seconds = gate.timeout ?? defaultSeconds;
   const result = await runCommand({
-    command,
+    command: gate.run,
     cwd: request.worktree,
     env: commandEnvironment(request.env),
     timeoutMs: seconds * 1000,
     log: join(request.logDirectory, `gate-${index + 1}.log`),
+    contains: gate.contains,
     signal: request.signal,
     stdoutBytes,
   });
-  const { exit, timedOut, aborted, ms, tail, digest, stdout } = result;
+  const { exit, ms, tail, digest, stdout } = result;
+  const why = interrupted(result, seconds) ?? unexpected(result, gate);
+  const line = tail === '' || tail.endsWith('\n') ? '' : '\n';
   return {
     ...(stdout && { stdout }),
-    pass: exit === 0 && !timedOut && !aborted,
+    pass: why === undefined && (exit === 0) === (gate.expect === undefined),
     ...(exit === null ? {} : { exit }),
     ms,
-    tail: truncateToTail(tail + ending(result, seconds), tailBytes),
+    tail: truncateToTail(why === undefined ? tail : `${tail}${line}[${why}]`, tailBytes),
     digest,
   };
 }
 
-/** How the command ended, if the output cannot show it. */
-function ending({ timedOut, aborted, signal, tail }: CommandResult, seconds: number): string {
-  const line = tail === '' || tail.endsWith('\n') ? '' : '\n';
-  if (timedOut) return `${line}[killed: timed out after ${seconds} s]`;
-  if (aborted) return `${line}[killed: the gates were stopped]`;
-  return signal ? `${line}[killed by ${signal}]` : '';
+/** How the command ended, if it did not end by itself. */
+function interrupted({ timedOut, aborted, signal }: CommandResult, seconds: number): string | undefined {
+  if (timedOut) return `killed: timed out after ${seconds} s`;
+  if (aborted) return 'killed: the gates were stopped';
+  return signal ? `killed by ${signal}` : undefined;
+}
+
+/** Of a shell: the command was not found, or is no program. */
+const neverRan = [126, 127];
+
+/** What was expected of the command and is not so, if the output cannot show it. */
+function unexpected({ exit, contains }: CommandResult, gate: Gate): string | undefined {
+  if (gate.expect === 'fail' && exit === 0) return 'expected to fail, but it exited with 0';
+  if (gate.expect === 'fail' && neverRan.includes(exit ?? 0))
+    return `expected to fail, but exit ${exit} means that it could not be run`;
+  // A failure that nothing expected needs no other reason.
+  if (contains || (gate.expect === undefined && exit !== 0)) return undefined;
+  return `not as expected: the output does not contain ${quotedText(gate.contains ?? '')}`;
 }
 
 /** Whether a gate failed; a failed `rerun` may not count. */

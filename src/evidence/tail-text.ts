@@ -6,12 +6,14 @@ export function tailText(output: Buffer, options: { cut: boolean; maxBytes: numb
   const line = options.cut ? output.indexOf(10) + 1 : 0;
   const whole = options.cut && line === 0 ? skipPartialCharacter(output) : output.subarray(line);
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(whole);
-  // Other control characters would affect the terminal.
-  const shown = stripVTControlCharacters(text)
+  return truncateToTail(plainText(text), options.maxBytes);
+}
+
+/** Without what would affect a terminal: escape sequences and other control characters. */
+export const plainText = (text: string): string =>
+  stripVTControlCharacters(text)
     .replace(/(?![\n\r\t])\p{Cc}/gu, '')
     .replaceAll('\r\n', '\n');
-  return truncateToTail(shown, options.maxBytes);
-}
 
 /** The last `maxBytes` of a text, without a partial character. */
 export function truncateToTail(text: string, maxBytes: number): string {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
-import { filesChangedText } from '../messages/index.ts';
+import { filesChangedText, stillRedText } from '../messages/index.ts';
 
 let kit: HookKit;
 afterEach(() => kit[Symbol.dispose]());
@@ -44,4 +44,16 @@ test('gates that keep changing files prove nothing, and the person sees which fi
     expect(json.systemMessage).toContain(text);
   }
   expect((await cursors(run))?.do).toMatchObject({ stops: 0, unstable: ['stamp.txt'] });
+});
+
+test('[L/expect] a check that was expected to fail and passes holds the stop with the reason', async () => {
+  const run = await begin('echo fine", expect: fail, contains: "Error');
+  const { held } = await stop();
+  expect(held).toContain('echo fine (expected to fail with "Error")');
+  expect(held).toContain('> [expected to fail, but it exited with 0]');
+  const gates = [{ what: 'echo fine (expected to fail with "Error")', exit: 0, expect: 'fail' }];
+  expect((await cursors(run))?.do?.receipts).toMatchObject(gates);
+  for (const _ of [1, 2]) await stop();
+  const { json } = await stop();
+  expect(json.systemMessage).toContain(stillRedText('do', gates[0] as { what: string }, true));
 });

@@ -1,5 +1,13 @@
 import { gateExcerpt } from '../context/index.ts';
-import { checkAtStop, cursorAt, ended, maxHolds, type StopCheck, usedUp } from '../machine/index.ts';
+import {
+  checkAtStop,
+  cursorAt,
+  ended,
+  gateText,
+  maxHolds,
+  type StopCheck,
+  usedUp,
+} from '../machine/index.ts';
 import {
   checkLeftText,
   filesChangedText,
@@ -132,7 +140,7 @@ async function continueWithFailures(event: HookEvent, view: Loaded, at: string):
   if (!(await held(event, view, at))) return {};
   const gates = (cursorAt(view.state, at)?.receipts ?? [])
     .filter(({ pass, role }) => !pass && role !== 'until')
-    .map(({ what, exit, tail = '' }) => ({ what, exit, lines: gateExcerpt(tail) }));
+    .map(({ what, exit, expect, tail = '' }) => ({ what, exit, expect, lines: gateExcerpt(tail) }));
   return { block: stopRedText({ gates, time: stops + 1, limit: maxHolds }) };
 }
 
@@ -177,7 +185,7 @@ function stillRed(view: Loaded, { at }: Pick<OpenPosition, 'at'>): HookOutput {
   if (cursor.unstable) return { say: filesChangedText(titleIn(view, cursor.step), cursor.unstable) };
   const failed = cursor.receipts?.find(({ pass, role }) => !pass && role !== 'until');
   const step = titleIn(view, cursor.step);
-  return { say: stillRedText(step, failed?.what ?? '', cursor.stops >= maxHolds) };
+  return { say: stillRedText(step, failed ?? { what: '' }, cursor.stops >= maxHolds) };
 }
 
 /** A step as the person reads it. */
@@ -211,4 +219,6 @@ const endsInQuestion = (message: string): boolean => /[?？][\s*_`"')\]]*$/.test
 const checkIn = (view: Loaded, at: string): string | undefined => cursorAt(view.state, at)?.checking?.id;
 
 const commandsIn = (view: Loaded, at: string): string[] =>
-  (cursorAt(view.state, at)?.checking?.gates ?? []).flatMap(({ gate }) => gate.run ?? []);
+  (cursorAt(view.state, at)?.checking?.gates ?? []).flatMap(({ gate }) =>
+    gate.run === undefined ? [] : gateText(gate),
+  );

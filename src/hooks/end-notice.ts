@@ -13,7 +13,9 @@ export async function endNotice({ input, context, key }: HookEvent): Promise<str
   const outputs = Object.values(state.outputs);
   const receipts = outputs.flatMap((output) => output.receipts);
   const unproven = outputs.filter((output) => endedUnproven(definition, output));
-  const checks = new Set(receipts.filter(({ pass }) => pass).map(({ what }) => what));
+  // A command that failed as expected shows the task, not that it is done.
+  const proofs = receipts.filter(({ pass, expect }) => pass && expect === undefined);
+  const checks = new Set(proofs.map(({ what }) => what));
   const events = (await context.engine.entries(view.run)).flatMap((entry) => entry.events);
   return runEndedText({
     workflow: definition.name,

@@ -61,7 +61,7 @@ async function stopOfRun(event: HookEvent): Promise<HookOutput> {
         session,
         at: unfinished.at,
       }).status;
-      return { say: stopReleasedText(unfinished.at, red?.what) };
+      return { say: stopReleasedText(unfinished.at, red) };
     }
     const running = Object.values(state.cursors).some(({ checking }) => checking);
     return running ? { say: gatesRunningText(run) } : notice(settled);

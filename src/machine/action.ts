@@ -10,10 +10,17 @@ export interface Delegate {
   cannot: string[];
 }
 
+/** A red gate of a position. `expect`: its command was expected to fail. */
+export interface FailedGate {
+  what: string;
+  exit?: number;
+  expect?: 'fail';
+}
+
 /** What can be done next. Only `actions()` decides it; `messages/` renders it for each reader. */
 export type Action =
   | { do: 'work'; at: string; step: string; finish: 'advance' | 'set_tasks'; delegate?: Delegate }
-  | { do: 'fix'; at: string; gates: { what: string; exit?: number }[]; changed?: string[] }
+  | { do: 'fix'; at: string; gates: FailedGate[]; changed?: string[] }
   | {
       do: 'reset_context';
       at: string;

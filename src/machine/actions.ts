@@ -81,7 +81,7 @@ function actionAt(definition: Definition, state: State, cursor: Cursor, session:
   }
   const failed = cursor.receipts?.filter((receipt) => !receipt.pass && receipt.role !== 'until') ?? [];
   if (failed.length > 0 || cursor.unstable) {
-    const gates = failed.map(({ what, exit }) => ({ what, ...(exit === undefined ? {} : { exit }) }));
+    const gates = failed.map(({ what, exit, expect }) => ({ what, ...defined({ exit, expect }) }));
     return { do: 'fix', at, gates, ...(cursor.unstable ? { changed: cursor.unstable } : {}) };
   }
   if (awaitsTasks(definition, cursor)) return { do: 'work', at, step: cursor.step, finish: 'set_tasks' };

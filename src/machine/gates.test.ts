@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { checking, gated } from '../../test/kit/gated-run.ts';
 import { action, cursor, loop, Run, workflow } from '../../test/kit/run.ts';
+import { eventProblem } from '../schema/event.ts';
+import { gateText } from './gate-text.ts';
 
 describe('P3: gates', () => {
   test('[P3/1] advance on an open position asks for its gates', () => {
@@ -342,4 +344,21 @@ test('files of a gate may be named by placeholders, a command never', () => {
     { read: ['docs/PLAN.md'] },
     { run: 'cat {input.plan}' },
   ]);
+});
+
+test('[L/expect] the receipt says what was expected, and so does what is to be fixed', () => {
+  const run = gated({ gate: [{ run: 'npm test', expect: 'fail', contains: 'Error\n' }] });
+  run.advance('built');
+  expect(checking(run)?.gates).toMatchObject([{ gate: { expect: 'fail', contains: 'Error\n' } }]);
+  run.gates({ red: true });
+  const what = 'npm test (expected to fail with "Error\\n")';
+  expect(run.status().failed_gates).toEqual([{ gate: 0, role: 'gate', what, pass: false, expect: 'fail' }]);
+  expect(run.status().action).toMatchObject({ do: 'fix', gates: [{ what, expect: 'fail' }] });
+  for (const event of run.events) expect(eventProblem(event)).toBeUndefined();
+});
+
+test('[L/contains] gates are told apart by what their output contains', () => {
+  expect(gateText({ run: 'make', contains: 'ok' })).toBe('make (output contains "ok")');
+  expect(gateText({ run: 'make' })).toBe('make');
+  expect(gateText({ run: 'make', contains: 'x'.repeat(1000) }).length).toBeLessThan(120);
 });

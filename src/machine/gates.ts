@@ -11,6 +11,7 @@ import type {
 } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
 import { complete, endsRalph, failPosition, untilHolds } from './flow.ts';
+import { gateText } from './gate-text.ts';
 import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
@@ -177,10 +178,10 @@ function isExhausted(work: Step | SubStep, { failures, reds }: Cursor): boolean 
 
 /** A gate without a result is red, and so is a gate with contradicting results. */
 function receiptFor({ gate, role }: RequestedGate, index: number, results: readonly GateResult[]): Receipt {
-  const what = gate.run ?? gate.exists ?? gate.condition ?? gate.read?.join(', ') ?? '';
   const mine = results.filter((result) => result.gate === index);
   const [first = { gate: index, pass: false, tail: 'no result' }] = mine;
-  return { ...first, role, what, pass: mine.length > 0 && mine.every((result) => result.pass) };
+  const pass = mine.length > 0 && mine.every((result) => result.pass);
+  return { ...first, role, what: gateText(gate), pass, ...defined({ expect: gate.expect }) };
 }
 
 /** The gates passed: requests a review if the step has one, otherwise completes the position. */

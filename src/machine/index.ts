@@ -8,6 +8,7 @@ export * from './decide.ts';
 export type * from './effect.ts';
 export * from './evolve.ts';
 export * from './fence.ts';
+export * from './gate-text.ts';
 export { exhaustedReason } from './gates.ts';
 export * from './handle.ts';
 export * from './locate.ts';

@@ -1,8 +1,9 @@
 import { commandName } from '../command-name.ts';
-import type { Action, Claim, Delegate, TaskState } from '../machine/index.ts';
+import type { Action, Claim, Delegate, FailedGate, TaskState } from '../machine/index.ts';
 import { decisionCommand } from './agent-shell.ts';
 import { moreFlags } from './budget.ts';
 import { firstWithin } from './fit-tokens.ts';
+import { redVerb } from './gate-results.ts';
 import { listed } from './lists.ts';
 import { capitalized } from './text.ts';
 import type { Voice } from './voice.ts';
@@ -127,11 +128,13 @@ function freshContext({ at, context, agent, required, elsewhere }: Extract<Actio
   return `This position needs a fresh context (/${context}), which you cannot create yourself: hand ${at} to ${subagent}, or end your turn and ask the user to type /${context} and then continue. ${otherwise}`;
 }
 
-function failure(gates: readonly { what: string; exit?: number }[]): string {
+function failure(gates: readonly FailedGate[]): string {
   const [first] = gates;
   const exit = first?.exit === undefined ? '' : ` (exit ${first.exit})`;
   const what = firstWithin(first?.what ?? 'a gate', 20);
-  return gates.length > 1 ? `${what}${exit} and ${gates.length - 1} more failed` : `${what} failed${exit}`;
+  const more = gates.length - 1;
+  if (first?.expect) return `${what} ${redVerb(first)}${exit}${more > 0 ? `, and ${more} more failed` : ''}`;
+  return more > 0 ? `${what}${exit} and ${more} more failed` : `${what} failed${exit}`;
 }
 
 /** The allowed tools, after those that are always allowed. */

@@ -1,5 +1,9 @@
 import { commandName } from '../command-name.ts';
 
+/** What a gate did that is red: its command may have been expected to fail. */
+export const redVerb = ({ expect }: { expect?: 'fail' | undefined }): string =>
+  expect ? 'did not fail as expected' : 'failed';
+
 /** A file of a `read` gate whose current version was not read. */
 export interface UnreadFile {
   path: string;

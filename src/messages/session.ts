@@ -2,6 +2,7 @@ import { type Action, type RunStatus, type StopVerdict, suffixOf } from '../mach
 import type { Grant, GrantChanges } from '../schema/index.ts';
 import { commandFor, decisionFor, decisionNoun } from './agent-shell.ts';
 import { withStepfast } from './agent-tools.ts';
+import { redVerb } from './gate-results.ts';
 import { grantChangesText, grantText } from './grants.ts';
 import { count as counted } from './text.ts';
 import { ago, lasting } from './time-ago.ts';
@@ -72,6 +73,7 @@ export const stopHeldText = ({ at }: Extract<StopVerdict, { hold: true }>, next:
 interface FailedGate {
   what: string;
   exit?: number | null | undefined;
+  expect?: 'fail' | undefined;
   lines: readonly string[];
 }
 
@@ -86,9 +88,9 @@ export const stopRedText = ({
   limit: number;
 }): string =>
   [
-    `Stepfast ran the checks of this step when your turn ended, and they fail (${time} of ${limit}). Fix the cause, then end your turn: the checks run again by themselves.`,
-    ...gates.flatMap(({ what, exit, lines }) => [
-      `${what}: ${exit === undefined || exit === null ? 'failed' : `exit ${exit}`}`,
+    `Stepfast ran the checks of this step when your turn ended, and they ${gates.some(({ expect }) => expect) ? 'do not pass' : 'fail'} (${time} of ${limit}). Fix the cause, then end your turn: the checks run again by themselves.`,
+    ...gates.flatMap(({ what, exit, expect, lines }) => [
+      `${what}: ${exit === undefined || exit === null ? redVerb({ expect }) : `exit ${exit}`}`,
       ...lines.map((line) => `> ${line}`),
     ]),
     'If it cannot be fixed here, say why in your reply.',
@@ -130,8 +132,12 @@ export const greenStaysText = (step: string): string =>
 export const subagentFirstText = (step: string): string =>
   `Stepfast: the next step, '${step}', starts with a fresh context. The agent may start a subagent for it.`;
 export const stepOpenText = (step: string): string => `Stepfast: the step '${step}' is still open.`;
-export const stillRedText = (step: string, command: string, often: boolean): string =>
-  `Stepfast: ✗ ${command} still fails, so '${step}' is not done.${often ? ' The turn was continued three times already. Tell the agent what to do, or end the run: /stepfast:cancel' : ''}`;
+export const stillRedText = (
+  step: string,
+  { what, expect }: Pick<FailedGate, 'what' | 'expect'>,
+  often: boolean,
+): string =>
+  `Stepfast: ✗ ${what} ${expect ? 'still does not fail as expected' : 'still fails'}, so '${step}' is not done.${often ? ' The turn was continued three times already. Tell the agent what to do, or end the run: /stepfast:cancel' : ''}`;
 
 export const filesChangedText = (step: string, files: readonly string[]): string =>
   `Stepfast: the checks of '${step}' passed, but ${files.join(', ')} changed while they ran, twice, so nothing is proven. If the checks write there, add it to .gitignore, or to 'writes' of the gate.`;
@@ -162,8 +168,8 @@ export const filesDeletedText = (run: string): string =>
   `Stepfast: ✗ .stepfast was deleted, and with it the run ${run}. Nothing is checked in this project any more, and nothing is proven.`;
 
 /** To the person, when a turn ends although its position is not finished. */
-export const stopReleasedText = (at: string, failedGate: string | undefined): string =>
-  `Stepfast: ${at} is not finished${failedGate === undefined ? '' : `: ${failedGate} failed`}. This turn was held once already, so it may end.`;
+export const stopReleasedText = (at: string, red: Pick<FailedGate, 'what' | 'expect'> | undefined): string =>
+  `Stepfast: ${at} is not finished${red === undefined ? '' : `: ${red.what} ${redVerb(red)}`}. This turn was held once already, so it may end.`;
 
 export const gatesRunningText = (run: string): string =>
   `Stepfast: the gates of ${run} are still running; the stop was not held.`;

@@ -73,6 +73,11 @@ const after = id.describe('With `extends`: puts a new step after this one instea
 const gate = z
   .strictObject({
     run: line.describe('A shell command that must exit with 0.').exactOptional(),
+    expect: z
+      .enum(['fail'])
+      .describe('With `run`: the command must fail, for instance because a new test shows the bug.')
+      .exactOptional(),
+    contains: line.describe('With `run`: text that the output must contain.').exactOptional(),
     exists: line.describe('A path that must exist.').exactOptional(),
     condition: line.describe('A CEL expression that must hold.').exactOptional(),
     read: z

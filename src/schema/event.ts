@@ -49,11 +49,15 @@ const receipt = gateResult.extend({
   exit: z.int().min(-1e15).max(1e15).exactOptional(),
   role,
   what: words,
+  /** The command was expected to fail. */
+  expect: z.enum(['fail']).exactOptional(),
 });
 const receipts = z.array(receipt).max(20_000);
 const requestedGate = z.strictObject({
   gate: z.strictObject({
     run: word.exactOptional(),
+    expect: z.enum(['fail']).exactOptional(),
+    contains: word.exactOptional(),
     exists: words.exactOptional(),
     condition: word.exactOptional(),
     read: z.array(words).max(100).exactOptional(),

@@ -177,8 +177,8 @@ export const subagentFirstText: typeof real.subagentFirstText = (step) =>
 export const checkLeftText: typeof real.checkLeftText = (commands) => coded('check_left', { commands });
 export const greenStaysText: typeof real.greenStaysText = (step) => coded('green_stays', { step });
 export const stepOpenText: typeof real.stepOpenText = (step) => coded('step_open', { step: `'${step}'` });
-export const stillRedText: typeof real.stillRedText = (step, command, often) =>
-  coded('still_red', { step, command, often });
+export const stillRedText: typeof real.stillRedText = (step, { what, expect }, often) =>
+  coded('still_red', { step, command: what, expect, often });
 export const nothingOpenText = coded('nothing_open', {});
 export const nothingWaitsText: typeof real.nothingWaitsText = (name) => coded('nothing_waits', { name });
 export const otherCodeText: typeof real.otherCodeText = (notice) =>
@@ -214,8 +214,8 @@ export const trustText: typeof real.trustText = (name, grants, code, changes) =>
   coded('trust', { name, grants, code, changes });
 export const holdSetText: typeof real.holdSetText = (command) => coded('hold_set', { command });
 export const usageText: typeof real.usageText = (name) => coded('usage', { name });
-export const stopReleasedText: typeof real.stopReleasedText = (at, gate) =>
-  coded('stop_released', { at, gate });
+export const stopReleasedText: typeof real.stopReleasedText = (at, red) =>
+  coded('stop_released', { at, gate: red?.what });
 export const gatesRunningText: typeof real.gatesRunningText = (run) => coded('gates_running', { run });
 export const toolDeniedText: typeof real.toolDeniedText = (denied) => coded('tool_denied', denied);
 export const serverDownText: typeof real.serverDownText = (message) => coded('server_down', { message });

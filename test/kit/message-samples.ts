@@ -36,6 +36,7 @@ export const actionSamples: Action[] = [
   },
   { do: 'fix', at, gates: [{ what: 'npm test', exit: 1 }] },
   { do: 'fix', at, gates: [{ what: 'npm test', exit: 1 }, { what: 'PLAN.md' }] },
+  { do: 'fix', at, gates: [{ what: 'npm test (expected to fail)', exit: 0, expect: 'fail' }] },
   { do: 'fix', at, gates: [], changed: ['dist/a.js'] },
   { do: 'reset_context', at, context: 'clear', required: false },
   { do: 'reset_context', at, context: 'compact', required: true, agent: 'critic' },

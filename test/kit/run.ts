@@ -4,6 +4,7 @@ import {
   type Definition,
   type Effect,
   type Event,
+  gateText,
   type Refusal,
   replay,
   respond,
@@ -84,8 +85,7 @@ export class Run {
     )?.checking;
     if (!checking) throw new Error('no gates are running');
     const receipts = checking.gates.map(({ gate }, index) => {
-      const what = gate.run ?? gate.exists ?? gate.condition ?? '';
-      return { gate: index, pass: red !== true && red !== what };
+      return { gate: index, pass: red !== true && red !== gateText(gate) };
     });
     return this.engine({ type: 'gatesFinished', id: checking.id, receipts, ...extras });
   }

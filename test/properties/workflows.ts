@@ -6,6 +6,9 @@ const context = fc.constantFrom('compact' as const, 'clear' as const);
 
 const gate: fc.Arbitrary<Gate> = fc.oneof(
   fc.record({ run: fc.constantFrom('npm test', 'make') }),
+  fc
+    .record({ expect: maybe(fc.constant('fail' as const)), contains: maybe(fc.constant('Error')) })
+    .map((parts) => defined({ run: 'npm test', ...parts })),
   fc.record({ run: fc.constant('npm run lint'), rerun: fc.constant(true) }),
   fc.record({ exists: fc.constant('PLAN.md') }),
   fc.record({ condition: fc.constant('inputs.x != null') }),

@@ -10,6 +10,7 @@ import {
   formatHandle,
   type Gate,
   type GateResult,
+  gateText,
   opening,
   type State,
   type Step,
@@ -198,12 +199,12 @@ interface Simulated {
 function gatesFinished(
   { definition, state, cursor }: Simulated,
   now: number,
-  passes: (what: string) => boolean,
+  passes: (gate: Gate) => boolean,
 ): Command {
   const texts = outputsAt(state, cursor).map(([key, text]) => [key, opening(text)] as const);
   const context = contextOf({ definition, state }, texts, cursor);
   const receipts = (cursor.checking?.gates ?? []).map(({ gate }, index): GateResult => {
-    if (!passes(textOf(gate))) return { gate: index, pass: false };
+    if (!passes(gate)) return { gate: index, pass: false };
     if (gate.condition === undefined) return { gate: index, pass: true };
     const { pass, why, undecided } = conditionHolds(gate.condition, context);
     return { gate: index, pass, ...(undecided && { undecided }), ...(why !== undefined && { tail: why }) };
@@ -215,17 +216,15 @@ function gatesFinished(
   return { ...command, output: isJson ? '{}' : `${cursor.path} is done` };
 }
 
-const textOf = ({ run, exists, condition, read }: Gate): string =>
-  run ?? exists ?? condition ?? read?.join(', ') ?? '';
-
 /** Throws a usage error for a word that is no result and names no gate of the position. */
-function passesIn(result: string, { checking, path }: Cursor): (what: string) => boolean {
+function passesIn(result: string, { checking, path }: Cursor): (gate: Gate) => boolean {
   if (result === 'green' || result === 'pass') return () => true;
   if (result === 'red' || result === 'fail') return () => false;
-  const gates = (checking?.gates ?? []).map(({ gate }) => textOf(gate));
-  if (gates.includes(result)) return (what) => what !== result;
+  const isNamed = (gate: Gate): boolean => gateText(gate) === result || gate.run === result;
+  const gates = (checking?.gates ?? []).map(({ gate }) => gate);
+  if (gates.some(isNamed)) return (gate) => !isNamed(gate);
   throw usageError(
-    `'gates: ${result}' is neither green nor red, nor a gate of ${path}: ${gates.join(', ')}.`,
+    `'gates: ${result}' is neither green nor red, nor a gate of ${path}: ${gates.map(gateText).join(', ')}.`,
   );
 }
 

@@ -61,3 +61,15 @@ test('a name from Object.prototype is not a loop', () => {
   });
   expect(graph.phases[0]?.subSteps).toEqual([]);
 });
+
+test('[L/expect] [L/contains] what is expected of a command is part of its gate', () => {
+  const gate = [
+    { run: 'npm test', expect: 'fail' as const },
+    { run: 'npm test', contains: '12 passed' },
+  ];
+  const steps = [{ id: 'a', type: 'action' as const, gate }];
+  expect(createGraph({ name: 'x', description: '', steps }).phases[0]?.gates).toEqual([
+    { code: true, text: 'npm test (expected to fail)' },
+    { code: true, text: 'npm test (output contains "12 passed")' },
+  ]);
+});

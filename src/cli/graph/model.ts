@@ -4,6 +4,7 @@ import {
   type ContextAction,
   type Definition,
   type Gate,
+  gateText,
   retryOf,
   type Step,
   type SubStep,
@@ -137,7 +138,8 @@ const markOf = (context: ContextAction, eachRound: boolean): Mark => ({
 });
 
 function checkOf(gate: Gate): Check {
-  if (gate.run !== undefined) return { code: true, text: printable(gate.run.trim()) };
+  if (gate.run !== undefined)
+    return { code: true, text: printable(gateText({ ...gate, run: gate.run.trim() })) };
   if (gate.condition !== undefined) return { code: true, text: printable(gate.condition.trim()) };
   if (gate.exists !== undefined) return { code: false, text: `${printable(gate.exists)} exists` };
   return { code: false, text: `read ${(gate.read ?? []).map(printable).join(', ')}` };

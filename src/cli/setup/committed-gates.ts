@@ -8,6 +8,7 @@ import {
   type Definition,
   findPlaceholders,
   type Gate,
+  gateText,
   type Receipt,
   type Scalar,
 } from '../../machine/index.ts';
@@ -79,9 +80,10 @@ function gatesOf({ steps, loops = {} }: Definition): Gate[] {
   });
 }
 
-/** True for commands, for files without placeholders, and for conditions that use only inputs. */
+/** True for commands that are to pass, for files without placeholders, and for conditions that use only inputs. */
 function isIndependentOfRun(gate: Gate): boolean {
-  if (gate.run !== undefined) return true;
+  // A failure is expected before the work is done, and what is committed is the work.
+  if (gate.run !== undefined) return gate.expect === undefined;
   if (gate.exists !== undefined) return findPlaceholders(withoutRoot(gate).exists ?? '').length === 0;
   const condition = gate.condition === undefined ? undefined : compileCondition(gate.condition);
   return condition?.ok === true && condition.paths.every(([root]) => root === 'inputs');
@@ -89,9 +91,6 @@ function isIndependentOfRun(gate: Gate): boolean {
 
 const withoutRoot = (gate: Gate): Gate =>
   gate.exists === undefined ? gate : { ...gate, exists: gate.exists.replace(/^\{project_root\}\/?/, '') };
-
-const gateText = (gate: Gate): string =>
-  gate.run ?? gate.exists ?? gate.condition ?? gate.read?.join(', ') ?? '';
 
 function withDefaults({ inputs = {} }: Definition, given: Record<string, Scalar>): Record<string, Scalar> {
   const defaults = Object.entries(inputs).flatMap(([name, input]) =>

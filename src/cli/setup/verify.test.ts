@@ -65,6 +65,19 @@ test('a red gate, another hash and an unknown workflow fail', async () => {
   expect((await project.run(['verify', '--workflow', 'nope'], { env })).code).toBe(exit.notFound);
 });
 
+test('[L/expect] what is committed is checked without the failures that came before it', async () => {
+  const first =
+    '  - { id: r, type: action, instructions: x, gate: [{ run: grep -q bad file.txt, expect: fail }] }';
+  const files = { '.stepfast/workflows/ci.yaml': `${workflow}${first}\n`, 'file.txt': 'good bad\n' };
+  using project = committed(files);
+  const { reply } = await verify(project);
+  const hash = /sha256:[0-9a-f]{64}/.exec(String(reply.next))?.[0] ?? '';
+  expect(await verify(project, '--trust', hash)).toMatchObject({
+    code: exit.ok,
+    reply: { pass: true, skipped: ['outputs.a != null', 'grep -q bad file.txt (expected to fail)'] },
+  });
+});
+
 test('the workflow can be the argument, and a file outside the repository is rejected', async () => {
   using project = committed({ '.stepfast/workflows/ci.yaml': workflow, 'file.txt': 'good\n' });
   using outside = createTestFolder({ 'ci.yaml': workflow });

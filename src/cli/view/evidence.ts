@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import { gateExcerpt } from '../../context/index.ts';
 import {
+  gateText as checkText,
   type Definition,
   endedUnproven,
   type Gate,
@@ -13,7 +14,7 @@ import {
   type State,
   type Text,
 } from '../../machine/index.ts';
-import { ago, lasting, printable, unprovenText } from '../../messages/index.ts';
+import { ago, lasting, printable, redVerb, unprovenText } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { type Symbols, symbolsFor } from './symbols.ts';
@@ -107,10 +108,11 @@ export function proofLines(
 /** `npm test passed`, `PLAN.md exists`. `at`: the position of the receipt, where it is known. */
 export function gateText(definition: Definition, receipt: Receipt, at?: string): string {
   const what = printable(receipt.what);
+  if (receipt.expect && receipt.pass) return `${what} failed`;
   if (receipt.exit !== undefined) return receipt.pass ? `${what} passed` : `${what}: exit ${receipt.exit}`;
   const gate = at === undefined ? undefined : gateOf(definition, at, receipt);
   const kind = gate ? kindIn(gate) : kindOf(definition, receipt.what);
-  if (kind === 'run') return `${what} ${receipt.pass ? 'passed' : 'failed'}`;
+  if (kind === 'run') return `${what} ${receipt.pass ? 'passed' : redVerb(receipt)}`;
   if (kind === 'read') return `${what} ${receipt.pass ? 'was read' : 'was not read in its current version'}`;
   if (kind === 'condition') return `${what} ${receipt.pass ? 'holds' : 'does not hold'}`;
   return `${what} ${receipt.pass ? 'exists' : 'does not exist'}`;
@@ -130,7 +132,7 @@ function kindOf({ steps, loops = {} }: Definition, what: string): GateKind {
     ...(step.gate ?? []),
     ...('until' in step ? (step.until ?? []) : []),
   ]);
-  if (gates.some(({ run }) => run === what)) return 'run';
+  if (gates.some((gate) => gate.run !== undefined && checkText(gate) === what)) return 'run';
   if (gates.some(({ condition }) => condition === what)) return 'condition';
   // A file name may contain a placeholder, so anything else is taken for a file.
   return gates.some(({ read }) => read?.join(', ') === what) ? 'read' : 'exists';

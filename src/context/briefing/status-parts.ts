@@ -7,7 +7,7 @@ import {
   stepOf,
   workAt,
 } from '../../machine/index.ts';
-import { untilRedText, waitingText } from '../../messages/index.ts';
+import { redVerb, untilRedText, waitingText } from '../../messages/index.ts';
 import { cleanText, escapeHeadings, oneLine, sectionPointer } from './bounded-text.ts';
 import type { WholePart } from './briefing-part.ts';
 import type { BriefingSource, ReadingFile } from './briefing-source.ts';
@@ -248,9 +248,9 @@ function failedGates(
 ): { texts: string[]; shortened: boolean } {
   let left = room;
   let shortened = false;
-  const texts = receipts.flatMap(({ what, exit, tail = '' }, index) => {
+  const texts = receipts.flatMap(({ what, exit, expect, tail = '' }, index) => {
     const code = exit === undefined ? '' : ` with exit ${exit}`;
-    const head = `The gate '${short(what, names)}' failed${code}.`;
+    const head = `The gate '${short(what, names)}' ${redVerb({ expect })}${code}.`;
     const share = receipts.length - index;
     const free = subtract(left, costOf(`${head} ${outputLabel}`));
     const most = { tokens: Math.floor(free.tokens / share), characters: Math.floor(free.characters / share) };

@@ -69,12 +69,12 @@ function elsewhere({ sessions, last }: State, { environment, session }: CurrentE
   return found;
 }
 
-/** Gates whose last pass was on another tree. */
+/** Gates whose last pass was on another tree. A failure that was expected on it is not expected again. */
 function staleGates({ outputs }: State, tree: string | undefined): string[] {
   const last = new Map<string, string | undefined>();
   for (const output of Object.values(outputs).sort((a, b) => a.now - b.now))
-    for (const { what, pass, role, exit } of output.receipts)
-      if (pass && role !== 'until' && exit !== undefined) last.set(what, output.tree);
+    for (const { what, pass, role, exit, expect } of output.receipts)
+      if (pass && role !== 'until' && exit !== undefined && expect === undefined) last.set(what, output.tree);
   return [...last].filter(([, of]) => receiptValidity(of, tree) === 'stale').map(([what]) => what);
 }
 

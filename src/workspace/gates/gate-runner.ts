@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { commandsOf, excludedFrom } from '../../definition/index.ts';
 import { conditionContext, type Engine, type Executed, outputsAt, readOutput } from '../../engine/index.ts';
 import { StepfastError } from '../../errors.ts';
-import { runGates } from '../../evidence/index.ts';
+import { type GatePass, passOf, runGates } from '../../evidence/index.ts';
 import {
   type CommandOf,
   type Cursor,
   type Definition,
+  gateOf,
   isRunStep,
   parseHandle,
-  type Receipt,
   type RequestedGate,
   type State,
   workAt,
@@ -123,7 +123,7 @@ export async function runRequested(
       exclude: excludedFrom(view.definition),
       condition: (expression) => conditionHolds(expression, context),
       isRead: (path) => readState(view.state, path, project),
-      passed: passedBefore(view.state, cursor),
+      passed: passedBefore(view, cursor),
       redAgain: checking.onPass !== undefined,
       signal: stop.signal,
     });
@@ -190,10 +190,20 @@ async function writeOutputs(engine: Engine, view: Loaded, logs: string): Promise
   return { STEPFAST_OUTPUTS: file };
 }
 
-/** Passed gates that can be reused for the same command and tree; never those of another task. */
-function passedBefore({ outputs }: State, cursor: Cursor): Receipt[] {
+/** Passed gates that can be reused for the same check and tree; never those of another task. */
+function passedBefore(
+  { definition, state }: { definition: Definition; state: State },
+  cursor: Cursor,
+): GatePass[] {
   const place = (path: string): string => (path.split('/').length > 2 ? path.split('/', 2).join('/') : '');
-  return Object.values(outputs)
+  return Object.values(state.outputs)
     .filter(({ at }) => place(parseHandle(at)?.path ?? '') === place(cursor.path))
-    .flatMap(({ receipts }) => receipts.filter(({ pass, role }) => pass && role !== 'run'));
+    .flatMap(({ at, receipts }) =>
+      receipts.flatMap((receipt) =>
+        passOf(
+          receipt.pass && receipt.role !== 'run' ? gateOf(definition, at, receipt) : undefined,
+          receipt.tree,
+        ),
+      ),
+    );
 }
