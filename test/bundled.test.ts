@@ -145,6 +145,7 @@ test('every key of the format is used by a bundled workflow', () => {
     ...['Sub-step after', 'Sub-step title', 'Step when', 'Sub-step when', 'Gate expect', 'Gate contains'],
     ...['run', 'timeout', 'output', 'idempotent'].flatMap((key) => [`Step ${key}`, `Sub-step ${key}`]),
     'Sub-step type',
+    ...['Input enum', 'Input pattern'],
   ];
   expect(all.filter((key) => !used.has(key)).sort()).toEqual(elsewhere.sort());
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
-import type { Command, Definition, Scalar, State } from '../machine/index.ts';
+import type { Command, Definition, Input, Scalar, State } from '../machine/index.ts';
 import { readPair, readValue } from './act/inputs.ts';
 import { readArgs } from './args.ts';
 import { moveKeys, random, type ScriptedMove, scripted, succeed } from './dry-run/players.ts';
@@ -134,7 +134,7 @@ function inputsFor(definition: Definition, given: readonly string[]): Record<str
   const inputs = Object.entries(definition.inputs ?? {}).map(
     ([name, input]): [string, Scalar | undefined] => {
       const text = values.get(name);
-      if (text === undefined) return [name, input.default ?? sample(name, input.type)];
+      if (text === undefined) return [name, input.default ?? sample(name, input)];
       return [name, readValue(name, text, input.type)];
     },
   );
@@ -143,7 +143,10 @@ function inputsFor(definition: Definition, given: readonly string[]): Record<str
   return Object.fromEntries(inputs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
-function sample(name: string, type: 'string' | 'number' | 'boolean' | undefined): Scalar {
+/** A value with a `pattern` cannot be made up: the start asks for one that is required. */
+function sample(name: string, { type, enum: allowed, pattern, required }: Input): Scalar | undefined {
+  if (allowed) return allowed[0];
+  if (pattern !== undefined && !required) return undefined;
   if (type === 'number') return 1;
   return type === 'boolean' ? false : `<${name}>`;
 }

@@ -61,7 +61,6 @@ export function checkSteps(checked: Checked): void {
     }
   }
   checkTransitions(order, checked);
-  checkInputs(root, report);
 }
 
 function checkIds(steps: readonly MapNode[], what: string, report: Report): void {
@@ -251,41 +250,5 @@ function checkTransitions(order: ReadonlyMap<string, number>, checked: Checked):
       `The run never goes from '${left}' to '${begun}'`,
       advice,
     );
-  }
-}
-
-function checkInputs(root: MapNode, report: Report): void {
-  const variables = new Map<string, string>();
-  for (const [name, { key, value }] of entries(child(root, 'inputs'))) {
-    const variable = name.toUpperCase().replaceAll('-', '_');
-    const other = variables.get(variable);
-    if (other !== undefined) {
-      report(
-        'error',
-        'input_clash',
-        key,
-        `Inputs '${other}' and '${name}' would both be STEPFAST_INPUT_${variable}`,
-        'Rename one of them.',
-      );
-    }
-    variables.set(variable, name);
-    const given = child(value, 'default');
-    const type = textOf(child(value, 'type')) ?? 'string';
-    if (
-      given?.kind === 'scalar' &&
-      given.value !== null &&
-      ['string', 'number', 'boolean'].includes(type) &&
-      typeof given.value !== type
-    ) {
-      report(
-        'error',
-        'wrong_type',
-        given,
-        `inputs.${name}.default must be a ${type}, got ${String(given.value)}`,
-        type === 'string'
-          ? `Put it in quotes: "${String(given.value)}"`
-          : `Write type: ${typeof given.value}, or another default.`,
-      );
-    }
   }
 }

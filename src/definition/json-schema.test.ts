@@ -40,6 +40,20 @@ test('A13: the schema takes what validate takes', () => {
   expect(fitting.filter((text) => !validate(parse(text)))).toEqual([]);
 });
 
+test('[L/enum] [L/pattern] the schema takes values of the type, and a pattern for texts', () => {
+  const withInput = (input: string) =>
+    `name: x\ninputs: { n: { ${input} } }\nsteps: [{ id: a, type: action, instructions: Do }]\n`;
+  const taken = ['enum: [a]', 'type: number, enum: [1, 2]', 'type: string, enum: [a], pattern: "a*"'];
+  const refused = [
+    'enum: []',
+    'type: number, enum: [a]',
+    'type: string, enum: [1]',
+    'type: number, pattern: a',
+  ];
+  expect(taken.filter((input) => !validate(parse(withInput(input))))).toEqual([]);
+  expect(refused.filter((input) => validate(parse(withInput(input))))).toEqual([]);
+});
+
 test('[L/expect] [L/contains] the schema takes both only with run, and no rerun of a failure', () => {
   const withGate = (gate: string) =>
     `name: x\nsteps: [{ id: a, type: action, instructions: Do, gate: [{ ${gate} }] }]\n`;

@@ -93,7 +93,13 @@ function refineArtifact(artifact: JsonSchema | undefined): void {
 
 const defaultOf = (type: string) => ({
   if: { properties: { type: { const: type } }, required: ['type'] },
-  then: { properties: { default: { type } } },
+  then: {
+    properties: {
+      default: { type },
+      enum: { items: { type } },
+      ...(type === 'string' ? {} : refused(['pattern'])),
+    },
+  },
 });
 
 const named = { oneOf: exactlyOne(['name', 'id']) };

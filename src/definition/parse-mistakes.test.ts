@@ -54,6 +54,7 @@ steps:
 
   const step = (fields: string) => `${head}steps: [{ id: a, type: action, instructions: Do, ${fields} }]`;
   const gate = (fields: string) => step(`gate: [{ ${fields} }]`);
+  const input = (fields: string) => `${head}inputs: { n: { ${fields} } }\nsteps: [${action}]`;
   const loop = (fields: string) =>
     `${head}loops: { a: [{ id: s, instructions: Do }] }\nsteps: [{ id: a, type: loop, ${fields} }]`;
   test.each([
@@ -124,6 +125,21 @@ steps:
     ['duplicate_id', `${head}steps: [${action}, ${action}]`, undefined],
     ['input_clash', `${head}inputs: { a-b: {}, a_b: {} }\nsteps: [${action}]`, 'Rename'],
     ['wrong_type', `${head}inputs: { n: { type: number, default: x } }\nsteps: [${action}]`, undefined],
+    ['wrong_type', input('type: number, enum: [1, x]'), 'Write type: string'],
+    ['wrong_type', input('enum: [1]'), '"1"'],
+    ['wrong_type', input('enum: [[a]]'), undefined],
+    ['wrong_type', input('enum: a'), 'Begin each entry with -'],
+    ['out_of_range', input('enum: []'), undefined],
+    ['wrong_default', input('enum: [a, b], default: c'), 'one of a, b'],
+    ['wrong_default', input('type: number, enum: [1, 2], default: 3'), 'one of 1, 2'],
+    ['wrong_default', input('pattern: "[a-z]+", default: A'), 'matches'],
+    ['wrong_value', input('pattern: "[a-z]+", enum: [a, B]'), 'one of them'],
+    ['only_with_string', input('type: number, pattern: "1+"'), 'type: string'],
+    ['bad_pattern', input('pattern: "a{2"'), 'backslash'],
+    ['unsafe_pattern', input("pattern: '(?=a)a'"), 'Leave out'],
+    ['unsafe_pattern', input("pattern: '(a)\\1'"), 'Leave out'],
+    ['unsafe_pattern', input('pattern: "((a{99}){99}){99}"'), 'repeat less'],
+    ['out_of_range', input(`pattern: ${'a'.repeat(201)}`), undefined],
     ['no_steps', head, 'extends'],
     ['empty', '# nothing\n', undefined],
     ['name_twice', `${head}id: y\nsteps: [${action}]`, undefined],

@@ -5,6 +5,7 @@ import { nearest } from '../suggest.ts';
 import { type CheckTool, checkAgents } from './check-agents.ts';
 import { checkArtifacts } from './check-artifacts.ts';
 import { checkGates } from './check-gates.ts';
+import { checkInputs } from './check-inputs.ts';
 import { matchLoops } from './check-loops.ts';
 import { checkPlaceholders } from './check-placeholders.ts';
 import { type Checked, checkSteps } from './check-steps.ts';
@@ -94,6 +95,7 @@ export function checkReferences(root: MapNode, base: boolean, report: Report): M
   };
   checkHead(root, base, report);
   checkSteps(checked);
+  checkInputs(root, report);
   checkGates(checked);
   checkPlaceholders(checked);
   checkArtifacts(checked);

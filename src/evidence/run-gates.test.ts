@@ -329,7 +329,7 @@ describe('[L/run] the command of a run step', () => {
   test('a pass is never reused', async () => {
     const root = worktree();
     const { tree } = await run(root, [{ run: 'true' }]);
-    const passed = [{ what: noted('step'), ...(tree === undefined ? {} : { tree }) }];
+    const passed = [{ run: noted('step'), ...(tree === undefined ? {} : { tree }) }];
     await run(root, [step(noted('step'))], { passed });
     expect(calls(root)).toEqual(['step']);
   });

@@ -1,5 +1,6 @@
 import type { ContextAction, Event, TaskEnd } from '../schema/index.ts';
 import type { Action } from './action.ts';
+import type { InputProblem } from './input-problem.ts';
 import type { RunStatus } from './state.ts';
 
 /** Every refusal of the machine: its code and the parameters of its message. */
@@ -35,7 +36,7 @@ export interface RefusalParams {
   bad_input: { workflow: string; name: string } & (
     | { why: 'unknown'; inputs: string[] }
     | { why: 'missing' }
-    | { why: 'type'; type: string }
+    | InputProblem
   );
   bad_note:
     | { why: 'empty'; what: 'note' | 'question' }

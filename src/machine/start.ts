@@ -1,6 +1,7 @@
-import type { Command, CommandOf, Definition, Input, Scalar } from '../schema/index.ts';
+import type { Command, CommandOf, Definition, Scalar } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
 import { enterStep, openLoop } from './flow.ts';
+import { inputProblem } from './input-problem.ts';
 import { own } from './own-property.ts';
 import { type Refusal, type RefusalParams, refuse } from './refusal.ts';
 import { heldCount, subStepsOf } from './steps.ts';
@@ -79,15 +80,13 @@ function readInputs(
     if (value === undefined && input.required) {
       return refused({ why: 'missing', name });
     }
-    if (value !== undefined && !fits(value, input)) {
-      return refused({ why: 'type', name, type: input.type ?? 'string' });
-    }
-    if (value !== undefined) taken[name] = value;
+    if (value === undefined) continue;
+    const problem = inputProblem(input, value);
+    if (problem) return refused({ name, ...problem });
+    taken[name] = value;
   }
   return { inputs: taken };
 }
-
-const fits = (value: Scalar, input: Input): boolean => typeof value === (input.type ?? 'string');
 
 function hasPosition(definition: Definition, saved: CommandOf<'import'>['state']): boolean {
   const step = definition.steps.find((candidate) => candidate.id === saved.step);

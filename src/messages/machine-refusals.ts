@@ -1,6 +1,7 @@
 import { commandName } from '../command-name.ts';
 import type { RefusalCode, RefusalParams, TaskProblem } from '../machine/index.ts';
 import { unitText, usedUpSentence } from './budget.ts';
+import { listed } from './lists.ts';
 import type { Renderers } from './refused.ts';
 
 const oneOf = (names: readonly string[]): string => `Name one of ${names.join(', ')}.`;
@@ -72,6 +73,17 @@ export const machineRefusals: Renderers<RefusalParams, RefusalCode> = {
       return [`'${workflow}' needs the input '${name}'.`, voice.start({ workflow, name })];
     if (input.why === 'type')
       return [`The input '${name}' must be a ${input.type}.`, `Send a ${input.type}.`];
+    if (input.why === 'not_allowed') {
+      const [only, ...others] = input.allowed;
+      const allowed = listed(input.allowed.map(String), ', ', 20);
+      return others.length === 0
+        ? [`The input '${name}' must be ${only}.`, `Send ${only}.`]
+        : [`The input '${name}' must be one of ${allowed}.`, 'Send one of them.'];
+    }
+    if (input.why === 'pattern')
+      return [`The input '${name}' must match ${input.pattern} as a whole.`, `Send a value of that form.`];
+    if (input.why === 'too_long')
+      return [`The input '${name}' has more than ${input.limit} characters.`, 'Shorten it.'];
     return [
       `'${workflow}' has no input '${name}'.`,
       input.inputs.length > 0 ? `Use one of ${input.inputs.join(', ')}.` : 'This workflow has no inputs.',

@@ -230,12 +230,24 @@ const criticalArtifact = z
   })
   .describe('Something the agent must have in its context.');
 
-const input = z
+export const inputSchema = z
   .strictObject({
     type: z.enum(['string', 'number', 'boolean']).describe('string by default.').exactOptional(),
     description: text.describe('What the input is for.').exactOptional(),
     required: z.boolean().describe('The run does not start without it; false by default.').exactOptional(),
     default: scalar.describe('The value when none is given.').exactOptional(),
+    enum: z
+      .array(z.union([z.string().max(200), z.number(), z.boolean()]))
+      .min(1)
+      .max(100)
+      .describe('The only values that are accepted.')
+      .exactOptional(),
+    pattern: z
+      .string()
+      .min(1)
+      .max(200)
+      .describe('A regular expression that a string must match as a whole.')
+      .exactOptional(),
   })
   .describe('One input.');
 
@@ -267,7 +279,7 @@ export const workflowSchema = z
       .describe('With `extends`: what to leave out: steps by id, sub-steps as loop/sub-step.')
       .exactOptional(),
     inputs: z
-      .record(id, input)
+      .record(id, inputSchema)
       .describe('Values given at the start; read as {input.NAME} or STEPFAST_INPUT_NAME.')
       .exactOptional(),
     required_reading: z
@@ -389,7 +401,7 @@ export type Step = z.infer<typeof step>;
 export type SubStep = z.infer<typeof subStep>;
 export type Gate = z.infer<typeof gate>;
 export type Budget = z.infer<typeof budget>;
-export type Input = z.infer<typeof input>;
+export type Input = z.infer<typeof inputSchema>;
 export type CriticalArtifact = z.infer<typeof criticalArtifact>;
 export type ContextAction = z.infer<typeof contextActions>;
 export type BoundaryPolicy = z.infer<typeof boundaryPolicies>;

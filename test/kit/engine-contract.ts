@@ -27,6 +27,17 @@ steps:
   - { id: make, type: action, instructions: Make it., budget: { turns: 4 } }
 `);
 
+const choosyDefinition = loadWorkflowTemplateFromString(`
+name: choosy
+description: Takes some values
+inputs:
+  level: { type: string, enum: [patch, minor], default: minor }
+  tries: { type: number, enum: [1, 2] }
+  branch: { type: string, pattern: '[a-z]+(-[a-z]+)*' }
+steps:
+  - { id: make, type: action, instructions: 'Make {input.level}.' }
+`);
+
 const conditionalDefinition = loadWorkflowTemplateFromString(`
 name: conditional
 description: Some of it, sometimes
@@ -146,6 +157,31 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       });
       await Promise.all([report(4), report(4)]);
       expect((await engine.view(run))?.state).toMatchObject({ status: 'waiting', budget: { turns: 4 } });
+    });
+
+    test('[L/enum] [L/pattern] a value that an input does not take is refused at the start, with what it takes', async () => {
+      const engine = await create();
+      const start = async (inputs: Record<string, string | number>) =>
+        (await engine.begin(choosyDefinition, { type: 'start', now: 1, inputs })).reply;
+      const refused = (name: string, problem: object) => ({
+        code: 'bad_input',
+        params: { workflow: 'choosy', name, ...problem },
+      });
+      expect(await start({ level: 'major' })).toMatchObject(
+        refused('level', { why: 'not_allowed', allowed: ['patch', 'minor'] }),
+      );
+      expect(await start({ tries: 3 })).toMatchObject(
+        refused('tries', { why: 'not_allowed', allowed: [1, 2] }),
+      );
+      for (const branch of ['Dark', 'a-', ' a', 'a\n', ''])
+        expect(await start({ branch })).toMatchObject(refused('branch', { why: 'pattern' }));
+      expect(await start({ branch: `${'a'.repeat(1000)}!` })).toMatchObject(
+        refused('branch', { why: 'too_long', limit: 1000 }),
+      );
+      expect(await start({ tries: 2, branch: 'dark-mode' })).toMatchObject({
+        status: 'running',
+        instructions: 'Make minor.',
+      });
     });
 
     test('[L/when] steps and sub-steps whose condition does not hold are skipped by the same call', async () => {

@@ -148,6 +148,10 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
     { workflow: 'bugfix', name: 'bugs', why: 'unknown', inputs: [] },
     { workflow: 'bugfix', name: 'bug', why: 'missing' },
     { workflow: 'bugfix', name: 'count', why: 'type', type: 'number' },
+    { workflow: 'bugfix', name: 'level', why: 'not_allowed', allowed: ['patch', 'minor', 'major'] },
+    { workflow: 'bugfix', name: 'count', why: 'not_allowed', allowed: [3] },
+    { workflow: 'bugfix', name: 'branch', why: 'pattern', pattern: '[a-z]+(-[a-z]+)*' },
+    { workflow: 'bugfix', name: 'branch', why: 'too_long', limit: 1000 },
   ],
   bad_note: [
     { why: 'empty', what: 'note' },

@@ -38,6 +38,12 @@ describe.each(eras)('over stdio in the %s era', (era) => {
     expect(without.S).toEqual(
       textOf({ code: 'bad_input', params: { workflow: 'asking', name: 'task', why: 'missing' } }),
     );
+    const inputs = { task: 'x', where: 'nowhere' };
+    const refused = { why: 'not_allowed' as const, allowed: ['here', 'there'] };
+    // [L/enum]
+    expect((await mcp.call('workflow_start', { workflow: 'asking', inputs })).S).toEqual(
+      textOf({ code: 'bad_input', params: { workflow: 'asking', name: 'where', ...refused } }),
+    );
     const badInputs = await mcp.call('workflow_start', { workflow: 'looped', inputs: { a: [1] } });
     expect(badInputs.S).toEqual(badArgument('workflow_start', { is: 'input_not_scalar', name: 'a' }));
     await mcp.end(S.run);

@@ -23,7 +23,7 @@ name: asking
 description: Needs an input
 inputs:
   task: { type: string, required: true }
-  where: { type: string }
+  where: { type: string, enum: [here, there] }
 steps:
   - { id: do, type: action, instructions: 'Do {input.task}.' }
 `;

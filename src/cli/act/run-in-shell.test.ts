@@ -52,6 +52,32 @@ test('a run goes from its start to its end in a shell', async () => {
   expect(end).toMatchObject({ code: exit.ok, reply: { status: 'complete' } });
 });
 
+test('[L/enum] [L/pattern] a start names the values that an input takes', async () => {
+  using project = createTestFolder({
+    '.stepfast/workflows/up.yaml': `name: up
+description: Upgrade
+inputs:
+  level: { type: number, enum: [1, 2] }
+  branch: { pattern: '[a-z-]+', required: true }
+steps: [{ id: a, type: action, instructions: 'On {input.branch}' }]
+`,
+  });
+  const start = (...inputs: string[]) =>
+    json(project, 'start', 'up', ...inputs.flatMap((each) => ['-i', each]));
+  const listed = await start('level=3', 'branch=x');
+  expect(listed).toMatchObject({ code: exit.no, reply: { code: 'bad_input' } });
+  expect(listed.reply.message).toContain('1, 2');
+  const formed = await start('level=2', 'branch=X');
+  expect(formed).toMatchObject({ code: exit.no, reply: { code: 'bad_input' } });
+  expect(formed.reply.message).toContain('[a-z-]+');
+  expect((await project.run(['dry-run', 'up'], { env })).code).not.toBe(exit.ok);
+  expect((await project.run(['dry-run', 'up', '--input', 'branch=main'], { env })).code).toBe(exit.ok);
+  expect(await start('level=2', 'branch=main')).toMatchObject({
+    code: exit.ok,
+    reply: { instructions: 'On main' },
+  });
+});
+
 test('a checklist sets the tasks of a loop, and skipped items are reported', async () => {
   using project = withFeature();
   writeFileSync(join(project.root, 'tasks.md'), '- [x] 1.1 Old\n- [ ] 1.2 New\n');

@@ -9,7 +9,7 @@ const env = { PATH: process.env.PATH };
 const workflow = `name: ci
 description: x
 inputs:
-  level: { type: number, default: 1 }
+  level: { type: number, default: 1, enum: [1, 2] }
 steps:
   - id: a
     type: action
@@ -57,6 +57,11 @@ test('a red gate, another hash and an unknown workflow fail', async () => {
   const { reply } = await verify(project);
   const hash = /sha256:[0-9a-f]{64}/.exec(String(reply.next))?.[0] ?? '';
   expect(await verify(project, '--trust', hash)).toMatchObject({ code: exit.no, reply: { pass: false } });
+  // [L/enum]
+  expect(await verify(project, '--trust', hash, '--input', 'level=3')).toMatchObject({
+    code: exit.no,
+    reply: { code: 'bad_input' },
+  });
   const other = hash.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
   expect(await verify(project, '--trust', other)).toMatchObject({
     code: exit.no,

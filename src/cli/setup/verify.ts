@@ -3,9 +3,9 @@ import { dirname, isAbsolute, join, relative } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import { grantsOf } from '../../definition/index.ts';
 import { withWorktree } from '../../evidence/index.ts';
-import type { Definition } from '../../machine/index.ts';
+import { type Definition, inputProblem, own, refuse, type Scalar } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
-import { count, grantText, lasting, printable } from '../../messages/index.ts';
+import { count, grantText, lasting, printable, refusalText, shellVoice } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import { findProject } from '../../workspace/index.ts';
 import { readInputs } from '../act/inputs.ts';
@@ -57,6 +57,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
         const refused = untrusted(definition, hash, runtime);
         if (refused) return refused;
         const inputs = readInputs(definition, values.input ?? []);
+        const bad = badInput(definition, inputs);
+        if (bad) return bad;
         const { worktree } = runtime.project;
         const checked = await checkGates({ definition, inputs, worktree, signal: stop.signal }, io);
         return { ...checked, definition, hash, commit };
@@ -77,6 +79,16 @@ function untrusted(definition: Definition, hash: string, { trust }: LocalRuntime
     message: `the committed '${definition.name}' runs commands that are not trusted on this machine: ${commands}`,
     next: `review them, then add --trust ${hash}`,
   };
+}
+
+/** As a start of the workflow would refuse it. */
+function badInput(definition: Definition, inputs: Record<string, Scalar>): RefusalText | undefined {
+  for (const [name, value] of Object.entries(inputs)) {
+    const problem = inputProblem(own(definition.inputs, name) ?? {}, value);
+    if (problem)
+      return refusalText(refuse('bad_input', { workflow: definition.name, name, ...problem }), shellVoice());
+  }
+  return undefined;
 }
 
 /** Resolves symbolic links, which may point outside. */
