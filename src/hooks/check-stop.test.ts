@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
-import { filesChangedText, stillRedText } from '../messages/index.ts';
+import { filesChangedText, runEndedText, stillRedText } from '../messages/index.ts';
 
 let kit: HookKit;
 afterEach(() => kit[Symbol.dispose]());
@@ -56,4 +56,12 @@ test('[L/expect] a check that was expected to fail and passes holds the stop wit
   for (const _ of [1, 2]) await stop();
   const { json } = await stop();
   expect(json.systemMessage).toContain(stillRedText('do', gates[0] as { what: string }, true));
+});
+
+test('[L/expect] a command that failed as expected is no proof that the run is done', async () => {
+  await begin('echo bad; exit 1", expect: "fail');
+  const { json, held } = await stop();
+  expect(held).toBeUndefined();
+  const ended = { workflow: 'w', status: 'complete', checks: [], caught: 0 } as const;
+  expect(json.systemMessage).toContain(runEndedText(ended));
 });
