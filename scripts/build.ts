@@ -39,6 +39,7 @@ const { metafile } = await build({
     testing: 'src/testing/library.ts',
     'testing-bridge': 'src/testing/claude/bridge.ts',
     'hook-with-files': 'src/hooks/with-files.ts',
+    'hook-conditions': 'src/engine/prepare-positions.ts',
   },
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
@@ -85,6 +86,7 @@ chmodSync('dist/cli.js', 0o755);
 /** What hooks load on demand, or never. */
 const notInHooks: Readonly<Record<string, string>> = {
   './with-files.ts': './hook-with-files.js',
+  './prepare-positions.ts': './hook-conditions.js',
   './setup.ts': './main.js',
 };
 
@@ -116,7 +118,7 @@ async function buildHook(entry: string, file: string, banner = ''): Promise<Meta
       onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
         if (kind === 'entry-point') return undefined;
         const other = notInHooks[path];
-        if (other !== undefined) return { path: other, external: true };
+        if (other !== undefined) return { path: other, external: true, sideEffects: false };
         // No module in src has side effects, so unused imports can be dropped.
         return { path: join(resolveDir, path), sideEffects: false };
       });

@@ -9,6 +9,7 @@ import {
   type Effect,
   type Event,
   ended,
+  hasConditions,
   type LongText,
   type Prepare,
   type Reply,
@@ -30,7 +31,6 @@ import {
   type StoredEntry,
 } from '../store/index.ts';
 import { fingerprintOf } from './call-fingerprint.ts';
-import { createPrepare } from './prepare-positions.ts';
 
 /** What a caller sends in addition to the command. */
 export interface Circumstances extends SentCircumstances {
@@ -126,7 +126,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
   ): Promise<Executed> {
     const hash = hashOf(definition);
     if (once) await requireOwnEnd(once.run);
-    const prepare = await createPrepare(definition, null, async ({ opening }) => opening);
+    const prepare = await prepareFor(definition, null, async ({ opening }) => opening);
     for (let tries = 0; tries < maxTaken; tries += 1) {
       const run = once?.run ?? newRun(definition.name, command.now);
       // A distributive Omit loses the link between `type` and the rest.
@@ -194,7 +194,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     }
 
     async function decide(within: Store, loaded: Loaded): Promise<Executed | 'conflict'> {
-      const prepare = await createPrepare(loaded.definition, loaded.state, (each) => text(run, each), words);
+      const prepare = await prepareFor(loaded.definition, loaded.state, (each) => text(run, each), words);
       const { events, state, ...executed } = answer(loaded, given, circumstances, prepare);
       const { reply } = executed;
       if (events.length === 0) return executed;
@@ -228,6 +228,16 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     if (typeof words === 'string') return words;
     return (await store.text(run, words.digest)) ?? `${words.opening}…`;
   }
+}
+
+/** Conditions need an interpreter, which is loaded only where a workflow has some. */
+async function prepareFor(
+  definition: Definition,
+  ...rest: [State | null, (text: LongText) => Promise<string>, { text: string; kept: LongText }?]
+): Promise<Prepare | undefined> {
+  if (!hasConditions(definition)) return undefined;
+  const { createPrepare } = await import('./prepare-positions.ts');
+  return await createPrepare(definition, ...rest);
 }
 
 /** The answer to a command that changes nothing; undefined if it would change the run. */

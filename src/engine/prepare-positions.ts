@@ -19,16 +19,15 @@ function conditionsIn({ steps, loops = {} }: Definition): string[] {
 
 /**
  * Finds out what positions ask for, from the run itself. Long outputs that a condition names are read before; `given` is
- * the text of the call. Undefined for a workflow that asks for nothing.
+ * the text of the call.
  */
 export async function createPrepare(
   definition: Definition,
   state: State | null,
   read: (text: LongText) => Promise<string>,
   given?: { text: string; kept: LongText },
-): Promise<Prepare | undefined> {
+): Promise<Prepare> {
   const conditions = conditionsIn(definition);
-  if (conditions.length === 0) return undefined;
   const texts = new Map(given ? [[given.kept.digest, given.text]] : []);
   const isAsked = outputsAsked(conditions);
   for (const [key, text] of state ? outputsAt(state) : [])

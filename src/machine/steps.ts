@@ -24,6 +24,9 @@ export const hasRunSteps = ({ steps, loops = {} }: Definition): boolean =>
 export const commandIn = ({ checking }: Pick<Cursor, 'checking'>): string | undefined =>
   checking?.gates.find(({ role }) => role === 'run')?.gate.run;
 
+export const hasConditions = ({ steps, loops = {} }: Definition): boolean =>
+  [...steps, ...Object.values(loops).flat()].some(({ when }) => when !== undefined);
+
 export const attemptsOf = (step: Step | SubStep): number => step.attempts ?? 5;
 
 /** `on_fail: { retry, then }`: counts red gates and failures together. Absent: the words of older definitions count each. */

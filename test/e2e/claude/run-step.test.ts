@@ -31,7 +31,8 @@ it('[L/run] the session ends its turn while the engine works, and is woken for t
     '.stepfast/workflows/w.yaml': workflow(
       step('do', gate(passes)) +
         run('publish', publish) +
-        run('tell', 'echo told') +
+        run('tell', 'echo told').replace(' }', `, when: 'outputs.publish.contains("published")' }`) +
+        run('skipped', 'exit 1').replace(' }', `, when: 'outputs.tell == null' }`) +
         step('end', gate('test -f notes.txt')),
     ),
   });
