@@ -1,8 +1,15 @@
 export {
+  type DefineOptions,
   type Diagnostic,
+  defineWorkflow,
   loadWorkflowTemplate,
   loadWorkflowTemplateFromString,
+  type ParseResult,
+  validateWorkflow,
+  type WorkflowDirectory,
+  type WorkflowInput,
   WorkflowValidationError,
+  writeWorkflow,
 } from './definition/index.ts';
 export {
   type AgentConfig,

@@ -124,6 +124,11 @@ function insideOf(
 function rootOf(directory: string, searchPath: readonly WorkflowDirectory[]): string {
   const place = searchPath.find((each) => resolve(each.directory) === resolve(directory));
   if (place) return place.kind === 'project' ? dirname(dirname(place.directory)) : place.directory;
+  return nearestProject(directory);
+}
+
+/** The nearest directory from here on up that has `.git` or `.stepfast`, or the directory itself. */
+export function nearestProject(directory: string): string {
   for (let up = resolve(directory); ; up = dirname(up)) {
     if (existsSync(join(up, '.git')) || existsSync(join(up, '.stepfast'))) return up;
     if (up === dirname(up)) return directory;
@@ -199,7 +204,7 @@ function findIn(directory: string, name: string, except?: string): string | unde
   });
 }
 
-const isPath = (name: string): boolean => /[/\\]|\.(?:ya?ml|json)$/.test(name);
+export const isPath = (name: string): boolean => /[/\\]|\.(?:ya?ml|json)$/.test(name);
 
 function isFile(path: string): boolean {
   try {

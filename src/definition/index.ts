@@ -1,5 +1,12 @@
 export type { CheckTool } from './check-agents.ts';
 export { definitionProblem } from './check-resolved.ts';
+export {
+  type DefineOptions,
+  defineWorkflow,
+  validateWorkflow,
+  type WorkflowInput,
+  writeWorkflow,
+} from './define-workflow.ts';
 export { type Diagnostic, WorkflowValidationError } from './diagnostics.ts';
 export { type Condition, type ConditionContext, compileCondition } from './evaluate-condition.ts';
 export {

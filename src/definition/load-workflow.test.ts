@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -183,4 +183,39 @@ test('[000/2] a program with checks of its own throws the error with a message',
   const error = new WorkflowValidationError('Step one is not allowed here.');
   expect(error).toMatchObject({ code: 'invalid_workflow', message: 'Step one is not allowed here.' });
   expect(error.diagnostics).toEqual([]);
+});
+
+test('[A16] a name finds the bundled workflow, and before it that of the project around the directory', () => {
+  expect(loadWorkflowTemplate('feature').name).toBe('feature');
+  const here = directory();
+  const own = join(here, '.stepfast', 'workflows');
+  mkdirSync(own, { recursive: true });
+  writeFileSync(
+    join(own, 'mine.yaml'),
+    'name: feature\ndescription: Mine\nsteps: [{ id: a, type: action, instructions: Do it. }]\n',
+  );
+  mkdirSync(join(here, 'src', 'deep'), { recursive: true });
+  const before = process.cwd();
+  try {
+    process.chdir(join(here, 'src', 'deep'));
+    expect(loadWorkflowTemplate('feature').description).toBe('Mine');
+    writeFileSync(
+      'plain',
+      'name: plain\ndescription: A file\nsteps: [{ id: a, type: action, instructions: Do it. }]\n',
+    );
+    expect(loadWorkflowTemplate('plain').description).toBe('A file');
+    expect(loadWorkflowTemplate('./plain').description).toBe('A file');
+  } finally {
+    process.chdir(before);
+  }
+});
+
+test('[A16] an unknown name is an error with the name that was meant', () => {
+  const { diagnostics } = catchError(() => loadWorkflowTemplate('featrue'));
+  expect(diagnostics).toMatchObject([
+    { code: 'not_found', suggestion: expect.stringContaining("'feature'") },
+  ]);
+  expect(catchError(() => loadWorkflowTemplate('featrue', { places: [] })).diagnostics[0]?.code).toBe(
+    'not_found',
+  );
 });
