@@ -49,3 +49,4 @@ export {
   shellVoice,
   toolVoice,
 } from './messages/index.ts';
+export { type PendingGatesOptions, recordReading, runPendingGates } from './workspace/index.ts';

@@ -46,16 +46,17 @@ export interface MachineOptions {
  */
 export class WorkflowStateMachine {
   readonly template: Definition;
-  readonly #now: () => number;
+  /** The clock of the options. */
+  readonly now: () => number;
   #state: State | null = null;
   /** `markContextActionExecuted` on a position that has no context action. */
   #marked: string | undefined;
 
   constructor(template: Definition, options: MachineOptions = {}, saved?: WorkflowState) {
     this.template = template;
-    this.#now = options.now ?? (() => 0);
+    this.now = options.now ?? (() => 0);
     const { run = `${template.name}-local`, summary, inputs } = options;
-    const common = { now: this.#now(), run, inputs };
+    const common = { now: this.now(), run, inputs };
     if (saved) this.execute({ type: 'import', ...common, state: saved });
     else this.execute({ type: 'start', ...common, summary });
     if (saved?.contextActionExecuted) this.#marked = this.#handle();
@@ -78,15 +79,15 @@ export class WorkflowStateMachine {
   advance(output: string): Status {
     const at = this.#handle();
     if (this.getContextActionIfNeeded() !== null) {
-      for (let told = 0; told < 2; told += 1) this.execute({ type: 'status', now: this.#now() });
+      for (let told = 0; told < 2; told += 1) this.execute({ type: 'status', now: this.now() });
     }
-    this.execute({ type: 'advance', now: this.#now(), output, at });
+    this.execute({ type: 'advance', now: this.now(), output, at });
     return this.getStatus();
   }
 
   /** The seeds' rule: a list replaces whatever was not started, and an empty one completes the loop. */
   setTasks(loop: string, tasks: (TaskInput & { status?: WorkflowTask['status'] })[]): Status {
-    this.execute({ type: 'setTasks', now: this.#now(), loop, tasks, actor: { kind: 'engine' } });
+    this.execute({ type: 'setTasks', now: this.now(), loop, tasks, actor: { kind: 'engine' } });
     return this.getStatus();
   }
 
@@ -115,14 +116,19 @@ export class WorkflowStateMachine {
   markContextActionExecuted(): void {
     const action = this.getContextActionIfNeeded();
     if (action !== null) {
-      this.execute({ type: 'status', now: this.#now() });
-      this.execute({ type: 'boundary', now: this.#now(), by: 'driver', saw: action });
+      this.execute({ type: 'status', now: this.now() });
+      this.execute({ type: 'boundary', now: this.now(), by: 'driver', saw: action });
     }
     this.#marked = this.#handle();
   }
 
   getStatus(): Status {
     return statusOf(this.template, this.#run(), { cursor: this.#cursor() });
+  }
+
+  /** Everything that is known of the run, as plain JSON: what `statusOf`, `mayStop` and `compileBriefing` take. */
+  get state(): State {
+    return this.#run();
   }
 
   /** The run as the seeds save it; `fromState` takes it back. */

@@ -2,6 +2,7 @@ export * from './config.ts';
 export * from './contained-file.ts';
 export * from './gates/gate-supervisor.ts';
 export * from './gates/gate-variables.ts';
+export * from './gates/run-pending-gates.ts';
 export * from './is-alive.ts';
 export * from './login.ts';
 export * from './marks/marks.ts';

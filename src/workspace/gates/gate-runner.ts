@@ -1,25 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandsOf, excludedFrom } from '../../definition/index.ts';
+import { commandsOf } from '../../definition/index.ts';
 import { conditionContext, type Engine, type Executed, outputsAt, readOutput } from '../../engine/index.ts';
 import { StepfastError } from '../../errors.ts';
-import { type GatePass, passOf, runGates } from '../../evidence/index.ts';
-import {
-  type CommandOf,
-  type Cursor,
-  type Definition,
-  gateOf,
-  isRunStep,
-  parseHandle,
-  type RequestedGate,
-  type State,
-  workAt,
-} from '../../machine/index.ts';
+import { runGates } from '../../evidence/index.ts';
+import { type CommandOf, commandIn, type Definition, type RequestedGate } from '../../machine/index.ts';
 import type { Loaded } from '../../store/index.ts';
 import type { Project } from '../project.ts';
-import { readState } from '../required-reading.ts';
 import type { Trust } from '../trust.ts';
-import { conditionHolds, inputVariables } from './gate-variables.ts';
+import { gateRequest } from './gate-request.ts';
 import { markRunner } from './runner-file.ts';
 import { takeTurn } from './worktree-turn.ts';
 
@@ -110,21 +99,11 @@ export async function runRequested(
       checking.gates.flatMap(({ gate }) => gate.condition ?? []),
       cursor,
     );
-    const work = workAt(view.definition, cursor);
-    const outputs = isRunStep(work) ? await writeOutputs(engine, view, logs) : {};
+    const outputs = commandIn(cursor) === undefined ? {} : await writeOutputs(engine, view, logs);
     const { receipts, tree, unstable, output } = await runGates({
-      gates: checking.gates,
-      worktree: project.worktree,
-      root: project.root,
-      env: { ...inherited(env), ...variables(view.state, cursor), ...outputs },
-      output: work.output,
+      ...gateRequest({ ...view, cursor, checking, context, project, env, outputs }),
       logDirectory: logs,
       cacheDirectory,
-      exclude: excludedFrom(view.definition),
-      condition: (expression) => conditionHolds(expression, context),
-      isRead: (path) => readState(view.state, path, project),
-      passed: passedBefore(view, cursor),
-      redAgain: checking.onPass !== undefined,
       signal: stop.signal,
     });
     if (stop.signal.aborted) return undefined;
@@ -165,20 +144,6 @@ function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition):
     throw new StepfastError('untrusted', `'${stranger.gate.run}' is no command of '${definition.name}'`);
 }
 
-/** Without the variables of an outer run and the server's token: gates must not decide anything there. */
-const inherited = (env: GateOptions['env']): GateOptions['env'] =>
-  Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
-  );
-
-function variables(state: State, cursor: Cursor): Record<string, string> {
-  return {
-    STEPFAST_RUN_ID: state.run,
-    ...(cursor.task === undefined ? {} : { STEPFAST_TASK_ID: cursor.task }),
-    ...inputVariables(state.inputs),
-  };
-}
-
 /** The outputs so far, for the command of a run step. */
 async function writeOutputs(engine: Engine, view: Loaded, logs: string): Promise<Record<string, string>> {
   const outputs: [string, unknown][] = [];
@@ -188,22 +153,4 @@ async function writeOutputs(engine: Engine, view: Loaded, logs: string): Promise
   const file = join(logs, 'outputs.json');
   writeFileSync(file, JSON.stringify(Object.fromEntries(outputs)), { mode: 0o600 });
   return { STEPFAST_OUTPUTS: file };
-}
-
-/** Passed gates that can be reused for the same check and tree; never those of another task. */
-function passedBefore(
-  { definition, state }: { definition: Definition; state: State },
-  cursor: Cursor,
-): GatePass[] {
-  const place = (path: string): string => (path.split('/').length > 2 ? path.split('/', 2).join('/') : '');
-  return Object.values(state.outputs)
-    .filter(({ at }) => place(parseHandle(at)?.path ?? '') === place(cursor.path))
-    .flatMap(({ at, receipts }) =>
-      receipts.flatMap((receipt) =>
-        passOf(
-          receipt.pass && receipt.role !== 'run' ? gateOf(definition, at, receipt) : undefined,
-          receipt.tree,
-        ),
-      ),
-    );
 }

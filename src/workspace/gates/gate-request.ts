@@ -1,0 +1,84 @@
+import { type ConditionContext, excludedFrom } from '../../definition/index.ts';
+import { type GatePass, type GatesRequest, passOf } from '../../evidence/index.ts';
+import {
+  type Checking,
+  type Cursor,
+  type Definition,
+  gateOf,
+  parseHandle,
+  type State,
+  workAt,
+} from '../../machine/index.ts';
+import type { Project } from '../project.ts';
+import { readState } from '../required-reading.ts';
+import { conditionHolds, inputVariables } from './gate-variables.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the gates of a position are, with all that decides them. */
+export interface GatesOfPosition {
+  definition: Definition;
+  state: State;
+  cursor: Cursor;
+  checking: Checking;
+  /** What conditions look at. */
+  context: ConditionContext;
+  project: Project;
+  env: Environment;
+  /** More variables, for the command of a run step. */
+  outputs?: Record<string, string>;
+}
+
+/** The request for the gates of a position, except where their output goes. */
+export function gateRequest({
+  definition,
+  state,
+  cursor,
+  checking,
+  context,
+  project,
+  env,
+  outputs,
+}: GatesOfPosition): Omit<GatesRequest, 'logDirectory'> {
+  return {
+    gates: checking.gates,
+    worktree: project.worktree,
+    root: project.root,
+    env: { ...inherited(env), ...variables(state, cursor), ...outputs },
+    output: workAt(definition, cursor).output,
+    exclude: excludedFrom(definition),
+    condition: (expression) => conditionHolds(expression, context),
+    isRead: (path) => readState(state, path, project),
+    passed: passedBefore(definition, state, cursor),
+    redAgain: checking.onPass !== undefined,
+  };
+}
+
+/** Without the variables of an outer run and the server's token: gates must not decide anything there. */
+const inherited = (env: Environment): Environment =>
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
+  );
+
+function variables(state: State, cursor: Cursor): Record<string, string> {
+  return {
+    STEPFAST_RUN_ID: state.run,
+    ...(cursor.task === undefined ? {} : { STEPFAST_TASK_ID: cursor.task }),
+    ...inputVariables(state.inputs),
+  };
+}
+
+/** Passed gates that can be reused for the same check and tree; never those of another task. */
+function passedBefore(definition: Definition, { outputs }: State, cursor: Cursor): GatePass[] {
+  const place = (path: string): string => (path.split('/').length > 2 ? path.split('/', 2).join('/') : '');
+  return Object.values(outputs)
+    .filter(({ at }) => place(parseHandle(at)?.path ?? '') === place(cursor.path))
+    .flatMap(({ at, receipts }) =>
+      receipts.flatMap((receipt) =>
+        passOf(
+          receipt.pass && receipt.role !== 'run' ? gateOf(definition, at, receipt) : undefined,
+          receipt.tree,
+        ),
+      ),
+    );
+}
