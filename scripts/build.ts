@@ -36,6 +36,7 @@ const { metafile } = await build({
     index: 'src/index.ts',
     main: 'src/cli/main.ts',
     context: 'src/context/library.ts',
+    runtime: 'src/runtime/library.ts',
     testing: 'src/testing/library.ts',
     'testing-bridge': 'src/testing/claude/bridge.ts',
     'hook-with-files': 'src/hooks/with-files.ts',

@@ -1,5 +1,14 @@
 /** `stepfast/context`: context management for custom agent loops. Reads no files and needs no other package. */
 export { estimateTokens } from '../machine/index.ts';
+export type { Artifact } from './artifacts/artifact.ts';
+export {
+  type Briefing,
+  type BriefingSection,
+  type BriefingSource,
+  type Cap,
+  compileBriefing,
+  type SectionName,
+} from './briefing/index.ts';
 export {
   type Compaction,
   type CompactionInfo,
