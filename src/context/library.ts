@@ -1,12 +1,14 @@
 /** `stepfast/context`: context management for custom agent loops. Reads no files and needs no other package. */
 export { estimateTokens } from '../machine/index.ts';
-export type { Artifact } from './artifacts/artifact.ts';
+export type { Artifact, ArtifactContent } from './artifacts/artifact.ts';
 export {
   type Briefing,
   type BriefingSection,
   type BriefingSource,
   type Cap,
   compileBriefing,
+  type PartName,
+  type ReadingFile,
   type SectionName,
 } from './briefing/index.ts';
 export {

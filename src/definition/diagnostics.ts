@@ -26,6 +26,18 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
 /**
  * Code `invalid_workflow`; the message is every error as `formatDiagnostic` writes it. A program with checks of its own
  * throws it with a message, as Lanes does.
+ *
+ * @example
+ * ```ts
+ * import { loadWorkflowTemplate, WorkflowValidationError } from 'stepfast';
+ *
+ * try {
+ *   loadWorkflowTemplate('./release.yaml');
+ * } catch (error) {
+ *   if (!(error instanceof WorkflowValidationError)) throw error;
+ *   for (const { file, line, message } of error.diagnostics) console.error(`${file}:${line} ${message}`);
+ * }
+ * ```
  */
 export class WorkflowValidationError extends StepfastError {
   override readonly name = 'WorkflowValidationError';

@@ -1,4 +1,4 @@
-export type { CheckTool } from './check-agents.ts';
+export type { CheckTool, ToolProblem } from './check-agents.ts';
 export { definitionProblem } from './check-resolved.ts';
 export {
   type DefineOptions,
@@ -21,5 +21,10 @@ export { hashDefinition, hashJson } from './hash-definition.ts';
 export { workflowJsonSchema } from './json-schema.ts';
 export { commandsOf, excludedFrom, gatesOf } from './list-gates.ts';
 export { type ListedWorkflow, listWorkflows } from './list-workflows.ts';
-export { loadWorkflowFile, loadWorkflowTemplate, loadWorkflowTemplateFromString } from './load-workflow.ts';
+export {
+  type LoadOptions,
+  loadWorkflowFile,
+  loadWorkflowTemplate,
+  loadWorkflowTemplateFromString,
+} from './load-workflow.ts';
 export { type ParseResult, parseWorkflow } from './parse.ts';

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Definition } from '../machine/index.ts';
 import { didYouMean } from '../suggest.ts';
+import type { CheckTool } from './check-agents.ts';
 import { type Diagnostic, WorkflowValidationError } from './diagnostics.ts';
 import {
   createFindBase,
@@ -13,7 +14,7 @@ import {
   workflowName,
   workflowSearchPath,
 } from './find-workflow.ts';
-import { type ParseOptions, type ParseResult, parseWorkflow } from './parse.ts';
+import { type ParseResult, parseWorkflow } from './parse.ts';
 
 /**
  * Throws WorkflowValidationError. `extends` finds nothing, because a text has no search path; `base` accepts a text
@@ -36,7 +37,12 @@ export function loadWorkflowTemplateFromString(yaml: string, options: { base?: b
   return need(parseWorkflow(yaml, { file: '<text>', ...options }));
 }
 
-interface LoadOptions extends Pick<ParseOptions, 'base' | 'checkTool'> {
+export interface LoadOptions {
+  /** Accepts a workflow without steps, which others extend. */
+  base?: boolean;
+  /** Judges the names of tools; without it any name may be right. */
+  checkTool?: CheckTool | undefined;
+  /** The search path; by default that of the project in the current directory. */
   places?: readonly WorkflowDirectory[];
 }
 

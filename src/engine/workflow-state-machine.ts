@@ -42,7 +42,20 @@ export interface MachineOptions {
 
 /**
  * A run in memory with the names of Lanes' class. A call that the machine refuses throws a `StepfastError` with the
- * refusal's code.
+ * refusal's code. Gates that `advance` requests are run by `runPendingGates`, or reported with `execute`.
+ *
+ * @example
+ * ```ts
+ * import { loadWorkflowTemplate, runPendingGates, WorkflowStateMachine } from 'stepfast';
+ *
+ * const machine = new WorkflowStateMachine(loadWorkflowTemplate('bugfix'), { summary: 'The login fails' });
+ * console.log(machine.getStatus().instructions);
+ * const { checking } = machine.advance('Reproduced it.');
+ * if (checking) await runPendingGates(machine, { worktree: process.cwd() });
+ * const saved = JSON.stringify(machine.getState());
+ * const again = WorkflowStateMachine.fromState(machine.template, JSON.parse(saved));
+ * console.log(again.getStatus().step);
+ * ```
  */
 export class WorkflowStateMachine {
   readonly template: Definition;

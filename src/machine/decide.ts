@@ -45,7 +45,20 @@ export interface Settled {
   replayed: boolean;
 }
 
-/** `decide` and `replay` in one pass. */
+/**
+ * `decide` and `replay` in one pass.
+ *
+ * @example
+ * ```ts
+ * import { type Command, settle, type State, type WorkflowTemplate } from 'stepfast';
+ *
+ * function execute(workflow: WorkflowTemplate, state: State | null, command: Command): State | null {
+ *   const { state: after, refusal } = settle(workflow, state, command);
+ *   if (refusal) console.error(refusal.code);
+ *   return after;
+ * }
+ * ```
+ */
 export function settle(definition: Definition, state: State | null, command: Command): Settled {
   const batch = new Batch(definition, state, command);
   const refusal = state === null ? begin(batch, command) : dispatch(batch, state, command);

@@ -26,7 +26,17 @@ export type StopReason =
 
 export type StopVerdict = { hold: true; at: string } | { hold: false; why: StopReason };
 
-/** Whether a host's stop may be held: only if the workflow or `stepfast hold` asks for it, and never in an endless loop. */
+/**
+ * Whether a host's stop may be held: only if the workflow or `stepfast hold` asks for it, and never in an endless loop.
+ *
+ * @example
+ * ```ts
+ * import { mayStop, type State, type WorkflowTemplate } from 'stepfast';
+ *
+ * const isHeld = (workflow: WorkflowTemplate, state: State, session: string): boolean =>
+ *   mayStop(workflow, state, { session, active: false }).hold;
+ * ```
+ */
 export function mayStop(
   definition: Definition,
   state: State,

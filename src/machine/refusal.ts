@@ -99,7 +99,7 @@ export type RefusalCode = keyof RefusalParams;
 /** Why a command was refused, as data; `messages/` renders it for each reader. */
 export type Refusal = { [C in RefusalCode]: RefusalOf<C> }[RefusalCode];
 
-interface RefusalOf<C extends RefusalCode> {
+export interface RefusalOf<C extends RefusalCode> {
   code: C;
   params: RefusalParams[C];
   /** What to do instead, unless correcting the call is enough. */

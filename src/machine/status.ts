@@ -87,7 +87,19 @@ export interface Phase {
   status: 'not_started' | 'in_progress' | 'completed' | 'skipped' | 'blocked';
 }
 
-/** `values` gives what the machine cannot know, such as `project_root`. */
+/**
+ * The position of a run and its next action. `values` gives what the machine cannot know, such as `project_root`.
+ *
+ * @example
+ * ```ts
+ * import { type State, statusOf, type WorkflowTemplate } from 'stepfast';
+ *
+ * function stepAndInstructions(workflow: WorkflowTemplate, state: State): string {
+ *   const { step, instructions = '' } = statusOf(workflow, state, { values: { project_root: process.cwd() } });
+ *   return `${step}: ${instructions}`;
+ * }
+ * ```
+ */
 export function statusOf(
   definition: Definition,
   state: State,

@@ -5,6 +5,13 @@ export const leastBriefing = { tokens: 2500, characters: 9000 } as const;
  * How many tokens a text has at most, in practice: 1.3 times what Claude's published tokenizer counts and never
  * below o200k, without either, as they are larger than all of this program. Texts that are joined by a line break
  * never have more than their sum.
+ *
+ * @example
+ * ```ts
+ * import { estimateTokens } from 'stepfast/context';
+ *
+ * console.log(estimateTokens('Read the report.'));
+ * ```
  */
 export const estimateTokens = (text: string): number => Math.ceil(scan(text, Infinity).tokens);
 

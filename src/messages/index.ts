@@ -1,6 +1,7 @@
 export * from './agent-shell.ts';
 export * from './agent-tools.ts';
 export * from './budget.ts';
+export type { CorrectableError } from './error-corrections.ts';
 export * from './fit-tokens.ts';
 export * from './gate-results.ts';
 export * from './grants.ts';

@@ -4,7 +4,7 @@ import type { CorrectableError } from './error-corrections.ts';
 import type { Voice } from './voice.ts';
 
 /** A `StepfastError` that a caller can cause and fix; `message` is the error's own. */
-interface ErrorParams {
+export interface ErrorParams {
   message: string;
   /** The damaged run is on a team server, so no caller has its files. */
   onServer?: true;

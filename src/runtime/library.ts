@@ -7,9 +7,9 @@ import { hashDefinition } from '../definition/index.ts';
 import { createEngine, type Engine, newRun } from '../engine/index.ts';
 import { type Definition, leastBriefing, statusOf } from '../machine/index.ts';
 import { nextForTools } from '../messages/index.ts';
-import { createFileStore, type FileStore, type RunInfo, type Store } from '../store/index.ts';
+import { createFileStore, type RunInfo, type Store } from '../store/index.ts';
 import { none } from '../workspace/index.ts';
-import { type Answer, isRefused, type Refused } from './answer.ts';
+import type { Answer, Refused } from './answer.ts';
 import type { CallOptions, Request } from './call.ts';
 import type { CallerIdentity } from './call-context.ts';
 import { cursorFor } from './find-cursor.ts';
@@ -19,9 +19,9 @@ import type { StartRequest } from './start.ts';
 
 export type { Briefing, BriefingSection, Cap, SectionName } from '../context/index.ts';
 export type { Circumstances, Engine, Executed, WatchOptions } from '../engine/index.ts';
+export type { Once, OpeningCommand, SentCircumstances } from '../schema/index.ts';
 export type {
   Entry,
-  FileStore,
   Loaded,
   Pinned,
   Repeated,
@@ -79,7 +79,7 @@ export interface FileStoreLocation {
  * for (const { run, state } of await store.list()) console.log(run, state?.status);
  * ```
  */
-export function openFileStore({ directory, machine = hostname() }: FileStoreLocation): FileStore {
+export function openFileStore({ directory, machine = hostname() }: FileStoreLocation): Store {
   return createFileStore({ directory, machine, nonce: () => randomBytes(6).toString('hex') });
 }
 

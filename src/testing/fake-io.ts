@@ -1,14 +1,22 @@
 import type { Io } from '../cli/index.ts';
 import { cliProgram } from './programs.ts';
 
-export type FakeIoOptions = Partial<Omit<Io, 'stdin' | 'stdout' | 'stderr'>> & {
+export interface FakeIoOptions {
+  env?: Readonly<Record<string, string | undefined>>;
+  cwd?: string;
+  home?: string;
+  unicode?: boolean;
+  /** The program's entry file. */
+  main?: string;
+  now?(): number;
+  onInterrupt?(listener: () => void): () => void;
   colour?: boolean;
   columns?: number;
   /** The lines of standard input. */
   input?: readonly string[];
   /** A terminal instead of pipes, as for a person. */
   terminal?: boolean;
-};
+}
 
 export interface FakeIo {
   io: Io;

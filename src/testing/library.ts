@@ -2,17 +2,19 @@
 import { createTestProject as createProject } from './project.ts';
 import type { ProjectKit, TestFiles } from './project-kit.ts';
 
+export type { EventType } from '../machine/index.ts';
 export {
   type ClaudeProject,
   type ClaudeProjectOptions,
   createClaudeProject,
 } from './claude/claude-project.ts';
 export { type ClaudeCommand, type ClaudeOptions, claudeCommand, type McpServer } from './claude/command.ts';
-export type { Network } from './claude/network.ts';
+export type { Isolated, Network } from './claude/network.ts';
 export { type ClaudeRun, type RunOptions, runClaude } from './claude/run.ts';
 export { type ClaudeSession, type SessionOptions, startClaude, type Turn } from './claude/session.ts';
 export type { StreamEvent } from './claude/stream-event.ts';
 export { lastContext, toolCall, toolResults } from './claude/tool-call.ts';
+export type { FakeIoOptions } from './fake-io.ts';
 export {
   allOf,
   lastUser,
@@ -24,11 +26,38 @@ export {
   systemPrompt,
   withTool,
 } from './model/match.ts';
-export { type Answer, nearlyFull, type Reply, type ReplyOptions, reply, type Usage } from './model/reply.ts';
-export { contextOf, type ModelRequest, type RequestKind, toolsOf } from './model/request.ts';
+export {
+  type Answer,
+  type Call,
+  type ErrorReply,
+  type MessageReply,
+  nearlyFull,
+  type Reply,
+  type ReplyOptions,
+  reply,
+  type Usage,
+} from './model/reply.ts';
+export {
+  type Block,
+  contextOf,
+  type Message,
+  type MessagesBody,
+  type ModelRequest,
+  type RequestKind,
+  type Tool,
+  toolsOf,
+} from './model/request.ts';
 export type { LoggedRequest, RequestLog } from './model/request-log.ts';
+export type { Choice, Script } from './model/script.ts';
 export { createScriptedModel, type ScriptedModel } from './model/scripted-model.ts';
-export { type Fact, forgetsAll, keepsAll, keepsAtRates, type Summarise } from './model/summary.ts';
+export {
+  type Fact,
+  type Facts,
+  forgetsAll,
+  keepsAll,
+  keepsAtRates,
+  type Summarise,
+} from './model/summary.ts';
 export type { CommandResult, ProjectKit, TestFiles, TestRun } from './project-kit.ts';
 
 /**

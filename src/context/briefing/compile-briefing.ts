@@ -65,6 +65,28 @@ export interface BriefingSection {
 /**
  * Compiles a briefing: the same source and cap give the same bytes. Never fails: with a cap below `leastBriefing` the
  * required parts stay whole and `tokens` exceeds the cap.
+ *
+ * @example
+ * ```ts
+ * import { loadWorkflowTemplate, nextForTools, WorkflowStateMachine } from 'stepfast';
+ * import { compileBriefing } from 'stepfast/context';
+ *
+ * const machine = new WorkflowStateMachine(loadWorkflowTemplate('feature'), { inputs: { request: 'CSV export' } });
+ * const { text, tokens } = compileBriefing(
+ *   {
+ *     definition: machine.template,
+ *     state: machine.state,
+ *     values: { project_root: process.cwd() },
+ *     now: Date.now(),
+ *     next: nextForTools(machine.getStatus().action),
+ *     more: 'show_section {section}',
+ *     reading: [],
+ *     artifacts: [],
+ *   },
+ *   { tokens: 4000 },
+ * );
+ * console.log(tokens, text);
+ * ```
  */
 export function compileBriefing(source: BriefingSource, cap: Cap): Briefing {
   const { state, cursor, more } = source;

@@ -54,7 +54,21 @@ export interface ContextWindow<M extends WindowMessage = PlainMessage> {
   compact(maxTokens: number): Promise<Compaction>;
 }
 
-/** Throws `bad_option`. `append`, `push` and `sync` throw `bad_message` and then add nothing. */
+/**
+ * A conversation that stays within a limit, with the system prompt at index 0. Throws `bad_option`. `append`, `push` and
+ * `sync` throw `bad_message` and then add nothing.
+ *
+ * @example
+ * ```ts
+ * import { createContextWindow } from 'stepfast/context';
+ *
+ * const window = createContextWindow({ systemPrompt: 'You are a careful programmer.' });
+ * window.append('user', 'Which file writes the report?');
+ * window.pin('DECISION', 'Stream the rows.');
+ * const { after, problems } = await window.compact(100_000);
+ * console.log(after, problems, window.messages());
+ * ```
+ */
 export function createContextWindow<M extends WindowMessage = PlainMessage>(
   options: ContextWindowOptions<M>,
 ): ContextWindow<M> {

@@ -16,6 +16,16 @@ export interface PreparedStep<M extends WindowMessage> {
 /**
  * For `prepareStep` of the AI SDK's `generateText`, `streamText` and agents: adds the loop's new messages and compacts
  * above the limit. No step follows the last one, so push its messages yourself.
+ *
+ * @example
+ * ```ts
+ * import { createContextWindow, createPrepareStep } from 'stepfast/context';
+ *
+ * const window = createContextWindow({ systemPrompt: 'You are a careful programmer.' });
+ * const prepareStep = createPrepareStep(window, { maxTokens: 100_000 });
+ * // generateText({ model, tools, messages: window.conversation(), prepareStep })
+ * console.log(await prepareStep({ messages: [{ role: 'user', content: 'Please begin.' }] }));
+ * ```
  */
 export function createPrepareStep<M extends WindowMessage>(
   window: ContextWindow<M>,
