@@ -14,6 +14,7 @@ import {
 } from '../src/testing/index.ts';
 import { claudeCommand, runClaude } from '../test/kit/claude.ts';
 import { claudeBinary } from './install-hosts.ts';
+import { tryLibrary } from './try-package/library.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'stepfast-package-'));
 const home = mkdtempSync(join(tmpdir(), 'stepfast-home-'));
@@ -138,6 +139,7 @@ console.log(compacted, after <= 200, window.messages()[0]?.content, window.conve
     run('node', 'window.ts').trim() === 'true true You are a coder. message 49',
     'stepfast/context compacts a window',
   );
+  tryLibrary({ directory, tarball: join(directory, tarball), env, must });
 
   const manifest = { type: 'module', private: true, scripts: { test: 'node -e 0' } };
   writeFileSync(join(directory, 'package.json'), JSON.stringify(manifest));

@@ -61,7 +61,7 @@ export async function runPendingGates(
  * ```ts
  * import { loadWorkflowTemplate, recordReading, WorkflowStateMachine } from 'stepfast';
  *
- * const machine = new WorkflowStateMachine(loadWorkflowTemplate('feature'));
+ * const machine = new WorkflowStateMachine(loadWorkflowTemplate('go'), { inputs: { task: 'Fix the login' } });
  * recordReading(machine, 'docs/guide.md', { worktree: process.cwd() });
  * ```
  */
