@@ -3,9 +3,18 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
-const sources = globSync(['src/**/*.ts', 'test/kit/**/*.ts', 'scripts/{try-package,install-hosts}.ts'], {
-  cwd: root,
-}).filter((file) => !file.endsWith('.test.ts'));
+const sources = globSync(
+  [
+    'src/**/*.ts',
+    'test/kit/**/*.ts',
+    'scripts/{try-package,install-hosts}.ts',
+    'scripts/try-package/*.ts',
+    'examples/*.ts',
+  ],
+  {
+    cwd: root,
+  },
+).filter((file) => !file.endsWith('.test.ts'));
 
 test('nothing that the oldest Node runs as it is has `using`, which it does not know', () => {
   const using = /^\s*(?:await )?using \w+ = /m;

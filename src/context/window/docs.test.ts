@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { main as loopWithGates } from '../../../examples/agent-loop-with-gates.ts';
 import { main as transitions } from '../../../examples/transitions.ts';
 import { measure, type WindowFigures } from '../../../scripts/bench/window.ts';
 import * as main from '../../index.ts';
+import * as runtime from '../../runtime/library.ts';
 import * as library from '../library.ts';
 import { createContextWindow } from './context-window.ts';
 
@@ -19,10 +21,13 @@ const rowsAfter = (head: string): string[][] =>
 test.each([
   ['examples/agent-loop.ts', 'loop'],
   ['examples/transitions.ts', 'transitions'],
+  ['examples/agent-loop-with-gates.ts', 'gates'],
+  ['examples/service.ts', 'service'],
 ])('the code of %s is on the page', (file, name) => {
-  const [, region = ''] = new RegExp(`// #region ${name}\\n(.*?) *// #endregion`, 's').exec(read(file)) ?? [];
-  const code = region.replaceAll(/^ {2}/gm, '');
-  expect(code.length).toBeGreaterThan(1000);
+  const [, margin = '', region = ''] =
+    new RegExp(`^( *)// #region ${name}\\n(.*?) *// #endregion`, 'ms').exec(read(file)) ?? [];
+  const code = region.replaceAll(new RegExp(`^${margin}`, 'gm'), '');
+  expect(code.length).toBeGreaterThan(500);
   expect(page).toContain(code);
 });
 
@@ -30,6 +35,12 @@ test('[003/3] M17: the window follows the transitions of a machine: the example 
   const { machine, window } = await transitions();
   expect(machine.getState().status).toBe('complete');
   expect(window.pins().get('BUDGET_PIVOT_FEEDBACK')).toBe('Stream the rows.');
+});
+
+test('[A16] an own loop with gates ends: the example asserts each turn', async () => {
+  const { machine, turns } = await loopWithGates();
+  expect(machine.getState().status).toBe('complete');
+  expect(turns).toHaveLength(7);
 });
 
 test('M17: the snippet about the next action runs as printed', async () => {
@@ -51,7 +62,10 @@ test('M17: pin writes what seed 003 prints, trimmed and, where it is asked for, 
 test('M17: every import on the page is exported, and nothing else is called', () => {
   const blocks = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = '']) => code);
   expect(blocks.length).toBeGreaterThan(3);
-  const known = { 'stepfast/context': library, stepfast: main } as Record<string, object>;
+  const known = { 'stepfast/context': library, 'stepfast/runtime': runtime, stepfast: main } as Record<
+    string,
+    object
+  >;
   for (const code of blocks)
     for (const [, names = '', from = ''] of code.matchAll(/import \{ ([^}]+) \} from '(stepfast[^']*)'/g))
       for (const name of names.split(', ')) expect(known[from], `${name} of ${from}`).toHaveProperty(name);
