@@ -72,10 +72,12 @@ export interface BriefingSection {
  * import { compileBriefing } from 'stepfast/context';
  *
  * const machine = new WorkflowStateMachine(loadWorkflowTemplate('feature'), { inputs: { request: 'CSV export' } });
+ * const [cursor] = Object.values(machine.state.cursors);
  * const { text, tokens } = compileBriefing(
  *   {
  *     definition: machine.template,
  *     state: machine.state,
+ *     ...(cursor ? { cursor } : {}),
  *     values: { project_root: process.cwd() },
  *     now: Date.now(),
  *     next: nextForTools(machine.getStatus().action),
