@@ -145,6 +145,8 @@ test('every key of the format is used by a bundled workflow', () => {
     ...['Sub-step after', 'Sub-step title', 'Step when', 'Sub-step when', 'Gate expect', 'Gate contains'],
     ...['run', 'timeout', 'output', 'idempotent'].flatMap((key) => [`Step ${key}`, `Sub-step ${key}`]),
     'Sub-step type',
+    'Step tasks',
+    ...['files', 'checklist', 'json', 'output', 'min', 'max', 'locked'].map((key) => `Tasks ${key}`),
     ...['Input enum', 'Input pattern'],
   ];
   expect(all.filter((key) => !used.has(key)).sort()).toEqual(elsewhere.sort());

@@ -94,6 +94,7 @@ function checkType(step: MapNode, report: Report): void {
   };
   only('n', 'ralph');
   if (type !== 'loop') for (const key of ['until', 'on_exhausted']) only(key, 'ralph');
+  only('tasks', 'loop');
   only('parallel', 'loop');
   only('loop', 'loop');
   if (type === 'ralph' && !step.entries.has('n')) {

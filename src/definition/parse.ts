@@ -9,6 +9,7 @@ import { checkInputs } from './check-inputs.ts';
 import { matchLoops } from './check-loops.ts';
 import { checkPlaceholders } from './check-placeholders.ts';
 import { type Checked, checkSteps } from './check-steps.ts';
+import { checkTasks } from './check-tasks.ts';
 import { createCollector, type Diagnostic } from './diagnostics.ts';
 import { hashDefinition } from './hash-definition.ts';
 import { type FindBase, mergeExtends } from './merge-extends.ts';
@@ -96,6 +97,7 @@ export function checkReferences(root: MapNode, base: boolean, report: Report): M
   checkHead(root, base, report);
   checkSteps(checked);
   checkInputs(root, report);
+  checkTasks(checked);
   checkGates(checked);
   checkPlaceholders(checked);
   checkArtifacts(checked);

@@ -8,6 +8,7 @@ export function stepDefaults(step: Step): Step {
   const { type, until } = step;
   return {
     ...withRetry(step),
+    ...(step.tasks && { tasks: { ...step.tasks, min: step.tasks.min ?? 1 } }),
     ...(type === 'ralph' ? { n: step.n ?? 1 } : {}),
     ...(type === 'ralph' && until ? { on_exhausted: step.on_exhausted ?? 'wait' } : {}),
   };

@@ -6,4 +6,5 @@ export * from './new-run-id.ts';
 export { prepareFromState } from './prepare-positions.ts';
 export * from './remote/remote-engine.ts';
 export type * from './remote/wire.ts';
+export { taskNamed, tasksFromList } from './tasks-from-list.ts';
 export * from './workflow-state-machine.ts';

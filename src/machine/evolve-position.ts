@@ -7,7 +7,7 @@ import type { Cursor } from './state.ts';
 import { awaitsTasks, isRunStep, loopIdOf, parallelOf, stepOf, workAt } from './steps.ts';
 
 export function enter(definition: Definition, draft: Draft, event: EventOf<'position.entered'>): void {
-  const { type: _, now, why, context, lease, preparing, ...position } = event;
+  const { type: _, now, why, context, lease, preparing, session, ...position } = event;
   const path = pathOf(position);
   draft.edit('visits')[path] = position.visit;
   const cursor: Cursor = { ...position, path, enteredAt: now, reds: 0, checks: 0, stops: 0 };
@@ -17,7 +17,12 @@ export function enter(definition: Definition, draft: Draft, event: EventOf<'posi
     const loop = loopIdOf(stepOf(definition, position.step));
     draft.editTask(loop, position.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
   }
-  if (preparing) cursor.preparing = { kind: preparing, ...(why === 'claim' && { claimed: true as const }) };
+  if (preparing)
+    cursor.preparing = {
+      kind: preparing,
+      ...(session === undefined ? {} : { session }),
+      ...(why === 'claim' && { claimed: true as const }),
+    };
   draft.edit('cursors')[cursorKey(position)] = cursor;
   if (!preparing) takeArrival(definition, draft, position);
 }

@@ -149,7 +149,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
         byId: Object.fromEntries(event.tasks.map((task) => [task.id, task])),
       };
       if (!isAtLoop(definition, draft.root, event.loop)) return;
-      if (own(draft.root.cursors, draft.root.step)?.preparing) return;
+      if (own(draft.root.cursors, draft.root.step)?.preparing?.kind === 'when') return;
       delete draft.root.blocked;
       // The position that waited for the tasks closes.
       delete draft.edit('cursors')[draft.root.step];

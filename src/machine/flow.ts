@@ -8,6 +8,7 @@ import {
   contextAt,
   dependantsOf,
   firstReady,
+  hasTaskSource,
   isRunStep,
   loopIdOf,
   parallelOf,
@@ -37,7 +38,7 @@ interface Entry {
   feedback?: string | undefined;
   output?: Text | undefined;
   tree?: string | undefined;
-  preparing?: 'when' | undefined;
+  preparing?: 'when' | 'tasks' | undefined;
 }
 
 export function enterStep(
@@ -77,11 +78,12 @@ export function enterPosition(batch: Batch, position: Position, entry: Entry): v
       : undefined;
   const visit = (own(batch.state.visits, pathOf(position)) ?? 0) + 1;
   const { tree } = batch.caller;
+  const session = preparing === 'tasks' ? batch.worker : undefined;
   batch.emit('position.entered', {
     ...position,
     visit,
     failures,
-    ...defined({ context, tree, preparing }),
+    ...defined({ context, tree, preparing, session }),
     ...defined(rest),
   });
 }
@@ -90,7 +92,10 @@ export function enterPosition(batch: Batch, position: Position, entry: Entry): v
 export function openLoop(batch: Batch): void {
   const step = stepOf(batch.definition, batch.state.step);
   const list = taskListOf(batch.state, step);
-  if (!list) return enterPosition(batch, { step: step.id }, { why: 'next' });
+  if (!list) {
+    const preparing = hasTaskSource(step) ? 'tasks' : undefined;
+    return enterPosition(batch, { step: step.id }, { why: 'next', preparing });
+  }
   const tasks = tasksIn(list);
   if (tasks.every((task) => task.end !== undefined)) {
     const wanted = undroppedTasks(list);

@@ -11,7 +11,6 @@ import { type Refusal, refuse, type TaskProblem } from './refusal.ts';
 import type { Cursor, TaskList } from './state.ts';
 import {
   awaitsTasks,
-  dependantsOf,
   heldCount,
   isHeld,
   loopIdOf,
@@ -23,9 +22,7 @@ import {
   taskListOf,
   tasksIn,
 } from './steps.ts';
-
-const maxTasks = 5000;
-const idPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+import { badTasks } from './task-list.ts';
 
 /**
  * A new list replaces the tasks that have not started; started and ended tasks stay. Once the run is at the loop, a
@@ -41,6 +38,7 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
     const loops = definition.steps.filter((candidate) => candidate.type === 'loop').map(loopIdOf);
     return refuse('unknown_loop', { given: command.loop.slice(0, 80), loops });
   }
+  if (step.tasks?.locked && byAgent(command)) return badList(step, { is: 'locked' });
   const here = state.step === step.id;
   if (stepIndex(definition, state.step) > stepIndex(definition, step.id)) {
     return badList(step, { is: 'loop_over' });
@@ -56,7 +54,10 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   const kept = tasksIn(list).filter((task) => task.end !== undefined || isHeld(state, step, task));
   const tasks = mergeTasks(kept, command.tasks, list);
   const stuck = here && state.blocked !== undefined && tasks.length === kept.length;
-  const bad = badTasks(command.tasks, tasks) ?? (stuck ? { is: 'all_ended' as const } : undefined);
+  const bad =
+    badCount(step, tasks.length) ??
+    badTasks(command.tasks, tasks) ??
+    (stuck ? { is: 'all_ended' as const } : undefined);
   if (bad) return badList(step, bad);
   const leftOut = here && command.actor?.kind !== 'engine' ? unfinishedNotIn(list, command.tasks) : [];
   if (leftOut.length > 0) {
@@ -68,6 +69,12 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   batch.emit('tasks.set', { loop, tasks });
   if (here && heldCount(batch.state) === 0) openLoop(batch);
   return undefined;
+}
+
+/** An empty list is a question to a person, whatever the workflow asks for. */
+function badCount({ tasks: { min = 0, max } = {} }: Step, count: number): TaskProblem | undefined {
+  if (count > 0 && count < min) return { is: 'too_few', count, limit: min };
+  return max !== undefined && count > max ? { is: 'too_many', count, limit: max } : undefined;
 }
 
 const mostNamed = 5;
@@ -121,53 +128,6 @@ function mergeTasks(kept: Task[], wanted: TaskInput[], before: TaskList | undefi
       return { id, title, ...defined({ description, depends_on, epoch }) };
     });
   return [...kept, ...fresh];
-}
-
-function badTasks(wanted: TaskInput[], all: Task[]): TaskProblem | undefined {
-  if (all.length > maxTasks) return { is: 'too_many', count: all.length, limit: maxTasks };
-  const byId = new Map(all.map((task) => [task.id, task]));
-  const seen = new Set<string>();
-  for (const task of wanted) {
-    if (typeof task.id !== 'string' || !idPattern.test(task.id))
-      return { is: 'bad_id', task: String(task.id).slice(0, 80) };
-    if (typeof task.title !== 'string' || task.title.trim() === '') return { is: 'no_title', task: task.id };
-    if (seen.has(task.id)) return { is: 'duplicate', task: task.id };
-    seen.add(task.id);
-  }
-  for (const task of all.filter(({ end }) => end === undefined)) {
-    for (const id of task.depends_on ?? []) {
-      const dependency = byId.get(id);
-      if (!dependency) return { is: 'unknown_dependency', task: task.id, on: id };
-      if (dependency.end === 'failed' || dependency.end === 'skipped')
-        return { is: 'lost_dependency', task: task.id, on: id, end: dependency.end };
-    }
-  }
-  const circle = findCircle(all);
-  return circle && { is: 'circle', tasks: circle };
-}
-
-/** Removes tasks without open dependencies, one after the other. The tasks that remain are in a circle or depend on one. */
-function findCircle(tasks: Task[]): string[] | undefined {
-  const dependants = dependantsOf(tasks);
-  const waits = new Map(tasks.map((task) => [task.id, task.depends_on?.length ?? 0]));
-  const free = tasks.filter((task) => waits.get(task.id) === 0);
-  // The list grows during the loop.
-  for (const { id } of free) {
-    waits.delete(id);
-    for (const task of dependants.get(id) ?? []) {
-      const left = (waits.get(task.id) ?? 0) - 1;
-      waits.set(task.id, left);
-      if (left === 0) free.push(task);
-    }
-  }
-  const [start] = waits.keys();
-  if (start === undefined) return undefined;
-  const needs = new Map(tasks.map((task) => [task.id, task.depends_on ?? []]));
-  const path = new Set<string>();
-  for (let id = start; ; id = needs.get(id)?.find((other) => waits.has(other)) ?? start) {
-    if (path.has(id)) return [...[...path].slice([...path].indexOf(id)), id];
-    path.add(id);
-  }
 }
 
 /**

@@ -1,14 +1,15 @@
-import type { CommandOf, Definition } from '../schema/index.ts';
+import type { CommandOf, Definition, Step, TaskInput } from '../schema/index.ts';
 import type { Batch } from './batch.ts';
 import { defined } from './batch.ts';
-import { beginStep, enterNext, leaveSubStep } from './flow.ts';
+import { beginStep, enterNext, leaveSubStep, openLoop } from './flow.ts';
 import { locate } from './locate.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, State } from './state.ts';
-import { contextAt } from './steps.ts';
+import { contextAt, loopIdOf, stepOf } from './steps.ts';
+import { badTasks } from './task-list.ts';
 
 /** What a position asked for. */
-export type Prepared = Pick<CommandOf<'prepared'>, 'when' | 'problem'>;
+export type Prepared = Pick<CommandOf<'prepared'>, 'when' | 'tasks' | 'problem'>;
 
 /** Finds out what the position asks for; undefined where that needs something that is not here. */
 export type Prepare = (definition: Definition, state: State, cursor: Cursor) => Prepared | undefined;
@@ -17,10 +18,11 @@ const maxReason = 2000;
 
 /** Work begins, the position is skipped, or it waits for a person. Its handle fences the answer. */
 export function prepared(batch: Batch, command: CommandOf<'prepared'>): Refusal | undefined {
-  const { at, when, problem } = command;
+  const { at, when, tasks, problem } = command;
   const found = locate(batch, at);
   const cursor = 'cursor' in found ? found.cursor : undefined;
   if (!cursor?.preparing || cursor.waiting) return refuse('stale_handle', { at });
+  if (cursor.preparing.kind === 'tasks') return takeTasks(batch, cursor, { tasks, problem });
   if (problem !== undefined || !when) {
     const reason = (problem ?? 'nothing was found out').slice(0, maxReason);
     batch.emit('position.blocked', { at, reason });
@@ -45,4 +47,30 @@ export function prepared(batch: Batch, command: CommandOf<'prepared'>): Refusal 
     enterNext(batch, { from: entered?.step, ...(forced && { pivot: true }) });
   }
   return undefined;
+}
+
+function takeTasks(batch: Batch, cursor: Cursor, { tasks = [], problem }: Prepared): undefined {
+  const step = stepOf(batch.definition, cursor.step);
+  const found = problem ?? countProblem(step, tasks.length) ?? listProblem(tasks);
+  if (found !== undefined) {
+    batch.emit('position.blocked', { at: batch.at(cursor), reason: found.slice(0, maxReason) });
+    return;
+  }
+  batch.emit('tasks.set', { loop: loopIdOf(step), tasks });
+  openLoop(batch);
+}
+
+export function countProblem({ id, tasks: { min = 0, max } = {} }: Step, count: number): string | undefined {
+  if (count < min) return `'${id}' has ${count} tasks, and needs at least ${min}`;
+  return max !== undefined && count > max
+    ? `'${id}' has ${count} tasks, and takes at most ${max}`
+    : undefined;
+}
+
+/** The tasks come from a file: what is wrong with them is told to a person. */
+function listProblem(tasks: TaskInput[]): string | undefined {
+  const bad = badTasks(tasks, tasks);
+  if (!bad) return undefined;
+  const { is, ...about } = bad;
+  return `its tasks cannot be used: ${is.replaceAll('_', ' ')} ${JSON.stringify(about)}`;
 }

@@ -74,6 +74,8 @@ export interface RefusalParams {
 /** What is wrong with a list of tasks. */
 export type TaskProblem =
   | { is: 'loop_over' }
+  | { is: 'locked' }
+  | { is: 'too_few'; count: number; limit: number }
   | { is: 'all_ended' }
   | { is: 'nothing_left' }
   | { is: 'too_many'; count: number; limit: number }

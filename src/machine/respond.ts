@@ -8,7 +8,7 @@ import type { Prepare } from './prepare.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, State } from './state.ts';
 import { instructionsFor, type Status, statusOf } from './status.ts';
-import { isRunStep, workAt } from './steps.ts';
+import { isRunStep, needsFiles, stepOf, workAt } from './steps.ts';
 
 export type Reply = (Status & { replayed?: true }) | (Refusal & { instructions?: string });
 
@@ -77,10 +77,22 @@ export function respond(
   if (replayed) reply.replayed = true;
   const effects = effectsOf(state, events, after);
   const waitsForRun = cursor !== undefined && isRunStep(workAt(definition, cursor));
+  effects.push(...unreadTasks(definition, after));
   if (command.type === 'advance' || command.type === 'check' || command.type === 'review' || waitsForRun)
     effects.push(...unstarted(cursor, effects, after));
   return { events, state: after, reply, effects };
 }
+
+/** Loops whose tasks are in files: any call may find them unread. */
+const unreadTasks = (definition: Definition, state: State): Effect[] =>
+  Object.values(state.cursors).flatMap((cursor): Effect[] => {
+    const { preparing, waiting, step } = cursor;
+    if (preparing?.kind !== 'tasks' || waiting || !needsFiles(stepOf(definition, step))) return [];
+    const { session } = preparing;
+    return [
+      { type: 'readTasks', at: handleOf(state, cursor), step, ...(session === undefined ? {} : { session }) },
+    ];
+  });
 
 /** More than any sensible workflow asks for at once; the next call goes on. */
 const mostPrepared = 200;

@@ -45,6 +45,8 @@ function applyVerdict(
   const at = batch.at(cursor);
   switch (command.verdict) {
     case 'approve':
+      if (waiting.kind !== 'review' && cursor.preparing?.kind === 'tasks')
+        return leaveLoop(batch, cursor, command);
       return waiting.kind === 'review' ? approve(batch, cursor, waiting, command) : notPassed(at);
     case 'revise':
       emitDecision(batch, at, command);
@@ -63,6 +65,12 @@ function applyVerdict(
       return pivot(batch, at, command, review?.on_pivot, 'PLAN_PIVOT_FEEDBACK');
     }
   }
+}
+
+/** The tasks of a loop could not be read, and a person goes on without them. */
+function leaveLoop(batch: Batch, cursor: Cursor, command: CommandOf<'review'>): undefined {
+  emitDecision(batch, batch.at(cursor), command);
+  complete(batch, cursor, '', { receipts: [] }, nameOf(command));
 }
 
 /** Whether the same approval was given before. Then nothing changes, in any state of the run. */

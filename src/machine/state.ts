@@ -138,7 +138,9 @@ export interface Cursor extends Position {
 
 /** What must be known before work begins here. */
 export interface Preparing {
-  kind: 'when';
+  kind: 'when' | 'tasks';
+  /** Whose worktree has the files that are prepared. */
+  session?: string;
   /** The task was claimed, and no sub-step of it was entered yet. */
   claimed?: true;
 }

@@ -54,7 +54,7 @@ export interface Status {
   waiting?: WaitingFor;
   checking?: { id: string; deadline: number };
   /** The engine finds out whether there is work here. */
-  preparing?: 'when';
+  preparing?: 'when' | 'tasks';
   failed_gates?: Receipt[];
   /** Gates of `until` that did not hold after the previous iteration. */
   red_until?: Receipt[];

@@ -24,8 +24,17 @@ export const hasRunSteps = ({ steps, loops = {} }: Definition): boolean =>
 export const commandIn = ({ checking }: Pick<Cursor, 'checking'>): string | undefined =>
   checking?.gates.find(({ role }) => role === 'run')?.gate.run;
 
+/** Something of it is found out by the engine: `when`, or tasks from an output. */
 export const hasConditions = ({ steps, loops = {} }: Definition): boolean =>
+  steps.some(({ tasks }) => tasks?.output !== undefined) ||
   [...steps, ...Object.values(loops).flat()].some(({ when }) => when !== undefined);
+
+/** Its tasks are read, not set by an agent. */
+export const hasTaskSource = ({ tasks: { files, checklist, json, output } = {} }: Step): boolean =>
+  [files, checklist, json, output].some((source) => source !== undefined);
+
+/** They are in files, and not in the run. */
+export const needsFiles = (step: Step): boolean => hasTaskSource(step) && step.tasks?.output === undefined;
 
 export const attemptsOf = (step: Step | SubStep): number => step.attempts ?? 5;
 

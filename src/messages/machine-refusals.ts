@@ -42,6 +42,11 @@ export const machineRefusals: Renderers<RefusalParams, RefusalCode> = {
   bad_tasks: ({ step, problem }, voice) => {
     if (problem.is === 'loop_over')
       return [`The loop '${step}' is over.`, voice.askPerson(`${commandName()} rewind ${step}`)];
+    if (problem.is === 'locked')
+      return [
+        `The tasks of '${step}' come from the workflow and cannot be changed by an agent.`,
+        'Work on them as they are, or ask the user.',
+      ];
     if (problem.is !== 'nothing_left')
       return [taskProblem(problem), `Send the whole list of '${step}' again.`];
     return [
@@ -197,8 +202,12 @@ const personsDecision: Record<RefusalParams['person_only']['what'], (subject: st
   cancel: () => 'Cancelling a run',
 };
 
-function taskProblem(problem: Exclude<TaskProblem, { is: 'loop_over' } | { is: 'nothing_left' }>): string {
+function taskProblem(
+  problem: Exclude<TaskProblem, { is: 'loop_over' } | { is: 'nothing_left' } | { is: 'locked' }>,
+): string {
   if (problem.is === 'all_ended') return 'Every task in the list has ended.';
+  if (problem.is === 'too_few')
+    return `${problem.count} tasks are too few: the workflow asks for at least ${problem.limit}.`;
   if (problem.is === 'too_many') return `${problem.count} tasks are too many: the limit is ${problem.limit}.`;
   if (problem.is === 'bad_id')
     return `'${problem.task}' cannot be a task id: use letters, digits, '-', '_' and '.'.`;

@@ -93,8 +93,10 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     } as Command;
     // A status without a handle does not bind the session.
     const bound = request.type !== 'status' || at !== undefined ? around(identity) : { values };
-    const executed = await engine.execute(run, command, options.key, bound);
-    const warned = await gates.perform(executed, executed.changed && works !== undefined ? 'asked' : 'found');
+    const first = await engine.execute(run, command, options.key, bound);
+    const why = first.changed && works !== undefined ? 'asked' : 'found';
+    const executed = await gates.withTasks(first, { ...caller(by), type: 'status' }, bound, why);
+    const warned = await gates.perform(executed, why);
     const reply = replyOf(executed);
     if (isRefused(reply)) return { run, reply };
     if (request.type === 'claim') return await claimed(executed, reply);

@@ -87,7 +87,8 @@ export function createStart(parts: Options) {
       summary: request.summary,
       inputs: inputsOf(request, definition),
     };
-    const executed = await engine.begin(definition, opening, around(identity));
+    const first = await engine.begin(definition, opening, around(identity));
+    const executed = await gates.withTasks(first, { ...caller(identity), type: 'status' }, around(identity));
     await gates.perform(executed);
     const { run, reply, due, view } = executed;
     return isRefused(reply) ? { reply } : { run, reply, due, view };

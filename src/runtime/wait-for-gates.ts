@@ -1,4 +1,5 @@
-import { checkingIn, type Engine, type Executed, noRun } from '../engine/index.ts';
+import { type Circumstances, checkingIn, type Engine, type Executed, noRun } from '../engine/index.ts';
+import type { Command } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { type GateProgress, runnerPatienceMs, type Workspace } from '../workspace/index.ts';
 
@@ -23,6 +24,13 @@ export interface Gates {
   /** Returns a warning for the caller. `found`: an earlier call requested the effects. */
   perform(executed: Executed, why?: 'asked' | 'found'): Promise<string | undefined>;
   settle(view: Loaded, id: string, waiting: Waiting): Promise<Settled>;
+  /** Reads the tasks that a loop waits for from files, and answers the command as if they had been there. */
+  withTasks(
+    executed: Executed,
+    status: Extract<Command, { type: 'status' }>,
+    circumstances: Circumstances,
+    why?: 'asked' | 'found',
+  ): Promise<Executed>;
 }
 
 /** How often the local runner is checked and progress is reported. */
@@ -33,7 +41,7 @@ const reportMs = 2_000;
 export function createGates({ engine, workspace, clock }: Options): Gates {
   const { gates } = workspace;
   const isShared = (run: string): boolean => engine.serverOf?.(run) !== undefined;
-  return { perform, settle };
+  return { perform, settle, withTasks };
 
   async function perform(executed: Executed, why: 'asked' | 'found' = 'asked'): Promise<string | undefined> {
     const { run, effects } = executed;
@@ -41,6 +49,21 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
     const view = executed.view ?? (await engine.view(run));
     const textOf = (text: Parameters<Engine['text']>[1]): Promise<string> => engine.text(run, text);
     return view && (await gates.perform(view, effects, { why, shared: isShared(run), textOf }));
+  }
+
+  async function withTasks(
+    executed: Executed,
+    status: Extract<Command, { type: 'status' }>,
+    circumstances: Circumstances,
+    why: 'asked' | 'found' = 'asked',
+  ): Promise<Executed> {
+    const { run, effects } = executed;
+    if (!effects.some(({ type }) => type === 'readTasks')) return executed;
+    const view = executed.view ?? (await engine.view(run));
+    const performing = { why, shared: isShared(run), engine, clock };
+    if (!view || !(await gates.readTasks(view, effects, performing))) return executed;
+    const { interrupted } = executed;
+    return { ...(await engine.execute(run, status, undefined, circumstances)), changed: true, interrupted };
   }
 
   async function settle(loaded: Loaded, id: string, { until, onProgress }: Waiting): Promise<Settled> {

@@ -129,6 +129,7 @@ const commandSchema = z.discriminatedUnion('type', [
   command('prepared', {
     at: word,
     when: z.object({ holds: z.boolean(), values: z.record(z.string(), z.string()) }).optional(),
+    tasks: z.array(task).max(10_000).optional(),
     problem: words.optional(),
   }),
   command('gatesStarted', {

@@ -120,6 +120,25 @@ const budget = z
   })
   .describe('When any of these runs out, the run waits for a budget review.');
 
+const taskCount = z.int().min(0).max(5000);
+const taskSource = z
+  .strictObject({
+    files: line.describe('A glob: one task for each file that git does not ignore.').exactOptional(),
+    checklist: line.describe('A Markdown file: one task for each open item, `- [ ]`.').exactOptional(),
+    json: line
+      .describe('A JSON file: a list of titles, or of { title, id, description, depends_on }.')
+      .exactOptional(),
+    output: z
+      .string()
+      .regex(/^[A-Za-z0-9][\w-]{0,63}(?:\.[\w-]{1,64}){0,15}$/)
+      .describe('A list in the output of an earlier step: STEP or STEP.PATH, with `output: json`.')
+      .exactOptional(),
+    min: taskCount.describe('The fewest tasks; 1 by default. With fewer the run waits.').exactOptional(),
+    max: taskCount.describe('The most tasks. With more the run waits.').exactOptional(),
+    locked: z.boolean().describe('The agent may not change the list.').exactOptional(),
+  })
+  .describe('Where the tasks of a loop come from; by default the agent sets them.');
+
 /** `n` and `until` belong to ralph, `loop` and `parallel` to loop. The loader fills in `loop`. */
 const step = z.strictObject({
   id: id.describe('The name of the step, unique in the workflow.'),
@@ -151,6 +170,7 @@ const step = z.strictObject({
     .describe('What follows the last iteration if `until` does not hold; wait by default.')
     .exactOptional(),
   loop: id.describe('The loop that a loop step goes over; by default the one with its id.').exactOptional(),
+  tasks: taskSource.exactOptional(),
   parallel: z
     .int()
     .min(1)

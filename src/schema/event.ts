@@ -154,7 +154,9 @@ const createEventSchema = () =>
       output: text.exactOptional(),
       lease: lease.exactOptional(),
       /** What must be known before work begins. */
-      preparing: z.enum(['when']).exactOptional(),
+      preparing: z.enum(['when', 'tasks']).exactOptional(),
+      /** Whose worktree has the files that are prepared. */
+      session,
       tree,
     }),
     event('position.prepared', { at: handle, context: contextActions.exactOptional() }),

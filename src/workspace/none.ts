@@ -34,6 +34,7 @@ export function none(used?: UsedDefinitions): Workspace {
     artifactFiles: { read: async () => refused, list: async () => refused },
     gates: {
       perform: async () => undefined,
+      readTasks: async () => false,
       ensureRunner: () => {},
       runnerIs: () => 'unknown',
       host: '',

@@ -60,7 +60,13 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
   const preparing = memory.tells && Object.values(state.cursors).find((cursor) => cursor.preparing);
   if (preparing && !dice.one(3)) {
     const values = { 'inputs.x': 'true' };
-    const found = dice.one(8) ? { problem: 'who knows' } : { when: { holds: !dice.one(3), values } };
+    const isTasks = preparing.preparing?.kind === 'tasks';
+    const tasks = [{ id: `t${dice.roll(4)}`, title: 'One' }];
+    const found = dice.one(8)
+      ? { problem: 'who knows' }
+      : isTasks
+        ? { tasks }
+        : { when: { holds: !dice.one(3), values } };
     return {
       ...engine,
       type: 'prepared',

@@ -76,6 +76,8 @@ function decided(action: Wait, cursor: Cursor, at: string, person: Person, dice?
       return { now, actor: { kind: 'engine' }, type: 'gatesFinished', id, receipts, ...by };
     }
     case 'preparation': {
+      if (cursor.preparing?.kind === 'tasks')
+        return { now: person.now, actor: { kind: 'engine' }, type: 'prepared', at, tasks: tasksBy(dice) };
       const values = { 'inputs.x': 'null' };
       const when = { holds: !dice?.one(3), values };
       return { now: person.now, actor: { kind: 'engine' }, type: 'prepared', at, when };

@@ -89,7 +89,13 @@ const step = (index: number): fc.Arbitrary<{ step: Step; loop?: SubStep[] }> => 
     }));
   const loop = fc
     .record({
-      parts: fc.record({ ...common, parallel: maybe(fc.integer({ min: 1, max: 3 })) }),
+      parts: fc.record({
+        ...common,
+        tasks: maybe(
+          fc.constantFrom({ files: 'src/*' }, { json: 't.json', min: 1, locked: true }, { max: 4 }),
+        ),
+        parallel: maybe(fc.integer({ min: 1, max: 3 })),
+      }),
       loop: fc
         .integer({ min: 1, max: 3 })
         .chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => subStep(i)))),

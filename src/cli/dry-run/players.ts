@@ -44,7 +44,10 @@ const mostRevised = 2;
 
 function moveAt(state: State, cursor: Cursor, now: number, tasks: number, definition: Definition): Command {
   const at = handleOf(state, cursor);
-  const { checking, waiting, boundary } = cursor;
+  const { checking, waiting, boundary, preparing } = cursor;
+  // Files are not read: the tasks of a dry run are made up.
+  if (preparing?.kind === 'tasks' && !waiting)
+    return { now, actor: { kind: 'engine' }, type: 'prepared', at, tasks: createTasks(tasks) };
   if (checking) return gatesFinished({ definition, state, cursor }, now, () => true);
   if (waiting?.kind === 'question')
     return { now, actor: person, type: 'answer', text: 'Yes', question: waiting.id };

@@ -19,7 +19,7 @@ export function* walk(definition: Definition, start: Command, player: Player): G
   let state: State | null = null;
   for (let moves = 0; command && moves < maxMoves; moves += 1) {
     if (!command.actor) command = { ...command, session: start.session ?? '' };
-    const response: Response = respond(definition, state, command, {}, prepareFromState);
+    const response: Response = respond(definition, state, command, {}, prepareConditions);
     yield { command, response };
     state = response.state;
     if (!state) return;
@@ -27,3 +27,7 @@ export function* walk(definition: Definition, start: Command, player: Player): G
     command = player(definition, state, now);
   }
 }
+
+/** Outputs are made up, and so are the tasks that would come from them. */
+const prepareConditions: typeof prepareFromState = (definition, state, cursor) =>
+  cursor.preparing?.kind === 'tasks' ? undefined : prepareFromState(definition, state, cursor);

@@ -47,7 +47,8 @@ function loopBox(phase: Phase, key: string, pivots: string[]): Box {
   const keys = phase.subSteps.map((_, index) => `${key}_${index + 1}`);
   const title =
     heading(phase) + escapeLabel(phase.parallel > 1 ? ` · each task · ×${phase.parallel}` : ' · each task');
-  const after = [...details(phase), ...decisions(phase), ...pivots];
+  const tasks = phase.tasks === undefined ? [] : [escapeLabel(phase.tasks)];
+  const after = [...tasks, ...details(phase), ...decisions(phase), ...pivots];
   const out = after.length > 0 ? `${key}_after` : key;
   return {
     lines: [

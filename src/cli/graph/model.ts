@@ -42,6 +42,8 @@ export interface Phase extends Card {
   type: Step['type'];
   review?: string;
   budget?: string[];
+  /** For a loop: where its tasks come from. */
+  tasks?: string;
   /** For a loop: the number of parallel tasks. */
   parallel: number;
   subSteps: Card[];
@@ -96,6 +98,7 @@ function phaseOf(definition: Definition, step: Step, index: number): Phase {
     ...(before && { before: markOf(before, step.type === 'ralph' && step.context !== undefined) }),
     ...(step.review && { review: printable(step.review.by) }),
     ...(step.budget && { budget: limitsOf(step.budget) }),
+    ...tasksOf(step),
     parallel: step.parallel ?? 1,
     subSteps: subSteps.map((sub) => {
       const context = sub.context ?? step.context;
@@ -104,6 +107,12 @@ function phaseOf(definition: Definition, step: Step, index: number): Phase {
     rounds: step.n ?? 1,
     until: (step.until ?? []).map(checkOf),
   };
+}
+
+function tasksOf({ tasks = {} }: Step): { tasks?: string } {
+  const { files, checklist, json, output } = tasks;
+  const from = files ?? checklist ?? json ?? (output === undefined ? undefined : `the output ${output}`);
+  return from === undefined ? {} : { tasks: `tasks from ${printable(from)}` };
 }
 
 function cardOf(step: Step | SubStep): Card {

@@ -126,10 +126,12 @@ function kind(phase: Phase, symbols: Symbols): Span[] {
   const dot = ` ${symbols.dot} `;
   if (phase.type === 'action' || phase.type === 'run') return [['dim', `  ${phase.type}`]];
   if (phase.type === 'loop') {
+    const from = phase.tasks === undefined ? '' : `${dot}${phase.tasks}`;
     const tasks = phase.parallel > 1 ? `each task${dot}${symbols.times}${phase.parallel}` : 'each task';
     return [
       ['dim', '  loop'],
       ['magenta', `${dot}${tasks}`],
+      ['dim', from],
     ];
   }
   const [until, ...more] = phase.until;

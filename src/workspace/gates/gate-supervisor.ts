@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Effect, State, Text } from '../../machine/index.ts';
 import type { Loaded } from '../../store/index.ts';
 import { findProject, local, type Project } from '../project.ts';
+import { readTasks } from '../read-tasks.ts';
 import { taskWorktree } from '../task-worktree.ts';
 import { writeTodoFile } from '../todo-file.ts';
 import { isSameCheckout, splitCheckout } from '../worktree-id.ts';
@@ -56,6 +57,12 @@ export interface GateSupervisor {
   logsOf(run: string, id: string): string;
   /** The session's worktree, by default ours; undefined if it belongs to another checkout. */
   worktreeOf(state: State, session: string | undefined): string | undefined;
+  /** Reads the tasks of loops that wait for them, where their files are here. True if the run has moved by it. */
+  readTasks(
+    view: Loaded,
+    effects: readonly Effect[],
+    options: Performing & Pick<GateRun, 'engine' | 'clock'>,
+  ): Promise<boolean>;
   /** In the detached process: runs the gates of one request and reports them. */
   run(gates: GateRun): Promise<void>;
 }
@@ -72,9 +79,11 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     host,
     logsOf,
     worktreeOf,
+    readTasks: readAll,
     run: async (gates) => {
       const executed = await runRequested(options, logsOf(gates.run, gates.id), gates);
       const view = executed?.view ?? (executed && (await gates.engine.view(gates.run)));
+      if (view && executed) await readAll(view, executed.effects, { ...gates, why: 'asked', shared: false });
       // What passed may have opened a step that needs no agent.
       for (const effect of view ? (executed?.effects ?? []) : [])
         if (effect.type === 'runGates' && view)
@@ -93,7 +102,7 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
       const { type } = effect;
       if (type === 'runGates') ensureRunner(view, effect.id, { ...performing, session: effect.session });
       else if (type === 'stopGates') stopRunners(logsOf(run, effect.id), host, [run, effect.id]);
-      else
+      else if (type === 'writeTodo')
         warning = writeTodoFile(definition.todo_path, await textOf(effect.content), {
           worktree: project.worktree,
           directory: join(project.directory, 'runs', run),
@@ -101,6 +110,24 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
         });
     }
     return warning;
+  }
+
+  async function readAll(
+    { run, definition, state }: Loaded,
+    effects: readonly Effect[],
+    { engine, clock, ...performing }: Parameters<GateSupervisor['readTasks']>[2],
+  ): Promise<boolean> {
+    let moved = false;
+    for (const effect of effects) {
+      if (effect.type !== 'readTasks' || !isForUs(state, effect.session, performing)) continue;
+      const source = definition.steps.find(({ id }) => id === effect.step)?.tasks;
+      const worktree = worktreeOf(state, effect.session) ?? project.worktree;
+      const found = source ? await readTasks(source, worktree, env) : {};
+      const by = { now: clock(), actor: { kind: 'engine' as const } };
+      const { changed } = await engine.execute(run, { ...by, ...found, type: 'prepared', at: effect.at });
+      moved ||= changed;
+    }
+    return moved;
   }
 
   /** Detached, in its own process group: outlives the call, the server and the session. */

@@ -154,6 +154,9 @@ function phaseChips(phase: Phase): Chip[] {
           } satisfies Chip,
         ]
       : []),
+    ...(phase.tasks === undefined
+      ? []
+      : [{ icon: 'input', tone: 'loop', font: 'chip', text: phase.tasks } satisfies Chip]),
     ...cardChips(phase),
     ...(phase.review === undefined
       ? []
