@@ -54,6 +54,15 @@ loops:
     - { id: code, instructions: Code it. }
 `);
 
+const tasksDefinition = loadWorkflowTemplateFromString(`
+name: tasks
+description: One task for each package
+steps:
+  - { id: find, type: run, run: npm outdated --json, output: json }
+  - { id: all, type: loop, tasks: { output: find.packages, locked: true } }
+loops: { all: [{ id: up, instructions: "Upgrade {task.title}." }] }
+`);
+
 export const advance = (at: string, output: string, now = 2): Command => ({
   type: 'advance',
   now,
@@ -209,6 +218,26 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
         status: 'waiting',
         waiting: { for: 'blocked' },
       });
+    });
+
+    test('[L/tasks] [L/run] tasks come from the output of a step that the engine has run, also a long one', async () => {
+      const engine = await create();
+      const { run, effects } = await engine.begin(tasksDefinition, { type: 'start', now: 1 });
+      const [effect] = effects;
+      if (effect?.type !== 'runGates') throw new Error('the command is not requested');
+      const list = Array.from({ length: 800 }, (_, index) => `Package number ${index} with a long name`);
+      const finished = {
+        type: 'gatesFinished' as const,
+        now: 2,
+        actor: { kind: 'engine' as const },
+        id: effect.id,
+        receipts: [{ gate: 0, pass: true, exit: 0 }],
+        output: JSON.stringify({ packages: list }),
+      };
+      await engine.execute(run, finished);
+      const state = (await engine.view(run))?.state;
+      expect(state).toMatchObject({ status: 'running', step: 'all' });
+      expect(state?.tasks.all?.order).toHaveLength(800);
     });
 
     test('a start that is repeated with its key begins nothing new; the id with another key is taken', async () => {

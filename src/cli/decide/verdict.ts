@@ -78,7 +78,9 @@ function wouldRefuse(
       next: 'Approve with an amount, pivot, escalate or abandon.',
     };
   if (verdict !== 'approve') return undefined;
-  if (over.length > 0 || cursor?.waiting?.kind === 'review') return undefined;
+  // A person may leave a loop whose tasks cannot be used.
+  const leaves = cursor?.preparing?.kind === 'tasks';
+  if (over.length > 0 || leaves || cursor?.waiting?.kind === 'review') return undefined;
   const next = `Unblock it: ${commandName()} reject "what to do differently"`;
   return {
     code: 'bad_verdict',
