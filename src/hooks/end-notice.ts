@@ -1,4 +1,4 @@
-import { endedUnproven, parseHandle } from '../machine/index.ts';
+import { type Event, endedUnproven, parseHandle } from '../machine/index.ts';
 import { runEndedText } from '../messages/index.ts';
 import { createEndNotices } from '../runtime/index.ts';
 import type { HookEvent } from './hook-event.ts';
@@ -23,6 +23,10 @@ export async function endNotice({ input, context, key }: HookEvent): Promise<str
     reason: state.reason,
     checks: [...checks],
     unproven: unproven.map(({ at }) => parseHandle(at)?.path.split('/', 1)[0] ?? ''),
-    caught: events.filter((event) => event.type === 'gates.finished' && !event.pass).length,
+    caught: events.filter(isCaught).length,
   });
 }
+
+/** A red check of an agent's work; a command of the engine that failed claims nothing. */
+const isCaught = (event: Event): boolean =>
+  event.type === 'gates.finished' && !event.pass && event.receipts.every(({ role }) => role !== 'run');

@@ -96,10 +96,12 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const first = await engine.execute(run, command, options.key, bound);
     const why = first.changed && works !== undefined ? 'asked' : 'found';
     const executed = await gates.withTasks(first, { ...caller(by), type: 'status' }, bound, why);
-    const warned = await gates.perform(executed, why);
     const reply = replyOf(executed);
+    // The worktree of a claimed task comes first: a command may run in it.
+    const answer = request.type === 'claim' && !isRefused(reply) ? await claimed(executed, reply) : undefined;
+    const warned = await gates.perform(executed, why);
     if (isRefused(reply)) return { run, reply };
-    if (request.type === 'claim') return await claimed(executed, reply);
+    if (answer) return answer;
     const own =
       request.type === 'status' && at === undefined ? onlyHeldHandle(reply, identity.session) : undefined;
     if (own !== undefined) return await call({ type: 'status', at: own }, identity, { ...options, run });

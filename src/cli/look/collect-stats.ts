@@ -101,8 +101,8 @@ function countEvent(
 ): void {
   switch (event.type) {
     case 'gates.requested':
-      // Gates after a person's own advance or approval do not check an agent's claim.
-      if (event.approval || person) approvals.add(event.id);
+      // Gates after a person's own advance or approval, and commands of the engine, do not check an agent's claim.
+      if (event.approval || person || event.gates.some(({ role }) => role === 'run')) approvals.add(event.id);
       break;
     case 'gates.finished':
       if (!event.pass && !approvals.has(event.id)) stats.falseDone += 1;
