@@ -39,6 +39,8 @@ export async function wake(event: HookEvent): Promise<HookOutput> {
     if (record.inTurn) record.leaveToWake(began.id);
     const now = await context.bindings.get(key);
     if (now?.run !== view.run || now.endedAt !== undefined || ended(view.state) || record.inTurn) return {};
+    // What waits for the person is shown at their next prompt: from here it cannot be.
+    if (view.state.status !== 'running') return {};
     const { block } = await afterCheck(event, view, began);
     if (block !== undefined) return { wake: block };
     if (!mayFollow) return {};
