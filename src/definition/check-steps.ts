@@ -49,7 +49,7 @@ export function checkSteps(checked: Checked): void {
       checkRetry(subStep, report);
       const name = `Sub-step '${textOf(child(subStep, 'id')) ?? ''}'`;
       checkRun(subStep, name, report);
-      if (textOf(child(subStep, 'type')) !== 'run' && !has(subStep, 'instructions'))
+      if (!isCommand(subStep) && !has(subStep, 'instructions'))
         report(
           'error',
           'missing_key',
@@ -115,7 +115,7 @@ function checkType(step: MapNode, report: Report): void {
       "Write until: and what must hold, or remove 'on_exhausted'.",
     );
   }
-  if ((type === 'action' || type === 'ralph') && !has(step, 'instructions')) {
+  if ((type === 'action' || type === 'ralph') && !isCommand(step) && !has(step, 'instructions')) {
     report('error', 'missing_key', step, `Step '${id}' needs 'instructions'`, 'Say what the agent is to do.');
   }
   if (type !== 'loop') return;
@@ -134,9 +134,15 @@ function checkType(step: MapNode, report: Report): void {
 const ofCommands = ['run', 'timeout', 'output', 'idempotent'];
 const ofAgents = ['instructions', 'agent', 'context', 'artefacts', 'read_only', 'review', 'budget'];
 
+/** `type: run`, or an action with `run`, as the definition of a run has it. */
+function isCommand(step: MapNode): boolean {
+  const type = textOf(child(step, 'type')) ?? 'action';
+  return type === 'run' || (type === 'action' && step.entries.has('run'));
+}
+
 /** A run step has a command and no agent. */
 function checkRun(step: MapNode, name: string, report: Report): void {
-  const isRun = textOf(child(step, 'type')) === 'run';
+  const isRun = isCommand(step);
   const foreign = isRun ? ofAgents : ofCommands;
   for (const key of foreign.filter((each) => step.entries.has(each))) {
     const [message, advice] = isRun

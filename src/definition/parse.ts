@@ -165,19 +165,20 @@ function complete(
     ...rest,
     ...(artifacts === undefined ? {} : { critical_artifacts: artifactDefaults(artifacts) }),
     ...(loops === undefined ? {} : { loops: resolvedLoops(loops) }),
-    steps: steps.map(({ after: _after, ...step }) => {
-      const loop = step.type === 'loop' ? loopOf.get(step.id) : undefined;
-      return { ...stepDefaults(step), ...(loop === undefined ? {} : { loop }) };
+    steps: steps.map(({ after: _after, type: written, ...step }) => {
+      const type = written === 'run' ? 'action' : written;
+      const loop = type === 'loop' ? loopOf.get(step.id) : undefined;
+      return { ...stepDefaults({ ...step, type }), ...(loop === undefined ? {} : { loop }) };
     }),
   };
 }
 
-/** `after` has done its work when the lists are merged. */
+/** `after` has done its work when the lists are merged; `run` says what `type: run` says. */
 function resolvedLoops(loops: NonNullable<Authored['loops']>): NonNullable<Definition['loops']> {
   return Object.fromEntries(
     Object.entries(loops).map(([id, subSteps]) => [
       id,
-      subSteps.map(({ after: _, ...subStep }) => subStepDefaults(subStep)),
+      subSteps.map(({ after: _after, type: _type, ...subStep }) => subStepDefaults(subStep)),
     ]),
   );
 }

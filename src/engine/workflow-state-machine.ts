@@ -155,8 +155,7 @@ export class WorkflowStateMachine {
     return {
       status: running ? 'running' : state.status === 'complete' ? 'complete' : 'failed',
       step: state.step,
-      // The format of the seeds knows no run steps.
-      stepType: step.type === 'run' ? 'action' : step.type,
+      stepType: step.type,
       ...(shown ? { task: { index: shown.index, id: shown.id, title: shown.title } } : {}),
       ...(cursor?.subStep === undefined ? {} : { subStep: cursor.subStep }),
       ...(cursor?.iteration === undefined ? {} : { ralphIteration: cursor.iteration }),

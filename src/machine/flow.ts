@@ -135,7 +135,7 @@ export function complete(
   const step = stepOf(batch.definition, id);
   const session = batch.worker;
   batch.emit('position.completed', { at, output, ...evidence, ...defined({ reviewed, session }) });
-  if (step.type === 'action' || step.type === 'run') return leaveStep(batch);
+  if (step.type === 'action') return leaveStep(batch);
   if (step.type === 'ralph') {
     if (endsRalph(batch, cursor, evidence.receipts)) return leaveStep(batch);
     return enterPosition(batch, { step: id, iteration: (iteration ?? 1) + 1 }, { why: 'next' });

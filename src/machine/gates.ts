@@ -48,9 +48,7 @@ export function gatesOn(definition: Definition, cursor: Position): RequestedGate
   const work = workAt(definition, cursor);
   const { run, timeout } = work;
   return [
-    ...(isRunStep(work) && run !== undefined
-      ? [asked('run', cursorKey(cursor), { run, ...defined({ timeout }) })]
-      : []),
+    ...(run === undefined ? [] : [asked('run', cursorKey(cursor), { run, ...defined({ timeout }) })]),
     ...(work.gate ?? []).map((gate) => asked('gate', cursorKey(cursor), gate)),
     ...(step.until ?? []).map((gate) => asked('until', step.id, gate)),
     ...(last ? rerunGates(definition, index) : []).map(({ gate, from }) => asked('rerun', from, gate)),
@@ -194,9 +192,7 @@ export function accept(
 ): void {
   const step = stepOf(batch.definition, cursor.step);
   const last =
-    step.type === 'action' ||
-    step.type === 'run' ||
-    (step.type === 'ralph' && endsRalph(batch, cursor, evidence.receipts));
+    step.type === 'action' || (step.type === 'ralph' && endsRalph(batch, cursor, evidence.receipts));
   const exhausted = last && step.until && !untilHolds(evidence.receipts) ? step.on_exhausted : undefined;
   const at = batch.at(cursor);
   if (exhausted === 'fail') return failExhausted(batch, cursor, session);

@@ -4,7 +4,7 @@ import type { Step } from './index.ts';
 
 const run = (id: string, parts: Partial<Step> = {}): Step => ({
   id,
-  type: 'run',
+  type: 'action',
   run: `make ${id}`,
   ...parts,
 });
@@ -150,7 +150,7 @@ test('[L/run] a sub-step runs for each task, also where several agents work; its
   const definition = workflow([loop('l', { parallel: 2 }), action('end')], {
     loops: {
       l: [
-        { id: 'set', type: 'run', run: 'make set' },
+        { id: 'set', run: 'make set' },
         { id: 'code', instructions: 'Code' },
       ],
     },

@@ -15,7 +15,7 @@ export function stepOf(definition: Definition, id: string): Step {
 }
 
 /** A command of the engine, without an agent. */
-export const isRunStep = ({ type }: Step | SubStep): boolean => type === 'run';
+export const isRunStep = ({ run }: Step | SubStep): boolean => run !== undefined;
 
 export const hasRunSteps = ({ steps, loops = {} }: Definition): boolean =>
   [...steps, ...Object.values(loops).flat()].some(isRunStep);

@@ -17,11 +17,16 @@ export function withMirror(engine: Engine, project: Project): Engine {
     execute: async (...given) => mirrored(await engine.execute(...given)),
   };
 
-  function mirrored<E extends Pick<Executed, 'view' | 'changed'>>(executed: E): E {
-    const { view, changed } = executed;
-    if (!changed || view?.definition.state_mirror === undefined) return executed;
+  async function mirrored<E extends Pick<Executed, 'view' | 'changed'>>(executed: E): Promise<E> {
     try {
-      mirror(view, view.definition.state_mirror);
+      let view = executed.changed ? executed.view : undefined;
+      while (view?.definition.state_mirror !== undefined) {
+        mirror(view, view.definition.state_mirror);
+        // Another process may have changed the run and written its file before this one did.
+        const now = await engine.view(view.run);
+        if (now?.version.seq === view.version.seq) break;
+        view = now;
+      }
     } catch {
       // The journal is what counts.
     }

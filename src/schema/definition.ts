@@ -139,15 +139,14 @@ const taskSource = z
   })
   .describe('Where the tasks of a loop come from; by default the agent sets them.');
 
-/** `n` and `until` belong to ralph, `loop` and `parallel` to loop. The loader fills in `loop`. */
+/**
+ * `n` and `until` belong to ralph, `loop` and `parallel` to loop. The loader fills in `loop`, and reads `type: run` as an
+ * action with `run`.
+ */
 const step = z.strictObject({
   id: id.describe('The name of the step, unique in the workflow.'),
   title: title.exactOptional(),
-  type: z
-    .enum(['action', 'loop', 'ralph', 'run'])
-    .describe(
-      'action: done once; loop: its sub-steps for each task; ralph: the same instructions n times; run: a command of the engine.',
-    ),
+  type: z.enum(['action', 'loop', 'ralph']),
   when: when.exactOptional(),
   ...command,
   agent: agentOf.exactOptional(),
@@ -178,15 +177,20 @@ const step = z.strictObject({
     .describe('How many agents may hold tasks of a loop step at once; 1 by default.')
     .exactOptional(),
 });
-const authoredStep = step.extend({ after: after.exactOptional() }).describe('A main step.');
+const authoredStep = step
+  .extend({
+    type: z
+      .enum([...step.shape.type.options, 'run'])
+      .describe(
+        'action: done once; loop: its sub-steps for each task; ralph: the same instructions n times; run: a command of the engine.',
+      ),
+    after: after.exactOptional(),
+  })
+  .describe('A main step.');
 
 const subStep = z.strictObject({
   id: id.describe('The name of the sub-step, unique in its loop.'),
   title: title.exactOptional(),
-  type: z
-    .enum(['action', 'run'])
-    .describe('action (default): work of an agent; run: a command of the engine.')
-    .exactOptional(),
   when: when.exactOptional(),
   ...command,
   agent: agentOf.exactOptional(),
@@ -209,7 +213,13 @@ const subStep = z.strictObject({
   attempts: attempts.exactOptional(),
 });
 const authoredSubStep = subStep
-  .extend({ after: after.exactOptional() })
+  .extend({
+    type: z
+      .enum(['action', 'run'])
+      .describe('action (default): work of an agent; run: a command of the engine.')
+      .exactOptional(),
+    after: after.exactOptional(),
+  })
   .describe('A step done for each task of a loop.');
 
 export const inputSchema = z

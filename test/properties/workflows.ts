@@ -70,7 +70,7 @@ const step = (index: number): fc.Arbitrary<{ step: Step; loop?: SubStep[] }> => 
       attempts: work.attempts,
       idempotent: maybe(fc.constant(true)),
     })
-    .map((parts) => ({ step: defined<Step>({ id, type: 'run', run: 'make all', ...parts }) }));
+    .map((parts) => ({ step: defined<Step>({ id, type: 'action', run: 'make all', ...parts }) }));
   const ralph = fc
     .record({
       ...work,

@@ -5,6 +5,7 @@ import {
   type Definition,
   type Gate,
   gateText,
+  isRunStep,
   retryOf,
   type Step,
   type SubStep,
@@ -39,7 +40,7 @@ export interface Card {
 }
 
 export interface Phase extends Card {
-  type: Step['type'];
+  type: Step['type'] | 'run';
   review?: string;
   budget?: string[];
   /** For a loop: where its tasks come from. */
@@ -94,7 +95,7 @@ function phaseOf(definition: Definition, step: Step, index: number): Phase {
       : (step.context ?? arrival);
   return {
     ...cardOf(step),
-    type: step.type,
+    type: isRunStep(step) ? 'run' : step.type,
     ...(before && { before: markOf(before, step.type === 'ralph' && step.context !== undefined) }),
     ...(step.review && { review: printable(step.review.by) }),
     ...(step.budget && { budget: limitsOf(step.budget) }),

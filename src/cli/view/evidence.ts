@@ -128,10 +128,7 @@ function kindIn({ run, condition, read }: Gate): GateKind {
 
 function kindOf({ steps, loops = {} }: Definition, what: string): GateKind {
   const work = [...steps, ...Object.values(loops).flat()];
-  const gates = work.flatMap((step) => [
-    ...(step.gate ?? []),
-    ...('until' in step ? (step.until ?? []) : []),
-  ]);
+  const gates = [...work.flatMap(({ gate }) => gate ?? []), ...steps.flatMap(({ until }) => until ?? [])];
   if (gates.some((gate) => gate.run !== undefined && checkText(gate) === what)) return 'run';
   if (gates.some(({ condition }) => condition === what)) return 'condition';
   // A file name may contain a placeholder, so anything else is taken for a file.
