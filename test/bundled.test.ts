@@ -143,7 +143,10 @@ test('every key of the format is used by a bundled workflow', () => {
   const elsewhere = [
     ...['Workflow id', 'Workflow phases', 'Workflow state_mirror', 'Workflow budget', 'Budget cost'],
     ...['Sub-step after', 'Sub-step title', 'Step when', 'Sub-step when', 'Gate expect', 'Gate contains'],
-    ...['run', 'timeout', 'output', 'idempotent'].flatMap((key) => [`Step ${key}`, `Sub-step ${key}`]),
+    ...['run', 'timeout', 'output', 'schema', 'idempotent'].flatMap((key) => [
+      `Step ${key}`,
+      `Sub-step ${key}`,
+    ]),
     'Sub-step type',
     'Step tasks',
     ...['files', 'checklist', 'json', 'output', 'min', 'max', 'locked'].map((key) => `Tasks ${key}`),

@@ -245,6 +245,22 @@ test('[L/expect] a script names a gate by its command, whatever is expected of i
   expect(stdout.match(/✗ gate A\.md/g)).toHaveLength(1);
 });
 
+test('[L/output] [L/schema] an output is made up from its schema, so that its parts decide', async () => {
+  const schema =
+    '{ type: object, properties: { list: { type: array, minItems: 2 }, ok: { type: boolean } } }';
+  using here = createTestFolder({
+    'json.yaml': `name: j
+steps:
+  - { id: find, type: action, instructions: Find, output: json, schema: ${schema} }
+  - { id: fix, type: action, instructions: Fix, when: outputs.find.ok && size(outputs.find.list) == 2 }
+  - { id: skip, type: action, instructions: Skip, when: '!outputs.find.ok' }
+`,
+  });
+  const { code, stdout } = await here.run(['dry-run', 'json.yaml']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/● fix#2[^]*● skip skipped/);
+});
+
 test('A12: a script notes an artifact', async () => {
   using here = createTestFolder({
     'decided.yaml': conditions('state.artifacts.spec_path == "docs/spec.md"'),

@@ -131,7 +131,7 @@ function checkType(step: MapNode, report: Report): void {
   }
 }
 
-const ofCommands = ['run', 'timeout', 'output', 'idempotent'];
+const ofCommands = ['run', 'timeout', 'idempotent'];
 const ofAgents = ['instructions', 'agent', 'context', 'artefacts', 'read_only', 'review', 'budget'];
 
 /** `type: run`, or an action with `run`, as the definition of a run has it. */

@@ -39,6 +39,6 @@ function checkSource(step: MapNode, { root, report }: Checked): void {
       'tasks_source',
       output,
       `'${id}' is no step with output: json`,
-      'Name a run step, and write output: json there.',
+      'Name an earlier step, and write output: json there.',
     );
 }

@@ -4,6 +4,7 @@ import { type Authored, workflowSchema } from '../schema/index.ts';
 import { nearest } from '../suggest.ts';
 import { type CheckTool, checkAgents } from './check-agents.ts';
 import { checkArtifacts } from './check-artifacts.ts';
+import { checkFormat } from './check-format.ts';
 import { checkGates } from './check-gates.ts';
 import { checkInputs } from './check-inputs.ts';
 import { matchLoops } from './check-loops.ts';
@@ -98,6 +99,7 @@ export function checkReferences(root: MapNode, base: boolean, report: Report): M
   checkSteps(checked);
   checkInputs(root, report);
   checkTasks(checked);
+  checkFormat(checked);
   checkGates(checked);
   checkPlaceholders(checked);
   checkArtifacts(checked);

@@ -165,7 +165,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     circumstances: Circumstances = {},
   ): Promise<Executed> {
     const words = longWords(command);
-    const given = words ? withWords(command, words.kept) : command;
+    const given = words ? withWords(command, words) : command;
     const fingerprint = key === undefined ? undefined : fingerprintOf(command, circumstances.principal);
     for (let tries = 0; tries < maxConflicts; tries += 1) {
       const executed = tries < patience ? ((await guess()) ?? (await attempt(store))) : await alone();
@@ -290,8 +290,9 @@ function longWords(command: Command): { text: string; kept: LongText } | undefin
   return bytes.length > longTextBytes && bytes.length <= maxWords ? { text: words, kept } : undefined;
 }
 
-function withWords(command: Command, kept: LongText): Command {
-  if (command.type === 'advance' || command.type === 'gatesFinished') return { ...command, output: kept };
+function withWords(command: Command, { text, kept }: { text: string; kept: LongText }): Command {
+  if (command.type === 'advance') return { ...command, output: kept, text };
+  if (command.type === 'gatesFinished') return { ...command, output: kept };
   return command.type === 'todo' ? { ...command, content: kept } : command;
 }
 

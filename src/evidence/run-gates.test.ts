@@ -336,9 +336,13 @@ describe('[L/run] the command of a run step', () => {
 
   test('[L/output] json must parse, and no output is longer than 256 KB', async () => {
     const root = worktree();
-    const json = { output: 'json' as const };
+    const json = { format: { output: 'json' as const } };
     expect(await run(root, [step(`echo '{"a": [1]}'`)], json)).toMatchObject({ output: '{"a": [1]}' });
     expect((await run(root, [step('echo nonsense')], json)).receipts).toMatchObject([
+      { pass: false, exit: 0 },
+    ]);
+    const format = { output: 'json' as const, schema: { required: ['b'] } };
+    expect((await run(root, [step(`echo '{"a": 1}'`)], { format })).receipts).toMatchObject([
       { pass: false, exit: 0 },
     ]);
     const long = await run(root, [step('head -c 262145 /dev/zero | tr "\\0" x')]);

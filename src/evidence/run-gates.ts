@@ -4,6 +4,7 @@ import {
   type Gate,
   type GateResult,
   gateText,
+  outputProblem,
   quotedText,
   type RequestedGate,
   receiptValidity,
@@ -34,7 +35,7 @@ export interface GatesRequest {
   treeBoundMs?: number;
   cacheDirectory?: string;
   /** Of a run step: what its output must be. */
-  output?: 'json' | undefined;
+  format?: Parameters<typeof outputProblem>[0];
 }
 
 /** What was run and what was expected of it: a command that failed as expected has not passed, and the reverse. */
@@ -97,20 +98,19 @@ async function runStep(
   const { stdout, ...result } = await checkCommand(request, gate, 0, maxOutputBytes);
   if (!result.pass || !stdout) return result;
   const text = stdout.toString('utf8').trimEnd();
-  const problem = problemOf(stdout, text, request.output);
+  const problem = problemOf(stdout, text, request.format ?? {});
   if (problem === undefined) return { ...result, output: text };
   return { ...result, pass: false, tail: truncateToTail(`${result.tail ?? ''}\n[${problem}]`, tailBytes) };
 }
 
-function problemOf(stdout: Buffer, text: string, kind: GatesRequest['output']): string | undefined {
+function problemOf(
+  stdout: Buffer,
+  text: string,
+  format: NonNullable<GatesRequest['format']>,
+): string | undefined {
   if (stdout.length > maxOutputBytes) return `its output is longer than ${maxOutputBytes / 1024} KB`;
-  if (kind !== 'json') return undefined;
-  try {
-    JSON.parse(text);
-    return undefined;
-  } catch (error) {
-    return `its output is not JSON: ${error instanceof Error ? error.message : String(error)}`;
-  }
+  const problem = outputProblem(format, text);
+  return problem === undefined ? undefined : `the output cannot be used: ${problem}`;
 }
 
 async function checkGates(request: GatesRequest, offset = 0): Promise<GatesOutcome> {

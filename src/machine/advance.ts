@@ -5,9 +5,10 @@ import { passBoundary } from './boundary.ts';
 import { failPosition } from './flow.ts';
 import { accept, gatesAt, interrupt, maxReason, requestGates } from './gates.ts';
 import { parseHandle } from './handle.ts';
+import { outputProblem } from './json-output.ts';
 import { belongsToCaller, locate, repeatsAdvance, repeatsFail } from './locate.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
-import { type Cursor, sameText } from './state.ts';
+import { type Cursor, opening, sameText } from './state.ts';
 import { awaitsTasks, workAt } from './steps.ts';
 
 const maxOutputBytes = 256 * 1024;
@@ -46,7 +47,9 @@ export function check(batch: Batch, command: CommandOf<'check'>): Refusal | unde
   if (refusal) return refusal;
   if (blockedBy(batch, found, command)) return undefined;
   const gates = gatesAt(batch, found);
-  if (gates.length > 0) requestGates(batch, found, gates, output, { onPass: stay ? 'stay' : 'advance' });
+  // A turn's last words are rarely what the workflow wants as output.
+  const stays = stay || outputProblem(workAt(batch.definition, found), opening(output)) !== undefined;
+  if (gates.length > 0) requestGates(batch, found, gates, output, { onPass: stays ? 'stay' : 'advance' });
   return undefined;
 }
 
@@ -101,12 +104,18 @@ function notReady(
   const unfinished = unfinishedSource(batch.state);
   if (unfinished) return refuse('unfinished', unfinished, { at });
   if (command.missing?.length) return refuse('missing_artifact', { at, missing: command.missing }, { at });
-  const readOnly = workAt(batch.definition, cursor).read_only === true;
+  const work = workAt(batch.definition, cursor);
+  const problem = command.type === 'advance' ? outputProblem(work, wholeOutput(command)) : undefined;
+  if (problem !== undefined) return refuse('bad_output', { why: 'format', problem }, { at });
+  const readOnly = work.read_only === true;
   if (readOnly && cursor.tree !== undefined && command.tree !== undefined && cursor.tree !== command.tree) {
     return refuse('tree_changed', { at, why: 'read_only' }, { at });
   }
   return undefined;
 }
+
+const wholeOutput = ({ output, text }: CommandOf<'advance'>): string =>
+  typeof output === 'string' ? output : (text ?? opening(output));
 
 /** Whether a required artifact is needed cannot be decided: a person must know. */
 function blockedBy(batch: Batch, cursor: Cursor, { undecided }: CommandOf<'advance' | 'check'>): boolean {

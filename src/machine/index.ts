@@ -12,6 +12,7 @@ export * from './gate-text.ts';
 export { exhaustedReason } from './gates.ts';
 export * from './handle.ts';
 export * from './input-problem.ts';
+export * from './json-output.ts';
 export * from './locate.ts';
 export * from './may-stop.ts';
 export * from './notes.ts';

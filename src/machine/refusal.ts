@@ -32,7 +32,10 @@ export interface RefusalParams {
     | { why: 'other_holder' }
     | { why: 'held'; task: string }
     | { why: 'all_taken'; step: string; held: number; limit: number };
-  bad_output: { why: 'not_text' } | { why: 'too_long'; bytes: number; limit: number };
+  bad_output:
+    | { why: 'not_text' }
+    | { why: 'too_long'; bytes: number; limit: number }
+    | { why: 'format'; problem: string };
   bad_input: { workflow: string; name: string } & (
     | { why: 'unknown'; inputs: string[] }
     | { why: 'missing' }

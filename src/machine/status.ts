@@ -281,11 +281,14 @@ export function instructionsFor(
   session?: string,
 ): string {
   if (!instructionsOpen(state, cursor, session)) return '';
-  const text = workAt(definition, cursor).instructions ?? '';
-  return state.adopted
-    ? adoptedInstructions(state.adopted)
-    : expandAt(definition, state, cursor, text, values);
+  if (state.adopted) return adoptedInstructions(state.adopted);
+  const work = workAt(definition, cursor);
+  const text = expandAt(definition, state, cursor, work.instructions ?? '', values);
+  return work.output === 'json' ? `${text.trimEnd()}\n\n${formatInstructions(work.schema)}` : text;
 }
+
+const formatInstructions = (schema: Step['schema']): string =>
+  `The output that you advance with must be JSON alone${schema ? ` that fits this schema: ${JSON.stringify(schema)}` : ''}.`;
 
 /** Leaves out the handles of other sessions' tasks. */
 function listTasks(state: State, step: Step, status: Status, session: string | undefined): void {

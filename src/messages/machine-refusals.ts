@@ -65,13 +65,19 @@ export const machineRefusals: Renderers<RefusalParams, RefusalCode> = {
       return [`${task.held} tasks of '${task.step}' are held; the limit is ${task.limit}.`];
     return ['An agent claims tasks for its own session only.', 'Claim with your own session as the holder.'];
   },
-  bad_output: (output) =>
-    output.why === 'not_text'
-      ? ['The output must be text.', 'Describe what was done in a sentence or two.']
-      : [
-          `The output has ${output.bytes} bytes; the limit is ${output.limit}.`,
-          'Write it to a file and name the file as an artifact.',
-        ],
+  bad_output: (output) => {
+    if (output.why === 'not_text')
+      return ['The output must be text.', 'Describe what was done in a sentence or two.'];
+    if (output.why === 'format')
+      return [
+        `The output does not have the form that this step asks for: ${output.problem}.`,
+        'Advance again with JSON alone as the output.',
+      ];
+    return [
+      `The output has ${output.bytes} bytes; the limit is ${output.limit}.`,
+      'Write it to a file and name the file as an artifact.',
+    ];
+  },
   bad_input: (input, voice) => {
     const { workflow, name } = input;
     if (input.why === 'missing')

@@ -112,7 +112,8 @@ const commandSchema = z.discriminatedUnion('type', [
     facts: facts.optional(),
   }),
   command('status', { at, runnerAlive }),
-  command('advance', { output: text, at, runnerAlive, ...requiredArtifacts }),
+  /** `text`: the whole of a long output, which the engine adds and does not keep. */
+  command('advance', { output: text, text: words.optional(), at, runnerAlive, ...requiredArtifacts }),
   /** A turn ended: runs the gates of the position. Red is no attempt; green advances with this output, or stays. */
   command('check', {
     output: text,

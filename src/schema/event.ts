@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { boundaryPolicies, contextActions, idPattern } from './definition.ts';
+import { boundaryPolicies, idPattern } from './definition.ts';
 import {
   adopted,
   amount,
@@ -23,6 +23,7 @@ import {
   workflowStateOf,
 } from './parts.ts';
 import { checkedRecord, problemIn } from './problem.ts';
+import { contextActions } from './step.ts';
 
 const time = z.number().min(-latest).max(latest);
 const matching = (pattern: RegExp, error = ' is not written as it should be') =>

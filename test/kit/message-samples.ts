@@ -142,7 +142,11 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
     { why: 'held', task: 't1' },
     { why: 'all_taken', step: 'build', held: 2, limit: 2 },
   ],
-  bad_output: [{ why: 'not_text' }, { why: 'too_long', bytes: 300_000, limit: 262_144 }],
+  bad_output: [
+    { why: 'not_text' },
+    { why: 'format', problem: 'packages[0].name is missing' },
+    { why: 'too_long', bytes: 300_000, limit: 262_144 },
+  ],
   bad_input: [
     { workflow: 'bugfix', name: 'bugs', why: 'unknown', inputs: ['bug', 'test'] },
     { workflow: 'bugfix', name: 'bugs', why: 'unknown', inputs: [] },

@@ -19,6 +19,7 @@ import {
 } from '../../machine/index.ts';
 import { conditionHolds } from '../../workspace/index.ts';
 import { usageError } from '../exit.ts';
+import { sampleOutput } from './sample-output.ts';
 import type { Player } from './walk.ts';
 
 const person = { kind: 'person', name: 'you' } as const;
@@ -63,7 +64,8 @@ function moveAt(state: State, cursor: Cursor, now: number, tasks: number, defini
   }
   const key = artifactToNote(state, cursor);
   if (key !== undefined) return { now, type: 'note', kind: 'artefact', key, text: `${key}.md`, at };
-  return { now, type: 'advance', at, output: `${cursor.path} is done` };
+  const output = sampleOutput(workAt(definition, cursor), `${cursor.path} is done`);
+  return { now, type: 'advance', at, output };
 }
 
 /** An artifact that a red condition looks for, and that the agent has not noted yet. */
@@ -215,8 +217,7 @@ function gatesFinished(
   const id = cursor.checking?.id ?? '';
   const command = { now, actor: { kind: 'engine' }, type: 'gatesFinished', id, receipts } as const;
   if (commandIn(cursor) === undefined) return command;
-  const isJson = workAt(definition, cursor).output === 'json';
-  return { ...command, output: isJson ? '{}' : `${cursor.path} is done` };
+  return { ...command, output: sampleOutput(workAt(definition, cursor), `${cursor.path} is done`) };
 }
 
 /** Throws a usage error for a word that is no result and names no gate of the position. */

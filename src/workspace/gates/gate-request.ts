@@ -45,7 +45,7 @@ export function gateRequest({
     worktree: project.worktree,
     root: project.root,
     env: { ...inherited(env), ...variables(state, cursor), ...outputs },
-    output: workAt(definition, cursor).output,
+    format: workAt(definition, cursor),
     exclude: excludedFrom(definition),
     condition: (expression) => conditionHolds(expression, context),
     isRead: (path) => readState(state, path, project),
