@@ -148,6 +148,8 @@ test('every key of the format is used by a bundled workflow', () => {
       `Sub-step ${key}`,
     ]),
     'Sub-step type',
+    'Workflow finally',
+    ...['id', 'run', 'timeout'].map((key) => `Cleanup ${key}`),
     'Step tasks',
     ...['files', 'checklist', 'json', 'output', 'min', 'max', 'locked'].map((key) => `Tasks ${key}`),
     ...['Input enum', 'Input pattern'],

@@ -37,6 +37,7 @@ export function checkPlaceholders(checked: Checked): void {
     for (const key of ['gate', 'until']) checkGates(child(step, key), at);
     checkCommand(child(step, 'run'), checked);
   }
+  for (const step of maps(child(root, 'finally'))) checkCommand(child(step, 'run'), checked);
   for (const [id, { value }] of entries(child(root, 'loops'))) {
     const subSteps = maps(value).flatMap((subStep) => textOf(child(subStep, 'id')) ?? []);
     const step = stepUsing(checked, id);

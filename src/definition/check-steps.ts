@@ -60,6 +60,7 @@ export function checkSteps(checked: Checked): void {
       checkAgent(child(subStep, 'agent'), agents, report);
     }
   }
+  checkIds(maps(child(root, 'finally')), "Command of 'finally'", report);
   checkTransitions(order, checked);
 }
 

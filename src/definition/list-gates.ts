@@ -1,9 +1,10 @@
 import type { Definition, Gate, Step, SubStep } from '../machine/index.ts';
 
 /** The commands that a workflow would run, each once, in its order. */
-export function commandsOf({ steps, loops = {} }: Definition): string[] {
+export function commandsOf({ steps, loops = {}, finally: last = [] }: Definition): string[] {
   const all = [...steps, ...Object.values(loops).flat()];
-  return [...new Set(all.flatMap((step) => [step, ...gatesOf(step)].flatMap(({ run }) => run ?? [])))];
+  const commands = all.flatMap((step) => [step, ...gatesOf(step)].flatMap(({ run }) => run ?? []));
+  return [...new Set([...commands, ...last.map(({ run }) => run)])];
 }
 
 /** Files whose change voids no receipt: the to-do list, mirrored states, and what gates say they write. */

@@ -3,5 +3,5 @@ export { commandEnvironment, gitEnvironment } from './environment.ts';
 export { type GitResult, git } from './git.ts';
 export { createMatcher } from './path-matcher.ts';
 export { runCommand } from './run-command.ts';
-export { type GatePass, type GatesRequest, passOf, runGates } from './run-gates.ts';
+export { checkCommand, type GatePass, type GatesRequest, passOf, runGates } from './run-gates.ts';
 export { type Tree, treeOf } from './tree-hash.ts';

@@ -229,8 +229,9 @@ async function checkValue(request: GatesRequest, gate: Gate): Promise<FileCheck>
   return { pass: false, why: 'the gate checks nothing: set run, exists, condition or read' };
 }
 
-async function checkCommand(
-  request: GatesRequest,
+/** Runs a command and judges how it ended. */
+export async function checkCommand(
+  request: Pick<GatesRequest, 'worktree' | 'env' | 'logDirectory' | 'signal'>,
   gate: Gate & { run: string },
   index: number,
   stdoutBytes?: number,

@@ -4,6 +4,7 @@ import { advance, check, fail } from './advance.ts';
 import { Batch, defined } from './batch.ts';
 import { offerBoundary, proceed, recordReset } from './boundary.ts';
 import { countActivity, spend } from './budget.ts';
+import { cleanupFinished, cleanupStarted } from './cleanup.ts';
 import { gatesFinished, gatesStarted, interrupt, startRunSteps } from './gates.ts';
 import { renewLeases } from './lease.ts';
 import { foreignHandle, locate } from './locate.ts';
@@ -105,6 +106,9 @@ function dispatch(batch: Batch, state: State, command: Command): Refusal | undef
       return engineOnly(command) ?? gatesStarted(batch, command);
     case 'gatesFinished':
       return engineOnly(command) ?? gatesFinished(batch, command);
+    case 'cleanupStarted':
+    case 'cleanupFinished':
+      return engineOnly(command) ?? refuse('stale_gates', { run: state.run, status: state.status });
     case 'review':
       return review(batch, command);
     case 'ask':
@@ -154,6 +158,10 @@ function afterEnd(batch: Batch, state: State, command: Command): Refusal | undef
     case 'gatesStarted':
     case 'gatesFinished':
       return refuse('stale_gates', { run: state.run, status: state.status });
+    case 'cleanupStarted':
+      return engineOnly(command) ?? cleanupStarted(batch, command);
+    case 'cleanupFinished':
+      return engineOnly(command) ?? cleanupFinished(batch, command);
     case 'rewind':
       return state.status === 'cancelled' ? runEnded(state) : rewind(batch, command);
     default:

@@ -5,6 +5,7 @@ import type { Checking, State } from './state.ts';
 export type Effect =
   | { type: 'runGates'; id: string; at: string; gates: RequestedGate[]; deadline: number; session?: string }
   | { type: 'stopGates'; id: string; runner?: NonNullable<Checking['runner']> }
+  | { type: 'cleanUp' }
   | { type: 'readTasks'; at: string; step: string; session?: string }
   | { type: 'writeTodo'; content: Text };
 

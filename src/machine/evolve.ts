@@ -72,11 +72,24 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       draft.root = importWorkflowState(definition, draft.root, event.state, event.now);
       return;
     case 'run.completed':
-      return end(draft, 'complete');
+      return end(definition, draft, event, 'complete');
     case 'run.failed':
-      return end(draft, 'failed', event.reason);
+      return end(definition, draft, event, 'failed', event.reason);
     case 'run.cancelled':
-      return end(draft, 'cancelled', event.reason);
+      return end(definition, draft, event, 'cancelled', event.reason);
+    case 'cleanup.started':
+      draft.root.cleanup = {
+        endedAt: draft.root.cleanup?.endedAt ?? event.now,
+        state: 'started',
+        ...(event.runner && { runner: event.runner }),
+      };
+      return;
+    case 'cleanup.finished': {
+      const { type: _type, now: _now, ...result } = event;
+      const { cleanup } = draft.root;
+      if (cleanup) draft.root.cleanup = { ...cleanup, done: [...(cleanup.done ?? []), result] };
+      return;
+    }
     case 'run.blocked':
       draft.root.blocked = event.reason;
       return;
@@ -315,7 +328,14 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
   }
 }
 
-function end(draft: Draft, status: State['status'], reason?: string): void {
+function end(
+  definition: Definition,
+  draft: Draft,
+  { now }: Event,
+  status: State['status'],
+  reason?: string,
+): void {
+  if (definition.finally) draft.root.cleanup = { state: 'pending', endedAt: now };
   draft.root.status = status;
   draft.root.cursors = {};
   delete draft.root.blocked;

@@ -4,6 +4,7 @@ export * from './actions.ts';
 export * from './adopt.ts';
 export * from './artifacts.ts';
 export * from './budget-use.ts';
+export { needsCleanup } from './cleanup.ts';
 export * from './decide.ts';
 export type * from './effect.ts';
 export * from './evolve.ts';

@@ -1,4 +1,5 @@
 import type { Command, CommandType, Definition, Event } from '../schema/index.ts';
+import { needsCleanup } from './cleanup.ts';
 import { settle } from './decide.ts';
 import { type Effect, effectsOf, runGates } from './effect.ts';
 import { parseHandle } from './handle.ts';
@@ -77,7 +78,10 @@ export function respond(
   if (replayed) reply.replayed = true;
   const effects = effectsOf(state, events, after);
   const waitsForRun = cursor !== undefined && isRunStep(workAt(definition, cursor));
-  effects.push(...unreadTasks(definition, after));
+  effects.push(
+    ...unreadTasks(definition, after),
+    ...(needsCleanup(after) ? [{ type: 'cleanUp' as const }] : []),
+  );
   if (command.type === 'advance' || command.type === 'check' || command.type === 'review' || waitsForRun)
     effects.push(...unstarted(cursor, effects, after));
   return { events, state: after, reply, effects };

@@ -83,6 +83,17 @@ export interface State {
   adopted?: Adopted;
   /** Critical artifacts that were shown to sessions; absent before the first one. */
   loads?: ArtifactLoads;
+  /** After the end of a workflow with `finally`. */
+  cleanup?: Cleanup;
+}
+
+export interface Cleanup {
+  state: 'pending' | 'started';
+  /** When the run ended: tells one end from the next. */
+  endedAt: number;
+  runner?: { pid: number; host: string };
+  /** In the order in which they ended. */
+  done?: { step: string; pass: boolean; exit?: number; tail?: string }[];
 }
 
 export interface ArtifactLoads {

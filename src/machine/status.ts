@@ -8,7 +8,7 @@ import { usedUp } from './budget-use.ts';
 import { isFenced } from './fence.ts';
 import { formatHandle, parseHandle } from './handle.ts';
 import { own } from './own-property.ts';
-import { type Cursor, ended, type RunStatus, type State } from './state.ts';
+import { type Cleanup, type Cursor, ended, type RunStatus, type State } from './state.ts';
 import {
   awaitsTasks,
   parallelOf,
@@ -67,6 +67,8 @@ export interface Status {
   ready?: string[];
   /** Tasks that a person removed. */
   dropped?: { task: string; title: string; reason: string }[];
+  /** After the end of a workflow with `finally`. */
+  cleanup?: Cleanup;
   action: Action;
 }
 
@@ -133,6 +135,7 @@ export function statusOf(
   if (cursor) describe(definition, state, cursor, status, { session, values });
   else if (!ended(state) && step.type === 'loop') listTasks(state, step, status, session);
   addWaiting(definition, state, cursor, status);
+  if (state.cleanup) status.cleanup = state.cleanup;
   return status;
 }
 

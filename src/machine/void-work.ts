@@ -11,6 +11,7 @@ export function voidFrom(definition: Definition, draft: Draft, to: string): void
   state.status = 'running';
   state.cursors = {};
   delete state.reason;
+  delete state.cleanup;
   delete state.last;
   delete state.blocked;
   if (state.skipped) state.skipped = without(state.skipped, (key) => later.has(key.split('.', 1)[0] ?? ''));

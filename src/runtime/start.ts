@@ -2,6 +2,7 @@ import {
   type Command,
   type Definition,
   ended,
+  needsCleanup,
   type Scalar,
   type State,
   shortSummary,
@@ -154,7 +155,7 @@ export function createStart(parts: Options) {
   /** Removes runs with `keep: false` an hour after their end; until then repeated calls are answered. */
   async function sweep(known: readonly RunInfo[]): Promise<void> {
     for (const { run, state: each, keep } of known)
-      if (keep === false && each && ended(each) && clock() - each.updatedAt > lingerMs)
+      if (keep === false && each && ended(each) && !needsCleanup(each) && clock() - each.updatedAt > lingerMs)
         await engine.remove(run);
   }
 

@@ -146,6 +146,15 @@ const commandSchema = z.discriminatedUnion('type', [
     output: text.optional(),
     runner: runner.optional(),
   }),
+  /** The run has ended, and the commands of `finally` begin. */
+  command('cleanupStarted', { runner: runner.optional() }),
+  command('cleanupFinished', {
+    step: word,
+    pass: z.boolean(),
+    exit: z.int().optional(),
+    tail: words.optional(),
+    runner: runner.optional(),
+  }),
   command('review', {
     verdict: verdictSchema,
     feedback: words.optional(),

@@ -1,6 +1,14 @@
 import * as z from 'zod';
 import { criticalArtifact } from './critical-artifact.ts';
-import { authoredStep, authoredSubStep, budget, context, type Step, type SubStep } from './step.ts';
+import {
+  authoredStep,
+  authoredSubStep,
+  budget,
+  cleanupStep,
+  context,
+  type Step,
+  type SubStep,
+} from './step.ts';
 import { id, line, text } from './texts.ts';
 
 export { idPattern } from './texts.ts';
@@ -152,6 +160,12 @@ export const workflowSchema = z
       .describe(
         'How strictly context actions are held: prefer (default) goes on without, require waits, off ignores.',
       )
+      .exactOptional(),
+    finally: z
+      .array(cleanupStep)
+      .min(1)
+      .max(20)
+      .describe('Commands that the engine runs after the end of the run, however it ended.')
       .exactOptional(),
     stop: z
       .enum(['allow', 'hold', 'check'])

@@ -123,6 +123,13 @@ const createEventSchema = () =>
     event('run.completed', {}),
     event('run.failed', { reason: words }),
     event('run.cancelled', { reason: words }),
+    event('cleanup.started', { runner: runner.exactOptional() }),
+    event('cleanup.finished', {
+      step: id,
+      pass: z.boolean(),
+      exit: z.int().exactOptional(),
+      tail: words.exactOptional(),
+    }),
     event('run.blocked', { reason: words }),
     event('run.rewound', { to: id }),
     event('run.pivoted', { from: id, to: id, tag: word, feedback: words, plan: text.exactOptional() }),

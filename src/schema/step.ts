@@ -56,6 +56,15 @@ const command = {
     .exactOptional(),
 };
 
+/** Of `finally`. */
+export const cleanupStep = z
+  .strictObject({
+    id: id.describe('The name of the command, unique in `finally`.'),
+    run: line.describe('A shell command that the engine runs after the end of the run.'),
+    timeout: command.timeout,
+  })
+  .describe('A command after the end of the run.');
+
 const when = line.describe('A CEL expression; where it does not hold, this is skipped.');
 
 const after = id.describe('With `extends`: puts a new step after this one instead of at the end.');

@@ -1,5 +1,6 @@
 import type { Circumstances } from '../engine/index.ts';
 import type { Caller, Command } from '../machine/index.ts';
+import type { Scope } from '../schema/index.ts';
 import { may, type Principal } from './principal.ts';
 import { missingScope, problem } from './problem.ts';
 
@@ -19,7 +20,18 @@ const personCommands: ReadonlySet<Type> = new Set([
   'dropTask',
 ]);
 /** Commands that Stepfast itself sends from the machine that has the files. */
-const engineCommands: ReadonlySet<Type> = new Set(['gatesStarted', 'gatesFinished', 'adopt']);
+const engineCommands: ReadonlySet<Type> = new Set([
+  'gatesStarted',
+  'gatesFinished',
+  'prepared',
+  'cleanupStarted',
+  'cleanupFinished',
+  'adopt',
+]);
+
+/** The scope of a command, besides what `withProvenActor` asks for. */
+export const scopeOf = (type: Type): Scope =>
+  engineCommands.has(type) && type !== 'adopt' ? 'gates' : 'write';
 
 /**
  * Sets the server's `now` and an actor that the token proves. The actor may claim less: a person's agent uses that

@@ -13,12 +13,11 @@ import {
   preferenceIn,
   preferHeader,
   runId,
-  type Scope,
   type WhoamiAnswer,
   whoamiAnswerSchema,
 } from '../schema/index.ts';
 import type { Loaded } from '../store/index.ts';
-import { asReader, withProvenActor } from './command-actor.ts';
+import { asReader, scopeOf, withProvenActor } from './command-actor.ts';
 import { presented } from './present.ts';
 import { may } from './principal.ts';
 import { missingScope, problem } from './problem.ts';
@@ -261,8 +260,7 @@ async function execute({ params, body, principal, engine, now, url, request }: C
     const around = reader.circumstances(circumstances);
     return asPreferred(await engine.execute(params.run, reader.command, undefined, around), request);
   }
-  const needed: Scope =
-    command.type === 'gatesStarted' || command.type === 'gatesFinished' ? 'gates' : 'write';
+  const needed = scopeOf(command.type);
   if (!may(principal, needed)) throw missingScope(needed);
   const proven = withProvenActor(command, principal, { now, url });
   const around = { ...circumstances, principal: principal.id };

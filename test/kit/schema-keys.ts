@@ -12,6 +12,7 @@ const places: Record<string, string> = {
   'loops.*[].gate[]': 'Gate',
   'steps[].on_fail': 'Retry',
   'loops.*[].on_fail': 'Retry',
+  'finally[]': 'Cleanup',
   'steps[].tasks': 'Tasks',
   'steps[].review': 'Review',
   'steps[].budget': 'Budget',

@@ -74,6 +74,7 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
       ...found,
     };
   }
+  if (memory.tells && state.cleanup && dice.one(2)) return cleanupCommand(state, dice, engine);
   const text = `text ${dice.one(4) ? 0 : memory.count}`;
   switch (dice.roll(30)) {
     case 0:
@@ -85,7 +86,7 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
       return {
         ...caller,
         type: 'advance',
-        output: text,
+        output: memory.tells && memory.count % 3 > 0 ? fittingOutput(memory.count) : text,
         ...where,
         ...(dice.one(12) ? { runnerAlive: false } : {}),
         ...(memory.count % 43 === 0 ? { undecided: 'cannot be decided' } : {}),
@@ -156,6 +157,15 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
     default:
       return sessionCommand(state, dice, caller);
   }
+}
+
+/** JSON that the schema of a random workflow accepts. */
+export const fittingOutput = (n: number): string => JSON.stringify({ n });
+
+function cleanupCommand(state: State, dice: Dice, caller: CallerParts): Command {
+  const runner = { pid: 7, host: dice.one(8) ? 'elsewhere' : 'h' };
+  if (state.cleanup?.state === 'pending' || dice.one(4)) return { ...caller, type: 'cleanupStarted', runner };
+  return { ...caller, type: 'cleanupFinished', step: dice.one(8) ? 'c1' : 'c0', pass: dice.one(2), runner };
 }
 
 type CallerParts = { now: number; session?: string; tree?: string; actor?: NonNullable<Command['actor']> };

@@ -10,7 +10,7 @@ import {
   type Wait,
 } from '../../src/machine/index.ts';
 import { Broken, cursorAt, handlesIn } from './check.ts';
-import { type Dice, receiptsFor } from './commands.ts';
+import { type Dice, fittingOutput, receiptsFor } from './commands.ts';
 
 /** Who follows; with dice, gates are red and work fails by chance, and loops get several tasks. */
 interface Follower {
@@ -48,7 +48,7 @@ export function suggested(
         ? { now, type: 'setTasks', loop: action.step, tasks: tasksBy(dice) }
         : dice?.one(10)
           ? { now, type: 'fail', reason: `no luck at ${at}`, at, ...session }
-          : { now, type: 'advance', output: `end of ${at}`, at, ...session };
+          : { now, type: 'advance', output: fittingOutput(state.noteCount), at, ...session };
     case 'reset_context':
       return cursor.boundary?.state === 'pending'
         ? { now, type: 'status', at, ...session }

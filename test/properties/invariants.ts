@@ -4,10 +4,13 @@ import {
   type Cursor,
   type Definition,
   type Event,
+  ended,
   evolve,
   formatHandle,
   mayStop,
+  opening,
   outputKey,
+  outputProblem,
   parseHandle,
   type Response,
   replay,
@@ -83,6 +86,7 @@ class Watch {
   readonly #requested = new Set<string>();
   readonly #offered = new Set<string>();
   readonly #voided = new Set<string>();
+  readonly #cleanups = new Set<string>();
   readonly #tasks: TaskWatch;
 
   constructor(definition: Definition) {
@@ -172,6 +176,19 @@ class Watch {
       }
       case 'position.completed':
         return this.#sawCompleted(event, after);
+      case 'run.completed':
+      case 'run.failed':
+      case 'run.cancelled':
+        this.#cleanups.clear();
+        return;
+      case 'cleanup.started':
+      case 'cleanup.finished': {
+        const what = event.type === 'cleanup.started' ? 'its start' : event.step;
+        must(ended(after), 'only what has ended is cleaned up, and stays ended');
+        must(!this.#cleanups.has(what), `${what} is reported once for an end`);
+        this.#cleanups.add(what);
+        return;
+      }
       case 'gates.requested':
         must(!this.#requests.has(event.id), 'a gate run has an id of its own');
         this.#requests.set(event.id, event);
@@ -216,6 +233,12 @@ class Watch {
     this.#completed.add(event.at);
     this.#live.add(key);
     const sub = this.#definition.loops?.[step.loop ?? '']?.find(({ id }) => id === third);
+    const work = sub ?? step;
+    if (work.run === undefined)
+      must(
+        outputProblem(work, opening(event.output)) === undefined,
+        `the output of ${event.at} is what its step asks for`,
+      );
     const gates = (step.type === 'loop' ? sub?.gate : step.gate) ?? [];
     const green = this.#green.get(event.at);
     if (gates.length > 0) {

@@ -20,6 +20,12 @@ const when = maybe(fc.constant('inputs.x'));
 const retry = <T extends string>(then: fc.Arbitrary<T>) =>
   fc.record({ retry: fc.integer({ min: 1, max: 3 }), then });
 
+/** What `fittingOutput` fits. */
+const format = {
+  output: maybe(fc.constant('json' as const)),
+  schema: maybe(fc.constant({ type: 'object', required: ['n'], properties: { n: { type: 'integer' } } })),
+};
+
 const subStep = (index: number): fc.Arbitrary<SubStep> =>
   fc
     .record({
@@ -35,6 +41,7 @@ const subStep = (index: number): fc.Arbitrary<SubStep> =>
       agent: maybe(fc.constant('reviewer')),
       read_only: maybe(fc.constant(true)),
       when,
+      ...format,
     })
     .map((parts) => defined({ id: `sub${index}`, instructions: 'Do {task.title}', ...parts }));
 
@@ -58,6 +65,7 @@ const step = (index: number): fc.Arbitrary<{ step: Step; loop?: SubStep[] }> => 
     ),
     attempts: maybe(fc.integer({ min: 1, max: 3 })),
     read_only: maybe(fc.constant(true)),
+    ...format,
   };
   const action = fc
     .record(work)
@@ -113,8 +121,11 @@ export const workflow: fc.Arbitrary<Definition> = fc
     boundaries: maybe(fc.constantFrom('prefer' as const, 'require' as const, 'off' as const)),
     transition: maybe(context),
     stop: maybe(fc.constant('hold' as const)),
+    finally: maybe(
+      fc.record({ id: fc.constant('c0'), run: fc.constant('make clean') }).map((step) => [step]),
+    ),
   })
-  .map(({ steps, boundaries, transition, stop }) => {
+  .map(({ steps, boundaries, transition, stop, finally: cleanup }) => {
     const definition = defined<Definition>({
       name: 'random',
       description: 'A random workflow',
@@ -124,6 +135,7 @@ export const workflow: fc.Arbitrary<Definition> = fc
       steps: steps.map(({ step }) => step),
       boundaries,
       stop,
+      finally: cleanup,
       transitions:
         transition && steps.length > 1 ? [{ from: 's0', to: 's1', context: transition }] : undefined,
     });

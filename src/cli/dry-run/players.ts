@@ -28,7 +28,7 @@ const person = { kind: 'person', name: 'you' } as const;
 export function succeed(tasks: number): Player {
   const revised = new Map<string, number>();
   return (definition, state, now) => {
-    if (ended(state)) return undefined;
+    if (ended(state)) return cleanUp(definition, state, now);
     if (usedUp(state)) return { now, actor: person, type: 'review', verdict: 'approve', amount: more(state) };
     const cursor =
       Object.values(state.cursors).find((open) => !open.waiting) ?? Object.values(state.cursors)[0];
@@ -42,6 +42,13 @@ export function succeed(tasks: number): Player {
 }
 
 const mostRevised = 2;
+
+function cleanUp({ finally: steps = [] }: Definition, { cleanup }: State, now: number): Command | undefined {
+  const engine = { now, actor: { kind: 'engine' } } as const;
+  if (cleanup?.state === 'pending') return { ...engine, type: 'cleanupStarted' };
+  const next = cleanup && steps[cleanup.done?.length ?? 0];
+  return next && { ...engine, type: 'cleanupFinished', step: next.id, pass: true };
+}
 
 function moveAt(state: State, cursor: Cursor, now: number, tasks: number, definition: Definition): Command {
   const at = handleOf(state, cursor);

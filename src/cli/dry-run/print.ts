@@ -88,6 +88,10 @@ function describe(event: Event, state: State | null, symbols: Symbols, counts: C
   switch (event.type) {
     case 'step.skipped':
       return [[], [['dim', `${here} ${printable(event.step)} skipped`], ` ${lookedAtText(event.values)}`]];
+    case 'cleanup.started':
+      return [[], [['bold', `${here} finally`]]];
+    case 'cleanup.finished':
+      return [['    ', ['green', `${ok} ${printable(event.step)}`]]];
     case 'position.skipped':
       return [['    ', ['dim', `${note} skipped`], ` ${lookedAtText(event.values)}`]];
     case 'position.entered': {

@@ -204,6 +204,9 @@ function factsOf(definition: Definition): string[] {
     ...(definition.boundaries === 'require' ? ['boundaries required'] : []),
     ...(definition.boundaries === 'off' ? ['boundaries off'] : []),
     ...(definition.stop === 'hold' ? ['holds until done'] : []),
+    ...(definition.finally
+      ? [`finally ${definition.finally.map(({ id }) => printable(id)).join(', ')}`]
+      : []),
   ];
 }
 

@@ -22,6 +22,12 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
       return [['red', `${bad} run failed`], ...note(event.reason)];
     case 'run.cancelled':
       return [['red', `${bad} run cancelled`], ...note(event.reason)];
+    case 'cleanup.started':
+      return [['dim', 'cleanup started']];
+    case 'cleanup.finished':
+      return event.pass
+        ? [['green', `${done} cleanup ${event.step}`]]
+        : [['red', `${bad} cleanup ${event.step} failed`], ...note(event.tail)];
     case 'run.blocked':
       return [['red', `${waits} blocked`], ...note(event.reason)];
     case 'run.rewound':

@@ -60,6 +60,10 @@ export function positionLines(
   if (status.agent !== null) labelled('agent', status.agent);
   if (options.contextUsed !== undefined) labelled('context', contextUsedText(options.contextUsed), 'yellow');
   if (status.reason !== undefined && status.reason !== status.status) labelled('why', status.reason, 'red');
+  for (const { step, tail = '' } of (status.cleanup?.done ?? []).filter(({ pass }) => !pass)) {
+    const last = redactQuickly(tail).trimEnd().split('\n').at(-1) ?? '';
+    labelled('cleanup', `${step} failed${last === '' ? '' : `: ${last}`}`, 'red');
+  }
   if (status.interrupted) labelled('gates', 'were interrupted: advance again', 'yellow');
   if (status.last_failure !== undefined) labelled('failed', status.last_failure, 'yellow');
   if (status.feedback !== undefined) labelled('feedback', status.feedback.replaceAll('**', ''), 'magenta');

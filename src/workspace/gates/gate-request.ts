@@ -44,7 +44,7 @@ export function gateRequest({
     gates: checking.gates,
     worktree: project.worktree,
     root: project.root,
-    env: { ...inherited(env), ...variables(state, cursor), ...outputs },
+    env: { ...commandVariables(env, state, cursor.task), ...outputs },
     format: workAt(definition, cursor),
     exclude: excludedFrom(definition),
     condition: (expression) => conditionHolds(expression, context),
@@ -60,13 +60,13 @@ const inherited = (env: Environment): Environment =>
     Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
   );
 
-function variables(state: State, cursor: Cursor): Record<string, string> {
-  return {
-    STEPFAST_RUN_ID: state.run,
-    ...(cursor.task === undefined ? {} : { STEPFAST_TASK_ID: cursor.task }),
-    ...inputVariables(state.inputs),
-  };
-}
+/** The environment of a command for a run. */
+export const commandVariables = (env: Environment, state: State, task?: string): Environment => ({
+  ...inherited(env),
+  STEPFAST_RUN_ID: state.run,
+  ...(task === undefined ? {} : { STEPFAST_TASK_ID: task }),
+  ...inputVariables(state.inputs),
+});
 
 /** Passed gates that can be reused for the same check and tree; never those of another task. */
 function passedBefore(definition: Definition, { outputs }: State, cursor: Cursor): GatePass[] {

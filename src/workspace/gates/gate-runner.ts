@@ -61,17 +61,12 @@ export async function runRequested(
   }
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
-  /** While the server is away, retries until the deadline. */
-  const report = async (result: Finished): Promise<Executed> => {
+  const report = (result: Finished): Promise<Executed> => {
     const command = { ...engineCaller(), type: 'gatesFinished' as const, id, runner, ...result };
-    for (;;) {
-      try {
-        return await engine.execute(run, command);
-      } catch (error) {
-        if (!isAway(error) || clock() > deadline) throw error;
-        await new Promise((resolve) => setTimeout(resolve, awayMs));
-      }
-    }
+    return retryWhileAway(
+      () => engine.execute(run, command),
+      () => clock() <= deadline,
+    );
   };
   /** Until the worktree is free, the start is reported again before its deadline passes. */
   const turn = async (): Promise<() => void> => {
@@ -133,6 +128,18 @@ type Finished = Omit<CommandOf<'gatesFinished'>, 'type' | 'id' | 'now'>;
 
 const awayMs = 2_000;
 
+/** Repeats a call that the server did not get. */
+export async function retryWhileAway<T>(call: () => Promise<T>, mayWait: () => boolean): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isAway(error) || !mayWait()) throw error;
+      await new Promise((resolve) => setTimeout(resolve, awayMs));
+    }
+  }
+}
+
 const isAway = (error: unknown): boolean =>
   error instanceof StepfastError && error.code === 'server_unreachable';
 
@@ -144,8 +151,12 @@ function mustBeTrusted(gates: readonly RequestedGate[], definition: Definition):
     throw new StepfastError('untrusted', `'${stranger.gate.run}' is no command of '${definition.name}'`);
 }
 
-/** The outputs so far, for the command of a run step. */
-async function writeOutputs(engine: Engine, view: Loaded, logs: string): Promise<Record<string, string>> {
+/** The outputs so far, for the commands of the engine. */
+export async function writeOutputs(
+  engine: Engine,
+  view: Loaded,
+  logs: string,
+): Promise<Record<string, string>> {
   const outputs: [string, unknown][] = [];
   for (const [key, text] of outputsAt(view.state))
     outputs.push([key, readOutput(view.definition, key, await engine.text(view.run, text))]);

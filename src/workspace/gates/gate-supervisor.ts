@@ -9,6 +9,7 @@ import { taskWorktree } from '../task-worktree.ts';
 import { writeTodoFile } from '../todo-file.ts';
 import { isSameCheckout, splitCheckout } from '../worktree-id.ts';
 import { type GateOptions, type GateRun, runRequested } from './gate-runner.ts';
+import { runCleanup } from './run-cleanup.ts';
 import { runnerIs, stopRunners } from './runner-file.ts';
 
 /** The program and first arguments of a gate runner. */
@@ -67,6 +68,10 @@ export interface GateSupervisor {
   run(gates: GateRun): Promise<void>;
 }
 
+/** Instead of the id of a gate run: the commands of `finally`. */
+const cleanupId = ({ cleanup }: State): string => `cleanup-${cleanup?.endedAt ?? ''}`;
+const isCleanup = (id: string): boolean => id.startsWith('cleanup-');
+
 /** A runner that has not reported by then is restarted. */
 export const runnerPatienceMs = 5_000;
 
@@ -81,13 +86,13 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     worktreeOf,
     readTasks: readAll,
     run: async (gates) => {
+      if (isCleanup(gates.id)) return await runCleanup(options, logsOf(gates.run, gates.id), gates);
       const executed = await runRequested(options, logsOf(gates.run, gates.id), gates);
       const view = executed?.view ?? (executed && (await gates.engine.view(gates.run)));
       if (view && executed) await readAll(view, executed.effects, { ...gates, why: 'asked', shared: false });
       // What passed may have opened a step that needs no agent.
       for (const effect of view ? (executed?.effects ?? []) : [])
-        if (effect.type === 'runGates' && view)
-          ensureRunner(view, effect.id, { why: 'asked', shared: false, session: effect.session });
+        if (view) ensureFor(view, effect, { why: 'asked', shared: false });
     },
   };
 
@@ -100,7 +105,7 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     let warning: string | undefined;
     for (const effect of effects) {
       const { type } = effect;
-      if (type === 'runGates') ensureRunner(view, effect.id, { ...performing, session: effect.session });
+      if (type === 'runGates' || type === 'cleanUp') ensureFor(view, effect, performing);
       else if (type === 'stopGates') stopRunners(logsOf(run, effect.id), host, [run, effect.id]);
       else if (type === 'writeTodo')
         warning = writeTodoFile(definition.todo_path, await textOf(effect.content), {
@@ -110,6 +115,12 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
         });
     }
     return warning;
+  }
+
+  function ensureFor(view: Loaded, effect: Effect, performing: Performing): void {
+    if (effect.type === 'runGates') ensureRunner(view, effect.id, { ...performing, session: effect.session });
+    else if (effect.type === 'cleanUp')
+      ensureRunner(view, cleanupId(view.state), { ...performing, session: view.state.last?.session });
   }
 
   async function readAll(
