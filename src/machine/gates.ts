@@ -71,7 +71,9 @@ export function requestGates(
   why: Pick<Checking, 'approval' | 'onPass'> = {},
 ): void {
   const at = batch.at(cursor);
-  const { tree, session } = batch.caller;
+  const { tree } = batch.caller;
+  // The engine enters run steps on behalf of the session whose work led there.
+  const session = batch.worker;
   const seconds = gates.reduce((sum, { gate }) => sum + (gate.timeout ?? gateSeconds), 0);
   const deadline = batch.now + seconds * 1000 + graceMs;
   const id = `${at}!${cursor.checks + 1}`;

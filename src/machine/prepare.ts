@@ -70,7 +70,22 @@ export function countProblem({ id, tasks: { min = 0, max } = {} }: Step, count: 
 /** The tasks come from a file: what is wrong with them is told to a person. */
 function listProblem(tasks: TaskInput[]): string | undefined {
   const bad = badTasks(tasks, tasks);
-  if (!bad) return undefined;
-  const { is, ...about } = bad;
-  return `its tasks cannot be used: ${is.replaceAll('_', ' ')} ${JSON.stringify(about)}`;
+  switch (bad?.is) {
+    case undefined:
+      return undefined;
+    case 'bad_id':
+      return `'${bad.task}' cannot be the id of a task`;
+    case 'no_title':
+      return `task '${bad.task}' has no title`;
+    case 'duplicate':
+      return `task '${bad.task}' is there twice`;
+    case 'unknown_dependency':
+      return `task '${bad.task}' depends on '${bad.on}', which is not there`;
+    case 'circle':
+      return `tasks depend on each other in a circle: ${bad.tasks.join(', ')}`;
+    case 'too_many':
+      return `there are ${bad.count} tasks; the limit is ${bad.limit}`;
+    default:
+      return 'its tasks cannot be used';
+  }
 }

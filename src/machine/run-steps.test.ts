@@ -44,6 +44,17 @@ describe('[L/run] a run step', () => {
     expect(of.state.outputs.b).toMatchObject({ text: '{"n":1}', receipts: [{ role: 'run', pass: true }] });
   });
 
+  test('belongs to the session whose work led there, so that it starts where that session works', () => {
+    const of = new Run(workflow([action('a', { gate: [{ run: 'true' }] }), run('b'), run('c')]));
+    of.advance('x', { session: 's' });
+    end(of, [{ pass: true }]);
+    expect(of.effects).toMatchObject([{ type: 'runGates', session: 's' }]);
+    end(of, [{ pass: true }]);
+    expect(of.effects).toMatchObject([
+      { type: 'runGates', session: 's', gates: [{ gate: { run: 'make c' } }] },
+    ]);
+  });
+
   test('several follow each other, and a run may begin and end with one', () => {
     const of = new Run(workflow([run('a'), run('b')]));
     expect(of.effects).toMatchObject([{ type: 'runGates' }]);
