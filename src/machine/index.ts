@@ -15,6 +15,7 @@ export * from './input-problem.ts';
 export * from './locate.ts';
 export * from './may-stop.ts';
 export * from './notes.ts';
+export * from './notifications.ts';
 export * from './own-property.ts';
 export * from './placeholders.ts';
 export type { Prepare, Prepared } from './prepare.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { criticalArtifact } from './critical-artifact.ts';
-import { id, line, text } from './texts.ts';
+import { id, line, text, title } from './texts.ts';
 
 export { idPattern } from './texts.ts';
 
@@ -18,17 +18,11 @@ const positive = z.int().min(1).max(1_000_000_000);
 
 export const contextActions = z.enum(['compact', 'clear']);
 export const boundaryPolicies = z.enum(['prefer', 'require', 'off']);
+const notificationEvents = z.enum(['waiting', 'ended', 'budget']);
 
 const context = contextActions.describe(
   'What happens to the conversation before this begins: compact keeps a summary, clear starts fresh.',
 );
-const title = z
-  .string()
-  .min(1)
-  .max(100)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a title is printed on one line of a terminal
-  .regex(/^[^\u0000-\u001f\u007f]+$/)
-  .describe('What people read instead of the id; the id stays the address.');
 const agentName = z.string().regex(/^[A-Za-z0-9][\w:.-]{0,127}$/);
 const agentOf = agentName.describe(
   'The agent that this is handed to; without it the main agent does the work.',
@@ -363,6 +357,11 @@ export const workflowSchema = z
         'check: when a turn ends, the gates of the position run. hold: an unfinished position holds the stop; allow by default.',
       )
       .exactOptional(),
+    notify: z
+      .array(notificationEvents)
+      .max(20)
+      .describe('Of which events the user is told; how is in the configuration of the user.')
+      .exactOptional(),
     keep: z
       .boolean()
       .describe('false: the run is deleted when it is finished; true by default.')
@@ -398,3 +397,4 @@ export type CriticalArtifact = z.infer<typeof criticalArtifact>;
 export type ContextAction = z.infer<typeof contextActions>;
 export type BoundaryPolicy = z.infer<typeof boundaryPolicies>;
 export type Scalar = z.infer<typeof scalar>;
+export type NotificationEvent = z.infer<typeof notificationEvents>;

@@ -204,6 +204,7 @@ function factsOf(definition: Definition): string[] {
     ...(definition.boundaries === 'require' ? ['boundaries required'] : []),
     ...(definition.boundaries === 'off' ? ['boundaries off'] : []),
     ...(definition.stop === 'hold' ? ['holds until done'] : []),
+    ...(definition.notify?.length ? [`notifies: ${definition.notify.join(', ')}`] : []),
   ];
 }
 
