@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -251,6 +251,21 @@ describe('nobody is notified', () => {
     expect(await deliver(project.root)).toMatchObject([{ ok: false }]);
     expect(await deliver(project.home)).toMatchObject([{ ok: true }]);
   });
+});
+
+test('[L/notify] the bell rings where there is a terminal', async () => {
+  const screen = join(project.home, 'screen');
+  const terminal = openSync(screen, 'w');
+  const ring = (where: number | undefined) =>
+    deliverNotification(
+      sample,
+      { bell: true },
+      { env: {}, home: project.home, root: project.root, terminal: where },
+    );
+  expect(await ring(undefined)).toEqual([]);
+  expect(await ring(terminal)).toEqual([{ via: 'bell', ok: true }]);
+  closeSync(terminal);
+  expect(readFileSync(screen, 'utf8')).toBe('\u0007');
 });
 
 test('[L/notify] hooks notify of what they record', async () => {

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { Engine, Executed } from '../../engine/index.ts';
 import type { Notification } from '../../machine/index.ts';
 import { mayNotify, type Project, type RunnerCommand, userConfigFile } from '../../workspace/index.ts';
 import { logNotification } from './log.ts';
+import { openTerminal } from './open-terminal.ts';
 
 /** What the notifier process is handed, as JSON in this variable: other users of the machine cannot read it. */
 export const requestVariable = 'STEPFAST_NOTIFICATIONS';
@@ -90,13 +91,4 @@ function shortened({ text, summary, ...rest }: Notification): Notification {
     ...(text === undefined ? {} : { text: text.slice(0, mostCharacters) }),
     ...(summary === undefined ? {} : { summary: summary.slice(0, mostCharacters) }),
   };
-}
-
-/** The terminal of this process; undefined without one. */
-export function openTerminal(): number | undefined {
-  try {
-    return openSync('/dev/tty', constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
-  } catch {
-    return undefined;
-  }
 }
