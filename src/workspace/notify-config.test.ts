@@ -28,7 +28,7 @@ test.each([
   writeFileSync(file, text);
   expect(readNotifyConfig(file)).toEqual(expected);
   // The quick look may be too careful, but misses nothing.
-  if (expected) expect(mayNotify(file, elsewhere, home)).toBe(true);
+  if (expected) expect(mayNotify(file, [elsewhere], home)).toBe(true);
 });
 
 test.each([
@@ -50,8 +50,9 @@ test.each([
 
 test('[L/notify] a file of the repository is not the one of the user, unless the repository is the home', () => {
   writeFileSync(file, 'notify: { bell: true }\n');
-  expect(mayNotify(file, home, elsewhere)).toBe(false);
-  expect(mayNotify(file, home, join(home, 'ann'))).toBe(true);
-  expect(mayNotify(file, elsewhere, home)).toBe(true);
-  expect(mayNotify(join(home, 'none'), elsewhere, home)).toBe(false);
+  expect(mayNotify(file, [home], elsewhere)).toBe(false);
+  expect(mayNotify(file, [elsewhere, home], elsewhere)).toBe(false);
+  expect(mayNotify(file, [home], join(home, 'ann'))).toBe(true);
+  expect(mayNotify(file, [elsewhere], home)).toBe(true);
+  expect(mayNotify(join(home, 'none'), [elsewhere], home)).toBe(false);
 });

@@ -27,8 +27,8 @@ export function decidesIn(
  * Whether the file may say how the user is notified, without a YAML parser. A file in the repository is not the user's,
  * whatever the environment says, unless the repository is the user's home.
  */
-export function mayNotify(file: string, root: string, home: string): boolean {
-  if (isInside(root, file) && !isInside(root, home)) return false;
+export function mayNotify(file: string, worktrees: readonly string[], home: string): boolean {
+  if (worktrees.some((each) => isInside(each, file) && !isInside(each, home))) return false;
   return /^\{|^["']?notify["']?[ \t]*:/m.test(textOf(file));
 }
 

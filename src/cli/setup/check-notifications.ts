@@ -19,7 +19,7 @@ export function checkNotifications({ searchPath, project }: LocalRuntime, io: Io
   const file = userConfigFile(io.home, io.env);
   let config: NotifyConfig | undefined;
   try {
-    if (mayNotify(file, project.root, io.home)) config = readNotifyConfig(file);
+    if (mayNotify(file, [project.root, project.worktree], io.home)) config = readNotifyConfig(file);
   } catch (error) {
     const says = error instanceof Error ? error.message : String(error);
     return [{ what, state: 'wrong', says, next: `fix it, then: ${commandName()} notify` }];

@@ -20,11 +20,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { [requestVariable]: given, ...env } = io.env;
   if (given === undefined) return exit.usage;
   // Written by `withNotifications`.
-  const { config, state, root, notifications } = JSON.parse(given) as NotifierRequest;
+  const { config, state, worktrees, notifications } = JSON.parse(given) as NotifierRequest;
   try {
     const ways = readNotifyConfig(config);
     const terminal = isatty(terminalFile) ? terminalFile : undefined;
-    const options = { env: withoutAgentVariables(env), home: io.home, root, terminal };
+    const options = { env: withoutAgentVariables(env), home: io.home, worktrees, terminal };
     for (const notification of ways ? notifications : [])
       for (const delivered of await deliverNotification(notification, ways ?? {}, options))
         logNotification(state, { now: io.now(), ...delivered });

@@ -30,12 +30,13 @@ const sample: Notification = {
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
   const file = userConfigFile(io.home, io.env);
-  const { root } = findProject(io.cwd);
-  const config = mayNotify(file, root, io.home) ? readNotifyConfig(file) : undefined;
+  const { root, worktree } = findProject(io.cwd);
+  const worktrees = [root, worktree];
+  const config = mayNotify(file, worktrees, io.home) ? readNotifyConfig(file) : undefined;
   if (!config) throw notFound(`${file} has no 'notify'. Add for instance: notify: { bell: true }`);
   const terminal = openTerminal();
   const env = withoutAgentVariables(io.env);
-  const delivered = await deliverNotification(sample, config, { env, home: io.home, root, terminal });
+  const delivered = await deliverNotification(sample, config, { env, home: io.home, worktrees, terminal });
   const state = stateDirectory(io);
   for (const each of delivered) logNotification(state, { now: io.now(), ...each });
   const code = delivered.every(({ ok }) => ok) ? exit.ok : exit.no;

@@ -13,8 +13,8 @@ export interface DeliverOptions {
   /** Without the variables of agents. */
   env: Readonly<Record<string, string | undefined>>;
   home: string;
-  /** The project: no program of it is run. */
-  root: string;
+  /** Those of the project: no program in them is run. */
+  worktrees: readonly string[];
   /** A file descriptor; undefined where there is no terminal. */
   terminal: number | undefined;
   commandMs?: number;
@@ -88,14 +88,14 @@ function ring(terminal: number | undefined): undefined | false {
 async function runWith(
   command: string,
   facts: NotificationFacts,
-  { env, home, root, commandMs = 30_000 }: DeliverOptions,
+  { env, home, worktrees, commandMs = 30_000 }: DeliverOptions,
 ): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'stepfast-notify-'));
   try {
     const { exit, timedOut, tail } = await runCommand({
       command,
       cwd: home,
-      env: variablesFor(facts, env, root),
+      env: variablesFor(facts, env, worktrees),
       timeoutMs: commandMs,
       log: join(folder, 'output'),
     });
@@ -112,18 +112,22 @@ async function runWith(
 function variablesFor(
   facts: NotificationFacts,
   env: DeliverOptions['env'],
-  root: string,
+  worktrees: readonly string[],
 ): Record<string, string> {
   const own = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
   const told = Object.entries(facts).map(([name, value]) => [`STEPFAST_${name.toUpperCase()}`, value]);
-  return { ...Object.fromEntries(own), PATH: pathOutside(env.PATH ?? '', root), ...Object.fromEntries(told) };
+  return {
+    ...Object.fromEntries(own),
+    PATH: pathOutside(env.PATH ?? '', worktrees),
+    ...Object.fromEntries(told),
+  };
 }
 
 /** `npx` puts programs of the repository on the PATH. */
-const pathOutside = (path: string, root: string): string =>
+const pathOutside = (path: string, worktrees: readonly string[]): string =>
   path
     .split(delimiter)
-    .filter((folder) => isAbsolute(folder) && !isInside(root, folder))
+    .filter((folder) => isAbsolute(folder) && !worktrees.some((each) => isInside(each, folder)))
     .join(delimiter);
 
 /** Follows no redirect: the facts go to the address that the user wrote, and nowhere else. */

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -117,15 +118,17 @@ describe('a command', () => {
     configure({ command: `while [ ! -e go ]; do sleep 0.05; done; ${line}` });
     const run = await started();
     const argv = [cliProgram, 'advance', '--output', 'Done.', '--run', run];
-    const options = { cwd: project.root, env: project.env, timeout: 120_000, encoding: 'utf8' } as const;
-    execFileSync(process.execPath, argv, options);
+    const program = spawn(process.execPath, argv, { cwd: project.root, env: project.env, detached: true });
+    expect(await once(program, 'exit')).toEqual([0, null]);
+    // What ends with the program's process group does not take the command with it.
+    expect(() => process.kill(-(program.pid ?? 0), 'SIGKILL')).toThrow('ESRCH');
     expect(told()).toEqual([]);
     writeFileSync(join(project.home, 'go'), '');
     await expect.poll(events, eventually).toEqual(['waiting']);
   });
 
   test('[L/notify] has a time limit, and what fails is logged', async () => {
-    const options = { env: project.env, home: project.home, root: project.root, terminal: undefined };
+    const options = { env: project.env, home: project.home, worktrees: [project.root], terminal: undefined };
     const hanging = deliverNotification(sample, { command: 'sleep 600' }, { ...options, commandMs: 100 });
     expect(await hanging).toEqual([{ via: 'command', ok: false, problem: expect.any(String) }]);
     configure({ command: 'echo Oh no >&2; exit 3' });
@@ -242,11 +245,11 @@ describe('nobody is notified', () => {
     const bin = join(project.root, 'node_modules/.bin');
     chmodSync(join(bin, 'tell'), 0o755);
     const env = { ...project.env, PATH: `${bin}:${project.env.PATH}` };
-    const deliver = (root: string) =>
+    const deliver = (worktree: string) =>
       deliverNotification(
         sample,
         { command: 'tell' },
-        { env, home: project.home, root, terminal: undefined },
+        { env, home: project.home, worktrees: [worktree], terminal: undefined },
       );
     expect(await deliver(project.root)).toMatchObject([{ ok: false }]);
     expect(await deliver(project.home)).toMatchObject([{ ok: true }]);
@@ -260,7 +263,7 @@ test('[L/notify] the bell rings where there is a terminal', async () => {
     deliverNotification(
       sample,
       { bell: true },
-      { env: {}, home: project.home, root: project.root, terminal: where },
+      { env: {}, home: project.home, worktrees: [project.root], terminal: where },
     );
   expect(await ring(undefined)).toEqual([]);
   expect(await ring(terminal)).toEqual([{ via: 'bell', ok: true }]);

@@ -15,8 +15,8 @@ export interface NotifierRequest {
   config: string;
   /** The directory of this user's state. */
   state: string;
-  /** The project: no program of it is run. */
-  root: string;
+  /** Those of the project: no program in them is run. */
+  worktrees: string[];
   notifications: Notification[];
 }
 
@@ -56,9 +56,10 @@ function notified(executed: Executed, options: NotifyingOptions): Executed {
 function start(notifications: readonly Notification[], options: NotifyingOptions): void {
   const { project, env, home = homedir(), state, notifier } = options;
   const config = userConfigFile(home, env);
-  if (!mayNotify(config, project.root, home)) return;
+  const worktrees = [project.root, project.worktree];
+  if (!mayNotify(config, worktrees, home)) return;
   const cut = notifications.slice(0, mostAtOnce).map(shortened);
-  const request: NotifierRequest = { config, state, root: project.root, notifications: cut };
+  const request: NotifierRequest = { config, state, worktrees, notifications: cut };
   const terminal = openTerminal();
   try {
     const child = spawn(notifier.program, notifier.args, {
