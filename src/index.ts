@@ -60,6 +60,8 @@ export {
   mayStop,
   type Note,
   type NoteKind,
+  type Notification,
+  type NotificationEvent,
   type Output,
   type PersonDecision,
   type Phase,

@@ -152,7 +152,7 @@ test('every key of the format is used by a bundled workflow', () => {
     ...['id', 'run', 'timeout'].map((key) => `Cleanup ${key}`),
     'Step tasks',
     ...['files', 'checklist', 'json', 'output', 'min', 'max', 'locked'].map((key) => `Tasks ${key}`),
-    ...['Input enum', 'Input pattern'],
+    ...['Input enum', 'Input pattern', 'Workflow notify'],
   ];
   expect(all.filter((key) => !used.has(key)).sort()).toEqual(elsewhere.sort());
 });

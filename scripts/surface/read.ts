@@ -10,7 +10,7 @@ import { startCluster } from '../../test/kit/postgres.ts';
 import { commandLines, commandsIn, exitsIn, exportsIn, type Schema, schemaLines, sorted } from './lines.ts';
 
 /** Commands that the overview leaves out. */
-const hiddenCommands = ['complete', 'gate-runner', 'hook'];
+const hiddenCommands = ['complete', 'gate-runner', 'hook', 'notifier'];
 /** Programs that hosts start. */
 const programs = ['hook.cjs', 'statusline.cjs'];
 /** Routes that the OpenAPI document leaves out. */

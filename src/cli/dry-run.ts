@@ -65,7 +65,12 @@ function printJson(definition: Definition, moves: Iterable<Move>, io: Io): State
   const document = {
     workflow: definition.name,
     status: state?.status,
-    moves: all.map(({ command, response }) => ({ command, events: response.events, reply: response.reply })),
+    moves: all.map(({ command, response: { events, reply }, notifications }) => ({
+      command,
+      events,
+      reply,
+      ...(notifications.length > 0 && { notifications }),
+    })),
   };
   io.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
   return state;

@@ -38,6 +38,7 @@ export function openRuntime(
     trusted,
     patienceMs,
     runner: { program: process.execPath, args: [io.main, 'gate-runner'] },
+    notifier: { program: process.execPath, args: [io.main, 'notifier'] },
     clock: io.now,
     checkTool,
   });

@@ -188,8 +188,10 @@ const written = (node: ScalarNode): string => node.source.text.slice(node.offset
 /** What stands for a whole map or list is often its most important part. */
 function shorthandAdvice(path: Path, node: Node): string | undefined {
   const text = textOf(node);
-  if (text === undefined) return undefined;
   const key = path.findLast((part) => typeof part === 'string');
+  if (key === 'notify' && path.length === 1)
+    return `Write notify: [${text === undefined ? 'waiting, ended' : shorten(text)}]. A command or a webhook belongs in the configuration of the user.`;
+  if (text === undefined) return undefined;
   if (key === 'review') return `Write review: { by: ${shorten(text)} }`;
   if (key === 'gate' || key === 'until') return `Write ${key}: [{ run: ${JSON.stringify(shorten(text))} }]`;
   return undefined;

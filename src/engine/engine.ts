@@ -11,6 +11,8 @@ import {
   ended,
   hasConditions,
   type LongText,
+  type Notification,
+  notificationsOf,
   type Prepare,
   type Reply,
   type Response,
@@ -49,6 +51,8 @@ export interface Executed {
   interrupted: boolean;
   /** Critical artifacts that the caller's session must be shown now. */
   due: DueArtifact[];
+  /** What the user wants to be told of this change; absent if nothing. Only the call that made the change has them. */
+  notifications?: Notification[];
   /** The run after this call, if it is known without another load. */
   view?: Loaded | undefined;
 }
@@ -140,7 +144,9 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       const created = await store.create(run, { definition, hash }, entry, state);
       if (created !== 'taken') {
         const view = { run, definition, hash, state, version: created };
-        return { ...begun, due: dueFor(opening, definition, state), view };
+        const due = dueFor(opening, definition, state);
+        // What was imported happened elsewhere.
+        return { ...begun, due, view, ...(command.type === 'import' ? {} : toldOf(definition, null, state)) };
       }
       if (!once) continue;
       const first = await store.load(run, once.key);
@@ -204,7 +210,8 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       if (key !== undefined) Object.assign(entry, { key, fingerprint, reply: { ...reply, replayed: true } });
       const version = await within.append(loaded, entry, state);
       if (version === 'conflict') return 'conflict';
-      return { ...executed, changed: true, view: { ...loaded, state, version } };
+      const told = toldOf(loaded.definition, loaded.state, state);
+      return { ...executed, changed: true, view: { ...loaded, state, version }, ...told };
     }
   }
 
@@ -310,6 +317,11 @@ function replyTo(fingerprint: string | undefined, first: Repeated): Reply {
     );
   // What was stored under a key is what was answered.
   return first.reply as Reply;
+}
+
+function toldOf(definition: Definition, before: State | null, after: State): Pick<Executed, 'notifications'> {
+  const notifications = notificationsOf(definition, before, after);
+  return notifications.length === 0 ? {} : { notifications };
 }
 
 const dueFor = ({ session }: Command, definition: Definition, state: State): DueArtifact[] =>

@@ -45,11 +45,12 @@ export interface HookContext extends HookEnvironment {
 }
 
 export function openHookContext(project: Project, around: HookEnvironment, kind: HookKind): HookContext {
-  const { env, home, now } = around;
+  const { env, home, now, program } = around;
   const marks = createMarks(project.directory);
   const problems: string[] = [];
   const patienceMs = patienceFor(project, kind, around);
-  const opened = openEngine({ project, env, home, clock: now, together: true, patienceMs });
+  const notifier = { program: process.execPath, args: [program, 'notifier'] };
+  const opened = openEngine({ project, env, home, clock: now, together: true, patienceMs, notifier });
   const { server, state, machine, checkout } = opened;
   const waits = kind === 'stop' || kind === 'subagent_stop' || kind === 'wake';
   const whole = waits ? opened.engine : remembering(opened.engine);

@@ -17,6 +17,7 @@ export * from './json-output.ts';
 export * from './locate.ts';
 export * from './may-stop.ts';
 export * from './notes.ts';
+export * from './notifications.ts';
 export * from './own-property.ts';
 export * from './placeholders.ts';
 export type { Prepare, Prepared } from './prepare.ts';

@@ -5,7 +5,7 @@ import { once } from './once.ts';
 import type { McpServerOptions } from './server.ts';
 
 export interface ServeOptions
-  extends Pick<RuntimeOptions, 'cwd' | 'runner' | 'worktree' | 'repoRoot' | 'workflowPath'> {
+  extends Pick<RuntimeOptions, 'cwd' | 'runner' | 'notifier' | 'worktree' | 'repoRoot' | 'workflowPath'> {
   env: Readonly<Record<string, string | undefined>>;
   home: string;
   version: string;

@@ -6,6 +6,7 @@ export * from './fit-tokens.ts';
 export * from './gate-results.ts';
 export * from './grants.ts';
 export * from './lists.ts';
+export * from './notifications.ts';
 export * from './person.ts';
 export * from './refusals.ts';
 export * from './refused.ts';

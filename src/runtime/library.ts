@@ -154,8 +154,9 @@ export interface ProjectOptions {
  * ```
  */
 export function openProjectRuntime({ cwd, env, home }: ProjectOptions): WorkflowRuntime {
-  const runner = { program: process.execPath, args: [cliProgram, 'gate-runner'] };
-  return publicRuntime(openRuntime({ cwd, runner, ...(env ? { env } : {}), home }));
+  const processOf = (name: string) => ({ program: process.execPath, args: [cliProgram, name] });
+  const processes = { runner: processOf('gate-runner'), notifier: processOf('notifier') };
+  return publicRuntime(openRuntime({ cwd, ...processes, ...(env ? { env } : {}), home }));
 }
 
 const cliProgram = join(

@@ -16,12 +16,14 @@ import {
   machineId,
   markIfPossible,
   type Project,
+  type RunnerCommand,
   requireOwnFolders,
   serverFor,
   stateDirectory,
 } from '../workspace/index.ts';
 import { withMarks } from './marked-engine.ts';
 import { withMirror } from './mirrored-engine.ts';
+import { withNotifications } from './notifications/notifying-engine.ts';
 import { withRefusals } from './refusal-log.ts';
 
 export interface EngineOptions {
@@ -35,6 +37,8 @@ export interface EngineOptions {
   patienceMs: number;
   /** For a short-lived process such as a hook. */
   together?: boolean;
+  /** Starts the process that notifies the user; without it nobody is notified. */
+  notifier?: RunnerCommand | undefined;
 }
 
 /** The runs of a project, in its files and on the server that it is logged in to. */
@@ -58,6 +62,7 @@ export function openEngine({
   home,
   clock,
   together = false,
+  notifier,
   ...options
 }: EngineOptions): OpenedEngine {
   const state = stateDirectory({ env, home });
@@ -80,8 +85,9 @@ export function openEngine({
       guard: () => requireOwnFolders(project, [knownRunsPath]),
       onKnown: (run) => markIfPossible(directory, run),
     });
+  const engine = withRefusals(withMirror(withMarks(homes ?? files, directory), project), directory);
   return {
-    engine: withRefusals(withMirror(withMarks(homes ?? files, directory), project), directory),
+    engine: notifier ? withNotifications(engine, { project, env, home, state, notifier }) : engine,
     store,
     server,
     state,

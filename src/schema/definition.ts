@@ -25,6 +25,7 @@ const minBriefingTokens = 2500;
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
 
 export const boundaryPolicies = z.enum(['prefer', 'require', 'off']);
+const notificationEvents = z.enum(['waiting', 'ended', 'budget']);
 
 export const inputSchema = z
   .strictObject({
@@ -173,6 +174,11 @@ export const workflowSchema = z
         'check: when a turn ends, the gates of the position run. hold: an unfinished position holds the stop; allow by default.',
       )
       .exactOptional(),
+    notify: z
+      .array(notificationEvents)
+      .max(20)
+      .describe('Of which events the user is told; how is in the configuration of the user.')
+      .exactOptional(),
     keep: z
       .boolean()
       .describe('false: the run is deleted when it is finished; true by default.')
@@ -203,3 +209,4 @@ export type Input = z.infer<typeof inputSchema>;
 export type CriticalArtifact = z.infer<typeof criticalArtifact>;
 export type BoundaryPolicy = z.infer<typeof boundaryPolicies>;
 export type Scalar = z.infer<typeof scalar>;
+export type NotificationEvent = z.infer<typeof notificationEvents>;

@@ -52,6 +52,10 @@ const executed = z.object({
   changed: z.boolean(),
   interrupted: z.boolean(),
   due: z.array(z.looseObject({})),
+  notifications: z
+    .array(z.looseObject({ event: z.string(), kind: z.string() }))
+    .optional()
+    .describe('What `notify` of the workflow wants the user to be told of this change.'),
   view: preferredView,
 });
 const cursor = z.string().regex(/^\d{1,20}$/);

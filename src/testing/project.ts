@@ -91,6 +91,7 @@ export const runtimeIn = (
     env,
     home,
     runner: { program: process.execPath, args: [cliProgram, 'gate-runner'] },
+    notifier: { program: process.execPath, args: [cliProgram, 'notifier'] },
     ...options,
   });
 

@@ -33,6 +33,10 @@ export function readConfig(directory: string): Config {
   if (read === null || read === undefined) return {};
   if (typeof read !== 'object' || Array.isArray(read)) throw bad('it must be a list of keys with values.');
   for (const [key, value] of Object.entries(read)) {
+    if (key === 'notify')
+      throw bad(
+        "'notify' is not for a repository. Which events are told is in a workflow, and how is in your own configuration: stepfast/config.yaml in ~/.config, $XDG_CONFIG_HOME or %APPDATA%.",
+      );
     if (!isKey(key)) {
       const meant = nearest(key, Object.keys(checks));
       const hint = meant === undefined ? `It takes ${Object.keys(checks).join(', ')}.` : `Write '${meant}'.`;

@@ -8,6 +8,7 @@ export * from './login.ts';
 export * from './marks/marks.ts';
 export * from './marks/run-marks.ts';
 export * from './none.ts';
+export * from './notify-config.ts';
 export * from './own-folders.ts';
 export * from './person-or-agent.ts';
 export * from './project.ts';

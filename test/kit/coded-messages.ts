@@ -225,3 +225,5 @@ export const holdReleasedText: typeof real.holdReleasedText = (command, exit, ti
   coded('hold_released', { command, exit, times });
 export const holdUnfinishedText: typeof real.holdUnfinishedText = (command, ms, busy) =>
   coded('hold_unfinished', { command, ms, busy });
+export const notificationText: typeof real.notificationText = ({ kind, position, text, unit, of }) =>
+  coded('notification', { kind, position, text, unit, of });

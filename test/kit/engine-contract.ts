@@ -27,6 +27,14 @@ steps:
   - { id: make, type: action, instructions: Make it., budget: { turns: 4 } }
 `);
 
+const notifyingDefinition = loadWorkflowTemplateFromString(`
+name: notifying
+description: Tells the user
+notify: [ended]
+steps:
+  - { id: make, type: action, instructions: Make it. }
+`);
+
 const choosyDefinition = loadWorkflowTemplateFromString(`
 name: choosy
 description: Takes some values
@@ -166,6 +174,17 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       });
       await Promise.all([report(4), report(4)]);
       expect((await engine.view(run))?.state).toMatchObject({ status: 'waiting', budget: { turns: 4 } });
+    });
+
+    test('[L/notify] of many calls that end a run exactly one tells the user', async () => {
+      const engine = await create();
+      const opening = { type: 'start', now: 1, summary: 'Go' } as const;
+      const { run, reply } = await engine.begin(notifyingDefinition, opening);
+      const made = advance((reply as Status).at ?? '', 'Made.');
+      const ends = await Promise.all([1, 2, 3].map(() => engine.execute(run, made)));
+      expect(ends.flatMap(({ notifications = [] }) => notifications)).toEqual([
+        { event: 'ended', kind: 'complete', run, workflow: 'notifying', summary: 'Go' },
+      ]);
     });
 
     test('[L/enum] [L/pattern] a value that an input does not take is refused at the start, with what it takes', async () => {

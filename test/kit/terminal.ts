@@ -20,6 +20,8 @@ export interface Terminal {
   press(key: string): Promise<void>;
   /** Waits until `seen` is on the screen; the error contains the actual screen. */
   waitFor(seen: RegExp, ms?: number): Promise<void>;
+  /** Whether the bell has rung. */
+  bell(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ export async function openTerminal({
       }
       throw new Error(`${seen} did not appear. Screen:\n${await plain()}`);
     },
+    bell: async () => (await tmux('display', '-p', '#{window_bell_flag}')).trim() === '1',
     close: async () => void (await tmux('kill-server')),
   };
 }

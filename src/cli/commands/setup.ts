@@ -1,4 +1,4 @@
-import { type Command, projectOptions, yesOption } from './command.ts';
+import { type Command, json, projectOptions, yesOption } from './command.ts';
 
 const group = 'Set up';
 
@@ -46,6 +46,17 @@ export const setUp: readonly Command[] = [
     options: [['--live', 'Also start the hooks and Claude Code; takes up to a minute'], ...projectOptions],
     examples: ['stepfast doctor', 'stepfast doctor --live', 'stepfast doctor --json'],
     load: () => import('../setup/doctor.ts'),
+  },
+  {
+    name: 'notify',
+    group,
+    summary: 'Send yourself a test notification',
+    usage: 'stepfast notify',
+    about:
+      'Rings the bell, runs the command and calls the webhook of `notify` in your own configuration, as a run does whose workflow has `notify`, and prints how each went.',
+    options: [json],
+    examples: ['stepfast notify', 'stepfast notify --json'],
+    load: () => import('../setup/notify.ts'),
   },
   {
     name: 'verify',
@@ -101,6 +112,17 @@ export const setUp: readonly Command[] = [
     options: projectOptions,
     examples: ['stepfast gate-runner feature-20261114-k3f9x2ab k3f9x2ab:plan#1!1'],
     load: () => import('../setup/gate-runner.ts'),
+  },
+  {
+    name: 'notifier',
+    group,
+    hidden: true,
+    summary: 'Notify the user of what happened to a run',
+    usage: 'stepfast notifier',
+    about: 'Internal process; started by the process that changed the run.',
+    options: [],
+    examples: ['stepfast notifier'],
+    load: () => import('../setup/notifier.ts'),
   },
   {
     name: 'hook',

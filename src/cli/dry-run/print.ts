@@ -40,12 +40,14 @@ export function createPrinter(io: Io, options: { instructions: boolean }) {
     heading(definition: Definition): void {
       line(['bold', printable(definition.name)], '  ', ['dim', printable(definition.description).trim()]);
     },
-    print({ command, response }: Move): void {
+    print({ command, response, notifications }: Move): void {
       const { reply, events, state } = response;
       for (const event of events) {
         const spans = describe(event, state, symbols, counts);
         for (const one of spans) line(...one);
       }
+      for (const { event, kind } of notifications)
+        line('    ', ['cyan', `${symbols.note} notifies`], ` ${event}: ${kind}`);
       if ('code' in reply) {
         counts.refusals += 1;
         line('    ', ['red', `${symbols.bad} refused`], ` ${command.type} ${symbols.note} `, [

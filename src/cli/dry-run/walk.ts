@@ -1,5 +1,13 @@
 import { prepareFromState } from '../../engine/index.ts';
-import { type Command, type Definition, type Response, respond, type State } from '../../machine/index.ts';
+import {
+  type Command,
+  type Definition,
+  type Notification,
+  notificationsOf,
+  type Response,
+  respond,
+  type State,
+} from '../../machine/index.ts';
 
 /** Returns the next command of the agent, person, host or gate runner; undefined when nothing is left to do. */
 export type Player = (definition: Definition, state: State, now: number) => Command | undefined;
@@ -7,6 +15,8 @@ export type Player = (definition: Definition, state: State, now: number) => Comm
 export interface Move {
   command: Command;
   response: Response;
+  /** What the user would be told. */
+  notifications: Notification[];
 }
 
 const maxMoves = 1000;
@@ -20,7 +30,10 @@ export function* walk(definition: Definition, start: Command, player: Player): G
   for (let moves = 0; command && moves < maxMoves; moves += 1) {
     if (!command.actor) command = { ...command, session: start.session ?? '' };
     const response: Response = respond(definition, state, command, {}, prepareConditions);
-    yield { command, response };
+    const notifications: Notification[] = response.state
+      ? notificationsOf(definition, state, response.state)
+      : [];
+    yield { command, response, notifications };
     state = response.state;
     if (!state) return;
     now += secondMs;

@@ -207,6 +207,7 @@ function factsOf(definition: Definition): string[] {
     ...(definition.finally
       ? [`finally ${definition.finally.map(({ id }) => printable(id)).join(', ')}`]
       : []),
+    ...(definition.notify?.length ? [`notifies: ${definition.notify.join(', ')}`] : []),
   ];
 }
 

@@ -13,6 +13,7 @@ import { openRuntime, projectOptions } from '../run-options.ts';
 import { version } from '../version.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { checkMcp } from './check-mcp.ts';
+import { checkNotifications } from './check-notifications.ts';
 import { checkServer } from './check-server.ts';
 import { checkCommand, checkFileSystem, checkNode, checkProject } from './checks-project.ts';
 import { checkHooks, checkRuns } from './checks-runs.ts';
@@ -45,6 +46,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     sections.push({ title: 'Project', checks: [wrong] });
     return print(sections, io, values);
   }
+  sections[0]?.checks.push(...checkNotifications(runtime, io));
   const context = setupContext(runtime, io);
   const server = await checkServer(runtime, io.env);
   // Without the server, its runs cannot be checked.

@@ -19,6 +19,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     home: io.home,
     version: version(),
     runner: { program: process.execPath, args: [io.main, 'gate-runner'] },
+    notifier: { program: process.execPath, args: [io.main, 'notifier'] },
     worktree: values.worktree,
     repoRoot: values['repo-root'],
     workflowPath: values['workflow-path'],
