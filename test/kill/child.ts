@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import type { Job, Line, Race } from './worker.ts';
+import type { Race } from './worker.ts';
 
 /** A worker in a process of its own; every line that it wrote before its death is told. */
 export interface Child {
@@ -15,11 +15,17 @@ export interface Child {
 }
 
 /** The worker as it would be published: one file, so that a start costs what it costs a user. */
-export async function buildWorker(directory: string): Promise<string> {
-  const outfile = join(directory, 'worker.mjs');
-  const entry = fileURLToPath(new URL('./worker.ts', import.meta.url));
+export async function buildWorker(
+  directory: string,
+  name: 'worker' | 'run-worker' = 'worker',
+): Promise<string> {
+  const outfile = join(directory, `${name}.mjs`);
+  const entry = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
   await build({
+    absWorkingDir: join(import.meta.dirname, '..', '..'),
     entryPoints: [entry],
+    // The other one does not run in a bundle.
+    alias: { yaml: './node_modules/yaml/browser/index.js' },
     outfile,
     bundle: true,
     platform: 'node',
@@ -29,8 +35,20 @@ export async function buildWorker(directory: string): Promise<string> {
   return outfile;
 }
 
-export function startChild(script: string, job: Job, told: (line: Line) => void): Child {
-  const child: ChildProcess = spawn(process.execPath, [script, JSON.stringify(job)], {
+interface Where {
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+/** `Line`: what the script writes, a JSON document in each line. */
+export function startChild<Line>(
+  script: string,
+  args: readonly string[],
+  told: (line: Line) => void,
+  where: Where = {},
+): Child {
+  const child: ChildProcess = spawn(process.execPath, [script, ...args], {
+    ...where,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const { stdin, stdout } = child;
@@ -39,7 +57,7 @@ export function startChild(script: string, job: Job, told: (line: Line) => void)
   stdin.on('error', () => {});
   const lines = createInterface({ input: stdout });
   lines.on('line', (line) => {
-    const parsed = parse(line);
+    const parsed = parse<Line>(line);
     if (parsed) told(parsed);
   });
   const gone = Promise.all([once(child, 'close'), once(lines, 'close')]).then(
@@ -53,7 +71,7 @@ export function startChild(script: string, job: Job, told: (line: Line) => void)
 }
 
 /** A line that the kill cut was not told. */
-function parse(line: string): Line | undefined {
+function parse<Line>(line: string): Line | undefined {
   try {
     // Only the worker writes there.
     return JSON.parse(line) as Line;

@@ -10,7 +10,7 @@ import { createFileStore } from '../../src/store/index.ts';
 import { Dice } from '../properties/commands.ts';
 import { auditAnswers, type Finding } from '../sim/ledger.ts';
 import { buildWorker, startChild } from './child.ts';
-import type { Sent } from './worker.ts';
+import type { Job, Line, Sent } from './worker.ts';
 
 export interface KillReport {
   kills: number;
@@ -91,8 +91,8 @@ async function playRun({ script, directory, engine, dice, workers, most, report 
         const alive = new Promise<void>((resolve) => {
           answered = resolve;
         });
-        const job = { directory, worker, race: false, run, life: lives, ...(open ? { open } : {}) };
-        const child = startChild(script, job, (line) => {
+        const job: Job = { directory, worker, race: false, run, life: lives, ...(open ? { open } : {}) };
+        const child = startChild<Line>(script, [JSON.stringify(job)], (line) => {
           if (line.type === 'sent') open = line.sent;
           if (line.type === 'failed') report.findings.push({ kind: 'wrong', what: line.what });
           if (line.type === 'failed' || line.type === 'ended') ended = true;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildWorker, startChild } from './child.ts';
 import { openRuns } from './kill.ts';
+import type { Job, Line } from './worker.ts';
 
 export interface RaceReport {
   raceSteps: number;
@@ -29,7 +30,7 @@ export async function raceWorkers({
   const wins = new Map<string, string[]>();
   let ended = (): void => {};
   const children = Array.from({ length: workers }, (_, worker) =>
-    startChild(script, { directory: runs, worker, race: true, run: '', life: 0 }, (line) => {
+    startChild<Line>(script, [JSON.stringify(jobOf(runs, worker))], (line) => {
       if (line.type === 'won') wins.set(line.at, [...(wins.get(line.at) ?? []), line.output]);
       if (line.type === 'failed') report.failures.push(line.what);
       if (line.type === 'failed' || line.type === 'ended') ended();
@@ -72,3 +73,11 @@ export async function raceWorkers({
   }
   return report;
 }
+
+const jobOf = (directory: string, worker: number): Job => ({
+  directory,
+  worker,
+  race: true,
+  run: '',
+  life: 0,
+});

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderedWidths } from '../../../test/kit/font-widths.ts';
 import { attack, feature, hostile } from '../../../test/kit/graph-definition.ts';
+import { xmlProblems } from '../../../test/kit/xml.ts';
 import type { Definition } from '../../machine/index.ts';
 import { createGraph } from './model.ts';
 import { type Shape, type Text, textWidth } from './svg/shapes.ts';
@@ -33,7 +34,7 @@ describe.each(Object.entries(all))('the drawing of %s', (_, definition) => {
   const graph = createGraph(definition);
 
   test('is well-formed', () => {
-    expect(problemsIn(drawSvg(graph))).toEqual([]);
+    expect(xmlProblems(drawSvg(graph))).toEqual([]);
   });
 
   test('is at most 860 pixels wide', () => {
@@ -132,7 +133,7 @@ test('the drawing is well-formed for any text', () => {
           },
         ],
       };
-      expect(problemsIn(drawSvg(createGraph(definition)))).toEqual([]);
+      expect(xmlProblems(drawSvg(createGraph(definition)))).toEqual([]);
     }),
   );
 });
@@ -172,7 +173,7 @@ test('the drawing shows every part of the workflow', () => {
 });
 
 test('the attack works if it is not escaped', () => {
-  expect(problemsIn(`<svg><text>${attack}</text></svg>`)).not.toEqual([]);
+  expect(xmlProblems(`<svg><text>${attack}</text></svg>`)).not.toEqual([]);
 });
 
 function texts(shapes: readonly Shape[], x = 0, y = 0): { text: Text; x: number; y: number }[] {
@@ -180,24 +181,4 @@ function texts(shapes: readonly Shape[], x = 0, y = 0): { text: Text; x: number;
     if (shape.kind === 'text') return [{ text: shape, x: x + shape.x, y: y + shape.y }];
     return shape.kind === 'group' ? texts(shape.children, x + shape.x, y + shape.y) : [];
   });
-}
-
-/** Checks matching tags, quoted attributes and forbidden characters. */
-function problemsIn(xml: string): string[] {
-  const problems: string[] = [];
-  const open: string[] = [];
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML forbids exactly these.
-  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/u.test(xml))
-    problems.push('forbidden character');
-  const rest = xml.replaceAll(
-    /<(\/?)([a-z]+)((?: [a-zA-Z:-]+="[^"<]*")*)(\/?)>/g,
-    (_, close, name, __, empty) => {
-      if (close === '/' && open.pop() !== name) problems.push(`</${name}> closes nothing`);
-      if (close === '' && empty === '') open.push(name);
-      return '';
-    },
-  );
-  if (/[<>]/.test(rest)) problems.push(`loose markup: ${/.{0,20}[<>].{0,20}/.exec(rest)?.[0]}`);
-  if (/&(?!#\d+;)/.test(rest)) problems.push('loose ampersand');
-  return [...problems, ...open.map((name) => `<${name}> is never closed`)];
 }
