@@ -146,6 +146,7 @@ test('every key of the format is used by a bundled workflow', () => {
     ...['run', 'timeout', 'output', 'idempotent'].flatMap((key) => [`Step ${key}`, `Sub-step ${key}`]),
     'Sub-step type',
     'Step tasks',
+    ...['Workflow worktree', 'Worktree setup', 'Worktree copy'],
     ...['files', 'checklist', 'json', 'output', 'min', 'max', 'locked'].map((key) => `Tasks ${key}`),
     ...['Input enum', 'Input pattern'],
   ];

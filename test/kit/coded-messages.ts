@@ -225,3 +225,8 @@ export const holdReleasedText: typeof real.holdReleasedText = (command, exit, ti
   coded('hold_released', { command, exit, times });
 export const holdUnfinishedText: typeof real.holdUnfinishedText = (command, ms, busy) =>
   coded('hold_unfinished', { command, ms, busy });
+export const setUpFailedText: typeof real.setUpFailedText = (problem) => coded('set_up_failed', { problem });
+export const taskNotSetUpText: typeof real.taskNotSetUpText = (task, problem) =>
+  coded('task_not_set_up', { task, problem });
+export const settingUpText: typeof real.settingUpText = (task) => coded('setting_up', { task });
+export const worktreeFacts: typeof real.worktreeFacts = ({ worktree = {} }) => [coded('worktree', worktree)];

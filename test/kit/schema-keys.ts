@@ -13,6 +13,7 @@ const places: Record<string, string> = {
   'steps[].on_fail': 'Retry',
   'loops.*[].on_fail': 'Retry',
   'steps[].tasks': 'Tasks',
+  worktree: 'Worktree',
   'steps[].review': 'Review',
   'steps[].budget': 'Budget',
   budget: 'Budget',

@@ -11,7 +11,7 @@ import {
 } from '../../machine/index.ts';
 import type { Project } from '../project.ts';
 import { readState } from '../required-reading.ts';
-import { conditionHolds, inputVariables } from './gate-variables.ts';
+import { commandVariables, conditionHolds } from './gate-variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -44,27 +44,13 @@ export function gateRequest({
     gates: checking.gates,
     worktree: project.worktree,
     root: project.root,
-    env: { ...inherited(env), ...variables(state, cursor), ...outputs },
+    env: { ...commandVariables(env, state, cursor.task), ...outputs },
     output: workAt(definition, cursor).output,
     exclude: excludedFrom(definition),
     condition: (expression) => conditionHolds(expression, context),
     isRead: (path) => readState(state, path, project),
     passed: passedBefore(definition, state, cursor),
     redAgain: checking.onPass !== undefined,
-  };
-}
-
-/** Without the variables of an outer run and the server's token: gates must not decide anything there. */
-const inherited = (env: Environment): Environment =>
-  Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
-  );
-
-function variables(state: State, cursor: Cursor): Record<string, string> {
-  return {
-    STEPFAST_RUN_ID: state.run,
-    ...(cursor.task === undefined ? {} : { STEPFAST_TASK_ID: cursor.task }),
-    ...inputVariables(state.inputs),
   };
 }
 
