@@ -151,6 +151,7 @@ test('every key of the format is used by a bundled workflow', () => {
     'Workflow finally',
     ...['id', 'run', 'timeout'].map((key) => `Cleanup ${key}`),
     'Step tasks',
+    ...['Workflow worktree', 'Worktree setup', 'Worktree copy'],
     ...['files', 'checklist', 'json', 'output', 'min', 'max', 'locked'].map((key) => `Tasks ${key}`),
     ...['Input enum', 'Input pattern', 'Workflow notify'],
   ];

@@ -80,3 +80,18 @@ test('a drawing is never written to a file of another type or over a workflow', 
   const own = await project.run(['graph', 'two', '--format', 'svg', '-o', '.stepfast/workflows/two.yaml']);
   expect([own.code, own.stderr]).toEqual([exit.usage, expect.stringContaining('overwrite')]);
 });
+
+test('[L/worktree] the tree and the dry run name what new worktrees get and run', async () => {
+  const crowd = `name: crowd
+description: Several agents
+worktree: { setup: npm ci, copy: [.env.test] }
+loops: { build: [{ id: write, instructions: Write. }] }
+steps: [{ id: build, type: loop, parallel: 2 }]
+`;
+  using project = createTestFolder({ '.stepfast/workflows/crowd.yaml': crowd });
+  for (const command of ['graph', 'dry-run']) {
+    const { code, stdout } = await project.run([command, 'crowd']);
+    expect(code).toBe(exit.ok);
+    for (const named of ['npm ci', '.env.test']) expect(stdout).toContain(named);
+  }
+});

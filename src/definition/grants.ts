@@ -5,7 +5,12 @@ import { commandsOf } from './list-gates.ts';
 
 /** Everything in a workflow that can act, in a fixed order; prose is not part of it. */
 export function grantsOf(definition: Definition): Grant[] {
-  const commands = commandsOf(definition).map((run): Grant => ({ run }));
+  const { setup, copy = [] } = definition.worktree ?? {};
+  const commands = [
+    ...commandsOf(definition).map((run): Grant => ({ run })),
+    ...(setup === undefined ? [] : [{ setup }]),
+  ];
+  const copies = copy.map((path): Grant => ({ copy: path }));
   const defaults = Object.entries(commands.length === 0 ? {} : (definition.inputs ?? {})).flatMap(
     ([input, { default: value }]): Grant[] => (value === undefined ? [] : [{ input, default: value }]),
   );
@@ -16,11 +21,12 @@ export function grantsOf(definition: Definition): Grant[] {
       ...(permissions === undefined ? [] : [{ agent, permissions }]),
     ],
   );
-  return [...commands, ...defaults, ...agents];
+  return [...commands, ...copies, ...defaults, ...agents];
 }
 
 /** Tools and permissions of agents act only through a host, which asks for them itself. */
-export const needsTrust = (definition: Definition): boolean => commandsOf(definition).length > 0;
+export const needsTrust = (definition: Definition): boolean =>
+  commandsOf(definition).length > 0 || definition.worktree !== undefined;
 
 /** Their order does not count. */
 export const hashGrants = (grants: readonly Grant[]): string => hashJson(grants.map(canonical).sort());

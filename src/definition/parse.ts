@@ -11,6 +11,7 @@ import { matchLoops } from './check-loops.ts';
 import { checkPlaceholders } from './check-placeholders.ts';
 import { type Checked, checkSteps } from './check-steps.ts';
 import { checkTasks } from './check-tasks.ts';
+import { checkWorktree } from './check-worktree.ts';
 import { createCollector, type Diagnostic } from './diagnostics.ts';
 import { hashDefinition } from './hash-definition.ts';
 import { type FindBase, mergeExtends } from './merge-extends.ts';
@@ -100,6 +101,7 @@ export function checkReferences(root: MapNode, base: boolean, report: Report): M
   checkInputs(root, report);
   checkTasks(checked);
   checkFormat(checked);
+  checkWorktree(checked);
   checkGates(checked);
   checkPlaceholders(checked);
   checkArtifacts(checked);

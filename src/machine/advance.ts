@@ -59,7 +59,9 @@ export function fail(batch: Batch, command: CommandOf<'fail'>): Refusal | undefi
   const found = openFor(batch, command, repeated);
   if (!found || 'code' in found) return found;
   if (found.checking && !interrupt(batch, found, command)) return stillChecking(batch.at(found));
-  const refusal = passBoundary(batch, found, command.at !== undefined);
+  // The engine reports what no agent can change: its worktree could not be set up.
+  const byEngine = command.actor?.kind === 'engine';
+  const refusal = byEngine ? undefined : passBoundary(batch, found, command.at !== undefined);
   if (refusal) return refusal;
   failPosition(batch, found, reason);
   return undefined;

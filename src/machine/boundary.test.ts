@@ -83,6 +83,15 @@ describe('P1: boundaries', () => {
     expect(strict.last).toEqual([]);
   });
 
+  test('[L/worktree] a boundary does not stop the engine from failing a position', () => {
+    const strict = required();
+    strict.engine({ type: 'fail', reason: 'not set up' });
+    expect(strict.last).toMatchObject([
+      { type: 'position.failed', reason: 'not set up' },
+      { type: 'position.blocked' },
+    ]);
+  });
+
   test('[P1/4] context: the instructions are told under prefer and withheld under require', () => {
     const run = start('prefer');
     const strict = required();

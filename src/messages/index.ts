@@ -16,3 +16,4 @@ export * from './status.ts';
 export * from './text.ts';
 export * from './time-ago.ts';
 export type * from './voice.ts';
+export * from './worktrees.ts';

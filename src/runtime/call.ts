@@ -7,8 +7,10 @@ import {
   type CommandOf,
   criticalArtifacts,
   ended,
+  handleOf,
   suffixOf,
 } from '../machine/index.ts';
+import { settingUpText, taskNotSetUpText } from '../messages/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { type GateProgress, needsWorktree, type Workspace } from '../workspace/index.ts';
 import { followSource } from './adoption/find-informal-workflow.ts';
@@ -65,9 +67,14 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const at = 'at' in asked ? asked.at : undefined;
     const checked = asked.type === 'advance' || asked.type === 'check' || asked.type === 'review';
     const query = { at, run: options.run, changes: asked.type !== 'status' };
-    const found = options.view ?? (await (checked ? loadRun(query) : chooseRun(query)));
+    const claims = asked.type === 'claim';
+    const found = options.view ?? (await (checked || claims ? loadRun(query) : chooseRun(query)));
     if ('code' in found) return { reply: found };
     const { run } = found;
+    // A claim may set up a worktree.
+    const foreign =
+      claims && isLoaded(found) && found.definition.worktree ? untrusted(found.definition, run) : undefined;
+    if (foreign) return { run, reply: foreign };
     const request = await reading(found, asked);
     if ('code' in request) return { run, reply: request };
     const view = checked && isLoaded(found) ? await followed(found, identity) : undefined;
@@ -98,7 +105,8 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const executed = await gates.withTasks(first, { ...caller(by), type: 'status' }, bound, why);
     const reply = replyOf(executed);
     // The worktree of a claimed task comes first: a command may run in it.
-    const answer = request.type === 'claim' && !isRefused(reply) ? await claimed(executed, reply) : undefined;
+    const until = clock() + (options.waitMs ?? defaultWaitMs);
+    const answer = claims && !isRefused(reply) ? await claimed(executed, reply, identity, until) : undefined;
     const warned = await gates.perform(executed, why);
     if (isRefused(reply)) return { run, reply };
     if (answer) return answer;
@@ -127,8 +135,12 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const { run, due, view } = executed;
     const reply = replyOf(executed);
     if (isRefused(reply)) return { run, reply };
-    const worktree = workspace.taskWorktree(run, reply.task?.id);
-    if (worktree !== undefined) return { run, reply, due, view, worktree };
+    const task = reply.task?.id ?? '';
+    const worktree = workspace.taskWorktree(run, task === '' ? undefined : task);
+    const isReady =
+      !view || reply.waiting || reply.checking || workspace.gates.setUpOf(view, task) === 'done';
+    if (worktree !== undefined)
+      return { run, reply, due, view, worktree, ...(isReady ? {} : { warning: settingUpText(task) }) };
     const branches = reply.held ? [] : workspace.unmergedBranches(run);
     if (branches.length === 0) return { run, reply, due, view };
     const warning = `branches of this run are not merged into this tree; merge ${branches.join(', ')} before you continue`;
@@ -168,12 +180,21 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     };
   }
 
-  async function claimed(executed: Executed, reply: AnsweredStatus): Promise<Answer> {
+  async function claimed(
+    executed: Executed,
+    reply: AnsweredStatus,
+    identity: CallerIdentity,
+    until: number,
+  ): Promise<Answer> {
     const { run, due } = executed;
-    const task = reply.task?.id;
-    const view = task === undefined ? undefined : await viewAfter(executed);
-    const worktree = view && workspace.createTaskWorktree(view, task ?? '');
+    const task = reply.task?.id ?? '';
+    const view = task === '' ? undefined : await viewAfter(executed);
+    const worktree = view && workspace.createTaskWorktree(view, task);
     const isApart = !hasFiles && view !== undefined && needsWorktree(view.definition, reply.step);
+    // What runs the command of the position sets up its worktree first.
+    const setUp =
+      !view || worktree === undefined || reply.checking ? 'done' : await gates.setUp(view, task, until);
+    if (setUp === 'failed') return await notSetUp(run, task, identity);
     return {
       run,
       reply,
@@ -181,7 +202,25 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
       view,
       ...(worktree === undefined ? {} : { worktree }),
       ...(isApart ? { warning: workApart } : {}),
+      ...(setUp === 'running' ? { warning: settingUpText(task) } : {}),
     };
+  }
+
+  /** The status after the failure of a task, with its cause. */
+  async function notSetUp(run: string, task: string, identity: CallerIdentity): Promise<Answer> {
+    const state = (await engine.view(run))?.state;
+    const cursor = Object.values(state?.cursors ?? {}).find((each) => each.task === task);
+    const at = state && cursor && handleOf(state, cursor);
+    const executed = await engine.execute(
+      run,
+      { ...caller(identity), type: 'status', at },
+      undefined,
+      around(identity),
+    );
+    const answer = about(executed);
+    // A run or a task that waits for a person says why.
+    if (cursor || isRefused(answer.reply) || answer.reply.status === 'failed') return answer;
+    return { ...answer, warning: taskNotSetUpText(task, workspace.gates.setUpProblem(run, task)) };
   }
 
   /** Waits for the gates of the call and returns the status after them. */

@@ -24,6 +24,8 @@ export interface Gates {
   /** Returns a warning for the caller. `found`: an earlier call requested the effects. */
   perform(executed: Executed, why?: 'asked' | 'found'): Promise<string | undefined>;
   settle(view: Loaded, id: string, waiting: Waiting): Promise<Settled>;
+  /** Has the worktree of a claimed task set up, and waits for it. `failed`: so has the task. */
+  setUp(view: Loaded, task: string, until: number): Promise<'done' | 'running' | 'failed'>;
   /** Reads the tasks that a loop waits for from files, and answers the command as if they had been there. */
   withTasks(
     executed: Executed,
@@ -35,13 +37,14 @@ export interface Gates {
 
 /** How often the local runner is checked and progress is reported. */
 const tickMs = 250;
+const setUpTickMs = 100;
 /** A runner may exit before its report arrives from the server. */
 const reportMs = 2_000;
 
 export function createGates({ engine, workspace, clock }: Options): Gates {
   const { gates } = workspace;
   const isShared = (run: string): boolean => engine.serverOf?.(run) !== undefined;
-  return { perform, settle, withTasks };
+  return { perform, settle, setUp, withTasks };
 
   async function perform(executed: Executed, why: 'asked' | 'found' = 'asked'): Promise<string | undefined> {
     const { run, effects } = executed;
@@ -89,6 +92,28 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
       if (clock() >= until) return { state: 'running', view };
       const patience = runner ? Number.POSITIVE_INFINITY : asked + runnerPatienceMs;
       view = await moved(view, id, { until: Math.min(until, deadline + 1), patience, onProgress });
+    }
+  }
+
+  async function setUp(loaded: Loaded, task: string, until: number): Promise<'done' | 'running' | 'failed'> {
+    let asked: number | undefined;
+    for (;;) {
+      const before = gates.setUpOf(loaded, task);
+      if (before === 'done') return 'done';
+      if (before === 'none') {
+        // Its process may have ended since: then the task has failed, or the worktree is ready.
+        const { state } = await load(loaded.run);
+        const cursor = Object.values(state.cursors).find((each) => each.task === task);
+        const now = gates.setUpOf(loaded, task);
+        if (now === 'done') return 'done';
+        if (now === 'none' && (!cursor || cursor.waiting)) return 'failed';
+        if (now === 'none' && (asked === undefined || clock() - asked > runnerPatienceMs)) {
+          asked = clock();
+          gates.startSetUp(loaded, task, { engine, clock });
+        }
+      }
+      if (clock() >= until) return 'running';
+      await after(setUpTickMs);
     }
   }
 

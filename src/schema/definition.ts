@@ -10,6 +10,7 @@ import {
   type SubStep,
 } from './step.ts';
 import { id, line, text } from './texts.ts';
+import { worktree } from './worktree.ts';
 
 export { idPattern } from './texts.ts';
 
@@ -162,6 +163,7 @@ export const workflowSchema = z
         'How strictly context actions are held: prefer (default) goes on without, require waits, off ignores.',
       )
       .exactOptional(),
+    worktree: worktree.exactOptional(),
     finally: z
       .array(cleanupStep)
       .min(1)

@@ -71,8 +71,11 @@ export function asReader(
 }
 
 function actorOf(type: Type, said: Actor | undefined, principal: Principal): Actor {
+  // An agent reports a failure too, so the command itself says who does.
   const asEngine =
-    type === 'adopt' ? said?.kind === 'engine' && may(principal, 'gates') : engineCommands.has(type);
+    type === 'adopt' || type === 'fail'
+      ? said?.kind === 'engine' && may(principal, 'gates')
+      : engineCommands.has(type);
   if (asEngine) return { kind: 'engine', name: principal.name };
   if (said?.kind === 'person' && principal.kind === 'person' && may(principal, 'decide'))
     return { kind: 'person', name: principal.name };

@@ -227,3 +227,8 @@ export const holdUnfinishedText: typeof real.holdUnfinishedText = (command, ms, 
   coded('hold_unfinished', { command, ms, busy });
 export const notificationText: typeof real.notificationText = ({ kind, position, text, unit, of }) =>
   coded('notification', { kind, position, text, unit, of });
+export const setUpFailedText: typeof real.setUpFailedText = (problem) => coded('set_up_failed', { problem });
+export const taskNotSetUpText: typeof real.taskNotSetUpText = (task, problem) =>
+  coded('task_not_set_up', { task, problem });
+export const settingUpText: typeof real.settingUpText = (task) => coded('setting_up', { task });
+export const worktreeFacts: typeof real.worktreeFacts = ({ worktree = {} }) => [coded('worktree', worktree)];

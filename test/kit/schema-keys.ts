@@ -14,6 +14,7 @@ const places: Record<string, string> = {
   'loops.*[].on_fail': 'Retry',
   'finally[]': 'Cleanup',
   'steps[].tasks': 'Tasks',
+  worktree: 'Worktree',
   'steps[].review': 'Review',
   'steps[].budget': 'Budget',
   budget: 'Budget',

@@ -108,7 +108,8 @@ export const setUp: readonly Command[] = [
     hidden: true,
     summary: 'Run the gates of one request',
     usage: 'stepfast gate-runner <run> <id>',
-    about: 'Internal process that runs gates; started by advance and by approvals.',
+    about:
+      'Internal process that runs gates or sets up a worktree; started by advance, approvals and claims.',
     options: projectOptions,
     examples: ['stepfast gate-runner feature-20261114-k3f9x2ab k3f9x2ab:plan#1!1'],
     load: () => import('../setup/gate-runner.ts'),

@@ -99,7 +99,7 @@ async function askToTrust(
   values: { json?: boolean | undefined },
 ): Promise<boolean> {
   const changes = runtime.trust.changes(definition);
-  const commands = count(commandsOf(definition).length, 'command');
+  const commands = count(commandsIn(definition).length, 'command');
   const since = changes ? ' Since you trusted it, + is new and - is gone:' : '';
   io.stderr.write(
     `'${printable(name)}' (${printable(from)}) runs ${commands} on this machine${since === '' ? ':' : `.${since}`}\n\n`,
@@ -119,10 +119,15 @@ async function askToTrust(
   return true;
 }
 
+const commandsIn = (definition: Definition): string[] => [
+  ...commandsOf(definition),
+  ...[definition.worktree?.setup].filter((setup) => setup !== undefined),
+];
+
 const trustedJson = ({ name, hash, definition }: Trusted): object => ({
   workflow: name,
   hash,
-  commands: commandsOf(definition),
+  commands: commandsIn(definition),
   grants: grantsOf(definition),
   trusted: true,
 });

@@ -8,6 +8,7 @@ import {
   shellVoice,
   unitText,
   untilRedText,
+  worktreeFacts,
 } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
@@ -39,6 +40,7 @@ export function createPrinter(io: Io, options: { instructions: boolean }) {
   return {
     heading(definition: Definition): void {
       line(['bold', printable(definition.name)], '  ', ['dim', printable(definition.description).trim()]);
+      for (const fact of worktreeFacts(definition)) line('  ', ['dim', printable(fact)]);
     },
     print({ command, response, notifications }: Move): void {
       const { reply, events, state } = response;

@@ -10,7 +10,7 @@ import {
   type Step,
   type SubStep,
 } from '../../machine/index.ts';
-import { count, printable } from '../../messages/index.ts';
+import { count, printable, worktreeFacts } from '../../messages/index.ts';
 
 /** A workflow as every format draws it, with printable texts and final labels. */
 export interface Graph {
@@ -201,6 +201,7 @@ function factsOf(definition: Definition): string[] {
   return [
     ...(inputs.length > 0 ? [`${inputs.length === 1 ? 'input' : 'inputs'} ${inputs.join(', ')}`] : []),
     ...(definition.budget ? [`budget ${limitsOf(definition.budget).join(', ')}`] : []),
+    ...worktreeFacts(definition).map(printable),
     ...(definition.boundaries === 'require' ? ['boundaries required'] : []),
     ...(definition.boundaries === 'off' ? ['boundaries off'] : []),
     ...(definition.stop === 'hold' ? ['holds until done'] : []),

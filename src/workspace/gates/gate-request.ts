@@ -11,7 +11,7 @@ import {
 } from '../../machine/index.ts';
 import type { Project } from '../project.ts';
 import { readState } from '../required-reading.ts';
-import { conditionHolds, inputVariables } from './gate-variables.ts';
+import { commandVariables, conditionHolds } from './gate-variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -53,20 +53,6 @@ export function gateRequest({
     redAgain: checking.onPass !== undefined,
   };
 }
-
-/** Without the variables of an outer run and the server's token: gates must not decide anything there. */
-const inherited = (env: Environment): Environment =>
-  Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
-  );
-
-/** The environment of a command for a run. */
-export const commandVariables = (env: Environment, state: State, task?: string): Environment => ({
-  ...inherited(env),
-  STEPFAST_RUN_ID: state.run,
-  ...(task === undefined ? {} : { STEPFAST_TASK_ID: task }),
-  ...inputVariables(state.inputs),
-});
 
 /** Passed gates that can be reused for the same check and tree; never those of another task. */
 function passedBefore(definition: Definition, { outputs }: State, cursor: Cursor): GatePass[] {

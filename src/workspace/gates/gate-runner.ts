@@ -5,31 +5,14 @@ import { conditionContext, type Engine, type Executed, outputsAt, readOutput } f
 import { StepfastError } from '../../errors.ts';
 import { runGates } from '../../evidence/index.ts';
 import { type CommandOf, commandIn, type Definition, type RequestedGate } from '../../machine/index.ts';
+import { setUpFailedText } from '../../messages/index.ts';
 import type { Loaded } from '../../store/index.ts';
-import type { Project } from '../project.ts';
-import type { Trust } from '../trust.ts';
+import { taskWorktree } from '../task-worktree.ts';
+import { abortOnSignal, type GateOptions, type GateRun } from './gate-options.ts';
 import { gateRequest } from './gate-request.ts';
 import { markRunner } from './runner-file.ts';
+import { isSetUp, setUpWorktree } from './set-up-worktree.ts';
 import { takeTurn } from './worktree-turn.ts';
-
-/** Of the supervisor and the runner. */
-export interface GateOptions {
-  project: Project;
-  trust: Trust;
-  env: Readonly<Record<string, string | undefined>>;
-  /** This machine, boot and process id namespace. */
-  host: string;
-  /** For cached file hashes. */
-  cacheDirectory: string;
-}
-
-/** The gates of one advance, and where their results are reported. */
-export interface GateRun {
-  engine: Engine;
-  clock(): number;
-  run: string;
-  id: string;
-}
 
 /** Runs and reports the gates of one request, unless it is no longer open or another runner has it. */
 export async function runRequested(
@@ -59,8 +42,7 @@ export async function runRequested(
     unmark();
     return undefined;
   }
-  const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+  const stop = abortOnSignal();
   const report = (result: Finished): Promise<Executed> => {
     const command = { ...engineCaller(), type: 'gatesFinished' as const, id, runner, ...result };
     return retryWhileAway(
@@ -86,7 +68,26 @@ export async function runRequested(
     if (waited && !(await start())) stop.abort();
     return end;
   };
+  /** While the worktree of the task is set up, the start is reported again before its deadline passes. */
+  const setUp = async (): Promise<string | undefined> => {
+    const { task } = cursor;
+    const path = taskWorktree(project, run, task);
+    if (task === undefined || path === undefined || isSetUp(view.definition, path)) return undefined;
+    const again = async (): Promise<void> => {
+      if (!(await start())) stop.abort();
+    };
+    const timer = setInterval(() => void again().catch(() => {}), Math.max(limitMs / 3, 1000));
+    try {
+      const options = { project, trust, env, host, cacheDirectory };
+      return await setUpWorktree({ ...view, task, path }, options, { logs, signal: stop.signal });
+    } finally {
+      clearInterval(timer);
+      await again();
+    }
+  };
   const results = async (): Promise<Finished | undefined> => {
+    const problem = await setUp();
+    if (problem !== undefined) throw new StepfastError('no_worktree', setUpFailedText(problem));
     mustBeTrusted(checking.gates, view.definition);
     const context = await conditionContext(
       engine,

@@ -8,9 +8,11 @@ import { readTasks } from '../read-tasks.ts';
 import { taskWorktree } from '../task-worktree.ts';
 import { writeTodoFile } from '../todo-file.ts';
 import { isSameCheckout, splitCheckout } from '../worktree-id.ts';
-import { type GateOptions, type GateRun, runRequested } from './gate-runner.ts';
+import { abortOnSignal, type GateOptions, type GateRun } from './gate-options.ts';
+import { runRequested } from './gate-runner.ts';
 import { runCleanup } from './run-cleanup.ts';
 import { runnerIs, stopRunners } from './runner-file.ts';
+import { isSetUp, runSetUp, setUpId, setUpProblem, taskOfSetUp } from './set-up-worktree.ts';
 
 /** The program and first arguments of a gate runner. */
 export interface RunnerCommand {
@@ -64,13 +66,21 @@ export interface GateSupervisor {
     effects: readonly Effect[],
     options: Performing & Pick<GateRun, 'engine' | 'clock'>,
   ): Promise<boolean>;
-  /** In the detached process: runs the gates of one request and reports them. */
+  /** Starts a process that sets up the worktree of a claimed task, unless one was started a moment ago. */
+  startSetUp(view: Loaded, task: string, options: Pick<GateRun, 'engine' | 'clock'>): void;
+  /** `none`: no process is at it, or none that is known yet. */
+  setUpOf(view: Loaded, task: string): 'done' | 'running' | 'none';
+  /** Why the last setup failed. */
+  setUpProblem(run: string, task: string): string;
+  /** In the detached process: runs the gates of one request and reports them, or sets up the worktree of a task. */
   run(gates: GateRun): Promise<void>;
 }
 
 /** Instead of the id of a gate run: the commands of `finally`. */
 const cleanupId = ({ cleanup }: State): string => `cleanup-${cleanup?.endedAt ?? ''}`;
 const isCleanup = (id: string): boolean => id.startsWith('cleanup-');
+/** Without a process of its own, a setup ends with its caller's. */
+const never = new AbortController().signal;
 
 /** A runner that has not reported by then is restarted. */
 export const runnerPatienceMs = 5_000;
@@ -85,8 +95,14 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     logsOf,
     worktreeOf,
     readTasks: readAll,
+    startSetUp,
+    setUpOf,
+    setUpProblem: (run, task) => setUpProblem(logsOf(run, setUpId(task))),
     run: async (gates) => {
       if (isCleanup(gates.id)) return await runCleanup(options, logsOf(gates.run, gates.id), gates);
+      const task = taskOfSetUp(gates.id);
+      if (task !== undefined)
+        return await runSetUp(options, logsOf(gates.run, gates.id), gates, task, abortOnSignal().signal);
       const executed = await runRequested(options, logsOf(gates.run, gates.id), gates);
       const view = executed?.view ?? (executed && (await gates.engine.view(gates.run)));
       if (view && executed) await readAll(view, executed.effects, { ...gates, why: 'asked', shared: false });
@@ -151,14 +167,37 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
     const cursor = Object.values(state.cursors).find((each) => each.checking?.id === id);
     const worktree =
       taskWorktree(project, run, cursor?.task) ?? worktreeOf(state, session) ?? project.worktree;
-    const child = spawn(
-      runner.program,
-      [...runner.args, run, id, '--repo-root', project.root, '--worktree', worktree],
-      { cwd: worktree, env: { ...env }, detached: true, stdio: 'ignore' },
-    );
+    startProcess(runner, [run, id], worktree);
+  }
+
+  function startProcess({ program, args }: RunnerCommand, more: readonly string[], worktree: string): void {
+    const child = spawn(program, [...args, ...more, '--repo-root', project.root, '--worktree', worktree], {
+      cwd: worktree,
+      env: { ...env },
+      detached: true,
+      stdio: 'ignore',
+    });
     // A failed start shows as a runner that never reports.
     child.on('error', () => {});
     child.unref();
+  }
+
+  function startSetUp(
+    { run }: Loaded,
+    task: string,
+    { engine, clock }: Parameters<GateSupervisor['startSetUp']>[2],
+  ): void {
+    const id = setUpId(task);
+    const worktree = taskWorktree(project, run, task);
+    if (worktree === undefined || !isFirst(logsOf(run, id))) return;
+    if (runner) startProcess(runner, [run, id], worktree);
+    else void runSetUp(options, logsOf(run, id), { engine, clock, run, id }, task, never).catch(() => {});
+  }
+
+  function setUpOf({ run, definition }: Loaded, task: string): 'done' | 'running' | 'none' {
+    const worktree = taskWorktree(project, run, task);
+    if (worktree === undefined || isSetUp(definition, worktree)) return 'done';
+    return runnerIs(logsOf(run, setUpId(task)), host) === 'alive' ? 'running' : 'none';
   }
 
   /**

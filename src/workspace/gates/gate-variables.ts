@@ -1,5 +1,21 @@
 import { type ConditionContext, compileCondition } from '../../definition/index.ts';
-import type { Scalar } from '../../machine/index.ts';
+import type { Scalar, State } from '../../machine/index.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables of a command of this run, and those of this process. */
+export const commandVariables = (env: Environment, state: State, task?: string): Environment => ({
+  ...inherited(env),
+  STEPFAST_RUN_ID: state.run,
+  ...(task === undefined ? {} : { STEPFAST_TASK_ID: task }),
+  ...inputVariables(state.inputs),
+});
+
+/** Without the variables of an outer run and the server's token: commands must not decide anything there. */
+const inherited = (env: Environment): Environment =>
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
+  );
 
 /** Inputs reach a command as variables, never as part of its text. */
 export const inputVariables = (inputs: Record<string, Scalar>): Record<string, string> =>

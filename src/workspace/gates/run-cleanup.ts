@@ -1,8 +1,9 @@
 import type { Executed } from '../../engine/index.ts';
 import { checkCommand } from '../../evidence/index.ts';
 import { type CommandOf, needsCleanup } from '../../machine/index.ts';
-import { commandVariables } from './gate-request.ts';
-import { type GateOptions, type GateRun, retryWhileAway, writeOutputs } from './gate-runner.ts';
+import type { GateOptions, GateRun } from './gate-options.ts';
+import { retryWhileAway, writeOutputs } from './gate-runner.ts';
+import { commandVariables } from './gate-variables.ts';
 
 /** How long a result waits for a server that is away. */
 const patienceMs = 600_000;

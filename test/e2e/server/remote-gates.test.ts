@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashDefinition } from '../../../src/definition/index.ts';
@@ -114,4 +114,29 @@ describe('gates', () => {
     const done = told(await runtime.call({ type: 'advance', output: 'Done.', at }, one, { waitMs: 120_000 }));
     expect(done.status).toBe('complete');
   });
+});
+
+test('[L/worktree] the worktree of a task is set up on the machine that claims it, and the server has the failure', async () => {
+  const crowd = `name: crowd
+description: Several agents
+worktree: { setup: 'test "$STEPFAST_TASK_ID" = a && cat .env > ready', copy: [.env] }
+loops: { build: [{ id: write, instructions: Write. }] }
+steps: [{ id: build, type: loop, parallel: 2 }]
+`;
+  here.write({ '.gitignore': '.env\n', '.env': 'KEY=1\n', '.stepfast/workflows/crowd.yaml': crowd });
+  here.trust('crowd');
+  const runtime = shared(here);
+  const { run = '' } = await runtime.start({ workflow: 'crowd' }, one);
+  const tasks = ['a', 'b'].map((id) => ({ id, title: id }));
+  told(await runtime.call({ type: 'setTasks', loop: 'build', tasks }, one, { run }));
+  const claim = (task: string) =>
+    runtime.call({ type: 'claim', holder: 'one', task }, one, { run, waitMs: 60_000 });
+  const { worktree = '', warning } = await claim('a');
+  expect(warning).toBeUndefined();
+  expect(readFileSync(join(worktree, 'ready'), 'utf8')).toBe('KEY=1\n');
+  expect(told(await claim('b'))).toMatchObject({ task: { id: 'b' }, waiting: { for: 'blocked' } });
+  const events = (await engine.entries(run)).flatMap((entry) => entry.events);
+  expect(events.filter(({ type }) => type === 'position.failed')).toMatchObject([
+    { reason: expect.stringContaining('exited with 1') },
+  ]);
 });

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import type { Scope } from '../schema/index.ts';
+import { withProvenActor } from './command-actor.ts';
+
+const sender = (...scopes: Scope[]) => ({
+  id: 't',
+  project: { id: 1, name: 'p' },
+  kind: 'agent' as const,
+  name: 'worker',
+  scopes,
+});
+
+test('[L/worktree] a failure is of the engine only where the command says so and the token may report gates', () => {
+  const failed = { type: 'fail' as const, reason: 'not set up', at: 'abc:build/a/write#1' };
+  const byEngine = { ...failed, actor: { kind: 'engine' as const } };
+  const around = { now: 1, url: 'http://server' };
+  const kind = (command: typeof failed | typeof byEngine, ...scopes: Scope[]) =>
+    withProvenActor(command, sender(...scopes), around).actor.kind;
+  expect(kind(byEngine, 'write', 'gates')).toBe('engine');
+  expect(kind(byEngine, 'write')).toBe('agent');
+  expect(kind(failed, 'write', 'gates')).toBe('agent');
+});
