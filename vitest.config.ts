@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { codedMessagesInTests, messages } from './scripts/build/messages.ts';
 import { temporary } from './test/kit/temporary.ts';
@@ -13,11 +14,13 @@ export default defineConfig({
     isolate: false,
     // Many tests wait for processes and disks.
     maxWorkers: 2,
+    // Processes that tests start are those of the bundle.
+    globalSetup: ['test/e2e/build.ts'],
     setupFiles: ['test/kit/property.ts'],
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     // A hang is found all the same; a slow machine is no fault.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    env: temporary(),
+    env: { ...temporary(), STEPFAST_TEST_CLI: join(import.meta.dirname, 'dist/cli.js') },
   },
 });
