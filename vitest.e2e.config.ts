@@ -14,6 +14,7 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     env: temporary(),
-    maxWorkers: 2,
+    // Most of the time they wait for processes.
+    maxWorkers: 3,
   },
 });
