@@ -34,6 +34,7 @@ export {
   type Caller,
   type Checking,
   type Claim,
+  type Cleanup,
   type Command,
   type CommandOf,
   type CommandType,
