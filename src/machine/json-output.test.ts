@@ -103,6 +103,11 @@ describe('[L/output] an action with output: json', () => {
     expect(new Run(definition).status().instructions).toContain(JSON.stringify(packages));
   });
 
+  test('tells it to no command of the engine', () => {
+    const find = { id: 'find', type: 'action' as const, run: 'find', output: 'json' as const };
+    expect(new Run(workflow([find])).status().instructions).toBe('');
+  });
+
   test.each(['Done!', '{}', ''])('refuses %j and runs no gate', (output) => {
     const run = new Run(definition);
     expect(run.advance(output)).toMatchObject({ code: 'bad_output', params: { why: 'format' } });

@@ -287,7 +287,10 @@ export function instructionsFor(
   if (state.adopted) return adoptedInstructions(state.adopted);
   const work = workAt(definition, cursor);
   const text = expandAt(definition, state, cursor, work.instructions ?? '', values);
-  return work.output === 'json' ? `${text.trimEnd()}\n\n${formatInstructions(work.schema)}` : text;
+  // A command of the engine is told nothing.
+  return work.output === 'json' && work.run === undefined
+    ? `${text.trimEnd()}\n\n${formatInstructions(work.schema)}`
+    : text;
 }
 
 const formatInstructions = (schema: Step['schema']): string =>
