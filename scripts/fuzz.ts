@@ -88,6 +88,25 @@ transitions: [{ from: build, to: done, context: clear }]
   `{"id": "default", "critical_artifacts": {"always_load": [{"id": "state", "type": "json", "path": "runs/{run_id}.json",
 "required": true, "reload_triggers": ["session_start", "phase_transition:a->b"]}], "conditional_load": [{"id": "spec",
 "type": "markdown", "path_from_state": "artifacts.spec", "condition": "state.artifacts.spec !== null"}]}}`,
+  `name: second
+description: What the engine does by itself
+notify: [waiting, ended]
+inputs: { level: { enum: [minor, major], pattern: '[a-z]+', default: minor } }
+worktree: { setup: npm ci, copy: [.env, 'config/*.local'] }
+steps:
+  - { id: find, type: run, run: npm outdated --json, output: json, idempotent: true, timeout: 9 }
+  - id: triage
+    type: action
+    instructions: Choose
+    output: json
+    schema: { type: object, required: [list], properties: { list: { type: array, items: { anyOf: [{ type: string }, { const: 1 }] } } } }
+  - { id: all, type: loop, when: 'size(outputs.triage.list) > 0', tasks: { output: triage.list, min: 1, max: 9, locked: true } }
+loops:
+  all:
+    - { id: red, instructions: Test, gate: [{ run: npm test, expect: fail, contains: AssertionError }] }
+    - { id: green, instructions: Fix, when: task.id != null, on_fail: { retry: 2, then: skip } }
+finally: [{ id: clean, run: docker compose down, timeout: 60 }]
+`,
   `name: heir
 extends: small
 remove: [polish]
@@ -100,9 +119,10 @@ steps:
     instructions: Go on
 `,
 ];
-const bundled = join(root, 'workflows');
-for (const file of readdirSync(bundled, { withFileTypes: true })) {
-  if (/\.ya?ml$/.test(file.name)) samples.push(readFileSync(join(bundled, file.name), 'utf8'));
+for (const folder of ['workflows', 'examples/workflows'].map((each) => join(root, each))) {
+  for (const file of readdirSync(folder)) {
+    if (/\.ya?ml$/.test(file)) samples.push(readFileSync(join(folder, file), 'utf8'));
+  }
 }
 
 const vocabulary = [...words(workflowJsonSchema())];
