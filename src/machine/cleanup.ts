@@ -5,7 +5,7 @@ import type { State } from './state.ts';
 
 /** `finally`: commands after the end of a run, at most once for each end. They never change how it ended. */
 
-/** The run has ended, and nobody has begun to clean up. */
+/** The run has ended, and its cleanup has not started. */
 export const needsCleanup = ({ cleanup }: State): boolean => cleanup?.state === 'pending';
 
 /** The first runner that reports cleans up. */

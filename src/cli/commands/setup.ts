@@ -109,7 +109,7 @@ export const setUp: readonly Command[] = [
     summary: 'Run the gates of one request',
     usage: 'stepfast gate-runner <run> <id>',
     about:
-      'Internal process that runs gates or sets up a worktree; started by advance, approvals and claims.',
+      'Internal process that runs gates, sets up a worktree or cleans up after a run; started by the call that needs it.',
     options: projectOptions,
     examples: ['stepfast gate-runner feature-20261114-k3f9x2ab k3f9x2ab:plan#1!1'],
     load: () => import('../setup/gate-runner.ts'),
