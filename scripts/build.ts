@@ -89,6 +89,7 @@ const notInHooks: Readonly<Record<string, string>> = {
   './with-files.ts': './hook-with-files.js',
   './prepare-positions.ts': './hook-conditions.js',
   './setup.ts': './main.js',
+  './drive/index.ts': './main.js',
 };
 
 // Hooks and the status line start often, so each is one small file. Only a briefing with files loads the rest.

@@ -103,7 +103,7 @@ steps:
   - { id: all, type: loop, when: 'size(outputs.triage.list) > 0', tasks: { output: triage.list, min: 1, max: 9, locked: true } }
 loops:
   all:
-    - { id: red, instructions: Test, gate: [{ run: npm test, expect: fail, contains: AssertionError }] }
+    - { id: red, instructions: Test, gate: [{ run: npm test, expect: fail, contains: AssertionError, baseline: true }] }
     - { id: green, instructions: Fix, when: task.id != null, on_fail: { retry: 2, then: skip } }
 finally: [{ id: clean, run: docker compose down, timeout: 60 }]
 `,
@@ -178,6 +178,7 @@ const nasty = [
   'after: plan',
   'loop: build',
   'rerun: true',
+  'baseline: true',
 ];
 
 function words(schema: unknown, into = new Set<string>()): Set<string> {

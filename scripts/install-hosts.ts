@@ -18,6 +18,8 @@ const claude: PinnedPackage = {
   },
 };
 
+export const claudeVersion = claude.version;
+
 let asked: Promise<string> | undefined;
 
 /** The path of the pinned `claude`, which is installed if needed. Throws if something is missing. */

@@ -46,6 +46,7 @@ const suites: Record<string, Suite> = {
   fuzz: script('fuzz definition --runs 20000', 'fuzz definition --runs 200000', { random: true }),
   sim: script('sim --histories 5000', 'sim --histories 100000', { random: true }),
   kill: script('kill --kills 200 --race-steps 1000', 'kill --kills 2000 --race-steps 4000', { random: true }),
+  'driver-kill': script('driver-kill --kills 40', 'driver-kill --kills 200', { random: true }),
   'bench-mcp': script('bench mcp', undefined, { tries: 3 }),
   'bench-hook': script('bench hook', undefined, { tries: 3 }),
   'bench-tokens': script('bench tokens'),

@@ -1,12 +1,13 @@
 /**
- * `npm run record`: the real Claude Code in a real terminal, with the plugin and a scripted model. Each situation is
- * drawn into docs/screens. Needs tmux. Names of situations select some of them.
+ * `npm run record`: the real Claude Code in a real terminal, with the plugin and a scripted model, and `stepfast run`. Each
+ * situation is drawn into docs/screens. Needs tmux. Names of situations select some of them.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClaudeProject } from '../test/kit/claude.ts';
 import { openClaudeTerminal, type PersonAtTerminal } from '../test/kit/claude-terminal.ts';
 import { ensureBuilt } from './ensure-built.ts';
+import { overnightSize, playOvernight } from './record/overnight.ts';
 import { files, type Scene, scenes } from './record/scenes.ts';
 import { type Panel, screensSvg } from './record/screen-svg.ts';
 
@@ -16,9 +17,16 @@ const folder = join(import.meta.dirname, '..', 'docs', 'screens');
 ensureBuilt();
 mkdirSync(folder, { recursive: true });
 const wanted = process.argv.slice(2);
-for (const [name, scene] of Object.entries(scenes)) {
+const plays: Record<string, () => Promise<Panel[]>> = {
+  ...Object.fromEntries(Object.entries(scenes).map(([name, scene]) => [name, () => play(scene)])),
+  overnight: playOvernight,
+};
+for (const [name, panels] of Object.entries(plays)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  writeFileSync(join(folder, `${name}.svg`), screensSvg(await play(scene), size.columns));
+  writeFileSync(
+    join(folder, `${name}.svg`),
+    screensSvg(await panels(), name === 'overnight' ? overnightSize.columns : size.columns),
+  );
   console.log(`docs/screens/${name}.svg`);
 }
 

@@ -9,7 +9,7 @@ import type { Event } from '../src/machine/index.ts';
 import { type ClaudeProject, forgetsAll, type Reply, runtimeIn, summariser } from '../src/testing/index.ts';
 import { createClaudeProject } from '../test/kit/claude.ts';
 import { chosenSeed } from '../test/kit/seed.ts';
-import { Dice } from '../test/properties/commands.ts';
+import { Dice } from '../test/properties/dice.ts';
 import { ensureBuilt } from './ensure-built.ts';
 import { habitOf, habits } from './stubborn/model.ts';
 

@@ -142,7 +142,15 @@ test('every key of the format is used by a bundled workflow', () => {
   // For files that come from elsewhere, for other tools, or limits that only a user knows; `after` and `title` are shown on a step.
   const elsewhere = [
     ...['Workflow id', 'Workflow phases', 'Workflow state_mirror', 'Workflow budget', 'Budget cost'],
-    ...['Sub-step after', 'Sub-step title', 'Step when', 'Sub-step when', 'Gate expect', 'Gate contains'],
+    ...[
+      'Sub-step after',
+      'Sub-step title',
+      'Step when',
+      'Sub-step when',
+      'Gate expect',
+      'Gate contains',
+      'Gate baseline',
+    ],
     ...['run', 'timeout', 'output', 'schema', 'idempotent'].flatMap((key) => [
       `Step ${key}`,
       `Sub-step ${key}`,
@@ -151,7 +159,8 @@ test('every key of the format is used by a bundled workflow', () => {
     'Workflow finally',
     ...['id', 'run', 'timeout'].map((key) => `Cleanup ${key}`),
     'Step tasks',
-    ...['Workflow worktree', 'Worktree setup', 'Worktree copy'],
+    'Step merge_gate',
+    ...['Workflow worktree', 'Worktree setup', 'Worktree copy', 'Worktree inputs'],
     ...['files', 'checklist', 'json', 'output', 'min', 'max', 'locked'].map((key) => `Tasks ${key}`),
     ...['Input enum', 'Input pattern', 'Workflow notify'],
   ];

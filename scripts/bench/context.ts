@@ -4,7 +4,7 @@ import { getTokenizer } from '@anthropic-ai/tokenizer';
 import fc from 'fast-check';
 import { compileBriefing } from '../../src/context/index.ts';
 import { randomCap, randomSource } from '../../test/properties/briefings.ts';
-import { Dice } from '../../test/properties/commands.ts';
+import { Dice } from '../../test/properties/dice.ts';
 import { missingIn } from '../../test/properties/whole.ts';
 import { workflow } from '../../test/properties/workflows.ts';
 import { benchPrime, type PrimeFigures } from './context/prime.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Reply, reply } from '../../src/testing/index.ts';
-import type { Dice } from '../../test/properties/commands.ts';
+import type { Dice } from '../../test/properties/dice.ts';
 
 const cli = join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
 

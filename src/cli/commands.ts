@@ -1,6 +1,7 @@
 import { work } from './commands/act.ts';
 import type { Command } from './commands/command.ts';
 import { decide } from './commands/decide.ts';
+import { drive } from './commands/drive.ts';
 import { look } from './commands/look.ts';
 import { move } from './commands/move.ts';
 import { remote } from './commands/remote.ts';
@@ -12,6 +13,7 @@ export { type Command, groups } from './commands/command.ts';
 
 export const commands: readonly Command[] = [
   ...work,
+  ...drive,
   ...decide,
   ...look,
   ...workflows,

@@ -270,3 +270,20 @@ test('A12: a script notes an artifact', async () => {
   expect(code).toBe(0);
   expect(stdout).not.toContain('✗');
 });
+
+test('[L/baseline] a gate is red before the work, unless a script says otherwise, and no move is lost to it', async () => {
+  using here = createTestFolder({
+    'b.yaml':
+      'name: b\nsteps: [{ id: do, type: action, instructions: Do it, gate: [{ run: npm test, baseline: true }] }]\n',
+    'red.yaml': '- advance: x\n- gates: red\n- advance: y\n- gates: green\n',
+    'green.yaml': '- gates: green\n- advance: x\n- gates: green\n',
+  });
+  const { code, stdout } = await here.run(['dry-run', 'b.yaml']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/● do#1\n +✗ before npm test\n +Do it\n +✓ gate npm test.*\n +✓ done\n/);
+  const red = await here.run(['dry-run', 'b.yaml', '--script', 'red.yaml']);
+  expect(red.stdout).toMatch(/✗ before npm test.*✗ gate npm test.*✓ gate npm test/s);
+  const green = await here.run(['dry-run', 'b.yaml', '--script', 'green.yaml']);
+  expect(green.stdout).toMatch(/✓ before npm test.*✓ gate npm test/s);
+  expect([red.code, green.code]).toEqual([0, 0]);
+});

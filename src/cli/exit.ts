@@ -12,6 +12,8 @@ export const exit = {
   notFound: 3,
   /** Neither yes nor no yet: the gates are still running. Send the same call again. */
   pending: 4,
+  /** `verify --run`: the checkout is not what the run proved. */
+  differs: 5,
   /** Stepfast itself failed. */
   internal: 70,
 } as const;

@@ -50,6 +50,7 @@ export function allCommands(io: Io): string {
         [String(exit.usage), 'The command line is wrong'],
         [String(exit.notFound), 'A workflow, run or file does not exist or cannot be read'],
         [String(exit.pending), 'No answer yet: the gates are still running'],
+        [String(exit.differs), 'verify --run: the checkout differs from what the run proved'],
         [String(exit.internal), 'Stepfast itself failed'],
       ],
       io,

@@ -32,12 +32,15 @@ export interface Output {
   colour: boolean;
   /** The terminal's width; absent for a pipe or a file, where nothing is truncated. */
   columns?: number | undefined;
+  /** Its height. */
+  rows?: number | undefined;
 }
 
 interface Stream {
   write(text: string): unknown;
   isTTY?: boolean;
   columns?: number;
+  rows?: number;
 }
 
 interface Process {
@@ -133,10 +136,17 @@ export const wrapWidth = (output: Output): number => Math.max(40, Math.min(outpu
 
 function createOutput(stream: Stream, env: Io['env']): Output {
   const tty = stream.isTTY === true;
+  const output = { write: (text: string) => void stream.write(text), colour: hasColour(tty, env) };
+  if (!tty) return output;
   return {
-    write: (text) => void stream.write(text),
-    colour: hasColour(tty, env),
-    ...(tty && { columns: stream.columns || 80 }),
+    ...output,
+    // A terminal may be resized.
+    get columns() {
+      return stream.columns || 80;
+    },
+    get rows() {
+      return stream.rows || 24;
+    },
   };
 }
 

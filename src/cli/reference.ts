@@ -23,6 +23,7 @@ Every command about a run takes \`--json\` and then prints one JSON document, al
 | 2 | the command line is wrong |
 | 3 | a workflow, run or file that was named does not exist or cannot be read |
 | 4 | no answer yet: the gates are still running; send the same call again |
+| 5 | \`verify --run\`: the checkout differs from what the run proved |
 | 70 | Stepfast itself failed |
 
 A caller counts as a person if stdin and stdout are a terminal and the environment has none of the variables that agent programs set; every other caller counts as an agent. Decisions (approvals, answers, trust, budgets, rewinds, repairs) are refused to agents, and a person confirms them with \`y\`. This stops a careless agent, not a process that can write the project's files. \`STEPFAST_SESSION\` names the session of an agent that works through a shell.

@@ -14,4 +14,5 @@ export {
   maxArtifacts,
   type SectionName,
 } from './briefing/index.ts';
+export { deniedPath } from './secrets/denied-path.ts';
 export { redactQuickly, redactSecrets, withoutSecrets } from './secrets/redact.ts';

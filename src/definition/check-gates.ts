@@ -19,7 +19,7 @@ import {
 } from './yaml-tree.ts';
 
 const kinds = ['run', 'exists', 'condition', 'read'];
-const ofRun = ['expect', 'contains', 'paths', 'writes', 'timeout'];
+const ofRun = ['expect', 'contains', 'paths', 'writes', 'timeout', 'baseline'];
 const details = [...ofRun, 'rerun'];
 
 /** Gates, `until` and the conditions of critical artifacts. */
@@ -58,7 +58,10 @@ export function checkGates(checked: Checked): void {
   for (const step of steps) {
     const at = { step: textOf(child(step, 'id')), inGate: true };
     checkCondition(child(step, 'when'), { step: at.step }, checked);
-    for (const key of ['gate', 'until']) for (const gate of maps(child(step, key))) check(gate, at);
+    for (const key of ['gate', 'until', 'merge_gate'])
+      for (const gate of maps(child(step, key))) check(gate, at);
+    checkMergeGates(step, report);
+    for (const gate of maps(child(step, 'until'))) checkUntil(gate, report);
   }
   for (const [id, { value }] of entries(child(root, 'loops'))) {
     const subSteps = maps(value).flatMap((subStep) => textOf(child(subStep, 'id')) ?? []);
@@ -107,6 +110,44 @@ function checkGate(gate: MapNode, report: Report): void {
         `Remove '${key}'.`,
       );
   }
+}
+
+/** They run on the merged tree, where there is no agent and no session. */
+function checkMergeGates(step: MapNode, report: Report): void {
+  if (!step.entries.has('merge_gate')) return;
+  const parallel = child(step, 'parallel');
+  if (parallel?.kind !== 'scalar' || Number(parallel.value) < 2)
+    report(
+      'error',
+      'merge_without_parallel',
+      keyLocation(step, 'merge_gate'),
+      "'merge_gate' needs 'parallel: 2' or more: other tasks are not merged",
+      'Write parallel: on the step, or move the checks to gate: of the last sub-step.',
+    );
+  for (const gate of maps(child(step, 'merge_gate'))) {
+    for (const key of ['condition', 'read', 'expect', 'rerun']) {
+      if (!gate.entries.has(key)) continue;
+      report(
+        'error',
+        'merge_gate_kind',
+        keyLocation(gate, key),
+        `'${key}' cannot be part of 'merge_gate'`,
+        'Write run: or exists: there.',
+      );
+    }
+  }
+}
+
+/** `until` is not about one iteration. */
+function checkUntil(gate: MapNode, report: Report): void {
+  if (!gate.entries.has('run') || !gate.entries.has('baseline')) return;
+  report(
+    'error',
+    'baseline_of_until',
+    keyLocation(gate, 'baseline'),
+    "'baseline' belongs to a gate in 'gate', not in 'until'",
+    "Remove 'baseline', or add the command to 'gate'.",
+  );
 }
 
 /** The @ belongs to required_reading. */

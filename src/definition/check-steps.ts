@@ -97,6 +97,7 @@ function checkType(step: MapNode, report: Report): void {
   if (type !== 'loop') for (const key of ['until', 'on_exhausted']) only(key, 'ralph');
   only('tasks', 'loop');
   only('parallel', 'loop');
+  only('merge_gate', 'loop');
   only('loop', 'loop');
   if (type === 'ralph' && !step.entries.has('n')) {
     report(

@@ -27,6 +27,8 @@ test('[L/worktree] an unknown key has a suggestion, and only texts are taken', (
   expect(codes('{ setup: [npm, ci] }')).toMatchObject([['error', expect.anything()]]);
   expect(codes('{ copy: .env }')).toMatchObject([['error', expect.anything()]]);
   expect(codes('{ copy: [] }')).toMatchObject([['error', expect.anything()]]);
+  expect(codes('{ inputs: go.sum }')).toMatchObject([['error', expect.anything()]]);
+  expect(codes('{ inputs: [] }')).toMatchObject([['error', expect.anything()]]);
 });
 
 test.each([
@@ -40,12 +42,9 @@ test.each([
   '.git/config',
   './.stepfast/runs',
   '{project_root}/.env',
-])('[L/worktree] %s is no path that can be copied', (path) => {
+])('[L/worktree] %s is no path that can be copied or looked at', (path) => {
+  expect(codes(`{ inputs: [${JSON.stringify(path)}] }`)).toEqual([['error', 'bad_path']]);
   expect(codes(`{ copy: [${JSON.stringify(path)}] }`)).toEqual([['error', 'bad_path']]);
-});
-
-test('[L/worktree] without tasks that have worktrees, the key is a warning', () => {
-  expect(codes('{ setup: npm ci }', 1)).toEqual([['warning', 'unused_worktree']]);
 });
 
 test('[L/worktree] the command and the copied paths are what a person trusts', () => {
@@ -55,7 +54,7 @@ test('[L/worktree] the command and the copied paths are what a person trusts', (
     expect(needsTrust(definition)).toBe(true);
     return grantsOf(definition);
   };
-  const before = grantsIn('{ setup: npm ci, copy: [.env] }');
+  const before = grantsIn('{ setup: npm ci, copy: [.env], inputs: [tools] }');
   expect(before).toEqual([{ setup: 'npm ci' }, { copy: '.env' }]);
   const after = grantsIn('{ setup: npm ci, copy: [.env, .npmrc] }');
   expect(compareGrants(before, after)).toEqual({ added: [{ copy: '.npmrc' }], removed: [] });

@@ -52,7 +52,7 @@ const refused = (keys: readonly string[]) => Object.fromEntries(keys.map((key) =
 const isOf = (...types: string[]) => ({ properties: { type: { enum: types } }, required: ['type'] });
 
 const ofRalph = ['n', 'until', 'on_exhausted'];
-const ofLoop = ['loop', 'parallel'];
+const ofLoop = ['loop', 'parallel', 'merge_gate'];
 const notOnLoop = ['gate', 'review', 'on_fail', 'attempts', 'read_only'];
 
 const stepRules = [

@@ -21,4 +21,5 @@ const stateFiles = 'state-*-????????_??????*';
 export const gatesOf = (step: Step | SubStep): Gate[] => [
   ...(step.gate ?? []),
   ...('until' in step ? (step.until ?? []) : []),
+  ...('merge_gate' in step ? (step.merge_gate ?? []) : []),
 ];

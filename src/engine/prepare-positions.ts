@@ -53,6 +53,7 @@ function prepare(
   cursor: Cursor,
   textOf: (text: Text) => string,
 ): Prepared | undefined {
+  if (cursor.preparing?.kind === 'baseline') return undefined;
   const texts = outputsAt(state).map(([key, text]) => [key, textOf(text)] as const);
   const context = contextOf({ definition, state }, texts, cursor);
   const { when = 'true', tasks } = { tasks: undefined, ...workAt(definition, cursor) };

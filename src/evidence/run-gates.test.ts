@@ -350,3 +350,16 @@ describe('[L/run] the command of a run step', () => {
     expect((await run(root, [step('head -c 262144 /dev/zero | tr "\\0" x')])).output).toHaveLength(262144);
   });
 });
+
+test('[L/baseline] before the work every gate runs, once, whatever it says and whatever files change', async () => {
+  const root = worktree();
+  const gates = [noted('one', 'exit 3'), noted('two', 'date +%s%N > stamp')].map(
+    (command): [Gate, RequestedGate['role']] => [{ run: command, baseline: true }, 'baseline'],
+  );
+  const { receipts, unstable } = await run(root, gates);
+  expect(receipts).toMatchObject([
+    { pass: false, exit: 3 },
+    { pass: true, exit: 0 },
+  ]);
+  expect({ calls: calls(root), unstable }).toEqual({ calls: ['one', 'two'], unstable: undefined });
+});

@@ -131,7 +131,9 @@ async function checkGates(request: GatesRequest, offset = 0): Promise<GatesOutco
 async function runTwice(request: ListRequest, watch: TreeWatch): Promise<GatesOutcome> {
   const covers = [undefined, ...request.gates.map(({ gate }) => gate.paths?.map(fromWorktree))];
   const first = await runList(request, watch, covers, await readTrees(watch, covers));
-  const isFinal = !request.redAgain && isRed(request, first.receipts);
+  // What was before the work is asked once.
+  const isBaseline = request.gates.some(({ role }) => role === 'baseline');
+  const isFinal = isBaseline || (!request.redAgain && isRed(request, first.receipts));
   if (!changed(first) || isFinal || request.signal?.aborted) return outcomeOf(first);
   const passed = [...(request.passed ?? []), ...passesOf(request, first)];
   const second = await runList({ ...request, passed }, watch, covers, first.after);

@@ -103,11 +103,14 @@ async function takeEndedCheck({ context, record }: HookEvent, { run }: Loaded): 
 export async function afterCheck(
   event: HookEvent,
   view: Loaded,
-  { at, command }: Pick<OpenPosition, 'at'> & { command?: string | undefined },
+  { at, ...ran }: Pick<OpenPosition, 'at'> & { command?: string | undefined },
 ): Promise<HookOutput> {
   const { context, record } = event;
   const cursor = cursorAt(view.state, at);
-  if (cursor && !cursor.waiting) {
+  // Its gates ran before the work, which begins now.
+  const before = cursor?.checked ? undefined : cursor?.baseline;
+  const command = ran.command ?? before?.map(({ what }) => what).join(', ');
+  if (cursor && !cursor.waiting && !before) {
     if (usedUp(view.state)) return notice(event, view);
     if (cursor.checked?.pass) return { say: greenStaysText(titleIn(view, cursor.step)) };
     if (cursor.unstable) return stillRed(view, { at });

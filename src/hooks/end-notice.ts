@@ -27,6 +27,8 @@ export async function endNotice({ input, context, key }: HookEvent): Promise<str
   });
 }
 
-/** A red check of an agent's work; a command of the engine that failed claims nothing. */
+/** A red check of an agent's work; neither a command of the engine nor a gate before the work checks a claim. */
 const isCaught = (event: Event): boolean =>
-  event.type === 'gates.finished' && !event.pass && event.receipts.every(({ role }) => role !== 'run');
+  event.type === 'gates.finished' &&
+  !event.pass &&
+  event.receipts.every(({ role }) => role !== 'run' && role !== 'baseline');

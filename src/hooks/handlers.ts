@@ -12,6 +12,7 @@ import {
 import { findProject, type Project } from '../workspace/index.ts';
 import { beforeCompact } from './compaction.ts';
 import { forgetPending } from './deliver-briefing.ts';
+import { handleDriven, isDriven } from './driven.ts';
 import { endNotice } from './end-notice.ts';
 import { stop } from './hold-stop.ts';
 import { openHookContext } from './hook-context.ts';
@@ -49,8 +50,11 @@ export async function handleEvent(event: HookEvent): Promise<HookOutput> {
 async function handle(event: HookEvent): Promise<HookOutput> {
   const { input, context } = event;
   const { project, problems } = context;
-  await reportMissedReset(event);
-  const output = withNotice(await handlers[input.kind](event), await endNotice(event));
+  const driven = await isDriven(event);
+  if (!driven) await reportMissedReset(event);
+  const output = driven
+    ? await handleDriven(event)
+    : withNotice(await handlers[input.kind](event), await endNotice(event));
   if (context.shared) {
     serverAnswered(project);
     await keepServerRuns(context).catch(() => {});
@@ -88,10 +92,13 @@ const handlers: Record<HookKind, (event: HookEvent) => Promise<HookOutput>> = {
  * The project of an event where no run is live: a typed command may start one, before a compaction work that only a
  * file describes becomes one, and at a session's start work that an agent keeps a state file for.
  */
-export function projectWithoutRun({ kind, cwd, prompt }: HookInput): Project | undefined {
-  if (kind === 'prompt' && typedCommand(prompt)) return findProject(cwd);
+export function projectWithoutRun(
+  { kind, cwd, prompt }: HookInput,
+  { env, home }: HookEnvironment,
+): Project | undefined {
+  if (kind === 'prompt' && typedCommand(prompt)) return findProject(cwd, { env, home });
   if (kind !== 'before_compact' && kind !== 'session_start') return undefined;
-  const project = findProject(cwd);
+  const project = findProject(cwd, { env, home });
   const found = kind === 'before_compact' ? findInformal(project) : findStateFiles(project);
   return found.some(({ complete }) => !complete) ? project : undefined;
 }

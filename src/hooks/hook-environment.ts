@@ -39,14 +39,18 @@ export const keyOf = ({ host, session, agent }: HookInput): SessionKey => ({
  * The project with an active run, or with a hold on stops: the one of the session's working directory, or the one in
  * which the session was opened.
  */
-export function activeProject(host: Host, input: HookInput, env: Environment): Project | undefined {
+export function activeProject(
+  host: Host,
+  input: HookInput,
+  { env, home }: HookEnvironment,
+): Project | undefined {
   const { cwd, kind } = input;
   const { project: variable } = host.variables;
   const opened = variable === undefined ? undefined : env[variable];
   const active: Project[] = [];
   for (const directory of new Set([cwd, opened ?? ''])) {
     if (directory === '' || !existsSync(directory)) continue;
-    const project = findProject(directory);
+    const project = findProject(directory, { env, home });
     const marks = createMarks(project.directory);
     const hasEnd = kind !== 'after_tool' && hasEndNotice(marks);
     if (markedRuns(marks).length > 0 || hasEnd || (kind === 'stop' && hasHold(marks))) active.push(project);

@@ -1,4 +1,4 @@
-import { commandIn } from '../machine/index.ts';
+import { startedIn } from '../machine/index.ts';
 import { commandLeftText } from '../messages/index.ts';
 import type { HookOutput } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
@@ -8,7 +8,7 @@ import type { HookEvent } from './hook-event.ts';
 export function leaveCommand({ record, session }: HookEvent, { state }: Loaded): HookOutput | undefined {
   for (const cursor of Object.values(state.cursors)) {
     const { checking, lease } = cursor;
-    const command = commandIn(cursor);
+    const command = startedIn(cursor);
     if (!checking || command === undefined || (lease && lease.holder !== session)) continue;
     record.leaveToWake(checking.id);
     return { say: commandLeftText(command) };

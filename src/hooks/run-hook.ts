@@ -49,8 +49,8 @@ export async function runHook(
 async function answer(host: Host, input: HookInput, environment: HookEnvironment): Promise<HookAnswer> {
   if (input.kind === 'before_tool' && input.tool?.kind === 'stepfast')
     return await beforeOwnTool(host, input, environment);
-  const active = activeProject(host, input, environment.env);
-  const project = active ?? projectWithoutRun(input);
+  const active = activeProject(host, input, environment);
+  const project = active ?? projectWithoutRun(input, environment);
   if (!project) {
     if (input.kind === 'after_tool') forgetPendingOf(input);
     const watched = (input.kind === 'stop' || input.kind === 'prompt') && !input.agent;
@@ -98,7 +98,7 @@ async function beforeOwnTool(
   if (input.id !== undefined)
     createPendingCalls(stateDirectory(environment)).record(input.id, keyOf(input), environment.now());
   const allowed = { stderr: '', ...host.render(input, input.tool?.own ? { allow: true } : {}) };
-  const project = activeProject(host, input, environment.env);
+  const project = activeProject(host, input, environment);
   if (!project) return allowed;
   requireOwnFolders(project, writtenFolders);
   await reportMissedReset(openEvent(host, input, environment, project));

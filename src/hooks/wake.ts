@@ -1,5 +1,5 @@
 import { checkingIn } from '../engine/index.ts';
-import { commandIn, ended, handleOf, hasRunSteps } from '../machine/index.ts';
+import { ended, handleOf, startedIn, startsCommands } from '../machine/index.ts';
 import { continueText } from '../messages/index.ts';
 import type { HookOutput } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
@@ -30,7 +30,7 @@ export async function wake(event: HookEvent): Promise<HookOutput> {
     const view = await settled(event, began);
     if (!view || record.inTurn) return {};
     // Otherwise the stop has delivered it; a command of the engine may follow.
-    const mayFollow = hasRunSteps(view.definition);
+    const mayFollow = startsCommands(view.definition);
     if (!(await waitUntil(() => record.takeFromWake(began.id), handoverMs))) {
       if (mayFollow) continue;
       return {};
@@ -60,7 +60,7 @@ async function checkOf({ context, session, record }: HookEvent, run: string, see
     const state = (await context.engine.view(run))?.state;
     for (const cursor of Object.values(state?.cursors ?? {})) {
       const { checking, lease } = cursor;
-      const command = commandIn(cursor);
+      const command = startedIn(cursor);
       const isOwn =
         command === undefined
           ? checking?.onPass && checking.session === session

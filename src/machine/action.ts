@@ -10,11 +10,12 @@ export interface Delegate {
   cannot: string[];
 }
 
-/** A red gate of a position. `expect`: its command was expected to fail. */
+/** A red gate of a position. `expect`: its command was expected to fail; `before`: what it said before the work began. */
 export interface FailedGate {
   what: string;
   exit?: number;
   expect?: 'fail';
+  before?: 'pass' | 'fail';
 }
 
 /** What can be done next. Only `actions()` decides it; `messages/` renders it for each reader. */
@@ -29,6 +30,8 @@ export type Action =
       agent?: string;
       /** The request went to another session. */
       elsewhere?: true;
+      /** A driver performs it once the turn has ended. */
+      driven?: true;
     }
   | Wait
   | Claim
@@ -37,8 +40,11 @@ export type Action =
   | { do: 'ask_status' }
   | { do: 'continue'; at: string[] };
 
-export type Wait = { do: 'wait'; at?: string } /** `command`: of a run step. */ & (
-  | { for: 'gates'; command?: string }
+export type Wait = {
+  do: 'wait';
+  at?: string;
+} /** `command`: of a run step; `before`: the work has not begun. */ & (
+  | { for: 'gates'; command?: string; before?: true }
   /** The engine finds out whether there is work here. */
   | { for: 'preparation' }
   | {
@@ -52,6 +58,8 @@ export type Wait = { do: 'wait'; at?: string } /** `command`: of a run step. */ 
       ownWork?: true;
       /** Hooks report which subagent calls, so a subagent counts as another reviewer. */
       witnessed?: true;
+      /** A driver opens the session of the reviewer. */
+      driven?: true;
     }
   | { for: 'answer' }
   /** `more`: other units that are used up; `pivotTo`: where a pivot would go. */

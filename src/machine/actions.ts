@@ -56,7 +56,8 @@ function actionAt(definition: Definition, state: State, cursor: Cursor, session:
   const { checking, waiting, boundary, preparing } = cursor;
   if (checking) {
     const command = commandIn(cursor);
-    return { do: 'wait', for: 'gates', ...defined({ command }), at };
+    const before = cursor.preparing ? (true as const) : undefined;
+    return { do: 'wait', for: 'gates', ...defined({ command, before }), at };
   }
   const over = usedUp(state);
   if (over) return { ...budgetAction(definition, state, over), at };
@@ -64,6 +65,7 @@ function actionAt(definition: Definition, state: State, cursor: Cursor, session:
   if (waiting?.kind === 'question') return { do: 'wait', for: 'answer', at };
   if (waiting || state.blocked !== undefined) return { do: 'wait', for: 'decision', step: cursor.step, at };
   if (preparing) return { do: 'wait', for: 'preparation', at };
+  const isDriven = own(state.sessions, session ?? '')?.witness === 'driver';
   const work = workAt(definition, cursor);
   const agent = work.agent ?? stepOf(definition, cursor.step).agent;
   if (boundary && (boundary.state !== 'released' || isFenced(boundary, session))) {
@@ -77,15 +79,20 @@ function actionAt(definition: Definition, state: State, cursor: Cursor, session:
       required: boundary.policy === 'require',
       ...(agent === undefined ? {} : { agent }),
       ...(elsewhere ? { elsewhere } : {}),
+      ...(isDriven ? { driven: true as const } : {}),
     };
   }
   const failed = cursor.receipts?.filter((receipt) => !receipt.pass && receipt.role !== 'until') ?? [];
   if (failed.length > 0 || cursor.unstable) {
-    const gates = failed.map(({ what, exit, expect }) => ({ what, ...defined({ exit, expect }) }));
+    const gates = failed.map(({ what, exit, expect, before }) => ({
+      what,
+      ...defined({ exit, expect, before }),
+    }));
     return { do: 'fix', at, gates, ...(cursor.unstable ? { changed: cursor.unstable } : {}) };
   }
   if (awaitsTasks(definition, cursor)) return { do: 'work', at, step: cursor.step, finish: 'set_tasks' };
-  const delegate = agent === undefined ? {} : { delegate: delegateTo(definition, agent) };
+  // A driver opens the session of the right agent itself.
+  const delegate = agent === undefined || isDriven ? {} : { delegate: delegateTo(definition, agent) };
   return { do: 'work', at, step: cursor.step, finish: 'advance', ...delegate };
 }
 
@@ -103,14 +110,15 @@ function reviewAction(
     return { do: 'wait', for: 'review', by: 'person', at, ...leaves, ...exhausted };
   }
   const ownWork = session !== undefined && waiting.session === session;
-  const witnessed = session !== undefined && own(state.sessions, session)?.witness !== undefined;
+  const witness = own(state.sessions, session ?? '')?.witness;
   return {
     do: 'wait',
     for: 'review',
     by: { agent: waiting.by },
     at,
     ...(ownWork ? { ownWork } : {}),
-    ...(witnessed ? { witnessed } : {}),
+    ...(witness === undefined ? {} : { witnessed: true as const }),
+    ...(witness === 'driver' ? { driven: true as const } : {}),
   };
 }
 

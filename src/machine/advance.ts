@@ -37,7 +37,7 @@ export function advance(batch: Batch, command: CommandOf<'advance'>): Refusal | 
 
 /** Runs the gates because a turn ended. Changes nothing where the position has none. */
 export function check(batch: Batch, command: CommandOf<'check'>): Refusal | undefined {
-  const { output, stay } = command;
+  const { output, stay, attempt } = command;
   const bad = badOutput(output);
   if (bad) return bad;
   const found = openFor(batch, command, false);
@@ -49,7 +49,9 @@ export function check(batch: Batch, command: CommandOf<'check'>): Refusal | unde
   const gates = gatesAt(batch, found);
   // A turn's last words are rarely what the workflow wants as output.
   const stays = stay || outputProblem(workAt(batch.definition, found), opening(output)) !== undefined;
-  if (gates.length > 0) requestGates(batch, found, gates, output, { onPass: stays ? 'stay' : 'advance' });
+  if (gates.length === 0) return undefined;
+  const counts = attempt ? { attempt } : {};
+  requestGates(batch, found, gates, output, { onPass: stays ? 'stay' : 'advance', ...counts });
   return undefined;
 }
 
@@ -58,12 +60,24 @@ export function fail(batch: Batch, command: CommandOf<'fail'>): Refusal | undefi
   const repeated = command.at === undefined && repeatsFail(batch.state, reason, command);
   const found = openFor(batch, command, repeated);
   if (!found || 'code' in found) return found;
-  if (found.checking && !interrupt(batch, found, command)) return stillChecking(batch.at(found));
   // The engine reports what no agent can change: its worktree could not be set up.
   const byEngine = command.actor?.kind === 'engine';
+  if (found.checking && !interrupt(batch, found, command)) {
+    if (!found.preparing) return stillChecking(batch.at(found));
+    batch.emit('gates.interrupted', { id: found.checking.id, why: 'runner' });
+  }
   const refusal = byEngine ? undefined : passBoundary(batch, found, command.at !== undefined);
   if (refusal) return refusal;
   failPosition(batch, found, reason);
+  return undefined;
+}
+
+/** An open position waits for a person. */
+export function block(batch: Batch, { at, reason }: CommandOf<'block'>): Refusal | undefined {
+  const found = locate(batch, at);
+  if ('refusal' in found) return found.refusal;
+  if (!('cursor' in found) || found.cursor.waiting || found.cursor.checking) return undefined;
+  batch.emit('position.blocked', { at, reason: reason.slice(0, maxReason) });
   return undefined;
 }
 
@@ -86,7 +100,10 @@ function openFor(
     return refuse('stale_handle', { at: command.at ?? '', was }, { action: { do: 'ask_status' } });
   }
   if ('refusal' in found) return checkingAt(batch, command.at) ?? found.refusal;
-  return found.cursor.waiting || found.cursor.preparing ? undefined : found.cursor;
+  const { waiting, preparing } = found.cursor;
+  const byEngine = command.type === 'fail' && command.actor?.kind === 'engine';
+  const mayGo = !preparing || (byEngine && preparing.kind === 'baseline');
+  return mayGo && !waiting ? found.cursor : undefined;
 }
 
 /** A stale handle of a position with running gates: the caller waits for the gates first. */

@@ -16,14 +16,18 @@ const satisfies = (saw: Saw, action: Boundary['action']): boolean =>
  */
 export function offerBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): void {
   const { boundary } = cursor;
-  if (!boundary || !byAgent(batch.caller)) return;
+  if (!boundary || cursor.preparing || !byAgent(batch.caller)) return;
   const at = batch.at(cursor);
   const open = boundary.state === 'requested' || isFenced(boundary, batch.caller.session);
   if (open && byHandle && isFresh(batch, cursor)) return releaseReset(batch, at, 'new_session', 'new');
   // Only the holder of a leased position is briefed on it.
   if (!belongsToCaller(cursor, batch.caller)) return;
   if (boundary.state === 'pending') return request(batch, cursor);
-  if (boundary.state === 'requested' && boundary.policy === 'prefer') {
+  if (
+    boundary.state === 'requested' &&
+    boundary.policy === 'prefer' &&
+    !isDriven(batch.state, batch.caller.session)
+  ) {
     batch.emit('boundary.released', { at, how: 'skipped' });
   }
 }
@@ -41,6 +45,10 @@ function request(batch: Batch, cursor: Cursor): void {
     ...(downgraded ? { downgraded: true as const } : {}),
   });
 }
+
+/** A driver performs every context action, so asking again skips none. */
+const isDriven = ({ sessions }: State, session: string | undefined): boolean =>
+  session !== undefined && own(sessions, session)?.witness === 'driver';
 
 /** A caller without a session id may be any live session. */
 const hasWitness = ({ sessions }: State, session: string | undefined): boolean =>
@@ -81,10 +89,16 @@ export function passBoundary(batch: Batch, cursor: Cursor, byHandle: boolean): R
     return refuse('not_briefed', { at, context: boundary.action }, { at, action: { do: 'ask_status' } });
   }
   if (byHandle && isFresh(batch, cursor)) releaseReset(batch, at, 'new_session', 'new');
-  else if (boundary.state === 'requested' && boundary.policy === 'prefer' && actor?.kind !== 'engine') {
+  else if (
+    boundary.state === 'requested' &&
+    boundary.policy === 'prefer' &&
+    actor?.kind !== 'engine' &&
+    !isDriven(batch.state, session)
+  ) {
     batch.emit('boundary.released', { at, how: 'skipped' });
   } else {
-    return refuse('boundary_open', { at, context: boundary.action }, { at });
+    const driven = isDriven(batch.state, session) ? { driven: true as const } : {};
+    return refuse('boundary_open', { at, context: boundary.action, ...driven }, { at });
   }
   return refuse('not_briefed', { at }, { at });
 }

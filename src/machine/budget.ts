@@ -3,7 +3,7 @@ import { type Batch, defined } from './batch.ts';
 import { allUsedUp, budgetUse } from './budget-use.ts';
 import { parseHandle } from './handle.ts';
 import { own } from './own-property.ts';
-import type { State } from './state.ts';
+import { ended, type State } from './state.ts';
 import { stepOf } from './steps.ts';
 
 const idleMs = 5 * 60_000;
@@ -35,7 +35,7 @@ export function spend(batch: Batch, command: CommandOf<'spend'>): undefined {
     if (Object.values(added).every((amount) => amount === 0)) return;
     batch.emit('budget.spent', { step, ...withoutZeroCost(added), source, told: latest });
   }
-  exhaust(batch);
+  if (!ended(state)) exhaust(batch);
 }
 
 const nothingTold: Told = { turns: 0, tokens: 0, activeMs: 0, cost: 0 };
@@ -60,7 +60,8 @@ export function countActivity(batch: Batch, before: State): void {
   const limited = definition.budget?.minutes ?? stepOf(definition, step).budget?.minutes;
   if (limited === undefined || batch.events.length === 0) return;
   if (caller.actor !== undefined && caller.actor.kind !== 'agent') return;
-  if (own(before.sessions, caller.session ?? '')?.witness === 'hooks') return;
+  const { witness } = own(before.sessions, caller.session ?? '') ?? {};
+  if (witness === 'hooks' || witness === 'driver') return;
   const activeMs = sinceLast(before, batch.now);
   // After a pause the count starts again from here.
   const paused = batch.now - (before.budget.lastAt ?? batch.now) > idleMs;

@@ -1,14 +1,16 @@
 import type { Command, CommandOf, Definition, Event } from '../schema/index.ts';
 import { adopt } from './adopt.ts';
-import { advance, check, fail } from './advance.ts';
+import { advance, block, check, fail } from './advance.ts';
 import { Batch, defined } from './batch.ts';
 import { offerBoundary, proceed, recordReset } from './boundary.ts';
 import { countActivity, spend } from './budget.ts';
 import { cleanupFinished, cleanupStarted } from './cleanup.ts';
-import { gatesFinished, gatesStarted, interrupt, startRunSteps } from './gates.ts';
+import { drive, pause } from './driver.ts';
+import { gatesFinished, gatesStarted, interrupt, startCommands } from './gates.ts';
 import { renewLeases } from './lease.ts';
-import { foreignHandle, locate } from './locate.ts';
+import { byAgent, foreignHandle, locate } from './locate.ts';
 import { claim, dropTask, setTasks } from './loops.ts';
+import { holdQueue, mergeFinished, mergeStarted, retryMerge } from './merge-queue.ts';
 import { prepared } from './prepare.ts';
 import { answer, ask, loaded, note, read, session, todo } from './record-keeping.ts';
 import { type Decision, type Refusal, refuse } from './refusal.ts';
@@ -63,7 +65,7 @@ export interface Settled {
 export function settle(definition: Definition, state: State | null, command: Command): Settled {
   const batch = new Batch(definition, state, command);
   const refusal = state === null ? begin(batch, command) : dispatch(batch, state, command);
-  startRunSteps(batch);
+  startCommands(batch);
   if (state && command.type !== 'spend') countActivity(batch, state);
   const { events, replayed } = batch;
   return {
@@ -94,6 +96,8 @@ function dispatch(batch: Batch, state: State, command: Command): Refusal | undef
       return check(batch, command);
     case 'fail':
       return fail(batch, command);
+    case 'block':
+      return engineOnly(command) ?? block(batch, command);
     case 'setTasks':
       return setTasks(batch, command);
     case 'dropTask':
@@ -109,6 +113,19 @@ function dispatch(batch: Batch, state: State, command: Command): Refusal | undef
     case 'cleanupStarted':
     case 'cleanupFinished':
       return engineOnly(command) ?? refuse('stale_gates', { run: state.run, status: state.status });
+    case 'drive':
+      return engineOnly(command) ?? drive(batch, command);
+    case 'pause':
+    case 'unpause':
+      return byAgent(command) ? personOnly('pause') : pause(batch, command);
+    case 'mergeStarted':
+      return engineOnly(command) ?? mergeStarted(batch, command);
+    case 'mergeFinished':
+      return engineOnly(command) ?? mergeFinished(batch, command);
+    case 'holdQueue':
+      return engineOnly(command) ?? holdQueue(batch, command);
+    case 'retryMerge':
+      return byPerson(command) ? retryMerge(batch, command) : personOnly('retry_merge');
     case 'review':
       return review(batch, command);
     case 'ask':
@@ -153,6 +170,9 @@ function afterEnd(batch: Batch, state: State, command: Command): Refusal | undef
       return fail(batch, command);
     case 'session':
       return session(batch, command);
+    // What the last turn has spent is known after its end.
+    case 'spend':
+      return command.source === undefined ? runEnded(state) : spend(batch, command);
     case 'review':
       return repeatsApproval(batch, command) ? undefined : runEnded(state);
     case 'gatesStarted':
@@ -162,6 +182,8 @@ function afterEnd(batch: Batch, state: State, command: Command): Refusal | undef
       return engineOnly(command) ?? cleanupStarted(batch, command);
     case 'cleanupFinished':
       return engineOnly(command) ?? cleanupFinished(batch, command);
+    case 'drive':
+      return engineOnly(command) ?? (command.change === 'take' ? runEnded(state) : drive(batch, command));
     case 'rewind':
       return state.status === 'cancelled' ? runEnded(state) : rewind(batch, command);
     default:

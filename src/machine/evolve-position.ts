@@ -2,7 +2,7 @@ import type { Definition, EventOf } from '../schema/index.ts';
 import { nothingSpent } from './budget-use.ts';
 import type { Draft } from './draft.ts';
 import { cursorKey, type Position, pathOf } from './handle.ts';
-import { put } from './own-property.ts';
+import { own, put, without } from './own-property.ts';
 import type { Cursor } from './state.ts';
 import { awaitsTasks, isRunStep, loopIdOf, parallelOf, stepOf, workAt } from './steps.ts';
 
@@ -14,6 +14,9 @@ export function enter(definition: Definition, draft: Draft, event: EventOf<'posi
   if (context) cursor.boundary = { action: context, state: 'pending' };
   if (lease) {
     cursor.lease = lease;
+    cursor.slot = slotFor(draft, cursorKey(position));
+    const { merges } = draft.root;
+    if (merges) draft.root.merges = without(merges, (task) => task === position.task);
     const loop = loopIdOf(stepOf(definition, position.step));
     draft.editTask(loop, position.task ?? '', (task) => ({ ...task, epoch: lease.epoch }));
   }
@@ -24,7 +27,30 @@ export function enter(definition: Definition, draft: Draft, event: EventOf<'posi
       ...(why === 'claim' && { claimed: true as const }),
     };
   draft.edit('cursors')[cursorKey(position)] = cursor;
-  if (!preparing) takeArrival(definition, draft, position);
+  if (!preparing || preparing === 'baseline') takeArrival(definition, draft, position);
+}
+
+/** The gates ran before the work: that is no attempt, whatever they said. */
+export function withBaseline(
+  { preparing: _, ...cursor }: Cursor,
+  { receipts }: EventOf<'gates.finished'>,
+): Cursor {
+  const decided = receipts.filter(({ undecided }) => !undecided);
+  const baseline = decided.map(({ what, pass, exit }) => ({
+    what,
+    pass,
+    ...(exit !== undefined && { exit }),
+  }));
+  return { ...cursor, baseline };
+}
+
+/** The lowest free number; a task keeps its own while it is held. */
+function slotFor({ root }: Draft, key: string): number {
+  const known = own(root.cursors, key)?.slot;
+  const taken = new Set(Object.values(root.cursors).map(({ slot }) => slot));
+  let free = 0;
+  while (taken.has(free)) free += 1;
+  return known ?? free;
 }
 
 /** In a parallel loop every agent takes the arrival action itself. */
@@ -43,6 +69,8 @@ export function arrive(
   root.cursors = {};
   root.budget = nothingSpent;
   delete root.blocked;
+  delete root.merges;
+  delete root.held;
   delete root.arrival;
   delete root.arrivalForced;
   if (context) root.arrival = context;

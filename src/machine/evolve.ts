@@ -1,15 +1,16 @@
-import type { Definition, Event, EventOf } from '../schema/index.ts';
+import type { Definition, Event } from '../schema/index.ts';
 import { usedUp } from './budget-use.ts';
 import { Draft } from './draft.ts';
 import { applyBudget, escalateBudget } from './evolve-budget.ts';
-import { arrive, enter, skip, takeArrival } from './evolve-position.ts';
+import { applyDriver, applyMerge } from './evolve-driver.ts';
+import { arrive, enter, skip, takeArrival, withBaseline } from './evolve-position.ts';
+import { addNote, forgetLoads, load } from './evolve-records.ts';
 import { outputKey } from './handle.ts';
 import { importWorkflowState } from './import.ts';
 import { initialState } from './initial-state.ts';
-import { supersedes } from './notes.ts';
 import { own, put, without } from './own-property.ts';
 import { ended, isWithin, type State } from './state.ts';
-import { firstReady, isAtLoop, parallelOf, stepOf } from './steps.ts';
+import { firstReady, isAtLoop, isMerging, parallelOf, stepOf } from './steps.ts';
 import { dropTasks, voidFrom } from './void-work.ts';
 
 /**
@@ -54,6 +55,7 @@ function statusOf(definition: Definition, state: State): State['status'] {
   if (state.blocked !== undefined || usedUp(state)) return 'waiting';
   const cursors = Object.values(state.cursors);
   if (cursors.some((cursor) => cursor.waiting === undefined)) return 'running';
+  if (!state.held && isMerging(state)) return 'running';
   const step = stepOf(definition, state.step);
   const claimable = cursors.length < parallelOf(step) && firstReady(state, step) !== undefined;
   return claimable ? 'running' : 'waiting';
@@ -101,6 +103,21 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       voidFrom(definition, draft, event.to);
       return dropTasks(definition, draft, event.to);
     }
+    case 'run.paused':
+    case 'run.unpaused':
+    case 'driver.taken':
+    case 'driver.renewed':
+    case 'driver.released':
+      return applyDriver(draft, event);
+    case 'merge.queued':
+    case 'merge.started':
+    case 'merge.finished':
+    case 'merge.failed':
+    case 'merge.parked':
+    case 'merge.retried':
+    case 'queue.held':
+    case 'queue.resumed':
+      return applyMerge(definition, draft, event);
     case 'step.entered': {
       const state = draft.root;
       state.entered = state.entered
@@ -126,6 +143,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'position.prepared':
       draft.editCursor(event.at, ({ preparing: _, ...cursor }) => ({
         ...cursor,
+        ...(event.then && { preparing: { kind: event.then } }),
         ...(event.context && { boundary: { action: event.context, state: 'pending' as const } }),
       }));
       return takeArrival(definition, draft, draft.cursorAt(event.at));
@@ -179,7 +197,10 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'task.dropped': {
       const { loop, task: id, reason } = event;
       draft.editTask(loop, id, (task) => ({ ...task, end: 'dropped', reason }));
-      if (isAtLoop(definition, draft.root, loop)) delete draft.edit('cursors')[`${draft.root.step}/${id}`];
+      if (!isAtLoop(definition, draft.root, loop)) return;
+      delete draft.edit('cursors')[`${draft.root.step}/${id}`];
+      const { merges } = draft.root;
+      if (merges) draft.root.merges = without(merges, (each) => each === id);
       return;
     }
     case 'lease.renewed':
@@ -200,18 +221,26 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'gates.finished':
       return draft.editChecking(
         event.id,
-        ({ checking: _, waiting: _w, unstable: _files, ...cursor }, { onPass }) => ({
-          ...cursor,
-          reds: cursor.reds + (event.pass || onPass ? 0 : 1),
-          receipts: event.receipts,
-          ...(event.unstable === undefined ? {} : { unstable: event.unstable }),
-          ...(onPass && {
-            checked: { pass: event.pass, ...(event.tree !== undefined && { tree: event.tree }) },
-          }),
-        }),
+        ({ checking: _, waiting: _w, unstable: _files, ...cursor }, { onPass, attempt }) => {
+          if (cursor.preparing) return withBaseline(cursor, event);
+          return {
+            ...cursor,
+            reds: cursor.reds + (event.pass || (onPass && !attempt) ? 0 : 1),
+            receipts: event.receipts,
+            ...(event.unstable === undefined ? {} : { unstable: event.unstable }),
+            ...(onPass && {
+              checked: { pass: event.pass, ...(event.tree !== undefined && { tree: event.tree }) },
+            }),
+          };
+        },
       );
     case 'gates.interrupted':
-      return draft.editChecking(event.id, ({ checking: _, ...cursor }) => cursor);
+      return draft.editChecking(event.id, ({ checking: _, ...cursor }, { session }) =>
+        // They run again, where they would have run now.
+        cursor.preparing && session !== undefined
+          ? { ...cursor, preparing: { ...cursor.preparing, session } }
+          : cursor,
+      );
     case 'review.requested':
       return draft.editCursor(event.at, (cursor) => ({
         ...cursor,
@@ -352,37 +381,4 @@ function inherit(draft: Draft, from: string, session: string): void {
       ...(boundary && isWithin(boundary.session, from) ? { boundary: { ...boundary, session } } : {}),
     };
   }
-}
-
-function load({ root }: Draft, { artifacts, trigger, now, session }: EventOf<'artifacts.loaded'>): void {
-  const { count = 0, bySession = {} } = root.loads ?? {};
-  const known = { ...own(bySession, session) };
-  const entries = root.entered?.count ?? 0;
-  for (const { id, hash } of artifacts)
-    put(known, id, { trigger, now, entries, ...(hash === undefined ? {} : { hash }) });
-  const all = { ...bySession };
-  put(all, session, known);
-  root.loads = { count: count + 1, now, bySession: all };
-}
-
-/** The session's context was reset, so it holds no artifact any more. */
-function forgetLoads({ root }: Draft, session: string): void {
-  if (root.loads)
-    root.loads = { ...root.loads, bySession: without(root.loads.bySession, (id) => id === session) };
-}
-
-function addNote(draft: Draft, event: EventOf<'note.added'>): void {
-  const { type: _, ...note } = event;
-  const state = draft.root;
-  state.noteCount += 1;
-  if (note.kind === 'variable') {
-    put(draft.edit('variables'), note.key ?? '', note.text);
-    return;
-  }
-  if (note.kind === 'artefact') {
-    if (!state.artefacts.includes(note.text)) draft.edit('artefacts').push(note.text);
-    if (note.key !== undefined) put(draft.edit('artifacts'), note.key, note.text);
-    return;
-  }
-  state.notes = [...state.notes.filter((other) => !supersedes(note, other)), note];
 }

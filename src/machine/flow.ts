@@ -1,10 +1,11 @@
-import type { EventOf, Lease, Receipt, Text } from '../schema/index.ts';
+import type { Baseline, EventOf, Lease, Receipt, Text } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
 import { type Position, pathOf } from './handle.ts';
 import { own } from './own-property.ts';
 import type { Cursor } from './state.ts';
 import {
   attemptsOf,
+  baselineGates,
   contextAt,
   dependantsOf,
   firstReady,
@@ -12,6 +13,7 @@ import {
   isRunStep,
   loopIdOf,
   parallelOf,
+  queuesMerges,
   retryOf,
   stepIndex,
   stepOf,
@@ -38,7 +40,8 @@ interface Entry {
   feedback?: string | undefined;
   output?: Text | undefined;
   tree?: string | undefined;
-  preparing?: 'when' | 'tasks' | undefined;
+  preparing?: EventOf<'position.entered'>['preparing'] | undefined;
+  baseline?: Baseline[] | undefined;
 }
 
 export function enterStep(
@@ -71,9 +74,10 @@ export function beginStep(batch: Batch, arrival: Omit<EventOf<'step.entered'>, '
 export function enterPosition(batch: Batch, position: Position, entry: Entry): void {
   const fresh = entry.why === 'next' || entry.why === 'claim';
   const when = fresh && position.task !== undefined ? workAt(batch.definition, position).when : undefined;
-  const { failures = 0, preparing = when === undefined ? undefined : 'when', ...rest } = entry;
+  const baseline = fresh && baselineGates(batch.definition, position).length > 0 ? 'baseline' : undefined;
+  const { failures = 0, preparing = when === undefined ? baseline : 'when', ...rest } = entry;
   const context =
-    fresh && !preparing
+    fresh && (!preparing || preparing === 'baseline')
       ? contextAt(batch.definition, batch.state, position, entry.why === 'claim')
       : undefined;
   const visit = (own(batch.state.visits, pathOf(position)) ?? 0) + 1;
@@ -154,7 +158,10 @@ export function leaveSubStep(batch: Batch, cursor: Cursor, why: 'next' | 'claim'
   const subSteps = subStepsOf(batch.definition, step);
   const next = subSteps[subSteps.findIndex((sub) => sub.id === subStep) + 1];
   if (next) return enterPosition(batch, { step: id, task, subStep: next.id }, { why, lease });
-  batch.emit('task.ended', { loop: loopIdOf(step), task, end: 'done' });
+  const loop = loopIdOf(step);
+  if (queuesMerges(batch.definition, batch.state, step))
+    batch.emit('merge.queued', { loop, task, at: batch.at(cursor), failures: cursor.failures });
+  else batch.emit('task.ended', { loop, task, end: 'done' });
   openLoop(batch);
 }
 
@@ -196,12 +203,12 @@ export function failPosition(batch: Batch, cursor: Cursor, reason: string): void
   batch.emit('position.blocked', { at, reason });
 }
 
-/** Starts the next visit of the same position, with the tree of the first entry. */
+/** Starts the next visit of the same position, with the tree and the baseline of the first entry. */
 export function reenterPosition(batch: Batch, cursor: Cursor, entry: Entry): void {
-  const { step, task, subStep, iteration, lease, tree } = cursor;
+  const { step, task, subStep, iteration, lease, tree, baseline } = cursor;
   const position = defined({ step, task, subStep, iteration });
   const preparing = cursor.preparing?.kind;
-  enterPosition(batch, position, { ...defined({ lease, tree, preparing }), ...entry });
+  enterPosition(batch, position, { ...defined({ lease, tree, preparing, baseline }), ...entry });
 }
 
 function skipTask(batch: Batch, cursor: Cursor, at: string): void {

@@ -1,4 +1,5 @@
 import type {
+  Baseline,
   CommandOf,
   Definition,
   Gate,
@@ -15,13 +16,14 @@ import { gateText } from './gate-text.ts';
 import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import type { Checking, Cursor } from './state.ts';
+import type { Checking, Cursor, Preparing } from './state.ts';
 import {
   attemptsOf,
-  hasRunSteps,
+  baselineGates,
   isRunStep,
   rerunGates,
   retryOf,
+  startsCommands,
   stepIndex,
   stepOf,
   workAt,
@@ -68,7 +70,7 @@ export function requestGates(
   cursor: Cursor,
   gates: RequestedGate[],
   output: Text,
-  why: Pick<Checking, 'approval' | 'onPass'> = {},
+  why: Pick<Checking, 'approval' | 'onPass' | 'attempt' | 'session'> = {},
 ): void {
   const at = batch.at(cursor);
   const { tree } = batch.caller;
@@ -92,7 +94,7 @@ export function interrupt(
   const { id, runner } = cursor.checking;
   batch.emit('gates.interrupted', { id, why: dead ? 'runner' : 'deadline' });
   const work = workAt(batch.definition, cursor);
-  if (isRunStep(work) && runner && !work.idempotent)
+  if (isRunStep(work) && !cursor.preparing && runner && !work.idempotent)
     batch.emit('position.blocked', { at: batch.at(cursor), reason: mayHaveRun(work.run ?? '') });
   return true;
 }
@@ -101,14 +103,26 @@ const mayHaveRun = (command: string): string =>
   `'${command.slice(0, 200)}' was interrupted and may have run: look at what it did`;
 
 /** The engine runs what needs no agent. A started command that was interrupted is started again only if it may be. */
-export function startRunSteps(batch: Batch): void {
-  if (!hasRunSteps(batch.definition)) return;
+export function startCommands(batch: Batch): void {
+  if (!startsCommands(batch.definition)) return;
   if (batch.state.run === undefined || batch.settled().status !== 'running') return;
   for (const cursor of Object.values(batch.state.cursors)) {
     const { checking, waiting, preparing } = cursor;
-    if (checking || waiting || preparing || !isRunStep(workAt(batch.definition, cursor))) continue;
-    requestGates(batch, cursor, gatesAt(batch, cursor), '');
+    if (checking || waiting) continue;
+    if (preparing?.kind === 'baseline') requestBaseline(batch, cursor, preparing);
+    else if (!preparing && isRunStep(workAt(batch.definition, cursor)))
+      requestGates(batch, cursor, gatesAt(batch, cursor), '');
   }
+}
+
+function requestBaseline(batch: Batch, cursor: Cursor, { session }: Preparing): void {
+  const from = cursorKey(cursor);
+  const gates = baselineGates(batch.definition, cursor).map((gate) => ({
+    gate,
+    role: 'baseline' as const,
+    from,
+  }));
+  requestGates(batch, cursor, gates, '', defined({ session }));
 }
 
 /** The first runner that reports runs the gates. */
@@ -132,7 +146,14 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   if (!cursor || !checking || !mayRun(checking, command.runner) || interrupt(batch, cursor, {}))
     return staleGates(id);
   batch.worker = checking.session;
-  const receipts = checking.gates.map((requested, index) => receiptFor(requested, index, command.receipts));
+  const receipts = checking.gates.map((requested, index) =>
+    receiptFor(requested, index, command.receipts, cursor.baseline),
+  );
+  if (cursor.preparing) {
+    const pass = receipts.every((receipt) => receipt.pass);
+    batch.emit('gates.finished', { id, pass, receipts, ...defined({ tree }) });
+    return undefined;
+  }
   const leaving =
     stepOf(batch.definition, cursor.step).type !== 'ralph' || endsRalph(batch, cursor, receipts);
   const counts = ({ role }: Receipt): boolean =>
@@ -151,16 +172,20 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
     batch.emit('position.blocked', { at: batch.at(after), reason: reason.slice(0, maxReason) });
   } else if (checking.onPass) {
     if (pass && checking.onPass === 'advance') accept(batch, after, output, evidence, checking.session);
+    else if (!pass && checking.attempt) failIfExhausted(batch, after);
   } else if (pass && checking.approval) {
     const { by, feedback } = checking.approval;
     batch.emit('review.decided', { at: batch.at(after), verdict: 'approve', by, ...defined({ feedback }) });
     complete(batch, after, checking.output, evidence, by);
   } else if (pass) accept(batch, after, output, evidence, checking.session);
   else if (isRun) failPosition(batch, after, redReason(receipts, counts));
-  else if (isExhausted(workAt(batch.definition, cursor), after)) {
-    failPosition(batch, after, `its gates failed ${after.reds} times`);
-  }
+  else failIfExhausted(batch, after);
   return undefined;
+}
+
+function failIfExhausted(batch: Batch, cursor: Cursor): void {
+  if (isExhausted(workAt(batch.definition, cursor), cursor))
+    failPosition(batch, cursor, `its gates failed ${cursor.reds} times`);
 }
 
 function redReason(receipts: readonly Receipt[], counts: (receipt: Receipt) => boolean): string {
@@ -176,12 +201,30 @@ function isExhausted(work: Step | SubStep, { failures, reds }: Cursor): boolean 
   return retry ? failures + reds >= retry.retry : reds >= attemptsOf(work);
 }
 
-/** A gate without a result is red, and so is a gate with contradicting results. */
-function receiptFor({ gate, role }: RequestedGate, index: number, results: readonly GateResult[]): Receipt {
+/** A gate without a result is red, and so is a gate with contradicting results. Before the work, no result says nothing. */
+function receiptFor(
+  { gate, role }: RequestedGate,
+  index: number,
+  results: readonly GateResult[],
+  baseline: readonly Baseline[] = [],
+): Receipt {
   const mine = results.filter((result) => result.gate === index);
-  const [first = { gate: index, pass: false, tail: 'no result' }] = mine;
+  const none: GateResult = { gate: index, pass: false, tail: 'no result' };
+  const [first = role === 'baseline' ? { ...none, undecided: true as const } : none] = mine;
   const pass = mine.length > 0 && mine.every((result) => result.pass);
-  return { ...first, role, what: gateText(gate), pass, ...defined({ expect: gate.expect }) };
+  const what = gateText(gate);
+  // A gate that was not run, because one before it is red, tells nothing about the change.
+  const ran = pass || first.exit !== undefined || first.ms !== undefined;
+  const asked = role === 'gate' && gate.baseline && ran;
+  const before = asked ? saidBefore(baseline, what) : undefined;
+  return { ...first, role, what, pass, ...defined({ expect: gate.expect, before }) };
+}
+
+/** Of the same command twice, red counts. */
+function saidBefore(baseline: readonly Baseline[], what: string): Receipt['before'] | undefined {
+  const said = baseline.filter((each) => each.what === what);
+  if (said.length === 0) return undefined;
+  return said.every(({ pass }) => pass) ? 'pass' : 'fail';
 }
 
 /** The gates passed: requests a review if the step has one, otherwise completes the position. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Dice, memory, randomCommand } from '../../test/properties/commands.ts';
+import { memory, randomCommand } from '../../test/properties/commands.ts';
+import { Dice } from '../../test/properties/dice.ts';
 import type { Definition, Event } from '../schema/index.ts';
 import { type Response, respond } from './respond.ts';
 import type { State } from './state.ts';

@@ -6,6 +6,7 @@ export * from './artifacts.ts';
 export * from './budget-use.ts';
 export { needsCleanup } from './cleanup.ts';
 export * from './decide.ts';
+export { liveDriver } from './driver.ts';
 export type * from './effect.ts';
 export * from './evolve.ts';
 export * from './fence.ts';

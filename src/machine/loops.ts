@@ -6,6 +6,7 @@ import { enterPosition, openLoop } from './flow.ts';
 import { loopNamed } from './import.ts';
 import { createLease, isExpired, renewLease, takeOver } from './lease.ts';
 import { byAgent } from './locate.ts';
+import { claimReturned } from './merge-queue.ts';
 import { own } from './own-property.ts';
 import { type Refusal, refuse, type TaskProblem } from './refusal.ts';
 import type { Cursor, TaskList } from './state.ts';
@@ -153,6 +154,10 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
   const hasRoom = cursors.length < parallelOf(step);
   const ready = readyTasks(state, step).find((task) => matchesClaim(command, task.id));
   const [first] = subStepsOf(definition, step);
+  if (hasRoom && ready && own(state.merges, ready.id)) {
+    claimReturned(batch, ready.id, command.holder);
+    return undefined;
+  }
   if (hasRoom && ready && first) {
     const lease = createLease(batch, command.holder, (ready.epoch ?? 0) + 1);
     enterPosition(batch, { step: step.id, task: ready.id, subStep: first.id }, { why: 'claim', lease });

@@ -57,6 +57,18 @@ function newFacts(definition: Definition, before: State | null, after: State): F
     ...(after.blocked !== undefined && before?.blocked === undefined
       ? [{ kind: 'decision', position, text: after.blocked } as const]
       : []),
+    ...(after.held && before?.held?.since !== after.held.since
+      ? [{ kind: 'decision', position, text: after.held.reason } as const]
+      : []),
+    ...Object.entries(after.merges ?? {})
+      .filter(([task, { state }]) => state === 'parked' && before?.merges?.[task]?.state !== 'parked')
+      .map(
+        ([task, { reason }]): Fact => ({
+          kind: 'decision',
+          position: titledPath(definition, `${after.step}/${task}`),
+          ...defined({ text: reason }),
+        }),
+      ),
     ...waits(after)
       .filter(({ key }) => !known.has(key))
       .map(({ kind, cursor, words, question }): Fact => {

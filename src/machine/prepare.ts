@@ -5,7 +5,7 @@ import { beginStep, enterNext, leaveSubStep, openLoop } from './flow.ts';
 import { locate } from './locate.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, State } from './state.ts';
-import { contextAt, loopIdOf, stepOf } from './steps.ts';
+import { baselineGates, contextAt, loopIdOf, stepOf } from './steps.ts';
 import { badTasks } from './task-list.ts';
 
 /** What a position asked for. */
@@ -21,7 +21,8 @@ export function prepared(batch: Batch, command: CommandOf<'prepared'>): Refusal 
   const { at, when, tasks, problem } = command;
   const found = locate(batch, at);
   const cursor = 'cursor' in found ? found.cursor : undefined;
-  if (!cursor?.preparing || cursor.waiting) return refuse('stale_handle', { at });
+  if (!cursor?.preparing || cursor.preparing.kind === 'baseline' || cursor.waiting)
+    return refuse('stale_handle', { at });
   if (cursor.preparing.kind === 'tasks') return takeTasks(batch, cursor, { tasks, problem });
   if (problem !== undefined || !when) {
     const reason = (problem ?? 'nothing was found out').slice(0, maxReason);
@@ -36,7 +37,8 @@ export function prepared(batch: Batch, command: CommandOf<'prepared'>): Refusal 
       leaveSubStep(batch, cursor, claimed ? 'claim' : 'next');
     } else {
       const context = contextAt(batch.definition, batch.state, cursor, claimed);
-      batch.emit('position.prepared', { at, ...defined({ context }) });
+      const then = baselineGates(batch.definition, cursor).length > 0 ? ('baseline' as const) : undefined;
+      batch.emit('position.prepared', { at, ...defined({ context, then }) });
     }
     return undefined;
   }

@@ -14,7 +14,7 @@ export interface RefusalParams {
   claim_required: { step: string };
   /** Without `context`: the boundary was skipped, and the instructions come with the refusal. */
   not_briefed: { at: string; context?: ContextAction };
-  boundary_open: { at: string; context: ContextAction };
+  boundary_open: { at: string; context: ContextAction; driven?: true };
   checking: { at: string };
   stale_gates: { id: string } | { run: string; status: RunStatus };
   needs_tasks: { step: string };
@@ -72,6 +72,9 @@ export interface RefusalParams {
     | { why: 'rewind'; given: string; steps: string[] }
     | { why: 'import'; given: string; workflow: string };
   unknown_session: { session?: string };
+  driver_held: { pid: number; machine: string; expires: number };
+  stale_driver: { epoch: number };
+  no_merge: { task: string };
 }
 
 /** What is wrong with a list of tasks. */
@@ -97,7 +100,9 @@ export type PersonDecision =
   | 'answer'
   | 'pass_boundary'
   | 'rewind'
-  | 'cancel';
+  | 'cancel'
+  | 'pause'
+  | 'retry_merge';
 
 export type RefusalCode = keyof RefusalParams;
 

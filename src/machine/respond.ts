@@ -66,7 +66,7 @@ export function respond(
   }
   const key = answeredKey(after, command, events);
   const open = own(after.cursors, key);
-  if (answering.includes(command.type) && open?.boundary?.state === 'pending') {
+  if (answering.includes(command.type) && open?.boundary?.state === 'pending' && !open.preparing) {
     const at = handleOf(after, open);
     const { now, actor, session, tree } = command;
     const offered = settle(definition, after, { now, actor, session, tree, type: 'status', at });
@@ -77,7 +77,8 @@ export function respond(
   const reply: Reply = statusOf(definition, after, { cursor, values, session: command.session });
   if (replayed) reply.replayed = true;
   const effects = effectsOf(state, events, after);
-  const waitsForRun = cursor !== undefined && isRunStep(workAt(definition, cursor));
+  const waitsForRun =
+    cursor !== undefined && (cursor.preparing?.kind === 'baseline' || isRunStep(workAt(definition, cursor)));
   effects.push(
     ...unreadTasks(definition, after),
     ...(needsCleanup(after) ? [{ type: 'cleanUp' as const }] : []),

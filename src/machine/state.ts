@@ -1,8 +1,11 @@
 import type {
   Adopted,
   Amount,
+  Baseline,
   BoundaryPolicy,
   ContextAction,
+  DriverProcess,
+  HoldReason,
   Lease,
   NoteKind,
   Proof,
@@ -85,6 +88,39 @@ export interface State {
   loads?: ArtifactLoads;
   /** After the end of a workflow with `finally`. */
   cleanup?: Cleanup;
+  /** The last program that took the run over to bring it to its end. */
+  driver?: Driver;
+  /** The branch that collects the work of the run, where a driver has said so. */
+  branch?: string;
+  /** A driver begins no new turn. */
+  paused?: { by: string; since: number };
+  /** Tasks of the current loop whose work is done and not merged yet. */
+  merges?: Record<string, Merge>;
+  /** Why nothing can be merged until a person has changed something. */
+  held?: { why: HoldReason; reason: string; since: number; head?: string };
+}
+
+export interface Driver {
+  epoch: number;
+  process: DriverProcess;
+  expires: number;
+  released?: true;
+}
+
+/** A task in the merge queue. `returned`: an agent must fix it; `parked`: a person decides. */
+export interface Merge {
+  state: 'queued' | 'merging' | 'returned' | 'parked';
+  /** The handle of its last sub-step. */
+  at: string;
+  failures: number;
+  since: number;
+  base?: string;
+  commit?: string;
+  /** Of its last position, for the next visit. */
+  baseline?: { path: string; said: Baseline[] };
+  /** Why the last merge failed. */
+  reason?: string;
+  receipts?: Receipt[];
 }
 
 export interface Cleanup {
@@ -130,6 +166,8 @@ export interface Cursor extends Position {
   /** Why the visit before this one failed. */
   failure?: string;
   preparing?: Preparing;
+  /** What its gates with `baseline` said before the work began; a gate that could not be run is left out. */
+  baseline?: Baseline[];
   checking?: Checking;
   waiting?: Waiting;
   /** Kept while a review waits. */
@@ -145,11 +183,13 @@ export interface Cursor extends Position {
   lease?: Lease;
   /** How often a host's stop was held in this visit. */
   stops: number;
+  /** Of a claimed task: a number that no other claimed task has, below `parallel`. */
+  slot?: number;
 }
 
 /** What must be known before work begins here. */
 export interface Preparing {
-  kind: 'when' | 'tasks';
+  kind: 'when' | 'tasks' | 'baseline';
   /** Whose worktree has the files that are prepared. */
   session?: string;
   /** The task was claimed, and no sub-step of it was entered yet. */
@@ -175,6 +215,8 @@ export interface Checking {
   approval?: { by: string; feedback?: string };
   /** A check at the end of a turn: no attempt, and what follows if it passes. */
   onPass?: 'advance' | 'stay';
+  /** Of such a check: red counts as an attempt. */
+  attempt?: true;
 }
 
 export type Waiting =

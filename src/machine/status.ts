@@ -1,4 +1,4 @@
-import type { Amount, Definition, Receipt, Step } from '../schema/index.ts';
+import type { Amount, Baseline, Definition, Receipt, Step } from '../schema/index.ts';
 import type { Action } from './action.ts';
 import { actions } from './actions.ts';
 import { adoptedInstructions } from './adopt.ts';
@@ -54,7 +54,9 @@ export interface Status {
   waiting?: WaitingFor;
   checking?: { id: string; deadline: number };
   /** The engine finds out whether there is work here. */
-  preparing?: 'when' | 'tasks';
+  preparing?: 'when' | 'tasks' | 'baseline';
+  /** What its gates with `baseline` said before the work began. */
+  baseline?: Baseline[];
   failed_gates?: Receipt[];
   /** Gates of `until` that did not hold after the previous iteration. */
   red_until?: Receipt[];
@@ -226,6 +228,7 @@ function describe(
   if (failed.length > 0) status.failed_gates = failed;
   const red = failed.length > 0 ? [] : redUntil(state, cursor);
   if (red.length > 0) status.red_until = red;
+  if (cursor.baseline) status.baseline = cursor.baseline;
   if (cursor.unstable) status.unstable_files = cursor.unstable;
   if (cursor.failure !== undefined) status.last_failure = cursor.failure;
   if (cursor.preparing) {

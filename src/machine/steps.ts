@@ -1,7 +1,7 @@
 import type { ContextAction, Definition, Gate, Step, SubStep, Task } from '../schema/index.ts';
 import type { Position } from './handle.ts';
 import { own } from './own-property.ts';
-import type { Cursor, State, TaskList } from './state.ts';
+import type { Cursor, Merge, State, TaskList } from './state.ts';
 
 export function stepIndex(definition: Definition, id: string): number {
   return definition.steps.findIndex((step) => step.id === id);
@@ -17,12 +17,27 @@ export function stepOf(definition: Definition, id: string): Step {
 /** A command of the engine, without an agent. */
 export const isRunStep = ({ run }: Step | SubStep): boolean => run !== undefined;
 
-export const hasRunSteps = ({ steps, loops = {} }: Definition): boolean =>
-  [...steps, ...Object.values(loops).flat()].some(isRunStep);
+/** Gates that also run before the work begins. A loop that awaits its tasks has none. */
+export const baselineGates = (definition: Definition, position: Position): Gate[] =>
+  awaitsTasks(definition, position) ? [] : baselinesIn(workAt(definition, position));
+
+const baselinesIn = ({ gate = [] }: Step | SubStep): Gate[] =>
+  gate.filter(({ baseline }) => baseline === true);
+
+/** The engine starts commands of it without a call of an agent: run steps, and gates with `baseline`. */
+export const startsCommands = ({ steps, loops = {} }: Definition): boolean =>
+  [...steps, ...Object.values(loops).flat()].some((each) => isRunStep(each) || baselinesIn(each).length > 0);
 
 /** The command of a run step that the engine runs at this position now. */
 export const commandIn = ({ checking }: Pick<Cursor, 'checking'>): string | undefined =>
   checking?.gates.find(({ role }) => role === 'run')?.gate.run;
+
+/** What the engine runs here without a call of an agent: that command, or gates before the work. */
+export function startedIn({ checking }: Pick<Cursor, 'checking'>): string | undefined {
+  const started = checking?.gates.filter(({ role }) => role === 'run' || role === 'baseline') ?? [];
+  const commands = started.flatMap(({ gate }) => gate.run ?? []);
+  return commands.length === 0 ? undefined : commands.join(', ');
+}
 
 /** Something of it is found out by the engine: `when`, or tasks from an output. */
 export const hasConditions = ({ steps, loops = {} }: Definition): boolean =>
@@ -80,7 +95,20 @@ export function contextAt(
   // Where several agents work, each one arrives with its first sub-step.
   const arrival = claimed || parallelOf(step) === 1 ? state.arrival : undefined;
   if (state.arrivalForced && arrival) return arrival;
-  return workAt(definition, position).context ?? step.context ?? arrival;
+  const work = workAt(definition, position);
+  const asked = work.context ?? step.context ?? arrival;
+  if (asked !== undefined || claimed || !state.driver || state.driver.released) return asked;
+  // A driven session works as one agent.
+  return agentBefore(definition, state) === (work.agent ?? step.agent) ? undefined : 'clear';
+}
+
+/** Of the position that was completed last; a run begins with any agent. */
+function agentBefore(definition: Definition, { last, step }: State): string | undefined {
+  const [id = step, , subId] = last?.kind === 'advance' ? last.key.split('.') : [];
+  const before = definition.steps.find((each) => each.id === id);
+  if (!before) return undefined;
+  const sub = subStepsOf(definition, before).find((each) => each.id === subId);
+  return sub?.agent ?? before.agent;
 }
 
 export const awaitsTasks = (definition: Definition, position: Position): boolean =>
@@ -121,12 +149,53 @@ export function dependantsOf(tasks: readonly Task[]): Map<string, Task[]> {
   return dependants;
 }
 
-/** Started: some agent has a cursor on it. */
+/** Started: some agent has a cursor on it, or it is in the merge queue. */
 export const isHeld = (state: State, step: Step, task: Task): boolean =>
-  Object.hasOwn(state.cursors, `${step.id}/${task.id}`);
+  Object.hasOwn(state.cursors, `${step.id}/${task.id}`) || mergeState(state, step, task.id) !== undefined;
 
+const mergeState = ({ step: current, merges }: State, { id }: Step, task: string) =>
+  current === id ? own(merges, task)?.state : undefined;
+
+/** Where a task goes back to whose merge failed: the last sub-step that an agent works on. What follows is done again. */
+export function subStepsAgain(definition: Definition, id: string): SubStep[] {
+  const subSteps = subStepsOf(definition, stepOf(definition, id));
+  const last = subSteps.findLastIndex((sub) => !isRunStep(sub));
+  return subSteps.slice(Math.max(0, last));
+}
+
+/**
+ * Tasks that wait to be merged, in order. One whose merge has begun is first; then those that came back, before what they
+ * were resolved against changes again.
+ */
+export const queuedMerges = ({ merges = {} }: State): [string, Merge][] =>
+  Object.entries(merges)
+    .filter(([, { state }]) => state === 'queued' || state === 'merging')
+    .sort(
+      ([, a], [, b]) =>
+        Number(b.state === 'merging') - Number(a.state === 'merging') ||
+        Number(b.failures > 0) - Number(a.failures > 0) ||
+        a.since - b.since,
+    );
+
+export const isMerging = (state: State): boolean => queuedMerges(state).length > 0;
+
+/** Several agents write at the same time, each in its own worktree. */
+export function needsWorktree(definition: Definition, id: string): boolean {
+  const step = definition.steps.find((each) => each.id === id);
+  return (
+    step !== undefined && parallelOf(step) > 1 && !subStepsOf(definition, step).every((sub) => sub.read_only)
+  );
+}
+
+/** A task of this loop ends when its branch is merged: a driver does it, or the workflow has gates for it. */
+export const queuesMerges = (definition: Definition, { driver }: State, step: Step): boolean =>
+  needsWorktree(definition, step.id) && (step.merge_gate !== undefined || driver !== undefined);
+
+/** Those whose merge failed are first in line. */
 export function readyTasks(state: State, step: Step): Task[] {
-  return tasksIn(taskListOf(state, step)).filter((task) => isReady(state, step, task));
+  const ready = tasksIn(taskListOf(state, step)).filter((task) => isReady(state, step, task));
+  const returned = ready.filter(({ id }) => mergeState(state, step, id) === 'returned');
+  return returned.length === 0 ? ready : [...returned, ...ready.filter((task) => !returned.includes(task))];
 }
 
 export function firstReady(state: State, step: Step): Task | undefined {
@@ -134,7 +203,9 @@ export function firstReady(state: State, step: Step): Task | undefined {
 }
 
 function isReady(state: State, step: Step, task: Task): boolean {
-  if (task.end !== undefined || isHeld(state, step, task)) return false;
+  if (task.end !== undefined) return false;
+  if (mergeState(state, step, task.id) === 'returned') return true;
+  if (isHeld(state, step, task)) return false;
   const byId = taskListOf(state, step)?.byId;
   return task.depends_on?.every((id) => isSatisfied(own(byId, id))) ?? true;
 }

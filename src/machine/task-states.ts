@@ -8,12 +8,14 @@ export type TaskState =
   | { is: 'review'; by: string }
   | { is: 'question' | 'blocked' | 'started' | 'ready' }
   | { is: 'held'; by: string }
-  | { is: 'depends'; on: string[] };
+  | { is: 'depends'; on: string[] }
+  /** Its work is done and waits to be merged, could not be merged, or waits for a person. */
+  | { is: 'queued' | 'merging' | 'returned' | 'parked' };
 
 /** The state of each task of a loop, in the order of the list. */
 export function taskStates(
   { steps }: Definition,
-  { cursors, tasks }: State,
+  { cursors, tasks, merges, step: current }: State,
   loop: string,
 ): { task: string; state: TaskState }[] {
   const list = own(tasks, loop);
@@ -28,6 +30,8 @@ export function taskStates(
     const cursor = open.get(id);
     if (task?.end !== undefined) return { task: id, state: { is: 'ended', end: task.end } };
     if (cursor) return { task: id, state: startedState(cursor) };
+    const merge = users.includes(current) ? own(merges, id) : undefined;
+    if (merge) return { task: id, state: { is: merge.state } };
     const on = task?.depends_on?.filter((each) => !isSatisfied(own(list?.byId, each))) ?? [];
     return { task: id, state: on.length === 0 ? { is: 'ready' } : { is: 'depends', on } };
   });

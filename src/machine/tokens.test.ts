@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { getTokenizer } from '@anthropic-ai/tokenizer';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Dice } from '../../test/properties/commands.ts';
+import { Dice } from '../../test/properties/dice.ts';
 import { estimateTokens, lengthWithin } from './tokens.ts';
 
 const tokenizer = getTokenizer();

@@ -14,6 +14,8 @@ export function voidFrom(definition: Definition, draft: Draft, to: string): void
   delete state.cleanup;
   delete state.last;
   delete state.blocked;
+  delete state.merges;
+  delete state.held;
   if (state.skipped) state.skipped = without(state.skipped, (key) => later.has(key.split('.', 1)[0] ?? ''));
   state.outputs = without(state.outputs, (key) => later.has(key.split('.', 1)[0] ?? ''));
   for (const step of definition.steps.slice(from)) {

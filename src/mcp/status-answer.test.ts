@@ -178,3 +178,17 @@ it('no secret of a gate, a question or a summary is in an answer, and handles an
     next: asked.next,
   });
 });
+
+it('[L/baseline] tells what gates were before the work, and of a red gate whether it was red', () => {
+  const baseline = [{ what: 'npm test', pass: false, exit: 1 }];
+  const opened = statusAnswer(told({ baseline }));
+  expect(opened.baseline).toEqual([{ gate: 'npm test', pass: false }]);
+  const red = statusAnswer(told({ baseline, failed_gates: [{ ...gate('x'), before: 'fail' }] }));
+  expect(red).toMatchObject({ failed_gates: [{ gate: 'npm test', before: 'fail' }] });
+  expect(red.baseline).toBeUndefined();
+  const many = Array.from({ length: 50 }, (_, index) => ({
+    what: `npm run check-${index} ${'x'.repeat(90)}`,
+    pass: true,
+  }));
+  expect(tokensBeside(statusAnswer(told({ baseline: many })))).toBeLessThanOrEqual(300);
+});

@@ -20,6 +20,7 @@ export interface StatusAnswer
     Loose<Status>,
     | 'action'
     | 'answers'
+    | 'baseline'
     | 'checking'
     | 'dropped'
     | 'failed_gates'
@@ -37,6 +38,8 @@ export interface StatusAnswer
   /** Seconds. */
   retry_after?: number | undefined;
   failed_gates?: FailedGate[] | undefined;
+  /** What gates said before the work began, while none has failed since. */
+  baseline?: { gate: string; pass: boolean }[] | undefined;
   /** Gates of `until` that did not hold after the previous iteration. */
   red_until?: FailedGate[] | undefined;
   /** The directory of the task's files. */
@@ -55,6 +58,8 @@ export interface StatusAnswer
 interface FailedGate {
   gate: string;
   exit?: number | undefined;
+  /** With `baseline`: what it said before the work began. */
+  before?: 'pass' | 'fail' | undefined;
   /** The part of its output that shows the failure. */
   tail?: string;
 }
@@ -110,6 +115,7 @@ export function statusAnswer(
     replayed,
     interrupted,
     failed_gates: shown.failed_gates && failedGates(shown.failed_gates, tokens),
+    baseline: shown.failed_gates ? undefined : shown.baseline && baselineIn(shown.baseline, tokens),
     red_until: shown.red_until && failedGates(shown.red_until, tokens),
     last_failure: last_failure && tokens.first(last_failure, 60),
     unstable_files: unstable_files && tokens.items(unstable_files),
@@ -134,15 +140,21 @@ function instructionsIn({
 function failedGates(receipts: readonly Receipt[], tokens: TokenBudget): FailedGate[] {
   const shown = receipts.slice(0, mostGates);
   if (shown.length < receipts.length) tokens.leaveOut();
-  const heads = shown.map(({ what, exit }) => ({
+  const heads = shown.map(({ what, exit, before }) => ({
     gate: tokens.first(what, 20),
     exit,
+    before,
   }));
   // The rest of the budget is shared equally by the outputs.
   return heads.map((head, index) => {
     const tail = tokens.excerpt(shown[index]?.tail ?? '', 1 / (heads.length - index));
     return tail === '' ? head : { ...head, tail };
   });
+}
+
+function baselineIn(baseline: NonNullable<Status['baseline']>, tokens: TokenBudget) {
+  if (baseline.length > mostGates) tokens.leaveOut();
+  return baseline.slice(0, mostGates).map(({ what, pass }) => ({ gate: tokens.first(what, 20), pass }));
 }
 
 interface TokenBudget {

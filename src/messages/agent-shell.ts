@@ -64,7 +64,11 @@ export function nextForShell(action: Action, run?: string): NextCommands {
 }
 
 function waitForShell(action: Extract<Action, { do: 'wait' }>, run: string | undefined): NextCommands {
-  if (action.for === 'gates') return { say: 'The gates are running.', commands: decisionFor(action, run) };
+  if (action.for === 'gates')
+    return {
+      say: action.before ? runningText(action) : 'The gates are running.',
+      commands: decisionFor(action, run),
+    };
   if (action.for === 'review' && action.by !== 'person') return agentReview(action, action.by.agent, run);
   return {
     say: `End your turn: the run waits for a person's ${decisionNoun(action)}. The person types:`,
@@ -90,8 +94,12 @@ export function agentReview({ at }: { at?: string }, agent: string, run: string 
 }
 
 /** Of an action that waits for gates or for a command of the engine. */
-export const runningText = ({ command }: { command?: string }): string =>
-  command === undefined ? 'The gates are running.' : `Stepfast is running: ${command}`;
+export const runningText = ({ command, before }: { command?: string; before?: true }): string =>
+  before
+    ? 'The gates are running before the work begins.'
+    : command === undefined
+      ? 'The gates are running.'
+      : `Stepfast is running: ${command}`;
 
 export const waitCommands = {
   gates: ['status --wait'],

@@ -2,8 +2,9 @@ import { commandName } from '../command-name.ts';
 import type { Action, Claim, Delegate, FailedGate, TaskState } from '../machine/index.ts';
 import { decisionCommand } from './agent-shell.ts';
 import { moreFlags } from './budget.ts';
+import { drivenResetText } from './driver.ts';
 import { firstWithin } from './fit-tokens.ts';
-import { redVerb } from './gate-results.ts';
+import { redBeforeText, redVerb } from './gate-results.ts';
 import { listed } from './lists.ts';
 import { capitalized } from './text.ts';
 import type { Voice } from './voice.ts';
@@ -69,6 +70,8 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
   const { at } = action;
   switch (action.for) {
     case 'gates':
+      if (action.before)
+        return `Stepfast runs gates before the work here begins: call workflow_status with at ${at} in a moment, or end your turn.`;
       if (action.command !== undefined)
         return `Stepfast is running '${action.command}', which needs no agent: call workflow_status with at ${at} in a moment, or end your turn.`;
       return `${gatesElsewhere ? 'The gates are waiting for a checkout that can run them' : 'The gates are running'}: call workflow_status with at ${at} in a moment.`;
@@ -78,6 +81,7 @@ function waiting(action: Extract<Action, { do: 'wait' }>, gatesElsewhere = false
       if (action.by === 'person')
         return `End your turn. The user decides${decidesWhat(action)} with: ${decisionCommand('review')}`;
       const { agent } = action.by;
+      if (action.ownWork && action.driven) return `End your turn: the reviewer '${agent}' follows by itself.`;
       if (action.ownWork) {
         const reviewer = action.witnessed
           ? `a subagent that is the reviewer '${agent}'`
@@ -118,7 +122,9 @@ function notStored(action: Action): string {
 }
 
 /** Only a person or the host can clear a context; an agent cannot do it to itself. */
-function freshContext({ at, context, agent, required, elsewhere }: Extract<Action, { do: 'reset_context' }>) {
+function freshContext(action: Extract<Action, { do: 'reset_context' }>) {
+  const { at, context, agent, required, elsewhere } = action;
+  if (action.driven) return drivenResetText(at);
   if (elsewhere)
     return `Another session was asked to reset its context here. If this session has just started, its context is fresh: call workflow_status with at ${at}.`;
   const subagent = agent === undefined ? 'a subagent' : `a subagent '${agent}'`;
@@ -133,8 +139,10 @@ function failure(gates: readonly FailedGate[]): string {
   const exit = first?.exit === undefined ? '' : ` (exit ${first.exit})`;
   const what = firstWithin(first?.what ?? 'a gate', 20);
   const more = gates.length - 1;
-  if (first?.expect) return `${what} ${redVerb(first)}${exit}${more > 0 ? `, and ${more} more failed` : ''}`;
-  return more > 0 ? `${what}${exit} and ${more} more failed` : `${what} failed${exit}`;
+  const was = first?.before === undefined ? '' : `, and ${redBeforeText(first.before)}`;
+  if (first?.expect)
+    return `${what} ${redVerb(first)}${exit}${was}${more > 0 ? `, and ${more} more failed` : ''}`;
+  return more > 0 ? `${what}${exit} and ${more} more failed` : `${what} failed${exit}${was}`;
 }
 
 /** The allowed tools, after those that are always allowed. */
@@ -173,6 +181,9 @@ function taskStateText(state: TaskState): string {
   if (state.is === 'review')
     return `waits for a review by ${state.by === 'human' ? 'the user' : `'${state.by}'`}`;
   if (state.is === 'question') return "waits for the user's answer";
+  if (state.is === 'queued' || state.is === 'merging') return 'waits to be merged';
+  if (state.is === 'returned') return 'could not be merged and is ready';
+  if (state.is === 'parked') return 'could not be merged and waits for the user';
   return 'is stuck and waits for the user';
 }
 

@@ -4,6 +4,18 @@ import { commandName } from '../command-name.ts';
 export const redVerb = ({ expect }: { expect?: 'fail' | undefined }): string =>
   expect ? 'did not fail as expected' : 'failed';
 
+/** About a red gate with `baseline`: whether it was red before the work began. */
+export const redBeforeText = (before: 'pass' | 'fail'): string =>
+  before === 'fail' ? 'was red before this step' : 'was green before this step: the change broke it';
+
+/** About a gate with `baseline` that passed. */
+export const greenNowText = (before: 'pass' | 'fail'): string =>
+  before === 'fail' ? 'red → green' : 'green before';
+
+/** What the gates with `baseline` said before the work began. */
+export const baselineText = (gates: readonly { what: string; pass: boolean }[]): string =>
+  gates.map(({ what, pass }) => `${what} was ${pass ? 'green' : 'red'}`).join(', ');
+
 /** A file of a `read` gate whose current version was not read. */
 export interface UnreadFile {
   path: string;

@@ -1,6 +1,7 @@
 export * from './agent-shell.ts';
 export * from './agent-tools.ts';
 export * from './budget.ts';
+export * from './driver.ts';
 export type { CorrectableError } from './error-corrections.ts';
 export * from './fit-tokens.ts';
 export * from './gate-results.ts';
@@ -13,6 +14,7 @@ export * from './refused.ts';
 export { isCorrectable } from './runtime-refusals.ts';
 export * from './session.ts';
 export * from './status.ts';
+export * from './summary.ts';
 export * from './text.ts';
 export * from './time-ago.ts';
 export type * from './voice.ts';

@@ -1,6 +1,7 @@
 import { commandName } from '../command-name.ts';
 import type { RefusalCode, RefusalParams, TaskProblem } from '../machine/index.ts';
 import { unitText, usedUpSentence } from './budget.ts';
+import { drivenResetText } from './driver.ts';
 import { listed } from './lists.ts';
 import type { Renderers } from './refused.ts';
 
@@ -25,9 +26,9 @@ export const machineRefusals: Renderers<RefusalParams, RefusalCode> = {
     context === undefined
       ? [`The instructions of ${at} were not read yet.`, `Follow the instructions. ${voice.advance(at)}`]
       : [`${at} starts with /${context}, and no agent has started it.`],
-  boundary_open: ({ at, context }, voice) => [
+  boundary_open: ({ at, context, driven }, voice) => [
     `${at} starts with /${context}, which has not happened yet.`,
-    voice.resetContext(at, context),
+    driven ? drivenResetText(at) : voice.resetContext(at, context),
   ],
   checking: ({ at }) => [`The gates of ${at} are running.`],
   stale_gates: (gates) => [
@@ -193,6 +194,15 @@ export const machineRefusals: Renderers<RefusalParams, RefusalCode> = {
     session === undefined
       ? ['The session has no id.', 'Send the id that the host gives it.']
       : [`The session ${session} is not bound to this run.`, 'Call with a handle first.'],
+  driver_held: ({ pid, machine }) => [
+    `Another program drives this run: process ${pid} on ${machine}.`,
+    'Stop it first, or wait until it has ended.',
+  ],
+  stale_driver: () => ['Another program has taken over this run.', 'Stop: it continues from here.'],
+  no_merge: ({ task }) => [
+    `Task '${task}' is not in the merge queue, or not in this state.`,
+    'See the tasks.',
+  ],
 };
 
 const past = { advanced: 'completed', failed: 'reported as failed' };
@@ -206,6 +216,8 @@ const personsDecision: Record<RefusalParams['person_only']['what'], (subject: st
   pass_boundary: () => 'Skipping a context action',
   rewind: () => 'Going back to a step',
   cancel: () => 'Cancelling a run',
+  pause: () => 'Pausing a run',
+  retry_merge: () => 'Trying a parked task again',
 };
 
 function taskProblem(

@@ -118,7 +118,7 @@ export function noticeForPerson(action: Action, code = ''): string | undefined {
 
 /** Of a workflow that is valid: keys of its agents that change nothing. */
 export const unusedAgentKeysText = (keys: readonly string[], agents: readonly string[]): string =>
-  `${keys.map((key) => `'${key}'`).join(' and ')} of ${agents.join(', ')}: recorded but not used yet. A session keeps its own model and permission mode.`;
+  `${keys.map((key) => `'${key}'`).join(' and ')} of ${agents.join(', ')}: used by stepfast run. A session that a person opens keeps its own model and permission mode.`;
 
 /** In the status of a run. */
 export const contextUsedText = (percent: number): string =>

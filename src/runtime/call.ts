@@ -8,11 +8,12 @@ import {
   criticalArtifacts,
   ended,
   handleOf,
+  needsWorktree,
   suffixOf,
 } from '../machine/index.ts';
 import { settingUpText, taskNotSetUpText } from '../messages/index.ts';
 import type { Loaded } from '../store/index.ts';
-import { type GateProgress, needsWorktree, type Workspace } from '../workspace/index.ts';
+import type { GateProgress, Workspace } from '../workspace/index.ts';
 import { followSource } from './adoption/find-informal-workflow.ts';
 import { type Answer, type AnsweredStatus, isRefused, type Refused } from './answer.ts';
 import type { Briefings } from './briefing/briefings.ts';
@@ -123,7 +124,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const kept = request.type === 'setTasks' && executed.changed ? await keptTasks(executed, request) : [];
     const warning = warned ?? (request === asked || hasFiles ? undefined : unread);
     return {
-      ...about(executed),
+      ...(await about(executed)),
       ...(kept.length > 0 && { kept }),
       ...(warning !== undefined && { warning }),
       ...(ignored && { ignored }),
@@ -131,7 +132,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
   }
 
   /** The answer with the task's worktree, or with a warning about unmerged branches. */
-  function about(executed: Executed): Answer {
+  async function about(executed: Executed): Promise<Answer> {
     const { run, due, view } = executed;
     const reply = replyOf(executed);
     if (isRefused(reply)) return { run, reply };
@@ -141,7 +142,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
       !view || reply.waiting || reply.checking || workspace.gates.setUpOf(view, task) === 'done';
     if (worktree !== undefined)
       return { run, reply, due, view, worktree, ...(isReady ? {} : { warning: settingUpText(task) }) };
-    const branches = reply.held ? [] : workspace.unmergedBranches(run);
+    const branches = reply.held ? [] : await workspace.unmergedBranches(run);
     if (branches.length === 0) return { run, reply, due, view };
     const warning = `branches of this run are not merged into this tree; merge ${branches.join(', ')} before you continue`;
     return { run, reply, due, view, warning };
@@ -189,11 +190,13 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const { run, due } = executed;
     const task = reply.task?.id ?? '';
     const view = task === '' ? undefined : await viewAfter(executed);
-    const worktree = view && workspace.createTaskWorktree(view, task);
+    const worktree = view && (await workspace.createTaskWorktree(view, task));
     const isApart = !hasFiles && view !== undefined && needsWorktree(view.definition, reply.step);
     // What runs the command of the position sets up its worktree first.
     const setUp =
-      !view || worktree === undefined || reply.checking ? 'done' : await gates.setUp(view, task, until);
+      !view || worktree === undefined || (reply.checking && !reply.preparing)
+        ? 'done'
+        : await gates.setUp(view, task, until);
     if (setUp === 'failed') return await notSetUp(run, task, identity);
     return {
       run,
@@ -217,7 +220,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
       undefined,
       around(identity),
     );
-    const answer = about(executed);
+    const answer = await about(executed);
     // A run or a task that waits for a person says why.
     if (cursor || isRefused(answer.reply) || answer.reply.status === 'failed') return answer;
     return { ...answer, warning: taskNotSetUpText(task, workspace.gates.setUpProblem(run, task)) };
@@ -251,7 +254,11 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
       answerFrom(gate.view, status, circumstances) ??
       (await engine.execute(run, status, undefined, circumstances));
     await gates.perform(after, after.changed ? 'asked' : 'found');
-    return about(after);
+    const next = replyOf(after);
+    // What opened may have gates before its work.
+    if (!isRefused(next) && next.checking && next.preparing && next.checking.id !== id)
+      return await settled(after, next, identity, waiting);
+    return await about(after);
   }
 
   /** Updates an adopted run from its source. */

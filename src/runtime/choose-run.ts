@@ -53,8 +53,9 @@ export const isHere = (
 ): boolean =>
   worktrees.length === 0 || worktrees.some((each) => sameWorktree(each, worktree)) || isOfTask(run, worktree);
 
+/** In the user's state directory, or where the first versions created them. */
 const isOfTask = (run: string, worktree: string): boolean =>
-  worktree.startsWith(`{project_root}/.stepfast/worktrees/${run}/`);
+  worktree.includes(`/${run}/task/`) || worktree.startsWith(`{project_root}/.stepfast/worktrees/${run}/`);
 
 /**
  * The worktrees of its live sessions, without duplicates; without live sessions, that of the last one. The worktrees of

@@ -1,3 +1,4 @@
+import type { HostDriver } from './host-driver.ts';
 import type { HostSetup } from './host-setup.ts';
 import type { HostTools } from './host-tools.ts';
 import type { Source } from './sessions/plan-session-start.ts';
@@ -195,6 +196,8 @@ export interface Host {
   parseStatusLine?(payload: unknown): StatusLineInput | undefined;
   /** Installation. Loaded on demand, since hooks start often and never need it. */
   setup?(): Promise<HostSetup>;
+  /** Sessions without a person. Loaded on demand too. Absent: Stepfast cannot drive this host. */
+  driver?(): Promise<HostDriver>;
 }
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;

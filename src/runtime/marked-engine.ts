@@ -1,4 +1,5 @@
 import type { Engine, Executed } from '../engine/index.ts';
+import type { Command } from '../machine/index.ts';
 import { createMarks, type Marks, markedRuns, markRun, unmarkRun } from '../workspace/index.ts';
 import { createBindings } from './sessions/binding-files.ts';
 import { createEndNotices } from './sessions/end-notices.ts';
@@ -21,7 +22,7 @@ export function withMarks(engine: Engine, directory: string): Engine {
     async execute(run, command, key, circumstances) {
       const executed = await engine.execute(run, command, key, circumstances);
       if (executed.changed && hasEnded(executed)) await dropped(run, true);
-      else if (executed.changed && command.type === 'rewind') await marked(run);
+      else if (executed.changed && changesMarks(command)) await marked(run);
       return executed;
     },
     async remove(run) {
@@ -58,6 +59,10 @@ export async function renewMarks(engine: Engine, directory: string): Promise<voi
     if (view) markRun(marks, run, view.definition, view.state);
   }
 }
+
+/** A rewind begins an ended run again, and a driver needs to know more. */
+const changesMarks = (command: Command): boolean =>
+  command.type === 'rewind' || (command.type === 'drive' && command.change !== 'renew');
 
 const hasEnded = ({ reply }: Executed): boolean => !('code' in reply) && endings.includes(reply.status);
 

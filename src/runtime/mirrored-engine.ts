@@ -47,8 +47,10 @@ export function withMirror(engine: Engine, project: Project): Engine {
 }
 
 /** A task's worktree is removed before the run ends. */
-const worktreeOf = ({ worktree, directory }: Project): string | undefined =>
-  worktree.startsWith(join(directory, 'worktrees', sep)) ? undefined : worktree;
+const worktreeOf = ({ worktree, worktrees, directory }: Project): string | undefined =>
+  [worktrees, join(directory, 'worktrees')].some((folder) => worktree.startsWith(join(folder, sep)))
+    ? undefined
+    : worktree;
 
 /** The file that the run has, else a free one. */
 function fileFor(worktree: string, { run, state }: Loaded, folder: string): string | undefined {

@@ -47,7 +47,7 @@ const patience = 30_000;
 /** Throws `bad_config` and other errors of an invalid project. */
 export function openRuntime(options: RuntimeOptions): LocalRuntime {
   const { cwd, env = process.env, home, worktree, repoRoot, patienceMs = patience } = options;
-  const project = findProject(cwd, { worktree, repoRoot });
+  const project = findProject(cwd, { worktree, repoRoot, env, home });
   const config = readConfig(join(project.worktree, '.stepfast'));
   const { clock, notifier, server: given } = options;
   const opened = openEngine({ project, env, home, clock, notifier, server: given, patienceMs });

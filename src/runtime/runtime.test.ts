@@ -226,7 +226,7 @@ loops:
       await main.call({ type: 'session', event: { type: 'ended' } }, { session: starter.session });
     told(await there.call({ type: 'advance', output: 'written', at: reply.at ?? '' }, two));
     const view = await main.engine.view(run);
-    expect(view?.state.sessions.two?.worktree).toContain(`/worktrees/${run}/a`);
+    expect(view?.state.sessions.two?.worktree).toContain(`/${run}/task/a`);
     const note = (text: string) => ({ type: 'note', kind: 'decision', text }) as const;
     expect(told(await there.call(note('x'), two)).run).toBe(run);
     expect(told(await main.call(note('y'), {})).run).toBe(run);

@@ -23,6 +23,8 @@ export interface StartRequest {
   inputs?: Record<string, Scalar> | undefined;
   /** Continues this run instead. */
   run?: string | undefined;
+  /** The id of the new run; by default one is chosen. */
+  id?: string | undefined;
   /** Other words for the only live run of this workflow here restore it; no words at all, the only live run here. */
   resume?: boolean | undefined;
 }
@@ -88,7 +90,8 @@ export function createStart(parts: Options) {
       summary: request.summary,
       inputs: inputsOf(request, definition),
     };
-    const first = await engine.begin(definition, opening, around(identity));
+    const once = request.id === undefined ? undefined : { run: request.id, key: request.id };
+    const first = await engine.begin(definition, opening, around(identity), once);
     const executed = await gates.withTasks(first, { ...caller(identity), type: 'status' }, around(identity));
     await gates.perform(executed);
     const { run, reply, due, view } = executed;

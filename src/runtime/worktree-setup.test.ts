@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../testing/index.ts';
@@ -35,6 +35,12 @@ steps:
   const tasks = ['a', 'b'].map((id) => ({ id, title: id }));
   await runtime.call({ type: 'setTasks', loop: 'build', tasks }, one, { run });
   if (!trusted) for (const record of runtime.trust.list()) runtime.trust.take(record);
+  /** Creates a file beside the worktrees of the tasks. */
+  const allow = (file: string): void => {
+    const folder = join(runtime.project.worktrees, run, 'task');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, file), '');
+  };
   const claim = (task = 'a', ms = waitMs) =>
     project.runtime().call({ type: 'claim', holder: 'one', task }, one, { run, waitMs: ms });
   const state = async () => {
@@ -46,7 +52,7 @@ steps:
     (await runtime.engine.entries(run))
       .flatMap(({ events }) => events)
       .flatMap((event) => (event.type === 'position.failed' ? [event.reason] : []));
-  return { runtime, run, claim, state, failures };
+  return { runtime, run, allow, claim, state, failures };
 }
 
 function told({ reply }: Answer): AnsweredStatus {
@@ -80,14 +86,14 @@ test('[L/worktree] [A10] a claim prepares the worktree of the task once: files f
 
 test('[L/worktree] a setup that fails fails the task with its output, and a person may have it repeated', async () => {
   const setup = 'test -f ../ok && touch ready || { echo no such module; exit 3; }';
-  const { claim, state, failures, runtime, run } = await begin(`{ setup: '${setup}' }`);
+  const { allow, claim, state, failures, runtime, run } = await begin(`{ setup: '${setup}' }`);
   const answer = await claim();
   expect(told(answer)).toMatchObject({ task: { id: 'a' }, waiting: { for: 'blocked' } });
   // The reply has the reason.
   expect(answer.warning).toBeUndefined();
   expect(await failures()).toEqual([expect.stringMatching(/exited with 3\nno such module/)]);
   expect((await state()).cursors['build/a']?.waiting).toMatchObject({ kind: 'blocked' });
-  project.write({ [`.stepfast/worktrees/${run}/ok`]: '' });
+  allow('ok');
   const { at = '' } = told(answer);
   told(await runtime.call({ type: 'review', verdict: 'revise', feedback: 'again', at }, person, { run }));
   const again = await claim();
@@ -111,13 +117,13 @@ test('[L/worktree] on_fail counts a setup that fails: it is tried again, then th
 
 test('[L/worktree] a claim that cannot wait says so, the setup goes on, and the next claim waits for it', async () => {
   const setup = 'while [ ! -f ../go ]; do sleep 0.1; done; echo once >> log.txt; touch ready';
-  const { claim, run, runtime } = await begin(`{ setup: '${setup}' }`);
+  const { allow, claim, run, runtime } = await begin(`{ setup: '${setup}' }`);
   const early = await claim('a', 0);
   expect(early.warning).toBeDefined();
   const { at = '' } = told(early);
   expect((await runtime.call({ type: 'status', at }, one, { run })).warning).toBe(early.warning);
   const waiting = [claim(), claim()];
-  project.write({ [`.stepfast/worktrees/${run}/go`]: '' });
+  allow('go');
   for (const { warning, worktree = '' } of await Promise.all(waiting)) {
     expect(warning).toBeUndefined();
     expect(readFileSync(join(worktree, 'log.txt'), 'utf8')).toBe('once\n');
@@ -126,14 +132,14 @@ test('[L/worktree] a claim that cannot wait says so, the setup goes on, and the 
 
 test('[L/worktree] a setup that was interrupted begins again', async () => {
   const setup = 'echo begun >> log.txt; while [ ! -f ../go ]; do sleep 0.1; done; touch ready';
-  const { claim, run } = await begin(`{ setup: '${setup}' }`);
+  const { allow, claim, run } = await begin(`{ setup: '${setup}' }`);
   const { worktree = '' } = await claim('a', 0);
   const begun = () =>
     existsSync(join(worktree, 'log.txt')) ? readFileSync(join(worktree, 'log.txt'), 'utf8') : '';
   await expect.poll(begun, { timeout: 30_000 }).toBe('begun\n');
   const logs = join(project.root, '.stepfast/runs', run, 'gates/setup-a');
   process.kill(runnerIn(logs), 'SIGKILL');
-  project.write({ [`.stepfast/worktrees/${run}/go`]: '' });
+  allow('go');
   expect((await claim()).warning).toBeUndefined();
   expect(begun()).toBe('begun\nbegun\n');
   expect(existsSync(join(worktree, 'ready'))).toBe(true);
@@ -141,12 +147,12 @@ test('[L/worktree] a setup that was interrupted begins again', async () => {
 
 test('[L/worktree] the command of a first sub-step finds its worktree set up, or fails with the reason', async () => {
   const first = '    - { id: list, type: run, run: cat ready }\n';
-  const { claim, state, run } = await begin('{ setup: "test -f ../ok && echo yes > ready" }', { first });
+  const { allow, claim, state } = await begin('{ setup: "test -f ../ok && echo yes > ready" }', { first });
   await claim('a');
   await expect
     .poll(async () => (await state()).cursors['build/a']?.waiting?.kind, { timeout: 30_000 })
     .toBe('blocked');
-  project.write({ [`.stepfast/worktrees/${run}/ok`]: '' });
+  allow('ok');
   const { worktree = '' } = await claim('b');
   await expect
     .poll(async () => (await state()).cursors['build/b']?.subStep, { timeout: 30_000 })

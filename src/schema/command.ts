@@ -6,7 +6,9 @@ import {
   amount,
   amounts,
   compaction,
+  driverProcess,
   gateResult,
+  holdReasons,
   latest,
   noteKindSchema,
   path,
@@ -119,10 +121,14 @@ const commandSchema = z.discriminatedUnion('type', [
     output: text,
     at: word,
     stay: z.boolean().optional(),
+    /** Of a driver: red counts as an attempt. */
+    attempt: z.boolean().optional(),
     runnerAlive,
     ...requiredArtifacts,
   }),
   command('fail', { reason: words, at, runnerAlive }),
+  /** Of a driver: the agent makes no progress, and a person decides. */
+  command('block', { at: word, reason: words }),
   command('setTasks', { loop: word, tasks: z.array(task).max(10_000) }),
   command('dropTask', { task: word, reason: words, loop: word.optional() }),
   command('claim', { holder: word, task: word.optional() }),
@@ -155,6 +161,39 @@ const commandSchema = z.discriminatedUnion('type', [
     tail: words.optional(),
     runner: runner.optional(),
   }),
+  /** A program takes over the run, and goes on or stops doing so. `gone`: the epoch of a driver whose process has ended. */
+  command('drive', {
+    change: z.enum(['take', 'renew', 'release']),
+    process: driverProcess,
+    /** Of the lease that is renewed or released. */
+    epoch: z.int().min(1).optional(),
+    branch: word.optional(),
+    gone: z.int().min(1).optional(),
+  }),
+  /** No new turn of a driver until it is unpaused. */
+  command('pause', {}),
+  command('unpause', {}),
+  command('mergeStarted', { epoch: z.int().min(1), task: word, base: word, commit: word }),
+  command('mergeFinished', {
+    epoch: z.int().min(1),
+    task: word,
+    result: z.enum(['merged', 'conflict', 'red']),
+    commit: word.optional(),
+    receipts: z.array(gateResult).max(1000).optional(),
+    /** What each result is of. */
+    gates: z.array(words).max(1000).optional(),
+    files: z.array(path).max(10_000).optional(),
+    reason: words.optional(),
+  }),
+  /** Without a reason the queue goes on. */
+  command('holdQueue', {
+    epoch: z.int().min(1),
+    why: holdReasons.optional(),
+    reason: words.optional(),
+    head: word.optional(),
+  }),
+  /** A parked task is tried again. */
+  command('retryMerge', { task: word, loop: word.optional() }),
   command('review', {
     verdict: verdictSchema,
     feedback: words.optional(),

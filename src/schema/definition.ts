@@ -119,7 +119,9 @@ export const workflowSchema = z
         z
           .strictObject({
             description: text.describe('What the agent is good for.'),
-            model: line.describe("The model, in the host's own words. Not used yet.").exactOptional(),
+            model: line
+              .describe("The model of a session that `stepfast run` opens, in the host's own words.")
+              .exactOptional(),
             tools: z
               .array(line)
               .max(200)
@@ -129,7 +131,9 @@ export const workflowSchema = z
               .exactOptional(),
             cannot: z.array(line).max(200).describe('Tools it may not use.').exactOptional(),
             permissions: line
-              .describe("The permission mode, in the host's own words. Not used yet.")
+              .describe(
+                "The permission mode of a session that `stepfast run` opens, in the host's own words.",
+              )
               .exactOptional(),
           })
           .describe('One agent.'),

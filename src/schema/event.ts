@@ -6,7 +6,9 @@ import {
   amounts,
   compaction,
   count,
+  driverProcess,
   gateResult,
+  holdReasons,
   latest,
   noteKindSchema,
   path,
@@ -45,15 +47,23 @@ const longText = z.strictObject({
 const text = z.union([words, longText]);
 const scalar = z.union([words, z.number().min(-1e300).max(1e300), z.boolean()]);
 
-const role = z.enum(['gate', 'until', 'rerun', 'run']);
+const role = z.enum(['gate', 'until', 'rerun', 'run', 'baseline']);
 const receipt = gateResult.extend({
   exit: z.int().min(-1e15).max(1e15).exactOptional(),
   role,
   what: words,
   /** The command was expected to fail. */
   expect: z.enum(['fail']).exactOptional(),
+  /** With `baseline`: what the gate said before the work began. */
+  before: z.enum(['pass', 'fail']).exactOptional(),
 });
 const receipts = z.array(receipt).max(20_000);
+/** What a gate said before the work began. */
+const baseline = z.strictObject({
+  what: words,
+  pass: z.boolean(),
+  exit: z.int().min(-1e15).max(1e15).exactOptional(),
+});
 const requestedGate = z.strictObject({
   gate: z.strictObject({
     run: word.exactOptional(),
@@ -66,8 +76,9 @@ const requestedGate = z.strictObject({
     writes: z.array(word).max(100).exactOptional(),
     timeout: z.int().min(1).max(86_400).exactOptional(),
     rerun: z.boolean().exactOptional(),
+    baseline: z.boolean().exactOptional(),
   }),
-  /** `until` decides whether a ralph step ends; `rerun` counts only if the run would complete; `run` is the step itself. */
+  /** `until` decides whether a ralph step ends; `rerun` counts only if the run would complete; `run` is the step itself; `baseline` runs before the work. */
   role,
   /** The step it was written on. */
   from: word,
@@ -132,6 +143,36 @@ const createEventSchema = () =>
     }),
     event('run.blocked', { reason: words }),
     event('run.rewound', { to: id }),
+    event('run.paused', { by: word }),
+    event('run.unpaused', { by: word }),
+    /** A program takes the run to its end. A run has one driver at a time. */
+    event('driver.taken', {
+      epoch: count,
+      process: driverProcess,
+      expires: time,
+      branch: word.exactOptional(),
+    }),
+    event('driver.renewed', { epoch: count, expires: time }),
+    event('driver.released', { epoch: count }),
+    /** All sub-steps of the task are done; it ends when its branch is merged. */
+    event('merge.queued', { loop: id, task: taskId, at: handle, failures: count }),
+    event('merge.started', { loop: id, task: taskId, base: word, commit: word }),
+    event('merge.finished', { loop: id, task: taskId, commit: word, receipts, tree }),
+    /** The task goes back to its last sub-step. */
+    event('merge.failed', {
+      loop: id,
+      task: taskId,
+      why: z.enum(['conflict', 'red']),
+      reason: words,
+      receipts,
+      files: z.array(path).max(10_000).exactOptional(),
+    }),
+    /** The attempts are used up; a person decides. */
+    event('merge.parked', { loop: id, task: taskId, reason: words }),
+    event('merge.retried', { loop: id, task: taskId, by: word }),
+    /** Nothing can be merged until a person has changed something. */
+    event('queue.held', { why: holdReasons, reason: words, head: word.exactOptional() }),
+    event('queue.resumed', {}),
     event('run.pivoted', { from: id, to: id, tag: word, feedback: words, plan: text.exactOptional() }),
     event('step.entered', {
       step: id,
@@ -162,12 +203,19 @@ const createEventSchema = () =>
       output: text.exactOptional(),
       lease: lease.exactOptional(),
       /** What must be known before work begins. */
-      preparing: z.enum(['when', 'tasks']).exactOptional(),
+      preparing: z.enum(['when', 'tasks', 'baseline']).exactOptional(),
+      /** Of an earlier visit: a retry does not run them again. */
+      baseline: z.array(baseline).max(1000).exactOptional(),
       /** Whose worktree has the files that are prepared. */
       session,
       tree,
     }),
-    event('position.prepared', { at: handle, context: contextActions.exactOptional() }),
+    /** `then`: what else must be known before work begins. */
+    event('position.prepared', {
+      at: handle,
+      context: contextActions.exactOptional(),
+      then: z.enum(['baseline']).exactOptional(),
+    }),
     event('position.skipped', { at: handle, values: lookedAt }),
     event('position.completed', {
       at: handle,
@@ -194,6 +242,8 @@ const createEventSchema = () =>
       approval: z.strictObject({ by: word, feedback: words.exactOptional() }).exactOptional(),
       /** Only of a check at the end of a turn. */
       onPass: z.enum(['advance', 'stay']).exactOptional(),
+      /** Of such a check: red counts as an attempt. */
+      attempt: z.literal(true).exactOptional(),
     }),
     event('gates.started', { id: checkId, deadline: time, runner: runner.exactOptional(), tree }),
     event('gates.finished', {
@@ -273,6 +323,7 @@ export type LongText = z.infer<typeof longText>;
 export type RequestedGate = z.infer<typeof requestedGate>;
 /** The evidence of a gate. */
 export type Receipt = z.infer<typeof receipt>;
+export type Baseline = z.infer<typeof baseline>;
 export type Task = z.infer<typeof task>;
 export type TaskEnd = z.infer<typeof taskEnd>;
 export type Lease = z.infer<typeof lease>;

@@ -17,6 +17,19 @@ export const saw = z.enum(['compact', 'clear', 'new']);
 export const proofs = z.enum(['transcript', 'handle', 'none']);
 export const witnesses = z.enum(['hooks', 'wrapper', 'driver']);
 
+/** The process of a driver. `boot` tells processes of the same id before and after a restart of the machine apart. */
+export const driverProcess = z.strictObject({
+  pid: z
+    .int()
+    .min(1)
+    .max(2 ** 31),
+  machine: word,
+  boot: word.exactOptional(),
+});
+
+/** Why the merge queue waits for a person. */
+export const holdReasons = z.enum(['base_red', 'dirty', 'rewound', 'unstable', 'setup']);
+
 export const runner = z.strictObject({
   pid: z
     .int()
@@ -115,3 +128,5 @@ export type Told = z.infer<typeof told>;
 export type Amount = z.infer<typeof amounts>;
 export type Adopted = z.infer<typeof adopted>;
 export type GateResult = z.infer<typeof gateResult>;
+export type DriverProcess = z.infer<typeof driverProcess>;
+export type HoldReason = z.infer<typeof holdReasons>;

@@ -94,6 +94,10 @@ const gate = z
     writes: z.array(line).min(1).max(100).describe('Files that `run` may write.').exactOptional(),
     timeout: timeout.describe('Seconds until `run` is stopped.').exactOptional(),
     rerun: z.boolean().describe('Runs once more when the run completes.').exactOptional(),
+    baseline: z
+      .boolean()
+      .describe('With `run`: also runs before the work begins; red there is no failure.')
+      .exactOptional(),
   })
   .describe('One check: exactly one of run, exists, condition, read.');
 const gates = z.array(gate).min(1).max(50);
@@ -170,6 +174,9 @@ const step = z.strictObject({
     .describe('What follows the last iteration if `until` does not hold; wait by default.')
     .exactOptional(),
   loop: id.describe('The loop that a loop step goes over; by default the one with its id.').exactOptional(),
+  merge_gate: gates
+    .describe('Checks of the merged tree before a task of a parallel loop counts as done.')
+    .exactOptional(),
   tasks: taskSource.exactOptional(),
   parallel: z
     .int()

@@ -18,6 +18,9 @@ const personCommands: ReadonlySet<Type> = new Set([
   'proceed',
   'rewind',
   'dropTask',
+  'pause',
+  'unpause',
+  'retryMerge',
 ]);
 /** Commands that Stepfast itself sends from the machine that has the files. */
 const engineCommands: ReadonlySet<Type> = new Set([
@@ -26,6 +29,11 @@ const engineCommands: ReadonlySet<Type> = new Set([
   'prepared',
   'cleanupStarted',
   'cleanupFinished',
+  'drive',
+  'block',
+  'mergeStarted',
+  'mergeFinished',
+  'holdQueue',
   'adopt',
 ]);
 

@@ -16,7 +16,13 @@ export interface UsedDefinitions {
 const refused = { state: 'refused' as const, why: 'is not readable here: read it in your checkout' };
 
 /** Paths are relative to the project; there is no directory. */
-const noProject = { root: '/', worktree: '/', directory: '/.stepfast', git: false } as const;
+const noProject = {
+  root: '/',
+  worktree: '/',
+  directory: '/.stepfast',
+  git: false,
+  worktrees: '/worktrees',
+} as const;
 
 const mostListed = 50;
 
@@ -55,8 +61,8 @@ export function none(used?: UsedDefinitions): Workspace {
     readCommand: () => undefined,
     readState,
     taskWorktree: () => undefined,
-    createTaskWorktree: () => undefined,
-    unmergedBranches: () => [],
+    createTaskWorktree: async () => undefined,
+    unmergedBranches: async () => [],
     workflow,
     readTodo: () => undefined,
     savedState: async () => undefined,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ function repository(name = 'main'): string {
 test('the top of the repository is the project, from any directory below it', () => {
   const root = repository();
   mkdirSync(join(root, 'a/b'), { recursive: true });
-  expect(findProject(join(root, 'a/b'))).toEqual({
+  expect(findProject(join(root, 'a/b'))).toMatchObject({
     root,
     worktree: root,
     directory: join(root, '.stepfast'),
@@ -39,7 +39,7 @@ test('a linked worktree shares the runs of the main one and has files of its own
   const root = repository();
   const linked = join(directory, 'linked');
   git(root, 'worktree', 'add', '-q', linked);
-  expect(findProject(linked)).toEqual({
+  expect(findProject(linked)).toMatchObject({
     root,
     worktree: linked,
     directory: join(root, '.stepfast'),
@@ -105,4 +105,18 @@ test('paths are stored the same on every machine', () => {
   expect(portable('/repo-2', '/repo')).toBe('{project_root}/../repo-2');
   expect(local('{project_root}/docs/a.md', '/home/b')).toBe(join('/home/b/docs/a.md'));
   expect(local('{project_root}', '/home/b')).toBe('/home/b');
+});
+
+test('worktrees of a project are in the state directory of the user, whose links are resolved', () => {
+  const root = repository();
+  const linked = join(directory, 'linked');
+  git(root, 'worktree', 'add', '-q', linked);
+  mkdirSync(join(directory, 'disk'));
+  symlinkSync(join(directory, 'disk'), join(directory, 'home'));
+  const env = { XDG_STATE_HOME: join(directory, 'home/state') };
+  const { worktrees } = findProject(root, { env });
+  expect(worktrees).toMatch(/\/disk\/state\/stepfast\/worktrees\/main-[0-9a-f]{8}$/);
+  expect(findProject(linked, { env }).worktrees).toBe(worktrees);
+  mkdirSync(join(directory, 'other'));
+  expect(findProject(join(directory, 'other'), { env }).worktrees).not.toBe(worktrees);
 });

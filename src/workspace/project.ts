@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { stateDirectory, type UserEnvironment } from './user-state.ts';
 
 /** The directories of a project and its runs. */
 export interface Project {
@@ -10,6 +12,8 @@ export interface Project {
   /** `.stepfast` of the main worktree; in a bare repository, of its git directory. */
   directory: string;
   git: boolean;
+  /** For the worktrees that Stepfast creates: in the user's state directory, outside every repository. */
+  worktrees: string;
 }
 
 interface Repository {
@@ -25,15 +29,31 @@ interface Repository {
  */
 export function findProject(
   cwd: string,
-  given: { worktree?: string | undefined; repoRoot?: string | undefined } = {},
+  given: { worktree?: string | undefined; repoRoot?: string | undefined } & UserEnvironment = {},
 ): Project {
   const from = real(resolve(cwd, given.worktree ?? '.'));
   const repository = findRepository(from);
   const base = findBase(from, repository?.top);
   const shared = repository ? join(repository.main, relative(repository.top, base)) : base;
   const root = given.repoRoot === undefined ? shared : real(resolve(cwd, given.repoRoot));
-  return { root, worktree: base, directory: join(root, '.stepfast'), git: repository !== undefined };
+  return {
+    root,
+    worktree: base,
+    directory: join(root, '.stepfast'),
+    git: repository !== undefined,
+    worktrees: worktreesIn(stateDirectory(given), root),
+  };
 }
+
+/** Links are resolved, as in the paths that git and sessions report. */
+const worktreesIn = (state: string, root: string): string =>
+  join(realParent(state), 'worktrees', `${slug(basename(root))}-${hash('sha256', root, 'hex').slice(0, 8)}`);
+
+/** The folder itself may not exist yet. */
+const realParent = (path: string): string =>
+  existsSync(path) || path === dirname(path) ? real(path) : join(realParent(dirname(path)), basename(path));
+
+const slug = (name: string): string => name.replaceAll(/[^\w.-]+/g, '-').slice(0, 40);
 
 function findBase(from: string, top: string | undefined): string {
   for (let directory = from; ; directory = dirname(directory)) {

@@ -12,18 +12,28 @@ import type { Definition, State } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
 import type { Config } from './config.ts';
 import { containedFile } from './contained-file.ts';
-import { createGateSupervisor, type GateSupervisor, type RunnerCommand } from './gates/gate-supervisor.ts';
+import {
+  createGateSupervisor,
+  type GateSupervisor,
+  logsDirectory,
+  type RunnerCommand,
+} from './gates/gate-supervisor.ts';
+import { type MergeCheck, type MergeToCheck, runMergeGates } from './gates/run-merge-gates.ts';
+import { setUpId, setUpWorktree } from './gates/set-up-worktree.ts';
+import { driverMark } from './leftover-processes.ts';
 import { ignoreRuns } from './own-folders.ts';
 import { type Project, portable } from './project.ts';
 import { type ReadState, readCommand, readState } from './required-reading.ts';
 import { type Resolved, resolveWorkflow } from './resolve-workflow.ts';
 import { findSavedState, type SavedState } from './saved-state.ts';
 import { sessionEnvironment } from './session-environment.ts';
-import { createTaskWorktree, taskWorktree, unmergedBranches } from './task-worktree.ts';
 import { readTodoFile, type TodoReader } from './todo-file.ts';
 import { createTrust, type Trust } from './trust.ts';
 import { bootId } from './user-state.ts';
 import { withCheckout } from './worktree-id.ts';
+import { createTaskWorktree } from './worktrees/create.ts';
+import { taskWorktree } from './worktrees/places.ts';
+import { unmergedBranches } from './worktrees/unmerged.ts';
 
 type ArtifactRequest = Parameters<typeof loadArtifacts>[0];
 
@@ -56,8 +66,8 @@ export interface Workspace {
   readState(state: State, path: string, worktree: string): ReadState;
   /** The worktree of a claimed task, if it has one. */
   taskWorktree(run: string, task: string | undefined): string | undefined;
-  createTaskWorktree(view: Loaded, task: string): string | undefined;
-  unmergedBranches(run: string): string[];
+  createTaskWorktree(view: Loaded, task: string): Promise<string | undefined>;
+  unmergedBranches(run: string): Promise<string[]>;
   /** The workflow to start. Throws `no_workflow` and WorkflowValidationError. */
   workflow(name: string | undefined): Promise<Definition>;
   /** The to-do list as it is on disk, with what a person wrote into it. */
@@ -74,6 +84,14 @@ export interface LocalWorkspace extends Workspace {
   readonly searchPath: readonly WorkflowDirectory[];
   /** Throws `no_workflow` and WorkflowValidationError. */
   resolve(workflow: string): Resolved;
+  /** Runs the gates of a merge in the worktree of the queue. `task`: with those that are about this task. */
+  checkMerge(view: Loaded, merge: MergeToCheck): Promise<MergeCheck>;
+  /** Prepares a new worktree, of a task or of the run, as the workflow wants it; returns why it could not. */
+  setUp(
+    view: Loaded,
+    worktree: { path: string; task?: string; slot?: number | undefined },
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
 }
 
 export interface WorkspaceOptions {
@@ -103,6 +121,7 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
   const cacheDirectory = join(state, 'cache');
   const trust = createTrust(state, project.root, options.trusted);
   const searchPath = workflowSearchPath({ projectRoot: project.worktree, env, home });
+  const gateOptions = { project, trust, env, host: bootId(options.machine), cacheDirectory };
   const { checkTool } = options;
   const resolve = (name: string): Resolved => resolveWorkflow(name, { searchPath, config, cwd, checkTool });
   return {
@@ -114,15 +133,17 @@ export function openWorkspace(options: WorkspaceOptions): LocalWorkspace {
     trust,
     searchPath,
     resolve,
-    gates: createGateSupervisor({
-      project,
-      trust,
-      env,
-      host: bootId(options.machine),
-      cacheDirectory,
-      checkout,
-      runner: options.runner,
-    }),
+    gates: createGateSupervisor({ ...gateOptions, checkout, runner: options.runner }),
+    checkMerge: (view, merge) => runMergeGates(gateOptions, view, merge),
+    setUp: (view, worktree, signal) =>
+      setUpWorktree({ ...view, ...worktree }, gateOptions, {
+        logs: join(
+          logsDirectory(project, view.run),
+          worktree.task === undefined ? 'run' : setUpId(worktree.task),
+        ),
+        signal,
+        mark: driverMark(view.run),
+      }),
     environment: () => sessionEnvironment(project, env),
     isTrusted: trust.has,
     trustChanges: trust.changes,

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Event, State } from '../../src/machine/index.ts';
+import { greenNowText } from '../../src/messages/index.ts';
 import { createTestProject, type TestFiles, type TestProject } from '../../src/testing/index.ts';
 import { atTerminal, playScript, type Script } from '../kit/scripted-agent.ts';
 import { startTeam, type Team } from './server/remote-kit.ts';
@@ -185,6 +186,55 @@ loops: { all: [{ id: do, instructions: Do, gate: [{ exists: "{task.id}.txt" }], 
     ]);
   });
 
+  test('[L/baseline] a gate runs before the work, and its receipt says what it was', async () => {
+    create(
+      `steps:
+  - id: fix
+    type: action
+    instructions: Fix
+    attempts: 1
+    gate: [{ run: sh test.sh, baseline: true }, { run: sh other.sh, baseline: true }, { run: 'true' }]
+  - { id: all, type: loop, parallel: 2 }
+  - { id: end, type: action, instructions: End }
+loops: { all: [{ id: do, instructions: Do, gate: [{ run: 'test -e "$STEPFAST_TASK_ID.txt"', baseline: true }] }] }
+`,
+      { 'test.sh': 'exit 1\n', 'other.sh': 'exit 0\n' },
+    );
+    const seen: unknown[] = [];
+    const { state, events } = await play({
+      work: {
+        fix: ({ status, write }) => {
+          seen.push(status.baseline?.map(({ what, pass }) => [what, pass]));
+          write({ 'test.sh': 'exit 0\n' });
+          return said;
+        },
+        all: async ({ run }) => {
+          await run('tasks', 'all', 'One', 'Two');
+          return undefined;
+        },
+        'all/do': ({ status, attempt, write }) => {
+          seen.push([attempt, status.failed_gates?.[0]?.before]);
+          if (attempt === 2) write({ [`${status.task?.id}.txt`]: '' });
+          return `${attempt}`;
+        },
+        end: does,
+      },
+    });
+    expect(state.status).toBe('complete');
+    expect(seen[0]).toEqual([
+      ['sh test.sh', false],
+      ['sh other.sh', true],
+    ]);
+    const rest = seen.slice(1).map(String).sort();
+    expect(rest).toEqual(['1,', '1,', '2,fail', '2,fail']);
+    const was = (key: string) => state.outputs[key]?.receipts.map((receipt) => receipt.before);
+    expect(was('fix')).toEqual(['fail', 'pass', undefined]);
+    expect([was('all.task-1.do'), was('all.task-2.do')]).toEqual([['fail'], ['fail']]);
+    expect(events.filter(({ type }) => type === 'position.failed')).toEqual([]);
+    const { stdout } = await project.run(['status', state.run]);
+    expect(stdout).toContain(greenNowText('fail'));
+  });
+
   test.each([
     ['complete', 'complete', false],
     ['wait', 'complete', true],
@@ -211,35 +261,42 @@ finally: [{ id: bad, run: exit 3 }, { id: last, run: 'echo "$STEPFAST_STATUS" >>
       .toMatchObject({ status: 'complete', cleanup: { done: [{ pass: false, exit: 3 }, { pass: true }] } });
   });
 
-  test('[L/worktree] each worktree of a task is prepared, and a setup that fails fails the task', async () => {
-    create(
-      `worktree: { setup: 'test "$STEPFAST_TASK_ID" != task-2 && cp .env set-up.txt', copy: [.env] }
+  test.each([
+    ['{ exists: set-up.txt }', undefined],
+    ['{ run: test -e set-up.txt, baseline: true }', 'pass'],
+  ])(
+    '[L/worktree] each worktree of a task is prepared, and a setup that fails fails the task: %s',
+    async (gate, was) => {
+      create(
+        `worktree: { setup: 'test "$STEPFAST_TASK_ID" != task-2 && cp .env set-up.txt', copy: [.env] }
 steps:
   - { id: all, type: loop, parallel: 2 }
   - { id: end, type: action, instructions: End }
-loops: { all: [{ id: do, instructions: Do, gate: [{ exists: set-up.txt }], on_fail: skip }] }
+loops: { all: [{ id: do, instructions: Do, gate: [${gate}], on_fail: skip }] }
 `,
-      { '.gitignore': '.env\nset-up.txt\n', '.env': 'SECRET=1\n' },
-    );
-    const { state } = await play({
-      work: {
-        all: async ({ run }) => {
-          await run('tasks', 'all', 'Good', 'Bad');
-          return undefined;
+        { '.gitignore': '.env\nset-up.txt\n', '.env': 'SECRET=1\n' },
+      );
+      const { state } = await play({
+        work: {
+          all: async ({ run }) => {
+            await run('tasks', 'all', 'Good', 'Bad');
+            return undefined;
+          },
+          'all/do': does,
+          end: does,
         },
-        'all/do': does,
-        end: does,
-      },
-    });
-    const tasks = Object.values(state.tasks.all?.byId ?? {}).map(({ title, end }) => [title, end]);
-    expect({ status: state.status, tasks }).toEqual({
-      status: 'complete',
-      tasks: [
-        ['Good', 'done'],
-        ['Bad', 'failed'],
-      ],
-    });
-  });
+      });
+      const tasks = Object.values(state.tasks.all?.byId ?? {}).map(({ title, end }) => [title, end]);
+      expect({ status: state.status, tasks }).toEqual({
+        status: 'complete',
+        tasks: [
+          ['Good', 'done'],
+          ['Bad', 'failed'],
+        ],
+      });
+      expect(state.outputs['all.task-1.do']?.receipts[0]?.before).toBe(was);
+    },
+  );
 
   test('[L/notify] the user is told by the command of the own configuration', async () => {
     create(`notify: [waiting, ended]

@@ -195,8 +195,10 @@ it('[P5/5] every answer about a task that has a worktree says where it is', asyn
   const tasks = [{ id: 'a', title: 'A' }];
   await server.call('workflow_set_tasks', { loop_id: 'write', tasks });
   const claimed = (await server.call('workflow_claim', { run_id: run })).S;
-  const worktree = join(project.root, '.stepfast', 'worktrees', run, 'a');
-  expect(claimed).toMatchObject({ task: { id: 'a' }, worktree });
+  const worktree = String(claimed.worktree);
+  expect(claimed).toMatchObject({ task: { id: 'a' } });
+  expect(worktree.endsWith(join('/', run, 'task', 'a'))).toBe(true);
+  expect(worktree.startsWith(project.root)).toBe(false);
   expect((await server.call('workflow_status')).S).toMatchObject({ at: claimed.at, worktree });
   const polish = (await server.call('workflow_advance', { output: 'drafted', at: claimed.at })).S;
   expect(polish).toMatchObject({ subStep: 'polish', worktree });
@@ -204,7 +206,7 @@ it('[P5/5] every answer about a task that has a worktree says where it is', asyn
   expect(text).toContain(`Task files: ${worktree}\n`);
   git(worktree, 'commit', '-q', '--allow-empty', '-m', 'work of a');
   const merge = (await server.call('workflow_advance', { output: 'polished', at: polish.at })).S;
-  expect(merge).toMatchObject({ step: 'merge', warning: expect.stringContaining(`stepfast/${run}/a`) });
+  expect(merge).toMatchObject({ step: 'merge', warning: expect.stringContaining(`stepfast/${run}/task/a`) });
   expect(merge).not.toHaveProperty('worktree');
 });
 

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import { type Reply, replay } from '../../src/machine/index.ts';
 import { createFileStore } from '../../src/store/index.ts';
-import { Dice } from '../properties/commands.ts';
+import { Dice } from '../properties/dice.ts';
 import { auditAnswers, type Finding } from '../sim/ledger.ts';
 import { buildWorker, startChild } from './child.ts';
 import type { Job, Line, Sent } from './worker.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Event, parseHandle } from '../../src/machine/index.ts';
 import { createTestFolder, type TestProject } from '../../src/testing/index.ts';
-import { Dice } from '../properties/commands.ts';
+import { Dice } from '../properties/dice.ts';
 import type { Finding } from '../sim/ledger.ts';
 import { buildWorker, type Child, startChild } from './child.ts';
 import { isOf } from './process-of.ts';

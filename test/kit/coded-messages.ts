@@ -194,6 +194,10 @@ export const runEndedText: typeof real.runEndedText = ({ workflow, status, check
 export const exhaustedText: typeof real.exhaustedText = (step) => coded('exhausted', { step });
 export const unprovenText: typeof real.unprovenText = (gates) => coded('unproven', { gates });
 export const untilRedText: typeof real.untilRedText = (gates, last) => coded('until_red', { gates, last });
+export const redBeforeText: typeof real.redBeforeText = (before) => coded('red_before', { before });
+export const greenNowText: typeof real.greenNowText = (before) => coded('green_now', { before });
+export const baselineText: typeof real.baselineText = (gates) =>
+  coded('baseline', { gates: gates.map(({ what, pass }) => `${what}:${pass ? 'pass' : 'fail'}`) });
 export const redUntilText: typeof real.redUntilText = (gates) => coded('red_until', { gates });
 export const filesDeletedText: typeof real.filesDeletedText = (run) => coded('files_deleted', { run });
 export const compactionText: typeof real.compactionText = (workflow, step) =>
@@ -231,4 +235,7 @@ export const setUpFailedText: typeof real.setUpFailedText = (problem) => coded('
 export const taskNotSetUpText: typeof real.taskNotSetUpText = (task, problem) =>
   coded('task_not_set_up', { task, problem });
 export const settingUpText: typeof real.settingUpText = (task) => coded('setting_up', { task });
+export const mergeTaskText: typeof real.mergeTaskText = (run, task) => coded('merge_task', { run, task });
+export const mergeRunText: typeof real.mergeRunText = (run, task) => coded('merge_run', { run, task });
+export const leftoversText: typeof real.leftoversText = (run, task) => coded('leftovers', { run, task });
 export const worktreeFacts: typeof real.worktreeFacts = ({ worktree = {} }) => [coded('worktree', worktree)];

@@ -9,6 +9,7 @@ const places: Record<string, string> = {
   'loops.*[]': 'Sub-step',
   'steps[].gate[]': 'Gate',
   'steps[].until[]': 'Gate',
+  'steps[].merge_gate[]': 'Gate',
   'loops.*[].gate[]': 'Gate',
   'steps[].on_fail': 'Retry',
   'loops.*[].on_fail': 'Retry',

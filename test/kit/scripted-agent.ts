@@ -122,7 +122,9 @@ export async function playScript(project: TestProject, script: Script): Promise<
       const claimed = await ask(session, ['claim', '--as', session, '--run', run]);
       if (claimed.code !== undefined) return;
       const { task, worktree = project.root } = claimed;
-      await follow(session, claimed, worktree, (answer) => answer.task?.id === task?.id);
+      // Its worktree could not be set up, and the task was skipped.
+      if (!task) continue;
+      await follow(session, claimed, worktree, (answer) => answer.task?.id === task.id);
     }
   }
 }

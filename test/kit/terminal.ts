@@ -20,6 +20,7 @@ export interface Terminal {
   press(key: string): Promise<void>;
   /** Waits until `seen` is on the screen; the error contains the actual screen. */
   waitFor(seen: RegExp, ms?: number): Promise<void>;
+  resize(size: Size): Promise<void>;
   /** Whether the bell has rung. */
   bell(): Promise<boolean>;
   close(): Promise<void>;
@@ -66,6 +67,8 @@ export async function openTerminal({
       }
       throw new Error(`${seen} did not appear. Screen:\n${await plain()}`);
     },
+    resize: async (now) =>
+      void (await tmux('resize-window', '-x', String(now.columns), '-y', String(now.rows))),
     bell: async () => (await tmux('display', '-p', '#{window_bell_flag}')).trim() === '1',
     close: async () => void (await tmux('kill-server')),
   };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Briefing, type BriefingSource, type Cap, compileBriefing } from '../../src/context/index.ts';
 import { estimateTokens, leastBriefing } from '../../src/machine/index.ts';
 import { randomCap, randomSource } from './briefings.ts';
-import { Dice } from './commands.ts';
+import { Dice } from './dice.ts';
 import { missingIn } from './whole.ts';
 import { workflow } from './workflows.ts';
 

@@ -9,7 +9,8 @@ import {
   statusOf,
 } from '../../src/machine/index.ts';
 import { nextForTools } from '../../src/messages/index.ts';
-import { Dice, memory, randomCommand } from './commands.ts';
+import { memory, randomCommand } from './commands.ts';
+import { Dice } from './dice.ts';
 import { dense, line, text } from './texts.ts';
 
 /** Everything that a briefing can contain, with texts of every kind and length. */

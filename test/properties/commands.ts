@@ -7,6 +7,8 @@ import {
   type State,
 } from '../../src/machine/index.ts';
 import { noteKinds } from '../../src/schema/names.ts';
+import type { Dice } from './dice.ts';
+import { driverCommand } from './driver-commands.ts';
 
 /** What a random agent, person or runner remembers. */
 export interface Memory {
@@ -19,26 +21,6 @@ export interface Memory {
 }
 
 export const memory = (): Memory => ({ now: 1_000_000, handles: [], gateRuns: [], count: 0 });
-
-/** Random numbers from a seed (mulberry32). */
-export class Dice {
-  #seed: number;
-  constructor(seed: number) {
-    this.#seed = seed;
-  }
-  roll(sides: number): number {
-    this.#seed = (this.#seed + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#seed ^ (this.#seed >>> 15), 1 | this.#seed);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides;
-  }
-  pick<T>(items: readonly T[]): T | undefined {
-    return items.length === 0 ? undefined : items[this.roll(items.length)];
-  }
-  one(sides: number): boolean {
-    return this.roll(sides) === 0;
-  }
-}
 
 const sessions = ['A', 'B', 'C'];
 const trees = ['t1', 't1', 't1', 't2'];
@@ -75,6 +57,7 @@ export function randomCommand(definition: Definition, state: State, dice: Dice, 
     };
   }
   if (memory.tells && state.cleanup && dice.one(2)) return cleanupCommand(state, dice, engine);
+  if (memory.tells && dice.one(state.merges ? 3 : 12)) return driverCommand(state, dice, caller, at);
   const text = `text ${dice.one(4) ? 0 : memory.count}`;
   switch (dice.roll(30)) {
     case 0:

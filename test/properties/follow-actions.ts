@@ -10,7 +10,9 @@ import {
   type Wait,
 } from '../../src/machine/index.ts';
 import { Broken, cursorAt, handlesIn } from './check.ts';
-import { type Dice, fittingOutput, receiptsFor } from './commands.ts';
+import { fittingOutput, receiptsFor } from './commands.ts';
+import type { Dice } from './dice.ts';
+import { suggestedMerge } from './driver-commands.ts';
 
 /** Who follows; with dice, gates are red and work fails by chance, and loops get several tasks. */
 interface Follower {
@@ -33,6 +35,10 @@ export function suggested(
     if (asked.do === 'wait' && asked.for === 'budget') return extended(person, asked.unit);
     if (asked.do === 'wait') return { ...person, type: 'rewind', to: state.step };
     const task = asked.do === 'claim' ? asked.ready[0] : undefined;
+    if (task === undefined) {
+      const merge = suggestedMerge(state, now, dice);
+      if (merge) return merge;
+    }
     if (task === undefined) throw new Broken(`an action can be taken: ${JSON.stringify(asked)}`);
     return { now, type: 'claim', holder: as ?? 'A', task };
   }

@@ -19,7 +19,8 @@ import {
 } from '../../src/machine/index.ts';
 import { nextForTools, refusalText, toolVoice } from '../../src/messages/index.ts';
 import { Broken, cursorAt, handleOf, handlesIn, must } from './check.ts';
-import { Dice, type Memory, memory, randomCommand } from './commands.ts';
+import { type Memory, memory, randomCommand } from './commands.ts';
+import { Dice } from './dice.ts';
 import { suggested } from './follow-actions.ts';
 import { TaskWatch } from './task-watch.ts';
 
@@ -34,6 +35,7 @@ export function checkRun(definition: Definition, seed: number, length: number): 
     const event = { type: 'started' as const, witness: 'hooks' as const };
     state = watch.step(state, { type: 'session', now: remembered.now, session: 'A', event });
   }
+  if (dice.one(3)) state = watch.step(state, takenBy(remembered.now));
   for (let played = 0; played < length; played += 1) {
     const before = state;
     state = watch.step(state, randomCommand(definition, state, dice, remembered));
@@ -48,6 +50,15 @@ export function checkRun(definition: Definition, seed: number, length: number): 
   finish(definition, watch, state, remembered.now);
   return seed % 2 === 0 ? [...watch.events, ...followActions(definition, seed)] : watch.events;
 }
+
+/** A driver: tasks in parallel end when they are merged. */
+const takenBy = (now: number): Command => ({
+  now,
+  actor: { kind: 'engine' },
+  type: 'drive',
+  change: 'take',
+  process: { pid: 1, machine: 'm1' },
+});
 
 const mostMoves = 600;
 
@@ -68,7 +79,8 @@ function finish(definition: Definition, watch: Watch, from: State, now: number, 
 function followActions(definition: Definition, seed: number): Event[] {
   const watch = new Watch(definition);
   const now = 1_000_000;
-  const state = watch.step(null, { type: 'start', now, run: 'random-1-abcd', session: 'A' });
+  let state = watch.step(null, { type: 'start', now, run: 'random-1-abcd', session: 'A' });
+  if (seed % 4 === 0) state = watch.step(state, takenBy(now));
   finish(definition, watch, state, now, new Dice(seed));
   return watch.events;
 }
@@ -82,6 +94,8 @@ class Watch {
   readonly #live = new Set<string>();
   readonly #green = new Map<string, Extract<Event, { type: 'gates.finished' }>>();
   readonly #requests = new Map<string, Extract<Event, { type: 'gates.requested' }>>();
+  /** What the gates with `baseline` of a path said before the work, by their texts. */
+  readonly #before = new Map<string, Map<string, 'pass' | 'fail'>>();
   readonly #approved = new Set<string>();
   readonly #requested = new Set<string>();
   readonly #offered = new Set<string>();
@@ -141,7 +155,9 @@ class Watch {
     const agent = (command.actor?.kind ?? 'agent') === 'agent';
     if (command.type !== 'status' || !agent || !reply.contextAction || !reply.at) return;
     const { boundary } = cursorAt(after, reply.at);
-    if (boundary?.policy !== 'prefer') return;
+    // In a session of the driver it stays: the driver clears.
+    const isDriven = reply.action?.do === 'reset_context' && reply.action.driven === true;
+    if (boundary?.policy !== 'prefer' || isDriven) return;
     must(!this.#offered.has(reply.at), 'under prefer, a context action is offered once');
     this.#offered.add(reply.at);
   }
@@ -170,12 +186,16 @@ class Watch {
         if (!cursor) throw new Broken('an entered position has a cursor');
         must(event.visit > (this.#visits.get(cursor.path) ?? 0), 'a visit is never used again');
         this.#visits.set(cursor.path, event.visit);
+        if (event.why === 'next' || event.why === 'claim') this.#before.delete(cursor.path);
         this.#current.set(keyOf(cursor), handleOf(after, cursor));
         if (event.why === 'reclaim') must((cursor.lease?.epoch ?? 0) > 1, 'a reclaim has a new epoch');
         return;
       }
       case 'position.completed':
         return this.#sawCompleted(event, after);
+      case 'merge.failed':
+        for (const key of this.#live) if (!Object.hasOwn(after.outputs, key)) this.#live.delete(key);
+        return;
       case 'run.completed':
       case 'run.failed':
       case 'run.cancelled':
@@ -196,6 +216,8 @@ class Watch {
       case 'gates.finished': {
         const request = this.#requests.get(event.id);
         if (!request) throw new Broken('only requested gates finish');
+        if (request.gates.some(({ role }) => role === 'baseline'))
+          return this.#sawBaseline(request.at, event, after);
         if (event.pass) this.#green.set(request.at, event);
         else this.#green.delete(request.at);
         if (event.pass && request.approval) this.#approved.add(request.at);
@@ -214,6 +236,21 @@ class Watch {
       default:
         return;
     }
+  }
+
+  #sawBaseline(at: string, { receipts }: Extract<Event, { type: 'gates.finished' }>, after: State): void {
+    const path = parseHandle(at)?.path ?? '';
+    must(!this.#before.has(path), `${path} has one baseline, before its work`);
+    must(
+      receipts.every(({ role }) => role === 'baseline'),
+      'a baseline has no other gates',
+    );
+    const { waiting, reds, receipts: kept = [] } = cursorAt(after, at);
+    must(!waiting && reds === 0 && kept.length === 0, `a baseline of ${at} is no attempt`);
+    const said = new Map<string, 'pass' | 'fail'>();
+    for (const { what, pass, undecided } of receipts)
+      if (!undecided) said.set(what, pass && said.get(what) !== 'fail' ? 'pass' : 'fail');
+    this.#before.set(path, said);
   }
 
   #sawCompleted(event: Extract<Event, { type: 'position.completed' }>, after: State): void {
@@ -240,6 +277,15 @@ class Watch {
         `the output of ${event.at} is what its step asks for`,
       );
     const gates = (step.type === 'loop' ? sub?.gate : step.gate) ?? [];
+    const started = gates.some(({ baseline }) => baseline);
+    must(this.#before.has(path) === started, `${event.at} is left after its baseline, if it has one`);
+    for (const { role, gate, what, before } of event.receipts) {
+      const asked = role === 'gate' && gates[gate - (work.run === undefined ? 0 : 1)]?.baseline;
+      must(
+        before === (asked ? this.#before.get(path)?.get(what) : undefined),
+        `${what} tells what was before`,
+      );
+    }
     const green = this.#green.get(event.at);
     if (gates.length > 0) {
       must(green !== undefined, `${event.at} is not left without its gates`);

@@ -1,4 +1,4 @@
-import type { Dice } from './commands.ts';
+import type { Dice } from './dice.ts';
 
 const prose = [
   'The form keeps its password field until the autumn release; the passkey button stands above it.',

@@ -4,7 +4,7 @@ import type { Definition, Gate, Step, SubStep } from '../../src/machine/index.ts
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
 const context = fc.constantFrom('compact' as const, 'clear' as const);
 
-const gate: fc.Arbitrary<Gate> = fc.oneof(
+const check: fc.Arbitrary<Gate> = fc.oneof(
   fc.record({ run: fc.constantFrom('npm test', 'make') }),
   fc
     .record({ expect: maybe(fc.constant('fail' as const)), contains: maybe(fc.constant('Error')) })
@@ -13,7 +13,13 @@ const gate: fc.Arbitrary<Gate> = fc.oneof(
   fc.record({ exists: fc.constant('PLAN.md') }),
   fc.record({ condition: fc.constant('inputs.x != null') }),
 );
-const gates = fc.array(gate, { minLength: 1, maxLength: 2 });
+const checks = fc.array(check, { minLength: 1, maxLength: 2 });
+const baseline = fc
+  .record({ expect: maybe(fc.constant('fail' as const)), rerun: maybe(fc.constant(true)) })
+  .map(({ expect, rerun }) =>
+    defined<Gate>({ run: 'npm run types', baseline: true, expect, rerun: expect ? undefined : rerun }),
+  );
+const gates = fc.array(fc.oneof({ weight: 4, arbitrary: check }, baseline), { minLength: 1, maxLength: 2 });
 
 const when = maybe(fc.constant('inputs.x'));
 
@@ -83,7 +89,7 @@ const step = (index: number): fc.Arbitrary<{ step: Step; loop?: SubStep[] }> => 
     .record({
       ...work,
       n: fc.integer({ min: 1, max: 3 }),
-      until: maybe(gates),
+      until: maybe(checks),
       on_exhausted: maybe(fc.constantFrom('complete' as const, 'wait' as const, 'fail' as const)),
     })
     .map(({ on_exhausted, ...parts }) => ({

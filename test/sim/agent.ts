@@ -1,5 +1,5 @@
 import type { Command, Reply, State } from '../../src/machine/index.ts';
-import type { Dice } from '../properties/commands.ts';
+import type { Dice } from '../properties/dice.ts';
 import type { Wish } from './ledger.ts';
 
 /** An agent, a person or a gate runner, as the one behind a process that may die: what it remembers outlives it. */

@@ -1,4 +1,4 @@
-import type { Dice } from '../properties/commands.ts';
+import type { Dice } from '../properties/dice.ts';
 
 /**
  * A file system with a page cache over a disk. Bytes reach the disk by `sync`, names by `syncDirectory`; what has

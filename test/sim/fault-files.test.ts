@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Files } from '../../src/store/index.ts';
-import { Dice } from '../properties/commands.ts';
+import { Dice } from '../properties/dice.ts';
 import { createDisk } from './disk.ts';
 import { Crashed, createMachine, type Faults, type Machine, noFaults } from './fault-files.ts';
 import { createScheduler, type Process, type Scheduler } from './scheduler.ts';

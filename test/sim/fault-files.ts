@@ -1,5 +1,5 @@
 import type { AppendCondition, Files } from '../../src/store/index.ts';
-import type { Dice } from '../properties/commands.ts';
+import type { Dice } from '../properties/dice.ts';
 import { type Disk, edge, type FileNode, systemError } from './disk.ts';
 import type { Process, Scheduler } from './scheduler.ts';
 

@@ -8,7 +8,7 @@ import {
   type Store,
   type Version,
 } from '../../src/store/index.ts';
-import type { Dice } from '../properties/commands.ts';
+import type { Dice } from '../properties/dice.ts';
 import { createDisk, type Disk, systemError } from './disk.ts';
 import type { Ledger, Wish } from './ledger.ts';
 

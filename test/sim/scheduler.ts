@@ -1,4 +1,4 @@
-import type { Dice } from '../properties/commands.ts';
+import type { Dice } from '../properties/dice.ts';
 
 /** Something that calls and can be killed; what it waits for then never comes. */
 export interface Process {

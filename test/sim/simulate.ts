@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createEngine } from '../../src/engine/engine.ts';
 import { StepfastError } from '../../src/errors.ts';
 import type { FileStore, Files, FileTransfer, RunHistory } from '../../src/store/index.ts';
-import { Dice } from '../properties/commands.ts';
+import { Dice } from '../properties/dice.ts';
 import { type Agent, createAgent, gateWish, isIdle, type Office, wishOf } from './agent.ts';
 import { createDisk, systemError } from './disk.ts';
 import { createMachine, type Faults, type Machine, noFaults } from './fault-files.ts';

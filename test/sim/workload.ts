@@ -1,5 +1,5 @@
 import type { Definition, Gate, Step, SubStep } from '../../src/machine/index.ts';
-import type { Dice } from '../properties/commands.ts';
+import type { Dice } from '../properties/dice.ts';
 
 /** A small workflow: one to three steps of every kind, some with gates. */
 export function randomWorkflow(dice: Dice): Definition {

@@ -2,6 +2,7 @@ import type { Io } from '../io.ts';
 
 export const groups = [
   'Work',
+  'Unattended',
   'Decide',
   'Look',
   'Workflows',

@@ -60,6 +60,33 @@ export const look: readonly Command[] = [
     load: () => import('../look/log.ts'),
   },
   {
+    name: 'report',
+    group,
+    summary: 'Report what a run did and what is proven',
+    usage: 'stepfast report [<run>] [--format markdown|json] [--output file]',
+    about:
+      'What was asked and how it ended; for each step and task what was done and its evidence, with the tree that it holds for; false reports of completion that gates caught; decisions of people, questions, failures, context boundaries, tokens, cost and time. Markdown reads well in a pull request. A figure that is not known is left out.',
+    options: [
+      ['--format <markdown|json>', 'Format (default: markdown)'],
+      ['-o, --output <file>', 'Output file'],
+      runOption,
+      ...projectOptions,
+    ],
+    examples: ['stepfast report', 'stepfast report k3f9x2ab --output report.md'],
+    load: () => import('../look/report.ts'),
+  },
+  {
+    name: 'watch',
+    group,
+    summary: 'Watch all live runs and what they need from you',
+    usage: 'stepfast watch [<run>...]',
+    about:
+      'Shows each live run with what it does now, and first what waits for you, until Ctrl-C. With run ids it shows these and ends when all of them have ended. In a pipe it prints a line for each change; with --json, the run as a line of JSON. It only reads.',
+    options: projectOptions,
+    examples: ['stepfast watch', 'stepfast watch k3f9x2ab', 'stepfast watch --json | jq .now'],
+    load: () => import('../look/watch.ts'),
+  },
+  {
     name: 'sessions',
     group,
     summary: 'List the sessions that worked on a run',

@@ -41,6 +41,25 @@ export const move: readonly Command[] = [
     load: () => import('../move/pull.ts'),
   },
   {
+    name: 'pr',
+    group,
+    summary: 'Open a pull request with the report of a run',
+    usage: 'stepfast pr [<run>] [--base branch] [--title text]',
+    about:
+      "Shows what will be sent, then pushes the branch of the run's worktree with a plain git push, never forced, and the run itself as stepfast push does. Opens the pull request with your own gh; its text is the report. Without gh on the PATH, prints the commands that open it.",
+    options: [
+      ['--base <branch>', "Branch to merge into (default: the remote's default branch)"],
+      ['--title <text>', 'Title (default: the summary of the run)'],
+      remoteOption,
+      ['--with-secrets', 'Push even if the run seems to contain a secret'],
+      yesOption,
+      runOption,
+      ...projectOptions,
+    ],
+    examples: ['stepfast pr', 'stepfast pr k3f9x2ab --base main --yes'],
+    load: () => import('../move/pr.ts'),
+  },
+  {
     name: 'export',
     group,
     summary: 'Export a run to a file',
@@ -65,18 +84,19 @@ export const move: readonly Command[] = [
   {
     name: 'clean',
     group,
-    summary: 'Remove old runs',
-    usage: 'stepfast clean [<run>] [--older-than 30d] [--all] [--dry-run]',
+    summary: 'Remove old runs, or worktrees that hold nothing',
+    usage: 'stepfast clean [<run>] [--older-than 30d] [--all] [--worktrees] [--dry-run]',
     about:
-      'Removes the given run, or all runs that ended more than 30 days ago, after confirmation. Live runs are never removed: cancel them first.',
+      'Removes the given run, or all runs that ended more than 30 days ago, after confirmation. Live runs are never removed: cancel them first. With --worktrees, removes no run, but the worktrees that Stepfast created for runs that have ended, if all of their commits are in another branch and they have no changes; the others are listed with what they hold.',
     options: [
       ['--older-than <time>', 'Minimum age since the end of the run: 12h, 30d, 2w (default: 30d)'],
       ['--all', 'All ended runs'],
-      ['--dry-run', 'List the runs without removing them'],
+      ['--worktrees', 'Worktrees instead of runs'],
+      ['--dry-run', 'List without removing'],
       yesOption,
       ...projectOptions,
     ],
-    examples: ['stepfast clean --dry-run', 'stepfast clean --older-than 7d'],
+    examples: ['stepfast clean --dry-run', 'stepfast clean --older-than 7d', 'stepfast clean --worktrees'],
     load: () => import('../move/clean.ts'),
   },
   {

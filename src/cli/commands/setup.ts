@@ -62,16 +62,29 @@ export const setUp: readonly Command[] = [
     name: 'verify',
     group,
     summary: "Run a workflow's gates on the current commit",
-    usage: 'stepfast verify <workflow> [--trust sha256:...]',
+    usage: 'stepfast verify <workflow> | --run <run> [--base ref] [--trust sha256:...]',
     about:
-      'For CI. Runs every gate of the workflow, as committed, in a temporary worktree of HEAD, without a run. Gates that depend on a run are skipped. Files ignored by git, such as installed packages, are missing: the gate command must install what it needs.',
+      'For CI. Runs every gate of the workflow, as committed, in a temporary worktree of HEAD, without a run. Gates that depend on a run are skipped. Files ignored by git, such as installed packages, are missing: the gate command must install what it needs. With --run, fetches a pushed run and answers same (exit status 0), differs (5) or no_run (3): its history is intact, its workflow is the one of the base branch, it is complete, the tree of its last green gates is the tree of HEAD or of the branch that HEAD merges, and the gates of the base branch pass on HEAD. This proves integrity, not who wrote the run.',
     options: [
       ['--workflow <workflow>', 'Same as the argument'],
+      ['--run <run>', 'Id or suffix of a run that was pushed'],
+      [
+        '--base <ref>',
+        "With --run: branch or commit whose workflow counts (default: the remote's default branch)",
+      ],
+      ['--remote <name>', 'With --run: git remote (default: origin)'],
       ['--trust <hash>', 'Trust this workflow hash for this call'],
-      ['-i, --input <name=value>', 'Value of an input; repeatable'],
+      [
+        '-i, --input <name=value>',
+        'Value of an input (with --run: instead of the one of the run); repeatable',
+      ],
       ...projectOptions,
     ],
-    examples: ['stepfast verify go', 'stepfast verify go --trust sha256:4f1a... --json'],
+    examples: [
+      'stepfast verify go',
+      'stepfast verify go --trust sha256:4f1a... --json',
+      'stepfast verify --run k3f9x2ab --base main --trust sha256:4f1a...',
+    ],
     load: () => import('../setup/verify.ts'),
   },
   {

@@ -6,7 +6,7 @@ import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { suffixOf } from '../run-name.ts';
-import { failedGateLines, gateText } from '../view/evidence.ts';
+import { changeText, failedGateLines, gateText } from '../view/evidence.ts';
 import { symbolsFor } from '../view/symbols.ts';
 
 type View = NonNullable<Awaited<ReturnType<LocalRuntime['engine']['view']>>>;
@@ -83,7 +83,10 @@ export async function showDecision(
   for (const receipt of cursor.receipts ?? []) {
     if (receipt.role === 'until' && receipt.pass) continue;
     if (receipt.pass)
-      line(['dim', 'evidence  '], ['green', `${symbols.done} ${gateText(definition, receipt, at)}`]);
+      line(
+        ['dim', 'evidence  '],
+        ['green', `${symbols.done} ${gateText(definition, receipt, at)}${changeText(receipt)}`],
+      );
     else for (const spans of failedGateLines(definition, receipt, symbols, { at })) line(...spans);
   }
   if (cursor.output !== undefined && !cursor.receipts?.some(({ pass }) => pass))

@@ -56,7 +56,8 @@ function moveAt(state: State, cursor: Cursor, now: number, tasks: number, defini
   // Files are not read: the tasks of a dry run are made up.
   if (preparing?.kind === 'tasks' && !waiting)
     return { now, actor: { kind: 'engine' }, type: 'prepared', at, tasks: createTasks(tasks) };
-  if (checking) return gatesFinished({ definition, state, cursor }, now, () => true);
+  // Before the work gates are red, as where there is something to fix.
+  if (checking) return gatesFinished({ definition, state, cursor }, now, () => preparing === undefined);
   if (waiting?.kind === 'question')
     return { now, actor: person, type: 'answer', text: 'Yes', question: waiting.id };
   if (waiting?.kind === 'blocked') return { now, actor: person, type: 'review', verdict: 'revise', at };
@@ -132,7 +133,8 @@ export function scripted(moves: readonly ScriptedMove[], tasks: number): Player 
   const left = [...moves];
   const onSuccess = succeed(tasks);
   return (definition, state, now) => {
-    const move = left.shift();
+    const begins = Object.values(state.cursors).some(({ preparing, checking }) => preparing && checking);
+    const move = begins && left[0]?.gates === undefined ? undefined : left.shift();
     if (!move) return onSuccess(definition, state, now);
     const cursor = Object.values(state.cursors)[0];
     const at = cursor && handleOf(state, cursor);

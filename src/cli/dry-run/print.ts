@@ -2,6 +2,7 @@ import { type Definition, type Event, parseHandle, type Receipt, type State } fr
 import {
   count,
   exhaustedText,
+  greenNowText,
   lookedAtText,
   printable,
   refusalText,
@@ -61,7 +62,12 @@ export function createPrinter(io: Io, options: { instructions: boolean }) {
         return;
       }
       if (reply.replayed) line('    ', ['cyan', `${symbols.note} replayed`], ` ${command.type}, no change`);
-      const opened = events.some(({ type }) => type === 'position.entered' || type === 'boundary.released');
+      const opened = events.some(
+        (event) =>
+          event.type === 'position.entered' ||
+          event.type === 'boundary.released' ||
+          (event.type === 'gates.finished' && isBaseline(event)),
+      );
       if (!opened || reply.instructions === undefined) return;
       const lines = reply.instructions.split('\n').filter((text) => text.trim() !== '');
       for (const text of options.instructions ? lines : lines.slice(0, 1))
@@ -100,7 +106,7 @@ function describe(event: Event, state: State | null, symbols: Symbols, counts: C
       return [['    ', ['dim', `${note} skipped`], ` ${lookedAtText(event.values)}`]];
     case 'position.entered': {
       // A step that is skipped is not entered.
-      if (event.preparing && event.task === undefined) return [];
+      if (event.preparing && event.preparing !== 'baseline' && event.task === undefined) return [];
       counts.positions += 1;
       const { step, task, subStep, iteration, visit, why } = event;
       const path = [step, task ?? iteration, subStep].filter((part) => part !== undefined).join('/');
@@ -127,7 +133,9 @@ function describe(event: Event, state: State | null, symbols: Symbols, counts: C
       counts.gates += event.receipts.length;
       return [
         ...event.receipts.map((receipt) => gateLine(receipt, symbols)),
-        ...(event.pass ? [] : [['    ', ['yellow', `${note} reopened`]] satisfies Span[]]),
+        ...(event.pass || isBaseline(event)
+          ? []
+          : [['    ', ['yellow', `${note} reopened`]] satisfies Span[]]),
       ];
     case 'gates.interrupted':
       return [['    ', ['yellow', `${note} gates interrupted`], ` (${event.why})`]];
@@ -196,6 +204,9 @@ function describe(event: Event, state: State | null, symbols: Symbols, counts: C
   }
 }
 
+const isBaseline = ({ receipts }: Extract<Event, { type: 'gates.finished' }>): boolean =>
+  receipts.some(({ role }) => role === 'baseline');
+
 function untilIn(receipts: readonly Receipt[]): string {
   const red = receipts
     .filter(({ pass, role }) => !pass && role === 'until')
@@ -204,11 +215,12 @@ function untilIn(receipts: readonly Receipt[]): string {
 }
 
 function gateLine(receipt: Receipt, { ok, bad }: Symbols): Span[] {
-  const role = { gate: 'gate', until: 'until', rerun: 'again', run: 'ran' }[receipt.role];
+  const role = { gate: 'gate', until: 'until', rerun: 'again', run: 'ran', baseline: 'before' }[receipt.role];
   return [
     '    ',
     [receipt.pass ? 'green' : 'red', `${receipt.pass ? ok : bad} ${role}`],
     ` ${printable(receipt.what)}`,
+    ...(receipt.before && receipt.pass ? [['dim', `  ${greenNowText(receipt.before)}`] satisfies Span] : []),
     ...(receipt.tail === undefined ? [] : [['dim', `  ${printable(receipt.tail)}`] satisfies Span]),
   ];
 }

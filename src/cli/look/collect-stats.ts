@@ -1,6 +1,6 @@
 import { type HookLogEntry, hookLogEntries } from '../../hooks/index.ts';
 import { type Event, ended } from '../../machine/index.ts';
-import { type LocalRuntime, refusalsIn } from '../../runtime/index.ts';
+import { falseDoneIn, type LocalRuntime, refusalsIn } from '../../runtime/index.ts';
 
 /** Counts from the journals and hook logs of a project. */
 export interface Stats {
@@ -50,11 +50,12 @@ export async function collectStats({
     }
     if (!ended(state)) stats.runs.live += 1;
     if (state.status === 'complete') stats.runs.complete += 1;
-    const approvals = new Set<string>();
-    for (const { now, events, actor } of await engine.entries(run).catch(() => []))
+    const entries = await engine.entries(run).catch(() => []);
+    stats.falseDone += falseDoneIn(entries).length;
+    for (const { now, events, actor } of entries)
       for (const event of events) {
         seen(now);
-        countEvent(stats, event, { approvals, person: actor?.kind === 'person' });
+        countEvent(stats, event, actor?.kind === 'person');
       }
   }
   for (const { now, code } of refusalsIn(project.directory)) {
@@ -94,19 +95,8 @@ const nothing = (): Stats => ({
   hookErrors: 0,
 });
 
-function countEvent(
-  stats: Stats,
-  event: Event,
-  { approvals, person }: { approvals: Set<string>; person: boolean },
-): void {
+function countEvent(stats: Stats, event: Event, person: boolean): void {
   switch (event.type) {
-    case 'gates.requested':
-      // Gates after a person's own advance or approval, and commands of the engine, do not check an agent's claim.
-      if (event.approval || person || event.gates.some(({ role }) => role === 'run')) approvals.add(event.id);
-      break;
-    case 'gates.finished':
-      if (!event.pass && !approvals.has(event.id)) stats.falseDone += 1;
-      break;
     case 'position.completed':
       stats.completed += 1;
       if (event.receipts.some(({ pass }) => pass)) stats.verified += 1;

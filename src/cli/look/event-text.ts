@@ -1,5 +1,12 @@
-import { type Definition, type Event, titledPath } from '../../machine/index.ts';
-import { exhaustedText, lookedAtText, unitText, untilRedText } from '../../messages/index.ts';
+import { type Definition, type Event, type Receipt, titledPath } from '../../machine/index.ts';
+import {
+  exhaustedText,
+  greenNowText,
+  lookedAtText,
+  redBeforeText,
+  unitText,
+  untilRedText,
+} from '../../messages/index.ts';
 import type { Span } from '../paint.ts';
 import { openingOf } from '../view/evidence.ts';
 import type { Symbols } from '../view/symbols.ts';
@@ -34,6 +41,29 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
       return [['yellow', 'rewound'], ` to ${titled(event.to)}`];
     case 'run.pivoted':
       return [['magenta', 'pivot'], ` from ${titled(event.from)} to ${titled(event.to)}`];
+    case 'run.paused':
+      return [['yellow', 'paused'], ` by ${event.by}`];
+    case 'run.unpaused':
+      return [['magenta', 'unpaused'], ` by ${event.by}`];
+    case 'driver.taken':
+      return [['dim', `driven by process ${event.process.pid} on ${event.process.machine}`]];
+    case 'merge.queued':
+      return [['cyan', `${here} ${event.task}`], ' waits to be merged'];
+    case 'merge.finished':
+      return [['green', `${done} ${event.task} merged`], ...note(event.commit.slice(0, 10))];
+    case 'merge.failed':
+      return [
+        ['red', `${bad} ${event.task} not merged: ${event.why === 'red' ? 'gates are red' : event.why}`],
+        ...note(event.reason),
+      ];
+    case 'merge.parked':
+      return [['red', `${waits} ${event.task} parked`], ...note(event.reason)];
+    case 'merge.retried':
+      return [['magenta', `${event.task} tried again`], ` by ${event.by}`];
+    case 'queue.held':
+      return [['red', `${waits} merging waits for a person`], ...note(event.reason)];
+    case 'queue.resumed':
+      return [['cyan', 'merging goes on']];
     case 'step.skipped':
       return [['dim', `${titled(event.step)} skipped`], ...note(lookedAtText(event.values))];
     case 'position.prepared':
@@ -42,7 +72,7 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
       return [['dim', `${path} skipped`], ...note(lookedAtText(event.values))];
     case 'position.entered': {
       // Whether there is work is not known yet.
-      if (event.preparing) return undefined;
+      if (event.preparing && event.preparing !== 'baseline') return undefined;
       const position = [event.step, event.task ?? event.iteration, event.subStep].filter(
         (part) => part !== undefined,
       );
@@ -75,6 +105,8 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
     case 'gates.requested': {
       const command = event.gates.find(({ role }) => role === 'run')?.gate.run;
       if (command !== undefined) return [`running ${command}`];
+      if (event.gates.some(({ role }) => role === 'baseline'))
+        return [`running gates of ${path} before the work begins`];
       const claim = openingOf(event.output);
       const said: Span[] = claim === '' ? [] : ['said ', ['dim', `"${claim}"`], '; '];
       return [...said, `running gates of ${path}`];
@@ -84,6 +116,8 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
         ...(index > 0 ? [', '] : []),
         [receipt.pass ? 'green' : 'red', `${receipt.pass ? done : bad} ${receipt.what}`],
         ...(receipt.pass || receipt.exit === undefined ? [] : [` exit ${receipt.exit}`]),
+        ...(receipt.role === 'baseline' ? [['dim', ' before the work'] satisfies Span] : []),
+        ...changeOf(receipt),
       ]);
     case 'gates.interrupted':
       return [['yellow', 'gates interrupted'], ` (${event.why})`];
@@ -161,6 +195,10 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
       return undefined;
   }
 }
+
+/** Whether a gate with `baseline` was red before the work began. */
+const changeOf = ({ pass, before }: Receipt): Span[] =>
+  before === undefined ? [] : [['dim', ` ${pass ? greenNowText(before) : redBeforeText(before)}`]];
 
 const pathIn = (at: string): string => at.slice(at.indexOf(':') + 1);
 

@@ -109,3 +109,15 @@ test('blocked stops, denied tools and repairs are read from the hook log, and to
   });
   expect((await stats()).stdout).toContain('  2  undelivered briefings repaired, 1 truncated');
 });
+
+test('[L/baseline] a gate that is red before the work is no false claim', async () => {
+  kit.project.write({
+    '.stepfast/workflows/b.yaml':
+      'name: b\ndescription: x\nsteps: [{ id: fix, type: action, instructions: x, gate: [{ run: test -e done.txt, baseline: true }] }]\n',
+  });
+  kit.project.trust('b');
+  const { run = '' } = await kit.runtime.start({ workflow: 'b' }, {});
+  const { reply } = await kit.runtime.call({ type: 'status' }, {}, { run, waitMs: 60_000 });
+  expect(reply).toMatchObject({ baseline: [{ pass: false }] });
+  expect(await counted()).toMatchObject({ false_done: 0 });
+});

@@ -18,6 +18,7 @@ import {
   type LocalRuntime,
   type Refused,
 } from '../../runtime/index.ts';
+import { runBranch, runWorktree } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { callerOf, isPerson } from '../caller.ts';
 import { exit } from '../exit.ts';
@@ -157,11 +158,15 @@ async function heldBy(
 /** Hashes the files only if there is a tree to compare with. */
 async function currentTree(
   { project }: LocalRuntime,
-  { outputs }: State,
+  { run, outputs, branch }: State,
   definition: Parameters<typeof excludedFrom>[0],
 ): Promise<string | undefined> {
   if (!Object.values(outputs).some(({ tree }) => tree !== undefined)) return undefined;
-  return (await treeOf({ worktree: project.worktree, exclude: excludedFrom(definition) })).hash;
+  // The work of a driven run is in a worktree of its own, as long as it exists.
+  const worktree = branch === runBranch(run) ? runWorktree(project, run) : project.worktree;
+  return worktree === undefined
+    ? undefined
+    : (await treeOf({ worktree, exclude: excludedFrom(definition) })).hash;
 }
 
 function doneJson(definition: Definition, { outputs }: State, tree: string | undefined): object[] {

@@ -11,6 +11,7 @@ import type { Io } from '../io.ts';
 import { isLive, runTable } from '../look/run-table.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { openRuntime, projectOptions } from '../run-options.ts';
+import { cleanWorktrees } from './clean-worktrees.ts';
 import { isLocal } from './on-server.ts';
 import { printTaskTrees, taskTrees } from './task-branches.ts';
 
@@ -18,6 +19,7 @@ export const options = {
   ...projectOptions,
   'older-than': { type: 'string' },
   all: { type: 'boolean' },
+  worktrees: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
 } as const;
@@ -29,6 +31,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (ms === undefined)
     throw usageError(`--older-than takes a duration such as 30d, 12h or 2w, not '${age}'.`);
   const runtime = openRuntime(io, values);
+  if (values.worktrees) return await cleanWorktrees(runtime, io, { ...values, positionals });
   const { engine } = runtime;
   const [named] = positionals;
   const old =
@@ -48,10 +51,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!values.json) io.stdout.write(runTable(old, io));
   if (values['dry-run']) {
     io.stderr.write(`${count(names.length, 'run')} would be removed.\n`);
-    printTaskTrees(
-      names.flatMap((name) => taskTrees(runtime.project, name)),
-      io,
-    );
+    printTaskTrees(await taskTrees(runtime.project, names), io);
     return exit.ok;
   }
   if (!values.yes && !isPerson(io)) {
@@ -65,7 +65,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!values.yes && !(await confirm(io, `Permanently remove ${count(names.length, 'run')}?`)))
     return printDeclined(io, values);
   for (const name of names) await engine.remove(name);
-  const left = names.flatMap((name) => taskTrees(runtime.project, name));
+  const left = await taskTrees(runtime.project, names);
   if (values.json)
     return printJson(io, { removed: names, ...(left.length > 0 ? { left_behind: left } : {}) }, exit.ok);
   io.stderr.write(`${count(names.length, 'run')} removed.\n`);

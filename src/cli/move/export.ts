@@ -1,15 +1,13 @@
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import { count } from '../../messages/index.ts';
 import { digestsIn, secretScan, secretsIn } from '../../runtime/index.ts';
-import { fileErrorText } from '../act/read-text.ts';
 import { archiveOf } from '../archive.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson, printRefusal, printWholeJson } from '../perform.ts';
 import { openRuntime, projectOptions } from '../run-options.ts';
+import { saveFile } from '../save-file.ts';
 import { listSecrets } from './list-secrets.ts';
 import { printNotes } from './transfer-notes.ts';
 
@@ -38,19 +36,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     );
   const archive = archiveOf(found.run, view, entries, texts);
   if (values.output === undefined) return printWholeJson(io, archive, exit.ok);
-  save(values.output, `${JSON.stringify(archive)}\n`, io);
+  saveFile(values.output, `${JSON.stringify(archive)}\n`, io);
   if (values.json)
     return printJson(io, { run: found.run, file: values.output, entries: entries.length }, exit.ok);
   io.stdout.write(
     `Exported ${found.run} to ${values.output}: ${count(entries.length, 'batch', 'batches')}, ${count(Object.keys(texts).length, 'long text')}.\n`,
   );
   return exit.ok;
-}
-
-function save(file: string, text: string, io: Io): void {
-  try {
-    writeFileSync(resolve(io.cwd, file), text);
-  } catch (cause) {
-    throw notFound(`The file '${file}' ${fileErrorText(cause, 'written')}.`, cause);
-  }
 }

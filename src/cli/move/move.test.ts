@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createTestFolder, type TestProject } from '../../testing/index.ts';
@@ -206,6 +206,36 @@ test('a lost line is one finding, however many lines follow', () => {
   ]);
 });
 
+test('clean --worktrees removes those of ended runs that hold nothing, and lists the others', async () => {
+  const { project, run } = await started();
+  using here = project;
+  const git = (...args: string[]): void =>
+    void execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@y', ...args], { cwd: here.root });
+  git('init', '--quiet');
+  git('commit', '--quiet', '--allow-empty', '-m', 'one');
+  for (const task of ['empty', 'dirty'])
+    git('worktree', 'add', '-q', '-b', `stepfast/${run}/${task}`, `.stepfast/worktrees/${run}/${task}`);
+  const folder = join(realpathSync(here.root), '.stepfast/worktrees', run);
+  writeFileSync(join(folder, 'dirty/file'), '');
+  const clean = async (...args: string[]) => {
+    const { code, stdout } = await here.run(['clean', '--worktrees', '--json', ...args], { env });
+    return { status: code, ...JSON.parse(stdout) };
+  };
+  const [empty, dirty] = [
+    { task: 'empty', path: join(folder, 'empty'), holds: 'nothing' },
+    { task: 'dirty', path: join(folder, 'dirty'), holds: 'changes' },
+  ];
+  expect(await clean('--yes')).toMatchObject({ removed: [], kept: [dirty, { ...empty, live: true }] });
+  await here.run(['cancel', '--run', run, '--yes'], { env, terminal: true });
+  expect(await clean('--dry-run')).toMatchObject({ would_remove: [empty], kept: [dirty] });
+  expect(await clean()).toMatchObject({ status: exit.no, code: 'not_confirmed' });
+  const shown = await here.run(['clean', '--worktrees', '--dry-run'], { env });
+  expect(shown.stdout).toContain(join(folder, 'dirty'));
+  expect(await clean('--yes')).toMatchObject({ status: exit.ok, removed: [empty], kept: [dirty] });
+  expect(readdirSync(folder)).toEqual(['dirty']);
+  expect(await here.run(['clean', run, '--worktrees'], { env })).toMatchObject({ code: exit.usage });
+});
+
 test('clean lists the task worktrees and branches that it keeps', async () => {
   const { project, run } = await started();
   using here = project;
@@ -216,6 +246,6 @@ test('clean lists the task worktrees and branches that it keeps', async () => {
   git('worktree', 'add', '-q', '-b', `stepfast/${run}/t1`, `.stepfast/worktrees/${run}/t1`);
   await here.run(['cancel', '--run', run, '--yes'], { env, terminal: true });
   const { stderr } = await here.run(['clean', run, '--yes'], { env });
-  expect(stderr).toContain(`git worktree remove .stepfast/worktrees/${run}/t1\n`);
+  expect(stderr).toContain(`git worktree remove ${realpathSync(here.root)}/.stepfast/worktrees/${run}/t1\n`);
   expect(stderr).toContain(`git branch -d stepfast/${run}/t1\n`);
 });

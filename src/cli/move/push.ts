@@ -49,7 +49,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const outcomes: Outcome[] = [];
   for (const id of runs) outcomes.push(await prepare(id, remote, values['with-secrets'] ?? false));
   const ready = outcomes.flatMap((outcome) => (outcome.is === 'ready' ? outcome.outgoing : []));
-  if (!values.json || !values.yes) for (const outgoing of ready) await show(outgoing, remote, runtime, io);
+  if (!values.json || !values.yes)
+    for (const outgoing of ready) await showOutgoing(outgoing, remote, runtime, io);
   if (ready.length > 0 && !values.yes) {
     const what = `${count(ready.length, 'run')} would be pushed to ${remote.pushUrl}`;
     const next = 'confirm with --yes; a run contains what agents and people wrote';
@@ -88,7 +89,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-function refusalFor(
+/** Why a run is not pushed. */
+export function refusalFor(
   { run, is, fork, secrets }: Outgoing,
   remote: Remote,
   withSecrets: boolean,
@@ -108,7 +110,12 @@ function refusalFor(
 }
 
 /** Shows what is about to leave this machine. */
-async function show(outgoing: Outgoing, remote: Remote, { engine }: LocalRuntime, io: Io): Promise<void> {
+export async function showOutgoing(
+  outgoing: Outgoing,
+  remote: Remote,
+  { engine }: LocalRuntime,
+  io: Io,
+): Promise<void> {
   const { run: id, is, batches, further, texts, bytes, last } = outgoing;
   const line = (name: string, text: string): void =>
     io.stderr.write(

@@ -1,13 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { gitEnvironment } from '../../evidence/index.ts';
 import { printable } from '../../messages/index.ts';
-import type { Project } from '../../workspace/index.ts';
+import { branchesOf, listWorktrees, type Project } from '../../workspace/index.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 
-/** A worktree or branch of a task, which outlives its run. */
+/** A worktree or branch of a run, which outlives it. */
 export interface TaskTree {
   /** Exactly one of them is set, as git commands take it. */
   worktree?: string;
@@ -16,20 +12,16 @@ export interface TaskTree {
   unmerged: boolean;
 }
 
-/** The worktrees and branches of a run's tasks. They are never removed automatically, to keep unmerged work. */
-export function taskTrees(project: Project, run: string): TaskTree[] {
-  if (!project.git) return [];
-  const folder = join(project.directory, 'worktrees', run);
-  const worktrees = existsSync(folder) ? readdirSync(folder).map((task) => join(folder, task)) : [];
-  const branches = branchesOf(project, run);
-  const unmerged = branchesOf(project, run, '--no-merged', 'HEAD');
-  return [
-    ...worktrees.map((worktree) => ({
-      worktree: relative(project.worktree, worktree),
-      unmerged: git(worktree, 'status', '--porcelain') !== '',
-    })),
-    ...branches.map((branch) => ({ branch, unmerged: unmerged.includes(branch) })),
-  ];
+/** The worktrees and branches of a run. They are never removed automatically, to keep unmerged work. */
+export async function taskTrees(project: Project, runs: readonly string[]): Promise<TaskTree[]> {
+  if (!project.git || runs.length === 0) return [];
+  const worktrees = (await listWorktrees(project)).filter(({ run }) => runs.includes(run));
+  const left: TaskTree[] = worktrees.map(({ path, holds }) => ({
+    worktree: path,
+    unmerged: holds === 'changes' || holds === 'both',
+  }));
+  for (const run of runs) left.push(...(await branchesOf(project, run)));
+  return left;
 }
 
 export function printTaskTrees(left: readonly TaskTree[], io: Io): void {
@@ -39,24 +31,5 @@ export function printTaskTrees(left: readonly TaskTree[], io: Io): void {
     const command = worktree === undefined ? `git branch -d ${branch}` : `git worktree remove ${worktree}`;
     const why = unmerged ? `  ${worktree === undefined ? 'not merged here' : 'has changes'}` : '';
     io.stderr.write(`  ${printable(command)}${paint(io.stderr, 'yellow', why)}\n`);
-  }
-}
-
-const branchesOf = ({ worktree }: Project, run: string, ...filter: string[]): string[] =>
-  git(worktree, 'branch', '--format=%(refname:short)', ...filter, '--list', `stepfast/${run}/*`)
-    .split('\n')
-    .filter(Boolean);
-
-/** Returns an empty string if git fails. */
-function git(cwd: string, ...args: string[]): string {
-  try {
-    return execFileSync('git', ['-c', 'core.hooksPath=/dev/null', ...args], {
-      cwd,
-      env: gitEnvironment(process.env),
-      encoding: 'utf8',
-      stdio: 'pipe',
-    }).trim();
-  } catch {
-    return '';
   }
 }

@@ -24,7 +24,14 @@ test('commands, options, workflows, runs, steps, loops and handles are completed
   const { stdout } = await project.run(['start', 'feat', '--json'], { env });
   const { run, at } = JSON.parse(stdout);
   expect(await words(project, 'stepfast ')).toEqual([...shownCommands.map(({ name }) => name), 'help']);
-  expect(await words(project, 'stepfast re')).toEqual(['reject', 'review', 'rewind', 'resume', 'repair']);
+  expect(await words(project, 'stepfast re')).toEqual([
+    'reject',
+    'review',
+    'rewind',
+    'report',
+    'resume',
+    'repair',
+  ]);
   expect(await words(project, 'stepfast advance --out')).toEqual(['--output', '--output-file']);
   expect(await words(project, 'stepfast start fe')).toEqual(
     ['feat', 'feature'].filter((name) => name.startsWith('fe')),

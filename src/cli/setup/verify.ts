@@ -1,12 +1,9 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { commandName } from '../../command-name.ts';
-import { grantsOf } from '../../definition/index.ts';
 import { withWorktree } from '../../evidence/index.ts';
-import { type Definition, inputProblem, own, refuse, type Scalar } from '../../machine/index.ts';
+import type { Definition } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
-import { count, grantText, lasting, printable, refusalText, shellVoice } from '../../messages/index.ts';
-import type { LocalRuntime } from '../../runtime/index.ts';
+import { count, lasting, printable } from '../../messages/index.ts';
 import { findProject } from '../../workspace/index.ts';
 import { readInputs } from '../act/inputs.ts';
 import { readArgs } from '../args.ts';
@@ -18,12 +15,17 @@ import { openRuntime, projectOptions } from '../run-options.ts';
 import { failedGateLines, gateText } from '../view/evidence.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { type CheckedGates, checkGates } from './committed-gates.ts';
+import { badInput, folderIn, isInside, untrusted } from './committed-workflow.ts';
+import { verifyRun } from './verify-run.ts';
 
 export const options = {
   ...projectOptions,
   workflow: { type: 'string' },
   trust: { type: 'string', multiple: true },
   input: { type: 'string', short: 'i', multiple: true },
+  run: { type: 'string' },
+  base: { type: 'string' },
+  remote: { type: 'string' },
 } as const;
 
 interface Verified extends CheckedGates {
@@ -37,10 +39,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (positionals.length > 0 && values.workflow !== undefined)
     throw usageError('Give the workflow either as an argument or with --workflow, not both.');
   const workflow = positionals[0] ?? values.workflow;
+  if (values.run !== undefined) {
+    if (workflow !== undefined) throw usageError('Give a workflow or --run, not both.');
+    return await verifyRun(values.run, values, io);
+  }
   if (workflow === undefined) throw usageError(`Missing workflow: ${commandName()} verify <name>`);
   const project = findProject(io.cwd, { worktree: values.worktree, repoRoot: values['repo-root'] });
   if (!project.git) throw notFound('Not a git repository: verify checks the current commit.');
-  const subdirectory = relative(topOf(project.worktree), project.worktree);
+  const subdirectory = folderIn(project.worktree);
   const stop = new AbortController();
   // An interrupt must still remove the worktree.
   const stopListening = io.onInterrupt(() => stop.abort());
@@ -67,39 +73,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return 'code' in verified ? printRefusal(verified, io, values) : print(verified, io, values);
   } finally {
     stopListening();
-  }
-}
-
-/** In CI, a hash on the command line grants trust. */
-function untrusted(definition: Definition, hash: string, { trust }: LocalRuntime): RefusalText | undefined {
-  if (trust.has(definition)) return undefined;
-  const commands = grantsOf(definition).map(grantText).join('; ');
-  return {
-    code: 'untrusted',
-    message: `the committed '${definition.name}' runs commands that are not trusted on this machine: ${commands}`,
-    next: `review them, then add --trust ${hash}`,
-  };
-}
-
-/** As a start of the workflow would refuse it. */
-function badInput(definition: Definition, inputs: Record<string, Scalar>): RefusalText | undefined {
-  for (const [name, value] of Object.entries(inputs)) {
-    const problem = inputProblem(own(definition.inputs, name) ?? {}, value);
-    if (problem)
-      return refusalText(refuse('bad_input', { workflow: definition.name, name, ...problem }), shellVoice());
-  }
-  return undefined;
-}
-
-/** Resolves symbolic links, which may point outside. */
-function isInside(top: string, file: string): boolean {
-  const path = relative(realpathSync(top), realpathSync(file));
-  return !path.startsWith('..') && !isAbsolute(path);
-}
-
-function topOf(directory: string): string {
-  for (let top = directory; ; top = dirname(top)) {
-    if (existsSync(join(top, '.git')) || top === dirname(top)) return top;
   }
 }
 

@@ -47,7 +47,9 @@ export function lastGate(project: Project, run: string): LastGate | undefined {
     .split('\n')
     .reverse();
   for (const line of lines.filter((each) => each.includes('"gates.finished"'))) {
-    const finished = eventsIn(line).findLast((event) => event.type === 'gates.finished');
+    const finished = eventsIn(line).findLast(
+      (event) => event.type === 'gates.finished' && !isBaseline(event),
+    );
     if (finished?.type !== 'gates.finished') continue;
     const { pass, receipts, now } = finished;
     const shown = receipts.find((receipt) => !receipt.pass) ?? receipts.at(-1);
@@ -55,6 +57,10 @@ export function lastGate(project: Project, run: string): LastGate | undefined {
   }
   return undefined;
 }
+
+/** It says nothing about the work. */
+const isBaseline = ({ receipts }: Extract<Event, { type: 'gates.finished' }>): boolean =>
+  receipts.some(({ role }) => role === 'baseline');
 
 const fileOf = ({ directory }: Project, run: string, name: string): string =>
   join(directory, 'runs', run, name);

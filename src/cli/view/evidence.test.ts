@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { gateExcerpt } from '../../context/index.ts';
 import type { Definition, Output, Receipt, State } from '../../machine/index.ts';
+import { greenNowText, redBeforeText } from '../../messages/index.ts';
+import type { Io } from '../io.ts';
 import type { Span } from '../paint.ts';
 import { evidenceOf, failedGateLines, gateText, proofOf } from './evidence.ts';
+import { symbolsFor } from './symbols.ts';
 
 const definition: Definition = {
   name: 'w',
@@ -38,6 +41,22 @@ test('evidence says what passed, how long ago and on which tree', () => {
   expect(say(output(), 'git:1')).toBe('npm test passed 4 min ago on this tree');
   expect(say(output(), 'git:2')).toBe('npm test passed 4 min ago on an older tree');
   expect(say(output())).toBe('npm test passed 4 min ago');
+});
+
+test('[L/baseline] evidence says what a gate was before the work', () => {
+  const [red, green] = (['fail', 'pass'] as const).map((before) =>
+    output({ receipts: [{ ...passed, before }] }),
+  );
+  expect(red && say(red)).toContain(greenNowText('fail'));
+  expect(green && say(green)).toContain(greenNowText('pass'));
+  // Of two positions with the same gate the first one tells what was before all work.
+  const outputs = { a: { ...output(), ...red }, b: { ...output(), ...green, now } };
+  expect(proofOf(definition, { outputs } as unknown as State)).toMatchObject([
+    { receipt: { before: 'fail' } },
+  ]);
+  const failed = { ...passed, pass: false, exit: 1, before: 'pass' as const };
+  const lines = failedGateLines(definition, failed, symbolsFor({ unicode: true } as Io));
+  expect(lines.map(text).join('\n')).toContain(redBeforeText('pass'));
 });
 
 test('output that no gate has checked is unverified, even when approved', () => {

@@ -3,18 +3,24 @@ import { join } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import { gateExcerpt } from '../../context/index.ts';
 import {
-  gateText as checkText,
   type Definition,
   endedUnproven,
-  type Gate,
-  gateOf,
+  gateKind,
   type Output,
   parseHandle,
   type Receipt,
   type State,
   type Text,
 } from '../../machine/index.ts';
-import { ago, lasting, printable, redVerb, unprovenText } from '../../messages/index.ts';
+import {
+  ago,
+  greenNowText,
+  lasting,
+  printable,
+  redBeforeText,
+  redVerb,
+  unprovenText,
+} from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { type Symbols, symbolsFor } from './symbols.ts';
@@ -37,7 +43,8 @@ export function evidenceOf(output: Output, { definition, tree, now }: EvidenceCo
     const look: Span[] = unproven.length > 0 ? unproven : [['yellow', 'unverified']];
     return [...look, ['dim', `, ${age}`], ...approved];
   }
-  const what = [...new Set(passed.map((receipt) => gateText(definition, receipt, output.at)))].join(', ');
+  const texts = passed.map((receipt) => `${gateText(definition, receipt, output.at)}${changeText(receipt)}`);
+  const what = [...new Set(texts)].join(', ');
   const where =
     tree === undefined || output.tree === undefined
       ? ''
@@ -68,7 +75,14 @@ export function proofOf(definition: Definition, { outputs }: State): ProvenGate[
     .flatMap(({ at, receipts }) =>
       receipts.flatMap((receipt) => (receipt.pass && receipt.role !== 'until' ? [{ at, receipt }] : [])),
     );
-  return [...new Map(passed.map((each) => [gateText(definition, each.receipt, each.at), each])).values()];
+  const proven = new Map<string, ProvenGate>();
+  for (const { at, receipt } of passed) {
+    const text = gateText(definition, receipt, at);
+    // What it said first, before any work of the run.
+    const before = proven.get(text)?.receipt.before ?? receipt.before;
+    proven.set(text, { at, receipt: { ...receipt, ...(before && { before }) } });
+  }
+  return [...proven.values()];
 }
 
 /** The evidence for a complete run, with the steps that are not proven; without any, how to get some. */
@@ -89,7 +103,8 @@ export function proofLines(
     return [
       ...proof.map(({ at, receipt }) => {
         const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
-        return line(['green', `${symbols.done} ${gateText(definition, receipt, at)}`], ['dim', took]);
+        const text = `${gateText(definition, receipt, at)}${changeText(receipt)}`;
+        return line(['green', `${symbols.done} ${text}`], ['dim', took]);
       }),
       ...unproven,
     ];
@@ -105,34 +120,20 @@ export function proofLines(
   ];
 }
 
+/** ` (red → green)` after a gate with `baseline` that passed. */
+export const changeText = ({ before }: Receipt): string =>
+  before === undefined ? '' : ` (${greenNowText(before)})`;
+
 /** `npm test passed`, `PLAN.md exists`. `at`: the position of the receipt, where it is known. */
 export function gateText(definition: Definition, receipt: Receipt, at?: string): string {
   const what = printable(receipt.what);
   if (receipt.expect && receipt.pass) return `${what} failed`;
   if (receipt.exit !== undefined) return receipt.pass ? `${what} passed` : `${what}: exit ${receipt.exit}`;
-  const gate = at === undefined ? undefined : gateOf(definition, at, receipt);
-  const kind = gate ? kindIn(gate) : kindOf(definition, receipt.what);
+  const kind = gateKind(definition, receipt, at);
   if (kind === 'run') return `${what} ${receipt.pass ? 'passed' : redVerb(receipt)}`;
   if (kind === 'read') return `${what} ${receipt.pass ? 'was read' : 'was not read in its current version'}`;
   if (kind === 'condition') return `${what} ${receipt.pass ? 'holds' : 'does not hold'}`;
   return `${what} ${receipt.pass ? 'exists' : 'does not exist'}`;
-}
-
-type GateKind = 'run' | 'exists' | 'condition' | 'read';
-
-function kindIn({ run, condition, read }: Gate): GateKind {
-  if (run !== undefined) return 'run';
-  if (condition !== undefined) return 'condition';
-  return read === undefined ? 'exists' : 'read';
-}
-
-function kindOf({ steps, loops = {} }: Definition, what: string): GateKind {
-  const work = [...steps, ...Object.values(loops).flat()];
-  const gates = [...work.flatMap(({ gate }) => gate ?? []), ...steps.flatMap(({ until }) => until ?? [])];
-  if (gates.some((gate) => gate.run !== undefined && checkText(gate) === what)) return 'run';
-  if (gates.some(({ condition }) => condition === what)) return 'condition';
-  // A file name may contain a placeholder, so anything else is taken for a file.
-  return gates.some(({ read }) => read?.join(', ') === what) ? 'read' : 'exists';
 }
 
 /** A failed gate with the lines of its output that the agent gets, and the file with all of it. */
@@ -153,6 +154,9 @@ export function failedGateLines(
     [
       ['red', `${symbols.bad} ${same ? only : said}`],
       ['dim', took],
+      ...(receipt.before === undefined
+        ? []
+        : [['yellow', `  ${redBeforeText(receipt.before)}`] satisfies Span]),
     ],
     ...shown.map((line): Span[] => ['    ', ['dim', printable(line)]]),
     ...(log === undefined ? [] : [['    ', ['dim', 'full output: '], ['bold', log]] satisfies Span[]]),

@@ -3,6 +3,7 @@ import { redactQuickly } from '../../context/index.ts';
 import { type Definition, type Receipt, type Status, type WaitingFor, workAt } from '../../machine/index.ts';
 import {
   type AgentSession,
+  baselineText,
   contextUsedText,
   nextForPerson,
   nextForShell,
@@ -64,7 +65,7 @@ export function positionLines(
     const last = redactQuickly(tail).trimEnd().split('\n').at(-1) ?? '';
     labelled('cleanup', `${step} failed${last === '' ? '' : `: ${last}`}`, 'red');
   }
-  if (status.interrupted) labelled('gates', 'were interrupted: advance again', 'yellow');
+  if (status.interrupted && !status.checking) labelled('gates', 'were interrupted: advance again', 'yellow');
   if (status.last_failure !== undefined) labelled('failed', status.last_failure, 'yellow');
   if (status.feedback !== undefined) labelled('feedback', status.feedback.replaceAll('**', ''), 'magenta');
   for (const { question, answer } of status.answers ?? []) labelled('answer', `${answer} (${question})`);
@@ -82,6 +83,7 @@ export function positionLines(
     );
   for (const { task, title, reason } of status.dropped ?? [])
     labelled('removed', `${task} (${title}): ${reason}`, 'yellow');
+  if (status.baseline && !status.failed_gates) labelled('before', baselineText(status.baseline));
   for (const receipt of status.failed_gates ?? []) lines.push(...gateLines(receipt));
   if (status.red_until) labelled('until', redUntilText(status.red_until.length), 'yellow');
   for (const receipt of status.red_until ?? []) lines.push(...gateLines(receipt));

@@ -17,6 +17,7 @@ import {
 import { type AgentSession, ago, budgetText, count, printable, unprovenText } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
+import { driverLines } from './driver-lines.ts';
 import { evidenceOf, openingOf } from './evidence.ts';
 import { phaseLines } from './phases.ts';
 import { positionLines } from './position.ts';
@@ -64,6 +65,7 @@ export function runLines(view: RunView, io: Io): string[] {
         [isLow(use) ? 'yellow' : 'dim', budgetText(use)],
       ]),
     ),
+    ...driverLines(state, now).map(line),
     ...(shown.length > 0 ? [''] : []),
     ...(done.length > shown.length
       ? [line([['dim', `${symbols.more} ${done.length - shown.length} earlier, see: ${commandName()} log`]])]

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Run } from '../../../test/kit/run.ts';
-import { Dice } from '../../../test/properties/commands.ts';
+import { Dice } from '../../../test/properties/dice.ts';
 import { dense } from '../../../test/properties/texts.ts';
 import { type Definition, leastBriefing, statusOf } from '../../machine/index.ts';
 import { nextForTools } from '../../messages/index.ts';

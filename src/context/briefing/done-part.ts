@@ -1,5 +1,5 @@
 import { endedUnproven, type Output, opening, receiptValidity, type State } from '../../machine/index.ts';
-import { unprovenText } from '../../messages/index.ts';
+import { greenNowText, unprovenText } from '../../messages/index.ts';
 import { age, oneLine } from './bounded-text.ts';
 import type { ListedPart } from './briefing-part.ts';
 import type { BriefingSource } from './briefing-source.ts';
@@ -73,9 +73,10 @@ function evidence({ definition, tree }: BriefingSource, output: Output): string 
     return unprovenText(red.slice(0, maxGates).map(({ what }) => short(what)));
   }
   if (passed.length === 0) return 'unverified';
-  const gates = passed
-    .slice(0, maxGates)
-    .map(({ what, exit }) => `'${short(what)}'${exit === undefined ? '' : ` with exit ${exit}`}`);
+  const gates = passed.slice(0, maxGates).map(({ what, exit, before }) => {
+    const was = before === undefined ? '' : ` (${greenNowText(before)})`;
+    return `'${short(what)}'${exit === undefined ? '' : ` with exit ${exit}`}${was}`;
+  });
   const rest = passed.length > maxGates ? ` and ${passed.length - maxGates} more` : '';
   return `passed ${gates.join(', ')}${rest} ${onTree(output.tree, tree)}`;
 }

@@ -7,7 +7,7 @@ import {
   stepOf,
   workAt,
 } from '../../machine/index.ts';
-import { redVerb, untilRedText, waitingText } from '../../messages/index.ts';
+import { baselineText, redBeforeText, redVerb, untilRedText, waitingText } from '../../messages/index.ts';
 import { cleanText, escapeHeadings, oneLine, sectionPointer } from './bounded-text.ts';
 import type { WholePart } from './briefing-part.ts';
 import type { BriefingSource, ReadingFile } from './briefing-source.ts';
@@ -180,7 +180,7 @@ const filesPointer = ({ more }: Pick<BriefingSource, 'more'>): string =>
 const zero: TextSize = { tokens: 0, characters: 0 };
 
 function conditionLines(status: Status, cursor: Cursor | undefined, most: StatusLimits): string[] {
-  const { contextAction, waiting, checking, last_failure, red_until, unstable_files } = status;
+  const { contextAction, waiting, checking, last_failure, red_until, unstable_files, baseline } = status;
   const { held = [], ready = [] } = status;
   return [
     ...(contextAction === undefined
@@ -195,6 +195,11 @@ function conditionLines(status: Status, cursor: Cursor | undefined, most: Status
             red_until.map(({ what }) => short(what, most)),
             waiting !== undefined,
           ),
+        ]
+      : []),
+    ...(baseline && !status.failed_gates
+      ? [
+          `Before the work began: ${baselineText(baseline.map(({ what, pass }) => ({ what: short(what, most), pass })))}.`,
         ]
       : []),
     ...(unstable_files ? [`The gates kept changing ${listed(unstable_files, most)}.`] : []),
@@ -213,7 +218,8 @@ function conditionLines(status: Status, cursor: Cursor | undefined, most: Status
 /** Repeats the output, so that an agent that lost its context can send it again. */
 function checkingLine(cursor: Cursor | undefined): string {
   const output = cursor?.checking ? oneLine(opening(cursor.checking.output)) : '';
-  return `Its gates are running.${output === '' ? '' : ` Output: ${output}`}`;
+  const when = cursor?.preparing ? ' before the work begins' : '';
+  return `Its gates are running${when}.${output === '' ? '' : ` Output: ${output}`}`;
 }
 
 /** Drops the escalation text: the feedback part shows it in full. */
@@ -248,9 +254,9 @@ function failedGates(
 ): { texts: string[]; shortened: boolean } {
   let left = room;
   let shortened = false;
-  const texts = receipts.flatMap(({ what, exit, expect, tail = '' }, index) => {
+  const texts = receipts.flatMap(({ what, exit, expect, before, tail = '' }, index) => {
     const code = exit === undefined ? '' : ` with exit ${exit}`;
-    const head = `The gate '${short(what, names)}' ${redVerb({ expect })}${code}.`;
+    const head = `The gate '${short(what, names)}' ${redVerb({ expect })}${code}${before ? `, and ${redBeforeText(before)}` : ''}.`;
     const share = receipts.length - index;
     const free = subtract(left, costOf(`${head} ${outputLabel}`));
     const most = { tokens: Math.floor(free.tokens / share), characters: Math.floor(free.characters / share) };

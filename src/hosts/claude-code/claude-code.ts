@@ -10,22 +10,12 @@ import { spending } from './spending.ts';
 import { parseStatusLine } from './status-line.ts';
 import { claudeTools } from './tool-names.ts';
 import { typed } from './typed.ts';
+import { variables } from './variables.ts';
 
 export const claudeCode: Host = {
   name: hostName,
   capabilities,
-  variables: {
-    agent: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SESSION_ID'],
-    internal: [
-      'CLAUDE_CODE_SSE_PORT',
-      'CLAUDE_ENV_FILE',
-      'CLAUDE_PLUGIN_DATA',
-      'CLAUDE_PLUGIN_ROOT',
-      'CLAUDE_PROJECT_DIR',
-    ],
-    session: 'CLAUDE_CODE_SESSION_ID',
-    project: 'CLAUDE_PROJECT_DIR',
-  },
+  variables,
   // The times are shorter than the timeouts in `registrations`, which start before Node does.
   limits: { contextCharacters, toolHookMs: 5_000, stopHookMs: 60_000, stopCheckMs: 20_000 },
   tools: claudeTools,
@@ -42,4 +32,5 @@ export const claudeCode: Host = {
   typed,
   parseStatusLine,
   setup: async () => (await import('./setup.ts')).claudeCodeSetup,
+  driver: async () => (await import('./drive/index.ts')).claudeCodeDriver,
 };

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { onPath } from '../../on-path.ts';
-import type { FoundHost, SetupContext } from '../../runtime/index.ts';
+import type { Environment, FoundHost, SetupContext } from '../../runtime/index.ts';
 
 export interface Ran {
   code: number;
@@ -11,6 +11,8 @@ export interface Ran {
 /** As a person types it. */
 export const programName = 'claude';
 
+export const claudeIn = (env: Environment): string | undefined => onPath(programName, env);
+
 /** Generous: without a network, a command that needs it waits for its own timeout. */
 const limitMs = 90_000;
 
@@ -18,7 +20,7 @@ export async function findClaude({
   env,
   root,
 }: Pick<SetupContext, 'env' | 'root'>): Promise<FoundHost | undefined> {
-  const program = onPath(programName, env);
+  const program = claudeIn(env);
   if (program === undefined) return undefined;
   const { code, stdout } = await ask(program, ['--version'], { env, root });
   const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0];

@@ -3,7 +3,13 @@ import { closeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { Engine, Executed } from '../../engine/index.ts';
 import type { Notification } from '../../machine/index.ts';
-import { mayNotify, type Project, type RunnerCommand, userConfigFile } from '../../workspace/index.ts';
+import {
+  mayNotify,
+  type Project,
+  type RunnerCommand,
+  userConfigFile,
+  withoutDrivenMark,
+} from '../../workspace/index.ts';
 import { logNotification } from './log.ts';
 import { openTerminal } from './open-terminal.ts';
 
@@ -65,7 +71,7 @@ function start(notifications: readonly Notification[], options: NotifyingOptions
     const child = spawn(notifier.program, notifier.args, {
       // A relative path in the user's command is never one of the repository.
       cwd: home,
-      env: { ...env, [requestVariable]: JSON.stringify(request) },
+      env: { ...withoutDrivenMark(env), [requestVariable]: JSON.stringify(request) },
       detached: true,
       windowsHide: true,
       // The detached process has no terminal of its own to ring.

@@ -22,6 +22,8 @@ export interface Binding extends SessionKey {
   endedAt?: number;
   /** Ended by a clear: the next session in its process inherits the binding. */
   cleared?: true;
+  /** A program drives the session: its hooks decide nothing. */
+  driven?: true;
   /** How full its context is, in percent, as last reported by the host. */
   pressure?: number;
   /** US dollars since the session was bound, and the host's total that was last seen. */
@@ -64,6 +66,7 @@ export function parseBinding(text: string): Binding | undefined {
     seenAt,
     endedAt,
     cleared,
+    driven,
     pressure,
     cost,
   } =
@@ -84,6 +87,7 @@ export function parseBinding(text: string): Binding | undefined {
     seenAt,
     ...(isTime(endedAt) ? { endedAt } : {}),
     ...(cleared === true ? { cleared } : {}),
+    ...(driven === true ? { driven } : {}),
     ...(isTime(pressure) && pressure <= 100 ? { pressure } : {}),
     ...(isCost(cost) ? { cost } : {}),
   };

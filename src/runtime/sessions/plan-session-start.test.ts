@@ -245,8 +245,11 @@ describe('bindings of sessions', () => {
       run: other.run,
     });
     expect(begin(linked, [], [{ ...run, worktrees: [] }])).toMatchObject({ kind: 'offer' });
-    const task = { worktree: `${here}/.stepfast/worktrees/${run.run}/task-2` };
-    expect(begin(task)).toMatchObject({ kind: 'offer', run: run.run });
+    for (const place of ['.stepfast/worktrees', '../state/worktrees/project-1234abcd']) {
+      const inner = place.startsWith('.s') ? 'task-2' : 'task/2';
+      const task = { worktree: `${here}/${place}/${run.run}/${inner}` };
+      expect(begin(task)).toMatchObject({ kind: 'offer', run: run.run });
+    }
   });
 
   test('[P4/10] where no hooks tell of a session it holds nothing but its leases', () => {

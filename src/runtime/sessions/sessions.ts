@@ -115,6 +115,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       ...(pid === undefined ? {} : { pid, boot }),
       boundAt: known?.run === run ? known.boundAt : now,
       seenAt: now,
+      ...(known?.driven && { driven: true }),
       ...(known?.pressure === undefined ? {} : { pressure: known.pressure }),
       ...(known?.run === run && known.cost ? { cost: known.cost } : {}),
     };

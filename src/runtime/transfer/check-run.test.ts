@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Dice, memory, randomCommand } from '../../../test/properties/commands.ts';
+import { memory, randomCommand } from '../../../test/properties/commands.ts';
+import { Dice } from '../../../test/properties/dice.ts';
 import { hashDefinition } from '../../definition/index.ts';
 import { type Command, type Definition, type Event, respond, type State } from '../../machine/index.ts';
 import { eventProblem } from '../../schema/index.ts';

@@ -19,6 +19,12 @@ export interface Remote {
   fetch(runs: readonly string[]): Promise<Map<string, string | StepfastError>>;
   /** Moves a run there from `old` to `commit`; `moved` if it is no longer at `old`. */
   push(run: string, commit: string, old: string | undefined): Promise<'sent' | 'moved'>;
+  /** As a plain `git push` of one branch in a worktree: never forced, and the repository's hooks run. */
+  pushBranch(branch: string, worktree: string): Promise<void>;
+  /** The default branch there; undefined if it has none. */
+  defaultBranch(): Promise<string | undefined>;
+  /** Of a branch there, which is fetched, by default its default branch; else as git here names it. Throws `not_found`. */
+  commitOf(ref?: string): Promise<string>;
 }
 
 const prefix = 'refs/stepfast/runs/';
@@ -27,6 +33,9 @@ const mostRefs = 20_000;
 /** Per line of a ref listing. */
 const refBytes = 256;
 const transferMs = 300_000;
+/** A hook may run tests. */
+const hooksMs = 1_800_000;
+const quietly = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap='];
 
 /** Throws `not_git`, `no_remote`, `not_found`; its methods throw `remote_failed`. */
 export async function openRemote(git: Git, project: Project, name: string): Promise<Remote> {
@@ -88,9 +97,8 @@ export async function openRemote(git: Git, project: Project, name: string): Prom
   }
 
   function fetchRefs(wanted: readonly string[]): Promise<GitResult> {
-    const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap='];
     const input = wanted.map((run) => `+${prefix}${run}:${tracking(name, run)}\n`).join('');
-    return git(['fetch', ...quiet, '--stdin', '--end-of-options', name], { input, timeoutMs: transferMs });
+    return git(['fetch', ...quietly, '--stdin', '--end-of-options', name], { input, timeoutMs: transferMs });
   }
 
   async function commitsOf(wanted: readonly string[]): Promise<Map<string, string>> {
@@ -141,11 +149,56 @@ export async function openRemote(git: Git, project: Project, name: string): Prom
     return 'sent';
   }
 
+  async function pushBranch(branch: string, worktree: string): Promise<void> {
+    const ref = `refs/heads/${branch}`;
+    const only = ['--porcelain', '--no-follow-tags', '--recurse-submodules=no'];
+    need(
+      await git(['push', ...only, '--end-of-options', name, `${ref}:${ref}`], {
+        hooksIn: worktree,
+        timeoutMs: hooksMs,
+      }),
+    );
+  }
+
+  async function defaultBranch(): Promise<string | undefined> {
+    const listed = textOf(
+      need(await git(['ls-remote', '--quiet', '--symref', '--end-of-options', name, 'HEAD'])),
+    );
+    return /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(listed)?.[1];
+  }
+
+  async function commitOf(ref?: string): Promise<string> {
+    const wanted = ref ?? (await defaultBranch());
+    if (wanted === undefined) throw new StepfastError('not_found', `'${name}' has no default branch`);
+    const branch = `refs/heads/${wanted}`;
+    const listed = need(await git(['ls-remote', '--quiet', '--refs', '--end-of-options', name, branch]));
+    // Git also lists refs that end with the name.
+    const line = textOf(listed)
+      .split('\n')
+      .find((each) => each.endsWith(`\t${branch}`));
+    const commit = await commitHere(line?.split('\t', 1)[0] ?? wanted);
+    if (commit !== undefined) return commit;
+    if (line === undefined)
+      throw new StepfastError('not_found', `Neither '${name}' nor this repository has '${wanted}'`);
+    // A shallow clone stays shallow, and a whole one whole.
+    const shallow = textOf(await git(['rev-parse', '--is-shallow-repository'])).trim() === 'true';
+    const depth = shallow ? ['--depth=1'] : [];
+    need(
+      await git(['fetch', ...quietly, ...depth, '--end-of-options', name, branch], { timeoutMs: transferMs }),
+    );
+    return line.split('\t', 1)[0] ?? '';
+  }
+
+  async function commitHere(ref: string): Promise<string | undefined> {
+    const found = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]);
+    return found.code === 0 ? textOf(found).trim() : undefined;
+  }
+
   const runs = (): Promise<{ ids: string[]; odd: string[] }> => {
     listed ??= list();
     return listed;
   };
-  return { name, url, pushUrl: shown(to), runs, fetch, push };
+  return { name, url, pushUrl: shown(to), runs, fetch, push, pushBranch, defaultBranch, commitOf };
 }
 
 const succeeded = ({ code, failure }: GitResult): boolean => code === 0 && failure === undefined;

@@ -8,6 +8,8 @@ interface Options {
   maxBytes?: number;
   timeoutMs?: number;
   env?: Record<string, string>;
+  /** For a push of the user's own branch: another worktree, and the repository's hooks, which git-lfs needs. */
+  hooksIn?: string;
 }
 
 /** Rejects only with `no_git`. */
@@ -17,9 +19,10 @@ export type Git = (args: readonly string[], options?: Options) => Promise<GitRes
 const passed =
   /^GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_[A-Z_]+|PROXY_[A-Z_]+|HTTP_[A-Z_]+|ALLOW_PROTOCOL)$/;
 
-/** No hooks, daemons or prompts; git checks incoming objects too. */
+const noHooks = 'core.hooksPath=/dev/null';
+
+/** No daemons or prompts; git checks incoming objects too. */
 const settings = [
-  'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'fetch.fsckObjects=true',
   'fetch.writeCommitGraph=false',
@@ -37,9 +40,19 @@ export function createGit(cwd: string, base: Readonly<Record<string, string | un
     value !== undefined && passed.test(name) ? [[name, value]] : [],
   );
   const common = gitEnvironment(base, { ...Object.fromEntries(how), SSH_ASKPASS_REQUIRE: 'never' });
-  return async (args, { input = '', maxBytes = defaultBytes, timeoutMs = defaultMs, env = {} } = {}) => {
+  return async (
+    args,
+    { input = '', maxBytes = defaultBytes, timeoutMs = defaultMs, env = {}, hooksIn } = {},
+  ) => {
     const deadline = performance.now() + timeoutMs;
-    const done = await git(args, { cwd, env: { ...common, ...env }, deadline, input, maxBytes, settings });
+    const done = await git(args, {
+      cwd: hooksIn ?? cwd,
+      env: { ...common, ...env },
+      deadline,
+      input,
+      maxBytes,
+      settings: hooksIn === undefined ? [noHooks, ...settings] : settings,
+    });
     if (done.failure !== 'missing') return done;
     const message = `git cannot be started, and runs travel over git: install it, or use ${commandName()} export`;
     throw new StepfastError('no_git', message);

@@ -25,6 +25,7 @@ export interface ErrorReply {
   status: number;
   error: string;
   message: string;
+  headers?: Readonly<Record<string, string>>;
 }
 
 export type Reply = MessageReply | ErrorReply;
@@ -51,12 +52,12 @@ export const reply = {
     content: calls.map((call) => ({ type: 'tool_use', ...call })),
     ...options,
   }),
-  error: (status: number, error: string, message: string): ErrorReply => ({
-    type: 'error',
-    status,
-    error,
-    message,
-  }),
+  error: (
+    status: number,
+    error: string,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): ErrorReply => ({ type: 'error', status, error, message, headers }),
 };
 
 /** Reports a full context, so that the host compacts before its next request. */

@@ -60,7 +60,7 @@ export async function createScriptedModel(): Promise<ScriptedModel> {
     Object.assign(logged, { reply, matched });
     if (reply.type === 'error') {
       const error = { type: reply.error, message: reply.message };
-      return json(response, reply.status, { type: 'error', error });
+      return json(response, reply.status, { type: 'error', error }, reply.headers);
     }
     if (reply.delayMs !== undefined) await setTimeout(reply.delayMs);
     const message = assistantMessage(request.n, body.model, reply, raw.length, () => `${prefix}${++calls}`);
@@ -150,7 +150,12 @@ async function readAll(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function json(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
+function json(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(value));
 }

@@ -44,7 +44,7 @@ export function gateRequest({
     gates: checking.gates,
     worktree: project.worktree,
     root: project.root,
-    env: { ...commandVariables(env, state, cursor.task), ...outputs },
+    env: { ...commandVariables(env, state, cursor.task, cursor.slot), ...outputs },
     format: workAt(definition, cursor),
     exclude: excludedFrom(definition),
     condition: (expression) => conditionHolds(expression, context),

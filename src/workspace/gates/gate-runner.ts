@@ -4,14 +4,20 @@ import { commandsOf } from '../../definition/index.ts';
 import { conditionContext, type Engine, type Executed, outputsAt, readOutput } from '../../engine/index.ts';
 import { StepfastError } from '../../errors.ts';
 import { runGates } from '../../evidence/index.ts';
-import { type CommandOf, commandIn, type Definition, type RequestedGate } from '../../machine/index.ts';
+import {
+  type CommandOf,
+  commandIn,
+  type Definition,
+  handleOf,
+  type RequestedGate,
+} from '../../machine/index.ts';
 import { setUpFailedText } from '../../messages/index.ts';
 import type { Loaded } from '../../store/index.ts';
-import { taskWorktree } from '../task-worktree.ts';
+import { taskWorktree } from '../worktrees/places.ts';
 import { abortOnSignal, type GateOptions, type GateRun } from './gate-options.ts';
 import { gateRequest } from './gate-request.ts';
 import { markRunner } from './runner-file.ts';
-import { isSetUp, setUpWorktree } from './set-up-worktree.ts';
+import { isCurrent, setUpWorktree } from './set-up-worktree.ts';
 import { takeTurn } from './worktree-turn.ts';
 
 /** Runs and reports the gates of one request, unless it is no longer open or another runner has it. */
@@ -72,14 +78,18 @@ export async function runRequested(
   const setUp = async (): Promise<string | undefined> => {
     const { task } = cursor;
     const path = taskWorktree(project, run, task);
-    if (task === undefined || path === undefined || isSetUp(view.definition, path)) return undefined;
+    if (task === undefined || path === undefined || (await isCurrent(view.definition, path)))
+      return undefined;
     const again = async (): Promise<void> => {
       if (!(await start())) stop.abort();
     };
     const timer = setInterval(() => void again().catch(() => {}), Math.max(limitMs / 3, 1000));
     try {
       const options = { project, trust, env, host, cacheDirectory };
-      return await setUpWorktree({ ...view, task, path }, options, { logs, signal: stop.signal });
+      return await setUpWorktree({ ...view, task, slot: cursor.slot, path }, options, {
+        logs,
+        signal: stop.signal,
+      });
     } finally {
       clearInterval(timer);
       await again();
@@ -117,9 +127,17 @@ export async function runRequested(
     return result ? await report(result) : undefined;
   } catch (error) {
     if (isAway(error)) return undefined;
+    const message = error instanceof Error ? error.message : String(error);
+    const tail = `could not be run: ${message}`.slice(0, 4000);
     // The caller waits for a result, so report the failure.
-    const tail = `could not be run: ${error instanceof Error ? error.message : String(error)}`;
-    return await report({ receipts: [{ gate: 0, pass: false, tail: tail.slice(0, 4000) }] });
+    if (!cursor.preparing) return await report({ receipts: [{ gate: 0, pass: false, tail }] });
+    // Gates before the work that could not be run say nothing about it.
+    if (!isNotSetUp(error))
+      return await report({
+        receipts: checking.gates.map((_, gate) => ({ gate, pass: false, undecided: true as const, tail })),
+      });
+    const at = handleOf(view.state, cursor);
+    return await engine.execute(run, { ...engineCaller(), type: 'fail', at, reason: message });
   } finally {
     endTurn();
   }
@@ -140,6 +158,9 @@ export async function retryWhileAway<T>(call: () => Promise<T>, mayWait: () => b
     }
   }
 }
+
+const isNotSetUp = (error: unknown): boolean =>
+  error instanceof StepfastError && error.code === 'no_worktree';
 
 const isAway = (error: unknown): boolean =>
   error instanceof StepfastError && error.code === 'server_unreachable';

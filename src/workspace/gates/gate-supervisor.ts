@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Effect, State, Text } from '../../machine/index.ts';
 import type { Loaded } from '../../store/index.ts';
+import { withoutDrivenMark } from '../leftover-processes.ts';
 import { findProject, local, type Project } from '../project.ts';
 import { readTasks } from '../read-tasks.ts';
-import { taskWorktree } from '../task-worktree.ts';
 import { writeTodoFile } from '../todo-file.ts';
 import { isSameCheckout, splitCheckout } from '../worktree-id.ts';
+import { taskWorktree } from '../worktrees/places.ts';
 import { abortOnSignal, type GateOptions, type GateRun } from './gate-options.ts';
 import { runRequested } from './gate-runner.ts';
 import { runCleanup } from './run-cleanup.ts';
@@ -173,7 +174,8 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
   function startProcess({ program, args }: RunnerCommand, more: readonly string[], worktree: string): void {
     const child = spawn(program, [...args, ...more, '--repo-root', project.root, '--worktree', worktree], {
       cwd: worktree,
-      env: { ...env },
+      // It outlives a driven session, whose leftovers are ended.
+      env: { ...withoutDrivenMark(env) },
       detached: true,
       stdio: 'ignore',
     });

@@ -4,10 +4,17 @@ import type { Scalar, State } from '../../machine/index.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables of a command of this run, and those of this process. */
-export const commandVariables = (env: Environment, state: State, task?: string): Environment => ({
+export const commandVariables = (
+  env: Environment,
+  state: State,
+  task?: string,
+  slot?: number,
+): Environment => ({
   ...inherited(env),
   STEPFAST_RUN_ID: state.run,
   ...(task === undefined ? {} : { STEPFAST_TASK_ID: task }),
+  // One number for each agent that works at the same time, for instance to choose a port.
+  ...(slot === undefined ? {} : { STEPFAST_SLOT: String(slot) }),
   ...inputVariables(state.inputs),
 });
 

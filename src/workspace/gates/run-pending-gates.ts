@@ -78,8 +78,8 @@ export function recordReading(
 
 /** The directory itself, wherever the repository's top is. */
 function projectAt(worktree: string): Project {
-  const { git, worktree: top } = findProject(worktree, { worktree });
-  return { root: worktree, worktree, directory: join(top, '.stepfast'), git };
+  const { git, worktree: top, worktrees } = findProject(worktree, { worktree });
+  return { root: worktree, worktree, directory: join(top, '.stepfast'), git, worktrees };
 }
 
 async function runAt(

@@ -1,22 +1,34 @@
+import { createHash, hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { commandEnvironment, runCommand, truncateToTail } from '../../evidence/index.ts';
+import { join } from 'node:path';
+import { commandEnvironment, createMatcher, runCommand, truncateToTail } from '../../evidence/index.ts';
 import { type Definition, handleOf, type State } from '../../machine/index.ts';
 import { setUpFailedText } from '../../messages/index.ts';
 import { copyIgnored } from '../copy-ignored.ts';
+import { drivenVariable } from '../leftover-processes.ts';
 import { mainWorktree } from '../project.ts';
-import { taskWorktree } from '../task-worktree.ts';
+import { filesIn } from '../worktrees/changes.ts';
+import { gitFolderOf, taskWorktree } from '../worktrees/places.ts';
 import type { GateOptions, GateRun } from './gate-options.ts';
 import { commandVariables } from './gate-variables.ts';
 import { markRunner } from './runner-file.ts';
 import { takeTurn } from './worktree-turn.ts';
 
-/** A worktree to set up. */
+/** A worktree to set up: that of a task, of a run, or of its merge queue. */
 interface NewWorktree {
   definition: Definition;
   state: State;
-  task: string;
+  task?: string | undefined;
+  slot?: number | undefined;
   path: string;
+}
+
+interface SetUpOptions {
+  logs: string;
+  signal: AbortSignal;
+  timeoutMs?: number;
+  /** Of its processes, if they must end with the driver that runs them. */
+  mark?: string;
 }
 
 /** As that of a gate without a `timeout`. */
@@ -27,21 +39,21 @@ const tailBytes = 1600;
 /** In git's folder of the worktree: it is gone with the worktree. */
 const markName = 'stepfast-set-up';
 
-/** False until the worktree has all that the workflow wants a new one to have. */
+/** False until the worktree has all that the workflow wants a new one to have; what changed since is not asked. */
 export const isSetUp = ({ worktree = {} }: Definition, path: string): boolean =>
   (worktree.setup === undefined && worktree.copy === undefined) || existsSync(markOf(path));
 
 /**
- * Copies files into a new worktree and runs its setup command; returns why it could not. One process at a time does it;
- * what was interrupted begins again.
+ * Copies files into a new worktree and runs its setup command; returns why it could not. In one that is set up the
+ * command runs again if files of `inputs` changed. One process at a time does it; what was interrupted begins again.
  */
 export async function setUpWorktree(
-  { definition, state, task, path }: NewWorktree,
+  { definition, state, task, slot, path }: NewWorktree,
   { project, trust, env, host, cacheDirectory }: GateOptions,
-  { logs, signal, timeoutMs = defaultMs }: { logs: string; signal: AbortSignal; timeoutMs?: number },
+  { logs, signal, timeoutMs = defaultMs, mark }: SetUpOptions,
 ): Promise<string | undefined> {
   const { setup, copy } = definition.worktree ?? {};
-  if (isSetUp(definition, path)) return undefined;
+  if (await isCurrent(definition, path)) return undefined;
   if (!trust.has(definition)) return `'${definition.name}' is not trusted on this machine`;
   const endTurn = await takeTurn(join(path, markName), {
     cacheDirectory,
@@ -51,14 +63,19 @@ export async function setUpWorktree(
     onWait: async () => {},
   });
   try {
-    if (isSetUp(definition, path)) return undefined;
+    if (await isCurrent(definition, path)) return undefined;
+    const isNew = !existsSync(markOf(path));
     const main = mainWorktree(project);
-    if (copy && main === undefined) return 'a bare repository has no main worktree to copy files from';
+    if (isNew && copy && main === undefined)
+      return 'a bare repository has no main worktree to copy files from';
     const problem =
-      copy && main !== undefined ? await copyIgnored(copy, { from: main, to: path, env }) : undefined;
+      isNew && copy && main !== undefined
+        ? await copyIgnored(copy, { from: main, to: path, env })
+        : undefined;
     if (problem !== undefined || signal.aborted) return problem ?? 'stopped';
     const failure = setup === undefined ? undefined : await failureOf(setup);
-    if (failure === undefined) writeFileSync(markOf(path), '');
+    // After the command, which may write a lock file itself.
+    if (failure === undefined) writeFileSync(markOf(path), await inputsHash(definition, path));
     return failure;
   } finally {
     endTurn();
@@ -74,7 +91,10 @@ export async function setUpWorktree(
     } = await runCommand({
       command,
       cwd: path,
-      env: commandEnvironment(commandVariables(env, state, task)),
+      env: commandEnvironment({
+        ...commandVariables(env, state, task, slot),
+        ...(mark === undefined ? {} : { [drivenVariable]: mark }),
+      }),
       timeoutMs,
       log: join(logs, 'setup.log'),
       signal,
@@ -115,7 +135,10 @@ export async function runSetUp(
       const cursor = view && cursorOfTask(view.state, task);
       const at = view && cursor && handleOf(view.state, cursor);
       if (!view || !cursor || at === last || cursor.waiting) return;
-      const problem = await setUpWorktree({ ...view, task, path }, options, { logs, signal });
+      const problem = await setUpWorktree({ ...view, task, slot: cursor.slot, path }, options, {
+        logs,
+        signal,
+      });
       if (problem === undefined || signal.aborted) return;
       writeFileSync(problemFile(logs), problem);
       last = at;
@@ -133,8 +156,48 @@ const problemFile = (logs: string): string => join(logs, 'problem.txt');
 /** Why the last setup failed. */
 export const setUpProblem = (logs: string): string => read(problemFile(logs));
 
-function markOf(path: string): string {
-  return join(resolve(path, /^gitdir:\s*(.+?)\s*$/m.exec(read(join(path, '.git')))?.[1] ?? '.git'), markName);
+const markOf = (path: string): string => join(gitFolderOf(path), markName);
+
+/** Whether it is set up, and nothing changed that the command depends on. */
+export async function isCurrent(definition: Definition, path: string): Promise<boolean> {
+  if (!isSetUp(definition, path)) return false;
+  return (
+    definition.worktree?.setup === undefined || read(markOf(path)) === (await inputsHash(definition, path))
+  );
+}
+
+/** For packages that are installed. */
+const lockFiles = [
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'yarn.lock',
+  'pnpm-lock.yaml',
+  'bun.lock',
+  'Cargo.lock',
+  'poetry.lock',
+  'uv.lock',
+  'Gemfile.lock',
+  'go.sum',
+  'composer.lock',
+  'requirements*.txt',
+].map((name) => `**/${name}`);
+
+/** Of the names and contents of all `inputs`; ignored files do not count. */
+async function inputsHash({ worktree = {} }: Definition, path: string): Promise<string> {
+  const isInput = createMatcher(worktree.inputs ?? lockFiles);
+  const files = (await filesIn(path)).filter(isInput).sort();
+  const sum = createHash('sha256');
+  for (const file of files) sum.update(`${file}\0${hash('sha256', readBytes(join(path, file)), 'hex')}\0`);
+  return sum.digest('hex');
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    // It was deleted, or it is a link to nothing.
+    return Buffer.alloc(0);
+  }
 }
 
 function read(file: string): string {

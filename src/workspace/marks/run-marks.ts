@@ -1,5 +1,5 @@
 import { gatesOf } from '../../definition/index.ts';
-import { type Definition, ended, hasRunSteps, type State } from '../../machine/index.ts';
+import { type Definition, ended, hasBudget, type State, startsCommands } from '../../machine/index.ts';
 import { isRunId, type Loaded } from '../../store/index.ts';
 import { createMarks, type Marks } from './marks.ts';
 
@@ -31,14 +31,16 @@ export function marksFor(definition: Definition): string[] {
     ...always,
     ...(forbids ? ['before_tool'] : []),
     ...(reads ? ['after_tool-read'] : []),
-    ...(stop === 'check' || hasRunSteps(definition) ? ['stop_wake'] : []),
+    ...(stop === 'check' || startsCommands(definition) ? ['stop_wake'] : []),
   ];
 }
 
 /** Idempotent; removes the marks of an ended run. */
 export function markRun(marks: Marks, run: string, definition: Definition, state?: State): void {
   const reads = state && ((state.adopted?.reading ?? []).length > 0 || state.notes.some(isReading));
-  const more = reads ? ['after_tool-read'] : [];
+  // A driver ends a turn whose budget is used up, so every tool tells what was spent.
+  const counts = state?.driver && !state.driver.released && hasBudget(definition);
+  const more = [...(reads || counts ? ['after_tool-read'] : []), ...(counts ? ['after_tool-shell'] : [])];
   if (state && ended(state)) marks.drop(`${prefix}${run}`);
   else marks.want(`${prefix}${run}`, [...new Set([...marksFor(definition), ...more])]);
 }

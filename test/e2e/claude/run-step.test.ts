@@ -71,3 +71,26 @@ it('[L/run] a command that fails is shown to the person, who runs it again', asy
   expect(shownIn(session.events())).toContain('/stepfast:reject');
   await session.close();
 });
+
+it('[L/baseline] the session ends its turn while gates run before the work, and is woken for the work', async () => {
+  const checked = `${until}; test -f notes.txt`;
+  stage = await createCheckedProject({
+    '.stepfast/workflows/w.yaml': workflow(
+      step('do', gate(passes)) + step('end', gate(checked).replace(' }', ', baseline: true }')),
+    ),
+  });
+  stage.model.on(lastUser(/make it 42/), edit('42'), reply.text('Done.'));
+  stage.model.on(told(/INSTRUCTIONS-END/), toolCall.bash('echo x > notes.txt'), reply.text('Noted.'));
+  const session = await stage.open();
+  const { events } = await session.send(typed);
+  expect(shownIn(events)).toContain(commandLeftText(checked));
+  expect(await stateOf(stage)).toMatchObject({ cursors: { end: { preparing: { kind: 'baseline' } } } });
+  release(stage);
+  const ended = runEndedText({ workflow: 'w', status: 'complete', checks: [passes, checked], caught: 0 });
+  await expect.poll(() => shownIn(session.events()), { timeout: 60_000 }).toContain(ended);
+  await session.close();
+  expect((await stateOf(stage)).outputs.end).toMatchObject({
+    text: 'Noted.',
+    receipts: [{ pass: true, before: 'fail' }],
+  });
+});

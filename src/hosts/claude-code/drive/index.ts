@@ -1,0 +1,1 @@
+export { claudeCodeDriver } from './driver.ts';

@@ -1,0 +1,79 @@
+import {
+  allUsedUp,
+  type Cursor,
+  type Definition,
+  ended,
+  handleOf,
+  opening,
+  type State,
+} from '../../machine/index.ts';
+import { type NeedKind, usedUpText } from '../../messages/index.ts';
+import { positionTitle } from './position-title.ts';
+
+/** What only a person can do. `at` is the position that it is about, if it is about one. */
+export interface Need {
+  kind: NeedKind;
+  /** The step or the task that waits, as people know it. */
+  title: string;
+  /** What is asked, or why it waits: one line. */
+  what: string;
+  at?: string | undefined;
+  task?: string | undefined;
+  since: number;
+}
+
+const maxText = 200;
+
+/** Everything of a run that waits for a person, the longest wait first. */
+export function findNeeds(definition: Definition, state: State): Need[] {
+  if (ended(state)) return [];
+  const needs = Object.values(state.cursors).flatMap((cursor) => needOf(definition, state, cursor) ?? []);
+  const { blocked, held, merges = {}, paused, updatedAt } = state;
+  const title = positionTitle(definition, state, { step: state.step });
+  for (const used of allUsedUp(state))
+    needs.push({
+      kind: 'budget',
+      title,
+      what: usedUpText({ ...used, step: state.step }),
+      since: state.budget.lastAt ?? updatedAt,
+    });
+  if (blocked !== undefined) needs.push({ kind: 'decision', title, what: line(blocked), since: updatedAt });
+  if (held) needs.push({ kind: 'queue', title, what: line(held.reason), since: held.since });
+  for (const [task, merge] of Object.entries(merges))
+    if (merge.state === 'parked')
+      needs.push({
+        kind: 'merge',
+        title: positionTitle(definition, state, { step: state.step, task }),
+        what: line(merge.reason ?? ''),
+        task,
+        since: merge.since,
+      });
+  if (paused) needs.push({ kind: 'pause', title, what: line(`paused by ${paused.by}`), since: paused.since });
+  return needs.sort((a, b) => a.since - b.since);
+}
+
+function needOf(definition: Definition, state: State, cursor: Cursor): Need | undefined {
+  const { waiting, boundary, output, enteredAt } = cursor;
+  const of = { title: positionTitle(definition, state, cursor), at: handleOf(state, cursor) };
+  if (waiting?.kind === 'review')
+    return waiting.by === 'human'
+      ? {
+          kind: 'review',
+          ...of,
+          what: line(output === undefined ? '' : opening(output)),
+          since: waiting.since,
+        }
+      : undefined;
+  if (waiting?.kind === 'question') {
+    const question = state.questions.find(({ id }) => id === waiting.id);
+    return { kind: 'question', ...of, what: line(question?.text ?? ''), since: waiting.since };
+  }
+  if (waiting) return { kind: 'decision', ...of, what: line(waiting.reason), since: waiting.since };
+  const isDriven = state.sessions[boundary?.session ?? '']?.witness === 'driver';
+  if (boundary?.state !== 'requested' || isDriven) return undefined;
+  return { kind: 'context', ...of, what: boundary.action, since: enteredAt };
+}
+
+/** The first line with text. */
+export const line = (text: string): string =>
+  (text.split('\n').find((each) => each.trim() !== '') ?? '').trim().slice(0, maxText);
