@@ -48,7 +48,7 @@ export async function play(plan: Plan, { cli, driver, agent }: Programs): Promis
   for (let isOver = false; !isOver; ) isOver = await oneDriver();
   const wallMs = Date.now() - startedAt;
   const verdict = await judge(plan, stage, person);
-  for (const error of errors) verdict.red.push(String(error));
+  verdict.red.unshift(...errors.map(String));
   const isGood = verdict.lost.length + verdict.red.length + verdict.stranded.length === 0;
   if (isGood) stage.remove();
   const least = Math.max(agentMs / parallel, merged.size * plan.gateMs);

@@ -13,7 +13,7 @@ import {
 import { boundReachedText, leftoversHeldText, setUpFailedText } from '../messages/index.ts';
 import type { Refused } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
-import { branchIn, endProcesses, markedProcesses, runBranch } from '../workspace/index.ts';
+import { branchIn, endProcesses, markedProcesses, runBranch, waitForGitOf } from '../workspace/index.ts';
 import { commitWork } from './commit-work.ts';
 import { takeLease } from './lease.ts';
 import { createMergeQueue, removeMerged } from './merge-queue.ts';
@@ -59,7 +59,7 @@ export async function drive(options: DriveOptions): Promise<Outcome> {
   let failure: unknown;
   let reported: string | undefined;
   try {
-    await endLeftovers(context);
+    await endLeftovers(context, begun);
     await commitLeft(context, branch);
     await setUp(context);
     await removeMerged(context);
@@ -213,9 +213,10 @@ function waitReason({ paused, held, blocked, cursors, merges = {} }: State): str
   return [held?.reason ?? blocked ?? [], waiting, parked].flat().join('; ') || 'a budget';
 }
 
-/** Sessions of a driver that was killed may still run. Nothing of them may change files any more. */
-async function endLeftovers(context: DriverContext): Promise<void> {
+/** Sessions and git of a driver that was killed may still run. Nothing of them may change files any more. */
+async function endLeftovers(context: DriverContext, { driver }: State): Promise<void> {
   const { runtime, run, report } = context;
+  if (driver) await waitForGitOf(driver.process.pid);
   const left = markedProcesses(`${run}/`);
   await endProcesses(left);
   for (const { command } of left) report({ type: 'leftover', worker: 'main', command });
@@ -226,10 +227,11 @@ async function endLeftovers(context: DriverContext): Promise<void> {
 }
 
 /** A driver that was killed just after the end of the run may have left work uncommitted and sessions running. */
-async function finishEnded(options: DriveOptions, { status }: State): Promise<Outcome> {
-  await endLeftovers(options);
+async function finishEnded(options: DriveOptions, begun: State): Promise<Outcome> {
+  await endLeftovers(options, begun);
   await commitLeft(options, options.branch);
   await removeMerged(options);
+  const { status } = begun;
   const end = status === 'failed' || status === 'cancelled' ? status : 'complete';
   options.report({ type: 'over', end });
   return { end };

@@ -9,6 +9,9 @@ import { factsOf } from './process-facts.ts';
  */
 export const drivenVariable = 'STEPFAST_DRIVEN';
 
+/** Set in the environment of git to the process that started it: git goes on when that process is killed. */
+export const gitOwnerVariable = 'STEPFAST_GIT_OF';
+
 /** Of commands that a driver runs itself: the next driver of the run ends what a killed one left of them. */
 export const driverMark = (run: string): string => `${run}/driver`;
 
@@ -28,8 +31,9 @@ export interface MarkedProcess {
 }
 
 /** The processes of this user that were started with this mark, or with one below it if it ends in `/`; never this one. */
-export function markedProcesses(mark: string): MarkedProcess[] {
-  const entry = `${drivenVariable}=${mark}`;
+export const markedProcesses = (mark: string): MarkedProcess[] => startedWith(`${drivenVariable}=${mark}`);
+
+function startedWith(entry: string): MarkedProcess[] {
   const pids = process.platform === 'linux' ? inProc(entry) : byPs(entry);
   return pids.flatMap((pid) => {
     const facts = pid === process.pid ? undefined : factsOf(pid);
@@ -78,6 +82,15 @@ export async function endProcesses(processes: readonly MarkedProcess[], graceMs 
   const deadline = Date.now() + graceMs;
   while (processes.some(isSame) && Date.now() < deadline) await setTimeout(pollMs);
   signal(processes, 'SIGKILL');
+}
+
+const gitMs = 60_000;
+
+/** Until git has ended that a killed process had started: it still writes and holds its locks. */
+export async function waitForGitOf(pid: number): Promise<void> {
+  const left = startedWith(`${gitOwnerVariable}=${pid}`);
+  const deadline = Date.now() + gitMs;
+  while (left.some(isSame) && Date.now() < deadline) await setTimeout(pollMs);
 }
 
 const isSame = ({ pid, startedAt }: MarkedProcess): boolean => factsOf(pid)?.started === startedAt;

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -73,6 +75,20 @@ test('a folder that was deleted, or whose creation was interrupted, is created a
   await createTaskWorktree(kit.project, view(), 'a');
   expect(existsSync(join(path, 'a.txt'))).toBe(true);
   expect(existsSync(lock)).toBe(false);
+});
+
+test('what git still does for a process that was killed is waited for', async () => {
+  kit.work(kit.root, { '.gitattributes': '*.txt filter=slow\n', 'b.txt': 'two\n' }, 'slow files');
+  const begun = join(kit.home, 'begun');
+  kit.configure('filter.slow.smudge', `touch '${begun}'; sleep 1; cat`);
+  const script = `import('${import.meta.resolve('./create.ts')}').then(({ ensureTaskWorktree }) =>
+    ensureTaskWorktree(${JSON.stringify(kit.project)}, '${kit.run}', 'a', 'HEAD'))`;
+  const killed = spawn(process.execPath, ['-e', script], { stdio: 'inherit' });
+  await expect.poll(() => existsSync(begun), { timeout: 60_000 }).toBe(true);
+  killed.kill('SIGKILL');
+  await once(killed, 'close');
+  const path = (await createTaskWorktree(kit.project, view(), 'a')) ?? '';
+  expect(kit.in(path, 'status', '--porcelain')).toBe('');
 });
 
 test('several callers at once get the same worktree', async () => {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { StepfastError } from '../../errors.ts';
 import { type Definition, needsWorktree, type State } from '../../machine/index.ts';
 import { isAlive } from '../is-alive.ts';
+import { waitForGitOf } from '../leftover-processes.ts';
 import type { Project } from '../project.ts';
 import { bootId } from '../user-state.ts';
 import { branchRef, commitOf, tryGit } from './git.ts';
@@ -121,8 +122,12 @@ async function alone(path: string, create: () => Promise<void>): Promise<void> {
       break;
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-      if (isAbandoned(mark, boot)) rmSync(mark, { force: true });
-      else await new Promise((resolve) => setTimeout(resolve, pollMs));
+      const creator = killedCreator(mark, boot);
+      if (creator !== undefined) {
+        await waitForGitOf(creator);
+        // Another caller may have waited as well, and creates it now.
+        if (killedCreator(mark, boot) === creator) rmSync(mark, { force: true });
+      } else await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
   }
   try {
@@ -132,13 +137,14 @@ async function alone(path: string, create: () => Promise<void>): Promise<void> {
   }
 }
 
-/** What created the mark was killed. */
-function isAbandoned(mark: string, boot: string): boolean {
+/** The process that created the mark, if it was killed. */
+function killedCreator(mark: string, boot: string): number | undefined {
   try {
-    const [pid = '', of] = readFileSync(mark, 'utf8').split(' ');
-    if (of === boot && !isAlive(Number(pid))) return true;
-    return Date.now() - statSync(mark).mtimeMs > creationMs;
+    const [text = '', of] = readFileSync(mark, 'utf8').split(' ');
+    const pid = Number(text);
+    const isGone = of === boot && !isAlive(pid);
+    return isGone || Date.now() - statSync(mark).mtimeMs > creationMs ? pid : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { StepfastError } from '../../errors.ts';
 import { gitEnvironment, git as runGit } from '../../evidence/index.ts';
+import { gitOwnerVariable } from '../leftover-processes.ts';
 
 /**
  * No hooks and no programs of the repository, which are not trusted; no signature, which may ask for a passphrase; no
@@ -30,7 +31,7 @@ export async function tryGit(
 ): Promise<GitAnswer> {
   const { code, stdout, stderr } = await runGit(args, {
     cwd,
-    env: gitEnvironment(process.env, own),
+    env: gitEnvironment(process.env, { ...own, [gitOwnerVariable]: String(process.pid) }),
     settings,
   });
   return { code, out: stdout.toString('utf8'), err: stderr.trim() };
