@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createWorktreeKit, type WorktreeKit } from '../../../test/kit/worktree-project.ts';
@@ -89,6 +89,19 @@ test('what git still does for a process that was killed is waited for', async ()
   await once(killed, 'close');
   const path = (await createTaskWorktree(kit.project, view(), 'a')) ?? '';
   expect(kit.in(path, 'status', '--porcelain')).toBe('');
+});
+
+test('a worktree that someone else has just begun to create is waited for', async () => {
+  await createTaskWorktree(kit.project, view(), 'a');
+  const half = join(kit.root, '.git/worktrees/half');
+  cpSync(join(kit.root, '.git/worktrees/a'), half, { recursive: true });
+  writeFileSync(join(half, 'commondir'), '');
+  const created = createTaskWorktree(kit.project, view(), 'b');
+  const listed = unmergedBranches(kit.project, kit.run);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  rmSync(half, { recursive: true });
+  expect(kit.in((await created) ?? '', 'status', '--porcelain')).toBe('');
+  expect(await listed).toEqual([]);
 });
 
 test('several callers at once get the same worktree', async () => {

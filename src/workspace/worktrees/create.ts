@@ -78,23 +78,35 @@ const noWorktree = (what: string, cause: unknown): StepfastError => {
 export async function addWorktree(
   project: Project,
   path: string,
-  { branch, from }: { branch?: string; from: string },
+  options: { branch?: string; from: string },
 ): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   await alone(path, async () => {
     if (existsSync(join(path, '.git')) && !isInterrupted(path)) return;
-    const here = repositoryOf(project);
-    // Git still lists one whose folder was deleted or whose creation was interrupted: it has no work in it.
-    await tryGit(here, ['worktree', 'remove', '--force', '--force', path]);
-    const known = branch !== undefined && (await commitOf(here, branchRef(branch))) !== undefined;
-    const on = known
-      ? [path, branch]
-      : [...(branch === undefined ? ['--detach'] : ['--no-track', '-b', branch]), path, from];
-    // HEAD is that of this worktree.
-    const added = await tryGit(project.worktree, ['worktree', 'add', '-q', ...on]);
-    if (added.code !== 0) throw new StepfastError('git_failed', added.err.slice(0, 2000));
+    // A git that failed halfway may have left a branch or a folder behind, which the second try uses or removes.
+    const failed = await tryToAdd(project, path, options);
+    const again = failed === undefined ? undefined : await tryToAdd(project, path, options);
+    if (again !== undefined) throw new StepfastError('git_failed', again.slice(0, 2000));
   });
   await initSubmodules(path);
+}
+
+/** What git says if it fails. */
+async function tryToAdd(
+  project: Project,
+  path: string,
+  { branch, from }: { branch?: string; from: string },
+): Promise<string | undefined> {
+  const here = repositoryOf(project);
+  // Git still lists one whose folder was deleted or whose creation was interrupted: it has no work in it.
+  await tryGit(here, ['worktree', 'remove', '--force', '--force', path]);
+  const known = branch !== undefined && (await commitOf(here, branchRef(branch))) !== undefined;
+  const on = known
+    ? [path, branch]
+    : [...(branch === undefined ? ['--detach'] : ['--no-track', '-b', branch]), path, from];
+  // HEAD is that of this worktree.
+  const { code, err } = await tryGit(project.worktree, ['worktree', 'add', '-q', ...on]);
+  return code === 0 ? undefined : err;
 }
 
 /** As long as another process may need to check out its files. */

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { StepfastError } from '../../errors.ts';
 import { gitEnvironment, git as runGit } from '../../evidence/index.ts';
 import { gitOwnerVariable } from '../leftover-processes.ts';
@@ -29,13 +30,19 @@ export async function tryGit(
   args: readonly string[],
   own: Record<string, string> = {},
 ): Promise<GitAnswer> {
-  const { code, stdout, stderr } = await runGit(args, {
-    cwd,
-    env: gitEnvironment(process.env, { ...own, [gitOwnerVariable]: String(process.pid) }),
-    settings,
-  });
-  return { code, out: stdout.toString('utf8'), err: stderr.trim() };
+  const env = gitEnvironment(process.env, { ...own, [gitOwnerVariable]: String(process.pid) });
+  for (let tries = 1; ; tries += 1) {
+    const { code, stdout, stderr } = await runGit(args, { cwd, env, settings });
+    if (code === 0 || tries > maxTries || !meetsHalfWorktree.test(stderr))
+      return { code, out: stdout.toString('utf8'), err: stderr.trim() };
+    await setTimeout(halfMs);
+  }
 }
+
+/** Another git has created the files of a worktree and not written them yet. Any git that lists worktrees fails then. */
+const meetsHalfWorktree = /failed to read .*worktrees\/.*\/commondir/;
+const halfMs = 100;
+const maxTries = 50;
 
 /** Throws `git_failed`. */
 export async function git(cwd: string, ...args: string[]): Promise<string> {
