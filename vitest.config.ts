@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     // It would keep imports as they were resolved with the other messages.
     fsModuleCache: messages === 'sentences',
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts', 'test/**/*.test.ts'],
     // Many real processes: `npm run e2e`.
     exclude: ['test/e2e/**'],
     isolate: false,

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { buildDashboard, dashboardSources } from './build/dashboard.ts';
 import { codedMessages, codedMessagesInBundle, messages } from './build/messages.ts';
 import { copyPublicTypes } from './build/public-types.ts';
 import { createStamp } from './build/stamp.ts';
@@ -14,6 +15,7 @@ const stamp = createStamp(
   'node_modules/.cache/stepfast/build',
   [
     'src',
+    ...dashboardSources,
     'scripts/build',
     'scripts/build.ts',
     'package.json',
@@ -96,7 +98,8 @@ const notInHooks: Readonly<Record<string, string>> = {
 const hook = await buildHook('src/cli/hook/main.ts', 'hook.cjs', guard());
 const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs');
 
-writeFileSync('dist/THIRD-PARTY.txt', thirdParty(metafile));
+const pages = await buildDashboard('dist/dashboard');
+writeFileSync('dist/THIRD-PARTY.txt', thirdParty([...Object.keys(metafile.inputs), ...pages]));
 const types = 'node_modules/.cache/stepfast/types';
 rmSync(types, { recursive: true, force: true });
 const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', types];
@@ -177,13 +180,13 @@ function bundleZodTypes(): void {
 }
 
 /** The licenses of all bundled packages, which must be distributed with the code. */
-function thirdParty({ inputs }: Metafile): string {
+function thirdParty(inputs: readonly string[]): string {
   const packages = new Set(
-    Object.keys(inputs).flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []),
+    inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []),
   );
   const notices = [...packages].sort().map((directory) => {
     const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
-    return `${name} ${version} (${license})\n\n${licenceIn(directory)}\n`;
+    return `${name} ${version} (${license})\n\n${license === 'Unlicense' ? 'In the public domain: https://unlicense.org' : licenceIn(directory)}\n`;
   });
   const line = '-'.repeat(78);
   return `Stepfast contains code of these packages.\n\n${line}\n${notices.join(`\n${line}\n`)}`;

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 const checks: [name: string, command: string, ...args: string[]][] = [
   ['format and lint', 'biome', 'check', '.'],
   ['types', 'tsc', '-p', '.'],
+  ['types of the dashboard', 'tsc', '-p', 'dashboard'],
   ['generated files', 'node', 'scripts/generate.ts', '--check'],
   ['dead code', 'knip'],
   ['unit tests', 'vitest', 'run'],

@@ -60,7 +60,8 @@ function terminalName(): string {
   }
 }
 
-const whyNotAPerson = (io: Io): string | undefined =>
+/** Why the caller counts as an agent; undefined for a person. */
+export const whyNotAPerson = (io: Io): string | undefined =>
   notAPerson({
     terminal: io.stdin.terminal && io.stdout.columns !== undefined,
     env: io.env,

@@ -3,6 +3,7 @@ export * from './agent-tools.ts';
 export * from './budget.ts';
 export * from './driver.ts';
 export type { CorrectableError } from './error-corrections.ts';
+export * from './events.ts';
 export * from './fit-tokens.ts';
 export * from './gate-results.ts';
 export * from './grants.ts';

@@ -22,6 +22,12 @@ export { type NotifierRequest, requestVariable } from './notifications/notifying
 export { openTerminal } from './notifications/open-terminal.ts';
 export * from './open-engine.ts';
 export * from './open-runtime.ts';
+export * from './pages/create-pages.ts';
+export * from './pages/local-pages.ts';
+export type * from './pages/page-source.ts';
+export type * from './pages/pages.ts';
+export * from './pages/row-index.ts';
+export * from './pages/row-projection.ts';
 export * from './refusal-log.ts';
 export * from './report/compile-report.ts';
 export * from './report/false-done.ts';

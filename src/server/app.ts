@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Context, Hono } from 'hono';
-import type * as z from 'zod';
 import { StepfastError } from '../errors.ts';
 import { scopes as allScopes, apiHeader, apiVersion, versionHeader } from '../schema/index.ts';
 import { checkHost, type HostRules } from './allowed-hosts.ts';
 import { type AuthOptions, createAuth } from './auth.ts';
 import type { Backend } from './backend.ts';
-import { parseJson, readJsonText } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import type { Limits } from './limits.ts';
 import type { Log } from './log.ts';
@@ -16,8 +14,9 @@ import { openApi } from './openapi.ts';
 import { may, type Principal } from './principal.ts';
 import { missingScope, problem, toProblem } from './problem.ts';
 import { createRateLimit } from './rate-limit.ts';
-import type { Call, RawResponse, Route } from './route.ts';
+import type { Route } from './route.ts';
 import { routes } from './routes.ts';
+import { isRawResponse, serveRoute } from './serve-route.ts';
 import { createStreams } from './streams.ts';
 import { type Span, traced } from './tracing.ts';
 
@@ -235,16 +234,13 @@ export function createApp(options: AppOptions): App {
 
   async function serve(c: Context<Env>, route: Route): Promise<Response> {
     const principal = await enter(c);
-    if (route.scope !== 'any' && !may(principal, route.scope)) throw missingScope(route.scope);
+    const { raw: request } = c.req;
     return await counted(route.waits === true, async () => {
-      const { raw: request } = c.req;
-      const call = {
-        params: checked(route.params, c.req.param(), 'bad_request'),
-        query: checked(route.query, queryOf(c.req.url), 'bad_request'),
-        body: route.body && checked(route.body, await bodyOf(c), 'not_understood'),
+      const services = {
         principal,
         engine: backend.engine(principal.project.id),
         backend,
+        pages: backend.pages(principal.project.id),
         streams,
         request,
         // Combining signals is expensive, so only long requests get their own.
@@ -252,14 +248,10 @@ export function createApp(options: AppOptions): App {
         now: clock(),
         url: publicUrl.origin,
       };
-      // `route()` checked the handler against its own schemas.
-      const answer = await route.handle(call as Call<never, never, never>);
+      const sent = { params: c.req.param(), limits, incoming: c.env.incoming };
+      const answer = await serveRoute(route, services, sent);
       return isRawResponse(answer) ? withHeaders(c, answer.response) : c.json(answer as object);
     });
-  }
-
-  async function bodyOf(c: Context<Env>): Promise<unknown> {
-    return parseJson(await readJsonText(c.req.raw, limits, c.env.incoming));
   }
 
   async function serveMcp(c: Context<Env>, handler: McpHandler): Promise<Response> {
@@ -316,39 +308,9 @@ const loggable = (error: unknown): object =>
       }
     : { message: String(error) };
 
-/** Engine responses never have this key. */
-const isRawResponse = (answer: unknown): answer is RawResponse =>
-  typeof answer === 'object' && answer !== null && 'response' in answer;
-
 /** Schema errors contain no secrets, so clients may see them. */
 const schemaProblem = (error: unknown): string | undefined =>
   error instanceof StepfastError && error.code.startsWith('schema_') ? error.message : undefined;
 
 const knownMethod = (method: string): string =>
   ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].includes(method) ? method : 'other';
-
-/** A repeated parameter is an error. */
-function queryOf(url: string): Record<string, string> {
-  if (!url.includes('?')) return {};
-  const { searchParams } = new URL(url);
-  const repeated = [...searchParams.keys()].find((name) => searchParams.getAll(name).length > 1);
-  if (repeated !== undefined)
-    throw problem('bad_request', 'A query parameter is repeated.', { next: 'send it once' });
-  return Object.fromEntries(searchParams);
-}
-
-function checked(
-  schema: z.ZodType | undefined,
-  value: unknown,
-  code: 'bad_request' | 'not_understood',
-): unknown {
-  const parsed = schema?.safeParse(value);
-  if (!parsed) return undefined;
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const path = issue?.path.map(String).join('.').slice(0, 200) ?? '';
-  const what = issue?.message.slice(0, 300) ?? 'invalid value';
-  throw problem(code, path === '' ? `${what}.` : `${path}: ${what}.`, {
-    next: 'see /v1/openapi.json',
-  });
-}

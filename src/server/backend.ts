@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/index.ts';
+import type { PageSource } from '../runtime/index.ts';
 import type { Scope } from '../schema/index.ts';
 import type { Postgres } from '../store/postgres/index.ts';
 
@@ -11,6 +12,7 @@ export type TokenRecord = Omit<NonNullable<Awaited<ReturnType<Postgres['findToke
 export interface Backend
   extends Pick<Postgres, 'page' | 'sessions' | 'tail' | 'onWake' | 'projectNamed' | 'ready' | 'close'> {
   engine(project: number): Engine;
+  pages(project: number): PageSource;
   /** Finds a token by its SHA-256 in hex; revoked tokens are not found. */
   findToken(hash: string): Promise<TokenRecord | undefined>;
   /** Connections, if there is a pool. */

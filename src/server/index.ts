@@ -6,5 +6,7 @@ export { defaultLimits, type Limits } from './limits.ts';
 export { type Listening, listen } from './listen.ts';
 export { createLog } from './log.ts';
 export { createMetrics } from './metrics.ts';
+export { createOneTimeLinks } from './one-time-links.ts';
 export { routes } from './routes.ts';
 export { hashToken } from './token.ts';
+export { type Asset, createUiApp } from './ui-app.ts';

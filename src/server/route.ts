@@ -1,20 +1,16 @@
 import type * as z from 'zod';
 import type { Engine } from '../engine/index.ts';
+import type { PageSource } from '../runtime/index.ts';
 import type { Scope } from '../schema/index.ts';
 import type { Backend } from './backend.ts';
 import type { Principal } from './principal.ts';
 import type { Streams } from './streams.ts';
 
-/** The validated input of a handler. */
-export interface Call<P, Q, B> {
-  params: P;
-  query: Q;
-  body: B;
+/** What every handler gets. */
+export interface Common {
   principal: Principal;
   /** The engine of the principal's project. */
   engine: Engine;
-  backend: Backend;
-  streams: Streams;
   request: Request;
   /** Aborted when the client disconnects or the server stops. */
   signal: AbortSignal;
@@ -23,13 +19,28 @@ export interface Call<P, Q, B> {
   url: string;
 }
 
+/** What the dashboard needs. */
+export interface PageServices extends Common {
+  /** The pages of the principal's project. */
+  pages: PageSource;
+}
+
+/** What the team server has. */
+export interface Services extends PageServices {
+  backend: Backend;
+  streams: Streams;
+}
+
+/** The validated input of a handler. */
+export type Call<P, Q, B, S extends Common = Services> = S & { params: P; query: Q; body: B };
+
 /** A response other than status 200 with JSON. */
 export interface RawResponse {
   response: Response;
 }
 
 /** One API route: the router, the OpenAPI document and the isolation tests all use it. */
-export interface Route {
+export interface Route<S extends Common = Services> {
   method: 'GET' | 'POST' | 'DELETE';
   /** `:name` marks a parameter. */
   path: string;
@@ -43,26 +54,29 @@ export interface Route {
   answer: z.ZodType | 'text' | 'events' | 'nothing';
   /** Long polls and streams are not counted as in flight. */
   waits?: true;
-  handle(call: Call<never, never, never>): Promise<unknown>;
+  handle(call: Call<never, never, never, S>): Promise<unknown>;
 }
 
-interface TypedRoute<P extends z.ZodObject, Q extends z.ZodType, B extends z.ZodType>
-  extends Omit<Route, 'params' | 'query' | 'body' | 'handle'> {
+interface TypedRoute<P extends z.ZodObject, Q extends z.ZodType, B extends z.ZodType, S extends Common>
+  extends Omit<Route<S>, 'params' | 'query' | 'body' | 'handle'> {
   params?: P;
   query?: Q;
   body?: B;
-  handle(call: Call<z.output<P>, z.output<Q>, z.output<B>>): Promise<unknown>;
+  handle(call: Call<z.output<P>, z.output<Q>, z.output<B>, S>): Promise<unknown>;
 }
 
 /** Infers the handler's input from its schemas. */
-export const route = <
-  P extends z.ZodObject = z.ZodObject,
-  Q extends z.ZodType = z.ZodType,
-  B extends z.ZodType = z.ZodType,
->(
-  typed: TypedRoute<P, Q, B>,
-): Route =>
-  // The table mixes routes with different input types; each gets input that its own schemas validated.
-  typed as unknown as Route;
+const routeWith =
+  <S extends Common>() =>
+  <P extends z.ZodObject = z.ZodObject, Q extends z.ZodType = z.ZodType, B extends z.ZodType = z.ZodType>(
+    typed: TypedRoute<P, Q, B, S>,
+  ): Route<S> =>
+    // The table mixes routes with different input types; each gets input that its own schemas validated.
+    typed as unknown as Route<S>;
+
+export const route = routeWith<Services>();
+/** For both servers. */
+export const commonRoute = routeWith<Common>();
+export const pageRoute = routeWith<PageServices>();
 
 export const rawResponse = (response: Response): RawResponse => ({ response });

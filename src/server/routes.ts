@@ -18,10 +18,11 @@ import {
 } from '../schema/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { asReader, scopeOf, withProvenActor } from './command-actor.ts';
+import { pageRoutes } from './page-routes.ts';
 import { presented } from './present.ts';
 import { may } from './principal.ts';
 import { missingScope, problem } from './problem.ts';
-import { type Call, type Route, rawResponse, route } from './route.ts';
+import { type Call, type Common, commonRoute, type Route, rawResponse, route } from './route.ts';
 
 const definition = z
   .looseObject({ name: z.string(), description: z.string(), steps: z.array(z.looseObject({})) })
@@ -69,8 +70,44 @@ const runsQuery = z.union([
   }),
 ]);
 
+const commandsRoute = commonRoute({
+  method: 'POST',
+  path: '/v1/runs/:run/commands',
+  // `status` needs only `read`; `execute` checks the scope of every other command.
+  scope: 'read',
+  summary: 'Execute a command on a run; every command except `status` requires the scope `write` or `gates`',
+  params: run,
+  body: commandBodySchema,
+  answer: executed,
+  handle: execute,
+});
+
+const textRoute = commonRoute({
+  method: 'GET',
+  path: '/v1/runs/:run/texts/:digest',
+  scope: 'read',
+  summary: 'Get a long text by its digest',
+  params: z.object({ run: runId, digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
+  answer: 'text',
+  async handle({ params, engine }) {
+    const missing = '…';
+    const text = await engine.text(params.run, { digest: params.digest, opening: '', bytes: 0 });
+    // A text this short is never stored separately, so this can only mean that it is missing.
+    if (text === missing) throw problem('no_route', 'Text not found.', { next: 'reload the run' });
+    const headers = {
+      'Content-Type': 'text/plain; charset=utf-8',
+      'Cache-Control': 'private, max-age=31536000, immutable',
+    };
+    return rawResponse(new Response(text, { headers }));
+  },
+});
+
+/** Those that the dashboard needs besides its own. */
+export const sharedRoutes: readonly Route<Common>[] = [commandsRoute, textRoute];
+
 /** The whole API. */
 export const routes: readonly Route[] = [
+  ...pageRoutes,
   route({
     method: 'POST',
     path: '/v1/runs',
@@ -125,18 +162,7 @@ export const routes: readonly Route[] = [
       return rawResponse(new Response(body, { headers: { ...headers, 'Content-Type': 'application/json' } }));
     },
   }),
-  route({
-    method: 'POST',
-    path: '/v1/runs/:run/commands',
-    // `status` needs only `read`; `execute` checks the scope of every other command.
-    scope: 'read',
-    summary:
-      'Execute a command on a run; every command except `status` requires the scope `write` or `gates`',
-    params: run,
-    body: commandBodySchema,
-    answer: executed,
-    handle: execute,
-  }),
+  commandsRoute,
   route({
     method: 'GET',
     path: '/v1/runs/:run/entries',
@@ -160,25 +186,7 @@ export const routes: readonly Route[] = [
       return { entries };
     },
   }),
-  route({
-    method: 'GET',
-    path: '/v1/runs/:run/texts/:digest',
-    scope: 'read',
-    summary: 'Get a long text by its digest',
-    params: z.object({ run: runId, digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
-    answer: 'text',
-    async handle({ params, engine }) {
-      const missing = '…';
-      const text = await engine.text(params.run, { digest: params.digest, opening: '', bytes: 0 });
-      // A text this short is never stored separately, so this can only mean that it is missing.
-      if (text === missing) throw problem('no_route', 'Text not found.', { next: 'reload the run' });
-      const headers = {
-        'Content-Type': 'text/plain; charset=utf-8',
-        'Cache-Control': 'private, max-age=31536000, immutable',
-      };
-      return rawResponse(new Response(text, { headers }));
-    },
-  }),
+  textRoute,
   route({
     method: 'GET',
     path: '/v1/runs/:run/watch',
@@ -248,7 +256,7 @@ export const routes: readonly Route[] = [
   }),
 ];
 
-type CommandCall = Call<{ run: string }, unknown, CommandBody>;
+type CommandCall = Call<{ run: string }, unknown, CommandBody, Common>;
 
 const viewOf = ({ hash, state, version: at }: Loaded): ViewAnswer => ({ hash, state, version: at });
 

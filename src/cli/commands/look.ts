@@ -1,4 +1,4 @@
-import { atOption, type Command, type Option, projectOptions, runOption } from './command.ts';
+import { atOption, type Command, json, type Option, projectOptions, runOption } from './command.ts';
 
 const group = 'Look';
 
@@ -85,6 +85,21 @@ export const look: readonly Command[] = [
     options: projectOptions,
     examples: ['stepfast watch', 'stepfast watch k3f9x2ab', 'stepfast watch --json | jq .now'],
     load: () => import('../look/watch.ts'),
+  },
+  {
+    name: 'ui',
+    group,
+    summary: 'Open the dashboard of this project in a browser',
+    usage: 'stepfast ui [--port <number>] [--no-open]',
+    about:
+      'Serves pages with all runs of this project to browsers on this machine until Ctrl-C: what needs you, what each run does, its evidence with the logs, its sessions, and what is kept for the next one. They change by themselves. A link works once; Enter prints another. You can decide there if you start it in your own terminal; started by an agent or without a terminal, the pages only read.',
+    options: [
+      ['--port <number>', 'Port to listen on (default: any that is free)'],
+      ['--no-open', 'Only print the link'],
+      ...projectOptions.filter((option) => option !== json),
+    ],
+    examples: ['stepfast ui', 'stepfast ui --port 7438 --no-open'],
+    load: () => import('../ui/ui.ts'),
   },
   {
     name: 'sessions',

@@ -1,10 +1,15 @@
 import { type Event, isRunStep, parseHandle, type Receipt, type Text } from '../../machine/index.ts';
-import { count, greenNowText, mergeFailedText, untilRedText } from '../../messages/index.ts';
+import {
+  count,
+  describeEvent,
+  greenNowText,
+  mergeFailedText,
+  openingOf,
+  untilRedText,
+} from '../../messages/index.ts';
 import { positionTitle, shortTitle, taskTitle } from '../../runtime/index.ts';
 import type { Loaded } from '../../store/index.ts';
-import { describeEvent } from '../look/event-text.ts';
 import type { Span } from '../paint.ts';
-import { openingOf } from '../view/evidence.ts';
 import type { Symbols } from '../view/symbols.ts';
 
 /** What a person reads of a run that goes on by itself: less than `stepfast log` has, with titles in place of ids. */

@@ -1,6 +1,6 @@
 import { withoutSecrets } from '../../context/index.ts';
 import type { Definition } from '../../machine/index.ts';
-import { columnsOf, printable, truncate } from '../../messages/index.ts';
+import { columnsOf, describeEvent, printable, shortSession, truncate } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
@@ -11,7 +11,6 @@ import { runNamed } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { damageOf } from './damage.ts';
-import { describeEvent, shortSession } from './event-text.ts';
 
 export const options = runOptions;
 

@@ -9,7 +9,7 @@ import {
   parseHandle,
   type State,
 } from '../../machine/index.ts';
-import { ago, printable, refusalText, shellVoice } from '../../messages/index.ts';
+import { ago, openingOf, printable, refusalText, shellVoice } from '../../messages/index.ts';
 import {
   type Answer,
   createBindings,
@@ -37,7 +37,7 @@ import { runNamed, runToName, suffixOf } from '../run-name.ts';
 import { openRuntime, positionOptions } from '../run-options.ts';
 import { findAgentSession } from '../view/agent-session.ts';
 import { commandRows } from '../view/command-rows.ts';
-import { openingOf, proofLines, proofOf } from '../view/evidence.ts';
+import { proofLines, proofOf } from '../view/evidence.ts';
 import { createGateLogs } from '../view/gate-log.ts';
 import { runLines } from '../view/run-view.ts';
 import { damageOf } from './damage.ts';

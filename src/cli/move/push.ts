@@ -1,7 +1,6 @@
 import { commandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
-import type { RefusalText } from '../../messages/index.ts';
-import { ago, count, printable } from '../../messages/index.ts';
+import { ago, count, openingOf, printable, type RefusalText } from '../../messages/index.ts';
 import { createTransfer, type LocalRuntime, type Outgoing, type Remote } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
@@ -12,7 +11,6 @@ import { paint, renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { runNamed, suffixOf } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { openingOf } from '../view/evidence.ts';
 import { positionText } from '../view/run-view.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { listSecrets } from './list-secrets.ts';

@@ -1,13 +1,11 @@
 import { commandName } from '../../command-name.ts';
-import type { RefusalText } from '../../messages/index.ts';
-import { ago, count, printable } from '../../messages/index.ts';
+import { ago, count, describeEvent, printable, type RefusalText } from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
 import { confirm, printDeclined } from '../confirm.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { describeEvent } from '../look/event-text.ts';
 import { paint, renderLine, type Span } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { runNamed } from '../run-name.ts';

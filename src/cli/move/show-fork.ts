@@ -1,10 +1,8 @@
 import { commandName } from '../../command-name.ts';
 import { withoutSecrets } from '../../context/index.ts';
-import type { RefusalText } from '../../messages/index.ts';
-import { ago, count } from '../../messages/index.ts';
+import { ago, count, describeEvent, type RefusalText } from '../../messages/index.ts';
 import type { Fork, Side } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
-import { describeEvent } from '../look/event-text.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { suffixOf } from '../run-name.ts';
 import { positionText } from '../view/run-view.ts';

@@ -1,8 +1,10 @@
 import { hashDefinition } from '../../definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../engine/index.ts';
+import type { PageSource } from '../../runtime/index.ts';
 import { scopes as allScopes } from '../../schema/index.ts';
 import type { Backend } from '../../server/index.ts';
 import { loadPostgres } from './database.ts';
+import { createDatabasePages } from './database-pages.ts';
 
 interface BackendOptions {
   url: string;
@@ -18,6 +20,7 @@ export async function openBackend({ url, connections, onError }: BackendOptions)
   const { createPostgres } = await loadPostgres();
   const postgres = createPostgres({ url, onError, max: connections });
   const engines = new Map<number, Engine>();
+  const pages = new Map<number, PageSource>();
 
   function engineOf(project: number): Engine {
     const engine =
@@ -28,9 +31,17 @@ export async function openBackend({ url, connections, onError }: BackendOptions)
     return engine;
   }
 
+  function pagesOf(project: number): PageSource {
+    const source = pages.get(project) ?? createDatabasePages(postgres, engineOf(project), project);
+    if (pages.size >= maxEngines) pages.clear();
+    pages.set(project, source);
+    return source;
+  }
+
   return {
     ...postgres,
     engine: engineOf,
+    pages: pagesOf,
     async findToken(hash) {
       const record = await postgres.findToken(hash);
       // Ignores scopes that only a newer version knows.

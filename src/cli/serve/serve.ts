@@ -1,10 +1,10 @@
 import { useCommandName } from '../../command-name.ts';
-import { StepfastError } from '../../errors.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { version } from '../version.ts';
 import { withDatabase } from './database.ts';
+import { listenError } from './listen-error.ts';
 import { options, type ServeSettings, settingsFrom } from './serve-options.ts';
 
 export { options };
@@ -110,13 +110,6 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
     await backend.close();
     throw error;
   }
-}
-
-function listenError(error: unknown, host: string, port: number): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error;
-  const message = `Cannot listen on ${host}:${port} (${code}): choose another port with --port`;
-  return new StepfastError('no_port', message, { cause: error });
 }
 
 /** Handles SIGINT and SIGTERM. Returns an unsubscribe function. */

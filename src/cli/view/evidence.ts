@@ -10,7 +10,6 @@ import {
   parseHandle,
   type Receipt,
   type State,
-  type Text,
 } from '../../machine/index.ts';
 import {
   ago,
@@ -162,13 +161,3 @@ export function failedGateLines(
     ...(log === undefined ? [] : [['    ', ['dim', 'full output: '], ['bold', log]] satisfies Span[]]),
   ];
 }
-
-export const openingOf = (text: Text): string => {
-  const opening = typeof text === 'string' ? text : text.opening;
-  return printable(
-    opening
-      .split('\n')
-      .find((line) => line.trim() !== '')
-      ?.trim() ?? '',
-  );
-};

@@ -14,11 +14,19 @@ import {
   titledPath,
   usedUp,
 } from '../../machine/index.ts';
-import { type AgentSession, ago, budgetText, count, printable, unprovenText } from '../../messages/index.ts';
+import {
+  type AgentSession,
+  ago,
+  budgetText,
+  count,
+  openingOf,
+  printable,
+  unprovenText,
+} from '../../messages/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { driverLines } from './driver-lines.ts';
-import { evidenceOf, openingOf } from './evidence.ts';
+import { evidenceOf } from './evidence.ts';
 import { phaseLines } from './phases.ts';
 import { positionLines } from './position.ts';
 import { symbolsFor } from './symbols.ts';

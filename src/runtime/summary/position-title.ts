@@ -12,6 +12,17 @@ export function positionTitle(definition: Definition, state: State, position: Po
   return rest === undefined ? taskTitle(state, task) : `${taskTitle(state, task)}: ${rest}`;
 }
 
+/** The same for the path of a handle. */
+export function pathTitle(definition: Definition, state: State, path: string): string {
+  const [step = path, second, subStep] = path.split('/');
+  if (second === undefined) return positionTitle(definition, state, { step });
+  return positionTitle(
+    definition,
+    state,
+    subStep === undefined ? { step, iteration: Number(second) } : { step, task: second, subStep },
+  );
+}
+
 export function taskTitle({ tasks }: State, id: string): string {
   const list = Object.values(tasks).find(({ byId }) => Object.hasOwn(byId, id));
   return shortTitle(list?.byId[id]?.title ?? id);

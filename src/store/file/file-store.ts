@@ -28,6 +28,8 @@ export interface FileStoreOptions {
 }
 
 export interface FileStore extends Store {
+  /** The size of each run's journal, which grows with every change; cheap. */
+  sizes(): Promise<Map<string, number>>;
   /** Verifies the whole run; undefined if there is no such run. */
   check(run: string): Promise<RunCheck | undefined>;
   /** Keeps one branch of a fork (`keep`: its id), or the intact batches of a damaged journal, and a backup of the old journal. */
@@ -241,6 +243,14 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     },
     async watch(run, seq, ms) {
       if (isRunId(run)) await wrapFileErrors(`run '${run}'`, () => watch(run, seq, ms));
+    },
+    async sizes() {
+      const sizes = new Map<string, number>();
+      for (const run of await wrapFileErrors('the runs', () => ids())) {
+        const size = await wrapFileErrors(`run '${run}'`, () => files.size(at(run).journal));
+        if (size !== undefined) sizes.set(run, size);
+      }
+      return sizes;
     },
     async check(run) {
       return isRunId(run)

@@ -6,6 +6,7 @@ import { requireSchema } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import { createNamedMutex } from './named-mutex.ts';
 import { toStepfastError, wrapErrors } from './postgres-errors.ts';
+import { createProjectRows, type ProjectRows } from './project-rows.ts';
 import { createProjectStore } from './project-store.ts';
 import type { ProjectRecord } from './projects.ts';
 import { readTail, type TailPage } from './read-tail.ts';
@@ -33,6 +34,7 @@ export interface Postgres {
   /** Newest first. */
   page(project: number, request: PageRequest): Promise<RunPage>;
   sessions(project: number): ProjectSessions;
+  rows(project: number): ProjectRows;
   /** Batches after the cursor; without a cursor only the current end of the stream. */
   tail(project: number, after: string | undefined, limit: number): Promise<TailPage>;
   /** Also calls the listener every few seconds; returns a function that unsubscribes. */
@@ -119,6 +121,25 @@ export function createPostgres(options: DatabaseOptions): Postgres {
         join: (...args) => wrapErrors('the session', () => join(...args)),
         runsOf: (...args) => wrapErrors('the runs', () => runsOf(...args)),
         definitions: (...args) => wrapErrors('the workflows', () => used(...args)),
+      };
+    },
+    rows(project) {
+      const { cursor, put, views, scan, list, counts, needs } = createProjectRows(query, project, {
+        definitions,
+        store: store(project),
+      });
+      const wrapped =
+        <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+        (...args: A): Promise<R> =>
+          wrapErrors('the runs', () => call(...args));
+      return {
+        cursor: wrapped(cursor),
+        put: wrapped(put),
+        views: wrapped(views),
+        scan: wrapped(scan),
+        list: wrapped(list),
+        counts: wrapped(counts),
+        needs: wrapped(needs),
       };
     },
     tail: (project, after, most) => wrapErrors('the stream', () => readTail(query, project, after, most)),

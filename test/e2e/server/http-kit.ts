@@ -191,7 +191,7 @@ export async function readEvents(
   const events: SseEvent[] = [];
   let rest = '';
   let opened = false;
-  const beginsAt = path.includes('after=') || 'Last-Event-ID' in headers;
+  const beginsAt = path.startsWith('/v1/rows') || path.includes('after=') || 'Last-Event-ID' in headers;
   const decoder = new TextDecoder();
   for await (const chunk of response.body ?? []) {
     rest += decoder.decode(chunk, { stream: true });

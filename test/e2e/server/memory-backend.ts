@@ -1,8 +1,10 @@
 import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
+import { createPages, createRowIndex, createRuntime } from '../../../src/runtime/index.ts';
 import type { Backend, TokenRecord } from '../../../src/server/index.ts';
 import type { Entry, Store } from '../../../src/store/index.ts';
 import type { TailRow, Wake, WakeListener } from '../../../src/store/postgres/index.ts';
+import { none } from '../../../src/workspace/index.ts';
 import { createMemoryStore } from '../../kit/memory-store.ts';
 
 export interface MemoryBackend extends Backend {
@@ -61,6 +63,18 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
 
   return {
     engine: (project) => partOf(project).engine,
+    pages(project) {
+      const { store, engine } = partOf(project);
+      const sizes = async () =>
+        new Map((await store.list()).map(({ run, state }) => [run, state?.updatedAt ?? 0]));
+      return createPages({
+        load: (run) => store.load(run),
+        entries: (run) => store.entries(run),
+        rows: createRowIndex({ sizes, load: store.load }),
+        briefings: createRuntime({ engine, workspace: none(), clock: Date.now }).briefings,
+        values: {},
+      });
+    },
     async page(project, { live, after, limit }) {
       const runs = (await partOf(project).store.list()).filter(
         ({ state }) =>

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createDatabasePages } from '../../../src/cli/serve/database-pages.ts';
 import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import { type Scope, scopes } from '../../../src/schema/index.ts';
@@ -35,6 +36,7 @@ export async function startTeam(): Promise<Team> {
     createEngine({ store: postgres.store(id), newRun, hashOf: hashDefinition });
   const backend: Backend = {
     engine,
+    pages: (id) => createDatabasePages(postgres, engine(id), id),
     page: (id, page) => postgres.page(id, page),
     sessions: (id) => postgres.sessions(id),
     tail: (id, after, limit) => postgres.tail(id, after, limit),

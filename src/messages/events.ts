@@ -1,19 +1,20 @@
-import { type Definition, type Event, type Receipt, titledPath } from '../../machine/index.ts';
-import {
-  exhaustedText,
-  greenNowText,
-  lookedAtText,
-  redBeforeText,
-  unitText,
-  untilRedText,
-} from '../../messages/index.ts';
-import type { Span } from '../paint.ts';
-import { openingOf } from '../view/evidence.ts';
-import type { Symbols } from '../view/symbols.ts';
+import { type Definition, type Event, type Receipt, type Text, titledPath } from '../machine/index.ts';
+import { unitText } from './budget.ts';
+import { greenNowText, redBeforeText } from './gate-results.ts';
+import { exhaustedText, lookedAtText, untilRedText } from './status.ts';
+import { printable } from './text.ts';
+
+/** A piece of a line: plain, or with the look that a terminal gives it. */
+export type Piece =
+  | string
+  | readonly [look: 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'magenta' | 'cyan', text: string];
+
+/** What stands before a line. */
+export type EventMarks = Record<'done' | 'bad' | 'here' | 'waits', string>;
 
 /** Describes an event for people; undefined for internal events. */
-export function describeEvent(event: Event, symbols: Symbols, definition?: Definition): Span[] | undefined {
-  const { done, bad, here, waits } = symbols;
+export function describeEvent(event: Event, marks: EventMarks, definition?: Definition): Piece[] | undefined {
+  const { done, bad, here, waits } = marks;
   const titled = (path: string): string => (definition ? titledPath(definition, path) : path);
   const path = 'at' in event && event.at !== undefined ? titled(pathIn(event.at)) : '';
   switch (event.type) {
@@ -85,11 +86,11 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
     }
     case 'position.completed': {
       const checked = event.receipts.some(({ pass }) => pass);
-      const mark: Span[] = checked ? [] : ['  ', ['yellow', 'unverified']];
+      const mark: Piece[] = checked ? [] : ['  ', ['yellow', 'unverified']];
       const red = event.receipts
         .filter(({ pass, role }) => !pass && role === 'until')
         .map(({ what }) => what);
-      const until: Span[] = red.length === 0 ? [] : ['  ', ['yellow', untilRedText(red)]];
+      const until: Piece[] = red.length === 0 ? [] : ['  ', ['yellow', untilRedText(red)]];
       return [['green', `${done} ${path}`], ...mark, ...until, ...note(openingOf(event.output))];
     }
     case 'position.failed':
@@ -108,15 +109,15 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
       if (event.gates.some(({ role }) => role === 'baseline'))
         return [`running gates of ${path} before the work begins`];
       const claim = openingOf(event.output);
-      const said: Span[] = claim === '' ? [] : ['said ', ['dim', `"${claim}"`], '; '];
+      const said: Piece[] = claim === '' ? [] : ['said ', ['dim', `"${claim}"`], '; '];
       return [...said, `running gates of ${path}`];
     }
     case 'gates.finished':
-      return event.receipts.flatMap((receipt, index): Span[] => [
+      return event.receipts.flatMap((receipt, index): Piece[] => [
         ...(index > 0 ? [', '] : []),
         [receipt.pass ? 'green' : 'red', `${receipt.pass ? done : bad} ${receipt.what}`],
         ...(receipt.pass || receipt.exit === undefined ? [] : [` exit ${receipt.exit}`]),
-        ...(receipt.role === 'baseline' ? [['dim', ' before the work'] satisfies Span] : []),
+        ...(receipt.role === 'baseline' ? [['dim', ' before the work'] satisfies Piece] : []),
         ...changeOf(receipt),
       ]);
     case 'gates.interrupted':
@@ -197,13 +198,24 @@ export function describeEvent(event: Event, symbols: Symbols, definition?: Defin
 }
 
 /** Whether a gate with `baseline` was red before the work began. */
-const changeOf = ({ pass, before }: Receipt): Span[] =>
+const changeOf = ({ pass, before }: Receipt): Piece[] =>
   before === undefined ? [] : [['dim', ` ${pass ? greenNowText(before) : redBeforeText(before)}`]];
 
 const pathIn = (at: string): string => at.slice(at.indexOf(':') + 1);
 
-const note = (text: string | undefined): Span[] =>
+const note = (text: string | undefined): Piece[] =>
   text === undefined || text === '' ? [] : ['  ', ['dim', text]];
+
+/** The first line with text. */
+export const openingOf = (text: Text): string => {
+  const opening = typeof text === 'string' ? text : text.opening;
+  return printable(
+    opening
+      .split('\n')
+      .find((line) => line.trim() !== '')
+      ?.trim() ?? '',
+  );
+};
 
 /** A UUID by its first eight characters, as git shows a commit; `stepfast sessions` lists whole ids. */
 export const shortSession = (session: string): string =>

@@ -1,0 +1,158 @@
+import { QueryClient } from '@tanstack/react-query';
+import type {
+  BriefingPage,
+  Decision,
+  JournalEntry,
+  JournalPage,
+  LogPage,
+  Overview,
+  Rows,
+  RunPage,
+  Tone,
+} from '../api-types.ts';
+import { rememberRows } from './live-rows.ts';
+
+/** What the server answered instead of what was asked for. */
+export class ApiError extends Error {
+  readonly code: string;
+  readonly next: string | undefined;
+  constructor({ code, message, next }: { code: string; message: string; next?: string | undefined }) {
+    super(message);
+    this.code = code;
+    this.next = next;
+  }
+}
+
+export const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 15_000,
+      gcTime: 60_000,
+      retry: (failures, error) => failures < 2 && !(error instanceof ApiError),
+    },
+  },
+});
+
+async function readAnswer<T>(answer: Response): Promise<T> {
+  const body: unknown = await answer.json().catch(() => undefined);
+  if (answer.ok) return body as T; // The contract of the API.
+  const {
+    code = String(answer.status),
+    message = answer.statusText,
+    next,
+  } = (body ?? {}) as {
+    code?: string;
+    message?: string;
+    next?: string;
+  };
+  throw new ApiError({ code, message: message || `The server answered ${answer.status}.`, next });
+}
+
+const get = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
+  readAnswer<T>(await fetch(path, signal ? { signal } : {}));
+
+const runPath = (run: string): string => `/v1/runs/${encodeURIComponent(run)}`;
+
+interface Context {
+  signal: AbortSignal;
+}
+
+export const overviewQuery = {
+  queryKey: ['overview'],
+  queryFn: ({ signal }: Context) => get<Overview>('/v1/overview', signal),
+};
+
+export const windowSize = 100;
+
+export function rowsQuery(tone: Tone | undefined, text: string, index: number, size = windowSize) {
+  const search = new URLSearchParams({ offset: String(index * size), limit: String(size) });
+  if (tone) search.set('tone', tone);
+  if (text) search.set('text', text);
+  return {
+    queryKey: ['rows', tone ?? 'all', text, size, index],
+    queryFn: async ({ signal }: Context) => {
+      const found = await get<Rows>(`/v1/rows?${search}`, signal);
+      rememberRows(found.rows);
+      return found;
+    },
+  };
+}
+
+export const runQuery = (run: string) => ({
+  queryKey: ['run', run, 'page'],
+  queryFn: ({ signal }: Context) => get<RunPage>(`${runPath(run)}/page`, signal),
+});
+
+export const briefingQuery = (run: string) => ({
+  queryKey: ['run', run, 'briefing'],
+  queryFn: ({ signal }: Context) => get<BriefingPage>(`${runPath(run)}/briefing`, signal),
+});
+
+export interface Journal {
+  entries: JournalEntry[];
+  /** The bound of one fetch was reached before the end. */
+  hasMore: boolean;
+}
+const journalPages = 10;
+
+/** Goes on where the last fetch ended: a journal only grows. */
+export const journalQuery = (run: string) => ({
+  queryKey: ['run', run, 'journal'],
+  queryFn: async ({ signal }: Context): Promise<Journal> => {
+    const known = client.getQueryData<Journal>(['run', run, 'journal']);
+    const entries = [...(known?.entries ?? [])];
+    let after: number | undefined = entries.at(-1)?.seq ?? 0;
+    for (let page = 0; page < journalPages && after !== undefined; page++) {
+      const found: JournalPage = await get(`${runPath(run)}/journal?after=${after}&limit=200`, signal);
+      entries.push(...found.entries);
+      after = found.next;
+    }
+    return { entries, hasMore: after !== undefined };
+  },
+});
+
+const maxLog = 4_000_000;
+
+export const logQuery = (run: string, check: string, gate: number) => {
+  const queryKey = ['log', run, check, gate];
+  return {
+    queryKey,
+    queryFn: async ({ signal }: Context): Promise<LogPage> => {
+      const known = client.getQueryData<LogPage>(queryKey);
+      const log: LogPage = known ?? { text: '', from: 0, to: 0, size: 0, isLive: true };
+      let { text, from, to, size, isLive } = log;
+      for (;;) {
+        const search = new URLSearchParams({ check, gate: String(gate), from: String(to) });
+        const found = await get<LogPage>(`${runPath(run)}/log?${search}`, signal);
+        text += found.text;
+        const grew = found.to > to;
+        ({ to, size, isLive } = found);
+        if (!grew || to >= size) break;
+        // Of a very long log the end is shown: what failed is there.
+        if (size - to > maxLog) {
+          text = '';
+          from = to = size - maxLog;
+        }
+      }
+      return { text, from, to, size, isLive };
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ({ state }: { state: { data?: LogPage | undefined } }) =>
+      state.data?.isLive ? 1000 : (false as const),
+  };
+};
+
+/** Throws an `ApiError` also for a refusal. */
+export async function sendDecision(run: string, command: Decision): Promise<void> {
+  const { reply } = await readAnswer<{ reply: { code?: string; message?: string; next?: string } }>(
+    await fetch(`${runPath(run)}/commands`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ command }),
+    }),
+  );
+  void client.invalidateQueries({ queryKey: ['run', run] });
+  void client.invalidateQueries({ queryKey: ['overview'] });
+  if (reply.code !== undefined)
+    throw new ApiError({ code: reply.code, message: reply.message ?? reply.code, next: reply.next });
+}

@@ -1,0 +1,101 @@
+import { useSyncExternalStore } from 'react';
+import type { Row } from '../api-types.ts';
+import { client } from './client.ts';
+import { forgetRow, takeRows } from './live-rows.ts';
+
+/** `starting` until the first answer, so that no page begins with a warning. */
+type Connection = 'starting' | 'open' | 'lost';
+
+let connection: Connection = 'starting';
+const listeners = new Set<() => void>();
+
+function setConnection(to: Connection): void {
+  connection = to;
+  for (const listener of listeners) listener();
+}
+
+export const useConnection = (): Connection =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => connection,
+  );
+
+/** Calls made meanwhile are one call. */
+function delayed(ms: number, act: () => void): () => void {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(() => {
+      isDue = false;
+      act();
+    }, ms);
+  };
+}
+
+const newest = new Map<string, Row>();
+const changedRuns = new Set<string>();
+
+const refetchLists = delayed(1000, () => {
+  void client.invalidateQueries({ queryKey: ['overview'] });
+  void client.invalidateQueries({ queryKey: ['rows'] });
+});
+
+const refetchRuns = delayed(1000, () => {
+  for (const run of changedRuns) void client.invalidateQueries({ queryKey: ['run', run] });
+  changedRuns.clear();
+});
+
+/** A fleet sends hundreds of rows a second; a page needs four updates. */
+const applyRows = delayed(250, () => {
+  if (takeRows([...newest.values()])) refetchLists();
+  for (const run of newest.keys()) changedRuns.add(run);
+  newest.clear();
+  refetchRuns();
+});
+
+const reopenMs = 5000;
+
+/** Returns what closes the stream. */
+export function openStream(): () => void {
+  let source: EventSource;
+  let timer = 0;
+  const open = (): void => {
+    source = listen(() => {
+      timer = window.setTimeout(open, reopenMs);
+    });
+  };
+  open();
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
+}
+
+/** The browser reconnects by itself, but not after an HTTP error: `onClosed` is called then. */
+function listen(onClosed: () => void): EventSource {
+  const source = new EventSource('/v1/rows/events');
+  source.onopen = () => {
+    // What happened meanwhile was not sent.
+    if (connection === 'lost') void client.invalidateQueries();
+    setConnection('open');
+  };
+  source.onerror = () => {
+    setConnection('lost');
+    if (source.readyState === EventSource.CLOSED) onClosed();
+  };
+  source.addEventListener('row', ({ data }) => {
+    const row: Row = JSON.parse(data);
+    newest.set(row.run, row);
+    applyRows();
+  });
+  source.addEventListener('gone', ({ data }) => {
+    forgetRow(JSON.parse(data).run);
+    refetchLists();
+  });
+  source.addEventListener('reset', () => void client.invalidateQueries());
+  return source;
+}

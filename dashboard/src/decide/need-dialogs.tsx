@@ -1,0 +1,223 @@
+import { type JSX, useState } from 'react';
+import type { Amounts, BudgetPage, Need, RunPage } from '../api-types.ts';
+import ui from '../ui/ui.module.css';
+import css from './decide.module.css';
+import { DecisionDialog, Options, Verdicts, Words } from './decision-dialog.tsx';
+import { UnpauseDialog } from './run-dialogs.tsx';
+import type { Choice } from './use-decision.ts';
+
+interface Props {
+  page: RunPage;
+  need: Need;
+  onClose(): void;
+}
+
+/** The dialog of a need. A review has a page of its own; a merge queue is fixed in the checkout. */
+export function NeedDialog(props: Props): JSX.Element | null {
+  switch (props.need.kind) {
+    case 'question':
+      return <AnswerDialog {...props} />;
+    case 'budget':
+      return <BudgetDialog {...props} />;
+    case 'context':
+      return <ContextDialog {...props} />;
+    case 'decision':
+      return <BlockedDialog {...props} />;
+    case 'merge':
+      return <MergeDialog {...props} />;
+    case 'pause':
+      return <UnpauseDialog {...props} />;
+    case 'review':
+    case 'queue':
+      return null;
+  }
+}
+
+function AnswerDialog({ page, need, onClose }: Props): JSX.Element {
+  const [text, setText] = useState('');
+  const open = page.questions.filter(({ answer }) => answer === undefined);
+  const question =
+    open.find((each) => each.text.includes(need.what)) ??
+    open.find(({ path }) => need.at?.startsWith(path) === true) ??
+    open[0];
+  return (
+    <DecisionDialog
+      run={page.row.run}
+      title={`${need.title}: answer the agent`}
+      consequence="The agent gets your words and goes on. The answer is kept for every later session."
+      verb="Answer"
+      choice={
+        text.trim()
+          ? { type: 'answer', text: text.trim(), ...(question ? { question: question.id } : {}) }
+          : undefined
+      }
+      done="Answered. The agent goes on."
+      onClose={onClose}
+    >
+      <p className={css.quote}>{question?.text ?? need.what}</p>
+      <Words label="Your answer" value={text} onChange={setText} />
+    </DecisionDialog>
+  );
+}
+
+const unitText: Record<BudgetPage['unit'], string> = {
+  turns: 'turns',
+  tokens: 'tokens',
+  minutes: 'minutes',
+  cost: 'US dollars',
+};
+
+function BudgetDialog({ page, need, onClose }: Props): JSX.Element {
+  const spent = page.budgets.filter(({ used, limit }) => used >= limit);
+  const units = [...new Set((spent.length > 0 ? spent : page.budgets).map(({ unit }) => unit))];
+  const [amounts, setAmounts] = useState<Amounts>({});
+  const given = units.filter((unit) => (amounts[unit] ?? 0) > 0);
+  const added = given.map((unit) => `${amounts[unit]} ${unitText[unit]}`).join(' and ');
+  return (
+    <DecisionDialog
+      run={page.row.run}
+      title={`${need.title}: extend the budget`}
+      consequence={
+        added
+          ? `Adds ${added} to the budget, and the run continues.`
+          : 'Enter how much to add. The run continues until that is used up, too.'
+      }
+      verb="Extend"
+      choice={
+        given.length > 0
+          ? {
+              type: 'review',
+              verdict: 'approve',
+              ...(need.at === undefined ? {} : { at: need.at }),
+              amount: Object.fromEntries(given.map((unit) => [unit, amounts[unit]])),
+            }
+          : undefined
+      }
+      done="Budget extended. The run continues."
+      onClose={onClose}
+    >
+      <p className={css.quote}>{need.what}</p>
+      {units.map((unit, index) => (
+        <div className={css.field} key={unit}>
+          <label htmlFor={`amount-${unit}`}>Add {unitText[unit]}</label>
+          <input
+            id={`amount-${unit}`}
+            className={ui.field}
+            type="number"
+            min={0}
+            step={unit === 'cost' ? 'any' : 1}
+            data-first={index === 0 ? '' : undefined}
+            value={amounts[unit] ?? ''}
+            onChange={({ target }) => setAmounts({ ...amounts, [unit]: target.valueAsNumber || 0 })}
+          />
+        </div>
+      ))}
+    </DecisionDialog>
+  );
+}
+
+const ContextDialog = ({ page, need, onClose }: Props): JSX.Element => (
+  <DecisionDialog
+    run={page.row.run}
+    title={`${need.title}: continue without /${need.what}`}
+    consequence={`The agent goes on in its old context, as if /${need.what} had been typed. To do what the workflow asks for, type /${need.what} in the agent's session instead.`}
+    verb="Continue without it"
+    choice={{ type: 'proceed', ...(need.at === undefined ? {} : { at: need.at }) }}
+    done="The agent goes on in its old context."
+    onClose={onClose}
+  />
+);
+
+type Verdict = 'revise' | 'pivot' | 'abandon';
+
+function BlockedDialog({ page, need, onClose }: Props): JSX.Element {
+  const [verdict, setVerdict] = useState<Verdict>('revise');
+  const [words, setWords] = useState('');
+  const feedback = words.trim();
+  const at = need.at === undefined ? {} : { at: need.at };
+  const consequence = {
+    revise: `The agent works on ${need.title} again, with your words.`,
+    pivot: 'The run goes back to an earlier step, with a cleared context and your words.',
+    abandon: 'The run ends as failed.',
+  }[verdict];
+  const choice: Choice | undefined =
+    verdict === 'abandon'
+      ? { type: 'review', verdict, ...at, ...(feedback ? { feedback } : {}) }
+      : feedback
+        ? { type: 'review', verdict, ...at, feedback }
+        : undefined;
+  return (
+    <DecisionDialog
+      run={page.row.run}
+      title={`${need.title} is blocked`}
+      consequence={consequence}
+      verb={{ revise: 'Send back', pivot: 'Pivot', abandon: 'Abandon' }[verdict]}
+      isDanger={verdict === 'abandon'}
+      choice={choice}
+      done={{ revise: 'Sent back.', pivot: 'The run went back.', abandon: 'The run ended.' }[verdict]}
+      onClose={onClose}
+    >
+      <p className={css.quote}>{need.what}</p>
+      <Verdicts<Verdict>
+        value={verdict}
+        options={[
+          ['revise', 'Send back'],
+          ['pivot', 'Pivot'],
+          ['abandon', 'Abandon'],
+        ]}
+        onChange={setVerdict}
+      />
+      <Words
+        label="What should the agent know?"
+        value={words}
+        onChange={setWords}
+        isOptional={verdict === 'abandon'}
+      />
+    </DecisionDialog>
+  );
+}
+
+function MergeDialog({ page, need, onClose }: Props): JSX.Element {
+  const parked = page.steps.flatMap(({ tasks = [] }) => tasks.filter(({ merge }) => merge === 'parked'));
+  const [task, setTask] = useState(need.task ?? parked[0]?.id ?? '');
+  const [isDrop, setDrop] = useState(false);
+  const [reason, setReason] = useState('');
+  const drop: Choice | undefined = reason.trim()
+    ? { type: 'dropTask', task, reason: reason.trim() }
+    : undefined;
+  return (
+    <DecisionDialog
+      run={page.row.run}
+      title={`${need.title} could not be merged`}
+      consequence={
+        isDrop
+          ? 'The task is removed for good, without being done.'
+          : 'The task returns to the merge queue. If it fails again, it waits for you again.'
+      }
+      verb={isDrop ? 'Drop the task' : 'Merge again'}
+      isDanger={isDrop}
+      choice={isDrop ? drop : { type: 'retryMerge', task }}
+      done={isDrop ? 'The task is dropped.' : 'The task is in the merge queue.'}
+      onClose={onClose}
+    >
+      <p className={css.quote}>{need.what}</p>
+      {need.task === undefined && (
+        <Options
+          label="Task"
+          value={task}
+          options={parked.map(({ id, title }) => [id, title])}
+          onChange={setTask}
+        />
+      )}
+      <Verdicts
+        value={isDrop ? 'drop' : 'merge'}
+        options={[
+          ['merge', 'Merge again'],
+          ['drop', 'Drop the task'],
+        ]}
+        onChange={(value) => setDrop(value === 'drop')}
+      />
+      {isDrop && <Words label="Reason" value={reason} onChange={setReason} />}
+    </DecisionDialog>
+  );
+}

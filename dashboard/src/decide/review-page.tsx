@@ -1,0 +1,219 @@
+import { useQuery } from '@tanstack/react-query';
+import { ChevronRight } from 'lucide-react';
+import { type JSX, useEffect, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { overviewQuery, runQuery } from '../api/client.ts';
+import type { CheckPage, ReviewPage as Review, RunPage } from '../api-types.ts';
+import { textOf } from '../run/ansi.ts';
+import { classNames } from '../ui/class-names.ts';
+import { CopyText } from '../ui/copy.tsx';
+import { Glyph } from '../ui/glyph.tsx';
+import { modKey, useKeys } from '../ui/keys.ts';
+import { Main } from '../ui/main.tsx';
+import { gateMark, gateWord } from '../ui/marks.ts';
+import { tookText, useAgo } from '../ui/time.ts';
+import ui from '../ui/ui.module.css';
+import css from './decide.module.css';
+import { Options, Verdicts, Words } from './decision-dialog.tsx';
+import { runHref } from './needs.ts';
+import { ReadOnlyReason } from './read-only.tsx';
+import { type Choice, useDecision } from './use-decision.ts';
+
+export default function ReviewPage({ run, at }: { run: string; at: string }): JSX.Element {
+  const { data: page, error } = useQuery(runQuery(run));
+  const review = page?.reviews.find((each) => each.at === at);
+  const name = page?.row.summary ?? page?.row.workflow ?? run;
+  useEffect(() => {
+    document.title = `Review: ${name} · Stepfast`;
+  }, [name]);
+  return (
+    <Main>
+      {page && review && <ReviewOf page={page} review={review} name={name} />}
+      {(error || (page && !review)) && (
+        <div className={ui.empty}>
+          <h1>{error?.message ?? 'This review is done, or the work has changed since.'}</h1>
+          <Link className={ui.btn} href={page ? runHref(run) : '/'}>
+            {page ? 'Open the run' : 'All runs'}
+          </Link>
+        </div>
+      )}
+    </Main>
+  );
+}
+
+function ReviewOf({ page, review, name }: { page: RunPage; review: Review; name: string }): JSX.Element {
+  const { data: overview } = useQuery(overviewQuery);
+  const since = useAgo(review.since);
+  const check = page.evidence.find(({ id }) => id === review.check);
+  const { run } = page.row;
+  return (
+    <div className={css.review}>
+      <header>
+        <nav className={css.crumbs} aria-label="Breadcrumb">
+          <Link href="/">Runs</Link>
+          <ChevronRight size={14} aria-hidden="true" />
+          <Link href={runHref(run)} className={ui.cut}>
+            {name}
+          </Link>
+        </nav>
+        <h1>Review {review.title}</h1>
+        <p className={ui.soft}>
+          {page.row.workflow} · <span className={ui.mono}>{review.path}</span> · waiting for {since}
+        </p>
+      </header>
+      <div className={css.column}>
+        <section className={ui.card} aria-labelledby="said">
+          <header className={ui.cardHead}>
+            <h2 id="said">What the agent says</h2>
+          </header>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+          <div className={css.said} tabIndex={0} role="region" aria-label="Output of the agent">
+            {review.output || 'The agent has said nothing.'}
+          </div>
+        </section>
+        <Evidence check={check} />
+      </div>
+      <section className={classNames(ui.card, css.decision)} aria-labelledby="decision">
+        <header className={ui.cardHead}>
+          <h2 id="decision">Your decision</h2>
+        </header>
+        {overview && !overview.me.mayDecide && (
+          <div className={classNames(css.none, css.readOnly)}>
+            <ReadOnlyReason />
+            {terminalCommands.map((command) => (
+              <CopyText key={command} text={`stepfast ${command} --at ${review.at} --run ${run}`} />
+            ))}
+          </div>
+        )}
+        {overview?.me.mayDecide && <DecisionForm page={page} review={review} />}
+      </section>
+    </div>
+  );
+}
+
+function Evidence({ check }: { check: CheckPage | undefined }): JSX.Element {
+  return (
+    <section className={ui.card} aria-labelledby="proofs">
+      <header className={ui.cardHead}>
+        <h2 id="proofs">Evidence</h2>
+        {check?.tree && <span className={classNames(ui.mono, ui.muted)}>{check.tree.slice(0, 7)}</span>}
+      </header>
+      {check ? (
+        <ul className={css.proofs}>
+          {check.gates.map((gate) => (
+            <li key={`${gate.role} ${gate.what}`}>
+              <div className={css.proof} data-mark={gateMark[gate.state]}>
+                <Glyph mark={gateMark[gate.state]} size={14} isQuiet />
+                <span className={classNames(ui.mono, ui.cut)}>{gate.what}</span>
+                <span>{gateWord(gate)}</span>
+                <span className={classNames(ui.muted, ui.num)}>
+                  {gate.reused ? 'reused' : gate.ms === undefined ? '' : tookText(gate.ms)}
+                </span>
+              </div>
+              {gate.state === 'fail' && gate.tail && (
+                <pre className={css.tail}>{gate.tail.split('\n').map(plainLine).join('\n')}</pre>
+              )}
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className={css.none}>No gates were run: what the agent says is not verified.</p>
+      )}
+    </section>
+  );
+}
+
+const plainLine = (raw: string): string => textOf({ raw });
+
+const terminalCommands = ['approve', 'reject "your words"'];
+
+type Verdict = 'approve' | 'revise' | 'pivot' | 'abandon';
+
+const verbs: Record<Verdict, string> = {
+  approve: 'Approve',
+  revise: 'Send back',
+  pivot: 'Pivot',
+  abandon: 'Abandon',
+};
+
+const wordsLabel: Record<Verdict, string> = {
+  approve: 'Words for the agent',
+  revise: 'What should change?',
+  pivot: 'Why go back?',
+  abandon: 'Why end the run?',
+};
+
+function DecisionForm({ page, review }: { page: RunPage; review: Review }): JSX.Element {
+  const [, go] = useLocation();
+  const { run } = page.row;
+  const { isBusy, refusal, send } = useDecision(run);
+  const [verdict, setVerdict] = useState<Verdict>('approve');
+  const [words, setWords] = useState('');
+  const [to, setTo] = useState(review.pivots.at(-1) ?? '');
+  const feedback = words.trim();
+  const target = page.steps.find(({ id }) => id === to)?.title ?? to;
+  const isReady = !isBusy && (verdict === 'approve' || feedback !== '');
+  const choices: Verdict[] = ['approve', 'revise', ...(to ? (['pivot'] as const) : []), 'abandon'];
+  const consequence = {
+    approve: `${review.title} counts as done, and the run goes on.`,
+    revise: `The agent works on ${review.title} again, with your words.`,
+    pivot: `The run goes back to ${target}, with a cleared context and your words.`,
+    abandon: 'The run ends as failed.',
+  }[verdict];
+  const choice = (): Choice => {
+    const said = { type: 'review', at: review.at, feedback } as const;
+    if (verdict === 'approve')
+      return { type: 'review', at: review.at, verdict, ...(feedback ? { feedback } : {}) };
+    return verdict === 'pivot' ? { ...said, verdict, to } : { ...said, verdict };
+  };
+  const submit = async (): Promise<void> => {
+    if (isReady && (await send(choice(), `${verbs[verdict]}: sent.`))) go(runHref(run), { replace: true });
+  };
+  useKeys({ 'mod+enter': () => void submit() });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <Verdicts<Verdict>
+        value={verdict}
+        options={choices.map((each) => [each, verbs[each]])}
+        onChange={setVerdict}
+      />
+      {verdict === 'pivot' && (
+        <Options
+          label="Back to"
+          value={to}
+          options={review.pivots.map((id) => [id, page.steps.find((step) => step.id === id)?.title ?? id])}
+          onChange={setTo}
+        />
+      )}
+      <Words
+        label={wordsLabel[verdict]}
+        value={words}
+        onChange={setWords}
+        isOptional={verdict === 'approve'}
+      />
+      <p className={css.consequence} role="status">
+        {consequence}
+      </p>
+      {refusal && (
+        <p className={css.refusal} role="alert">
+          {refusal}
+        </p>
+      )}
+      <footer>
+        <button
+          type="submit"
+          className={classNames(ui.btn, ui.keyed, verdict === 'abandon' ? ui.danger : ui.primary)}
+          data-key={`${modKey} ↵`}
+          disabled={!isReady}
+        >
+          {verbs[verdict]}
+        </button>
+      </footer>
+    </form>
+  );
+}

@@ -1,0 +1,41 @@
+import { useState } from 'react';
+import { ApiError, sendDecision } from '../api/client.ts';
+import type { Decision } from '../api-types.ts';
+import { toast } from '../ui/toast.tsx';
+
+/** What a person chooses; the actor is added when it is sent. */
+export type Choice = Decision extends infer Each
+  ? Each extends Decision
+    ? Omit<Each, 'actor'>
+    : never
+  : never;
+
+export interface Sending {
+  isBusy: boolean;
+  /** Why it was refused, and what to do about it. */
+  refusal: string | undefined;
+  send(choice: Choice, done: string): Promise<boolean>;
+}
+
+export function useDecision(run: string): Sending {
+  const [isBusy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<string | undefined>();
+  const send = async (choice: Choice, done: string): Promise<boolean> => {
+    if (isBusy) return false;
+    setBusy(true);
+    setRefusal(undefined);
+    try {
+      // Omit distributes over the union, which the compiler does not see through.
+      await sendDecision(run, { ...choice, actor: { kind: 'person' } } as Decision);
+      toast(done);
+      return true;
+    } catch (error) {
+      const next = error instanceof ApiError && error.next ? ` ${error.next}` : '';
+      setRefusal(`${error instanceof Error ? error.message : String(error)}${next}`);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, refusal, send };
+}

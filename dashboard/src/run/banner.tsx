@@ -1,0 +1,69 @@
+import type { JSX } from 'react';
+import { Link } from 'wouter';
+import type { Need } from '../api-types.ts';
+import { needCommand, needDetail, needHref, needKey, needText, needVerb } from '../decide/needs.ts';
+import { ReadOnlyReason } from '../decide/read-only.tsx';
+import { classNames } from '../ui/class-names.ts';
+import { CopyText } from '../ui/copy.tsx';
+import { Glyph } from '../ui/glyph.tsx';
+import { exactOnHover, useAgo } from '../ui/time.ts';
+import ui from '../ui/ui.module.css';
+import css from './run.module.css';
+
+interface Props {
+  run: string;
+  needs: Need[];
+  mayDecide: boolean;
+}
+
+export const Banner = ({ run, needs, mayDecide }: Props): JSX.Element => (
+  <section className={css.banner} aria-label="Needs you" data-mark="person">
+    {needs.map((need, index) => (
+      <NeedLine key={needKey(need)} run={run} need={need} mayDecide={mayDecide} isFirst={index === 0} />
+    ))}
+    {!mayDecide && (
+      <div className={css.reason}>
+        <ReadOnlyReason />
+      </div>
+    )}
+  </section>
+);
+
+interface LineProps extends Omit<Props, 'needs'> {
+  need: Need;
+  isFirst: boolean;
+}
+
+function NeedLine({ run, need, mayDecide, isFirst }: LineProps): JSX.Element {
+  const since = useAgo(need.since);
+  const key = isFirst ? { 'data-key': 'A', 'aria-keyshortcuts': 'a' } : {};
+  // A page cannot clear a context; it can only let the agent go on without.
+  const verb = need.kind === 'context' ? 'Continue without' : needVerb[need.kind];
+  return (
+    <div className={css.need}>
+      <Glyph mark="person" size={18} isQuiet />
+      <div>
+        <p>
+          <strong>
+            {need.title} {needText[need.kind]}
+          </strong>
+        </p>
+        <p className={ui.pre}>{needDetail(need)}</p>
+        {!mayDecide && <CopyText text={needCommand(need, run)} />}
+      </div>
+      <span className={classNames(css.since, ui.num)} {...exactOnHover(need.since)}>
+        {since}
+      </span>
+      {mayDecide && need.kind !== 'queue' && (
+        <Link
+          className={classNames(ui.btn, isFirst && ui.primary, isFirst && ui.keyed)}
+          href={needHref(run, need)}
+          aria-label={`${verb}: ${need.title}`}
+          {...key}
+        >
+          {verb}
+        </Link>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query';
+import { type JSX, Suspense, useEffect, useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { overviewQuery, runQuery } from '../api/client.ts';
+import type { RunPage as Page } from '../api-types.ts';
+import { needHref, needKey, runHref } from '../decide/needs.ts';
+import { classNames } from '../ui/class-names.ts';
+import { useKeys } from '../ui/keys.ts';
+import { lazily } from '../ui/lazily.tsx';
+import { Main } from '../ui/main.tsx';
+import ui from '../ui/ui.module.css';
+import { Banner } from './banner.tsx';
+import { Evidence } from './evidence.tsx';
+import { Facts } from './facts.tsx';
+import { firstShown, type Shown } from './gate-choice.ts';
+import { Memory } from './memory.tsx';
+import css from './run.module.css';
+import { type RunAction, RunHeader } from './run-header.tsx';
+import { SpendingChart } from './spending-chart.tsx';
+import { Timeline } from './timeline.tsx';
+import { Workflow } from './workflow.tsx';
+
+const Journal = lazily(() => import('./journal.tsx'));
+const Briefing = lazily(() => import('./briefing.tsx'));
+const Dialog = lazily(() => import('../decide/dialog.tsx'));
+
+const tabs = [
+  ['', 'Run'],
+  ['journal', 'Journal'],
+  ['briefing', 'Briefing'],
+] as const;
+
+export default function RunPage({ run }: { run: string }): JSX.Element {
+  const { data: page, error } = useQuery(runQuery(run));
+  return (
+    <Main>
+      {page && <Loaded page={page} />}
+      {error && !page && (
+        <div className={ui.empty}>
+          <h1>{error.message}</h1>
+          <Link className={ui.btn} href="/">
+            All runs
+          </Link>
+        </div>
+      )}
+    </Main>
+  );
+}
+
+function Loaded({ page }: { page: Page }): JSX.Element {
+  const [, go] = useLocation();
+  const [search] = useSearchParams();
+  const { data: overview } = useQuery(overviewQuery);
+  const [action, setAction] = useState<RunAction | undefined>();
+  const { row, needs } = page;
+  const mayDecide = overview?.me.mayDecide ?? false;
+  const tab = search.get('tab') ?? '';
+  const decide = search.get('decide');
+  const need = mayDecide ? needs.find((each) => needKey(each) === decide) : undefined;
+  const name = row.summary ?? row.workflow;
+  const waiting = overview?.needs.length ?? 0;
+  useEffect(() => {
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${name} · Stepfast`;
+  }, [name, waiting]);
+  useEffect(() => {
+    // A decision must not wait for the code of its dialog.
+    if (mayDecide) void Dialog.fetch();
+  }, [mayDecide]);
+  useKeys({
+    a: () => {
+      if (needs[0] && mayDecide) go(needHref(row.run, needs[0]));
+    },
+  });
+  const close = (): void => {
+    setAction(undefined);
+    if (decide !== null) go(runHref(row.run), { replace: true });
+  };
+  return (
+    <div className={css.run}>
+      <RunHeader page={page} mayDecide={mayDecide} onAction={setAction} />
+      {needs.length > 0 && overview && <Banner run={row.run} needs={needs} mayDecide={mayDecide} />}
+      <Facts page={page} />
+      <nav className={css.tabs} aria-label="Parts of the run">
+        {tabs.map(([id, text]) => (
+          <Link
+            key={id}
+            href={`${runHref(row.run)}${id ? `?tab=${id}` : ''}`}
+            aria-current={id === tab ? 'page' : undefined}
+          >
+            {text}
+          </Link>
+        ))}
+      </nav>
+      <Suspense fallback={<div className={css.waiting} />}>
+        {tab === 'journal' && <Journal run={row.run} />}
+        {tab === 'briefing' && <Briefing run={row.run} />}
+      </Suspense>
+      {tab === '' && <Parts page={page} />}
+      <Suspense>
+        {(need || action) && <Dialog page={page} need={need} action={action} onClose={close} />}
+      </Suspense>
+    </div>
+  );
+}
+
+function Parts({ page }: { page: Page }): JSX.Element {
+  const [chosen, setShown] = useState<Shown | undefined>(() => firstShown(page.evidence));
+  const shown = chosen ?? firstShown(page.evidence);
+  return (
+    <>
+      <Workflow page={page} onShow={setShown} />
+      {page.sessions.length > 0 && <Timeline lanes={page.sessions} />}
+      {page.evidence.length > 0 && <Evidence page={page} shown={shown} onShow={setShown} />}
+      <div className={classNames(css.pair, page.spending.length > 1 && css.both)}>
+        <Memory page={page} />
+        {page.spending.length > 1 && <SpendingChart points={page.spending} />}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+import type { TaskPage } from '../api-types.ts';
+import { type Mark, stepMark, stepWord } from '../ui/marks.ts';
+
+const mergeText = {
+  queued: 'waits to be merged',
+  merging: 'is being merged',
+  returned: 'returned by the merge',
+  parked: 'could not be merged',
+};
+
+/** A task whose merge is parked waits for a person, although its work is done. */
+export const taskMark = ({ merge, tone }: TaskPage): Mark => (merge === 'parked' ? 'person' : stepMark[tone]);
+
+/** What a task does now: its merge, its open sub-step and its holder. */
+export function taskHint({ merge, end, tone, at, holder, subSteps, dependsOn }: TaskPage): string {
+  if (merge) return mergeText[merge];
+  if (end) return end;
+  if (tone === 'ahead') return dependsOn.length > 0 ? `after ${dependsOn.join(', ')}` : stepWord.ahead;
+  const open = subSteps.find(({ id }) => id === at)?.title ?? at;
+  const doing =
+    tone === 'open' ? (open ?? stepWord.open) : open ? `${open}: ${stepWord[tone]}` : stepWord[tone];
+  return holder === undefined ? doing : `${doing}, ${holder}`;
+}

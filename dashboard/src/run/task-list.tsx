@@ -1,0 +1,62 @@
+import type { JSX } from 'react';
+import type { TaskPage } from '../api-types.ts';
+import { Glyph } from '../ui/glyph.tsx';
+import { stepMark, stepWord } from '../ui/marks.ts';
+import ui from '../ui/ui.module.css';
+import { taskHint, taskMark } from './task-hint.ts';
+import css from './workflow.module.css';
+
+interface Props {
+  tasks: TaskPage[];
+  onOpen(task: string): void;
+}
+
+/** Indented by the longest chain of dependencies before a task. */
+export function TaskList({ tasks, onOpen }: Props): JSX.Element {
+  const depths = depthsOf(tasks);
+  return (
+    <ul className={css.tasks}>
+      {tasks.map((task) => (
+        <li
+          key={task.id}
+          data-mark={taskMark(task)}
+          style={{ paddingLeft: Math.min(4, depths.get(task.id) ?? 0) * 14 }}
+        >
+          <button type="button" onClick={() => onOpen(task.id)}>
+            <Glyph mark={taskMark(task)} size={14} label={stepWord[task.tone]} />
+            <span className={css.task}>{task.title}</span>
+            <SubSteps task={task} />
+            <span className={css.hint}>{taskHint(task)}</span>
+            {task.dependsOn.length > 0 && (
+              <span className={ui.sr}>, depends on {task.dependsOn.join(', ')}</span>
+            )}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export const SubSteps = ({ task }: { task: TaskPage }): JSX.Element => (
+  <span className={css.subSteps} aria-hidden="true">
+    {task.subSteps.map(({ id, title, tone }) => (
+      <i key={id} title={title} data-mark={stepMark[tone]} />
+    ))}
+  </span>
+);
+
+function depthsOf(tasks: TaskPage[]): Map<string, number> {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const depths = new Map<string, number>();
+  const depthOf = (id: string): number => {
+    const known = depths.get(id);
+    if (known !== undefined) return known;
+    depths.set(id, 0); // A cycle ends here.
+    const before = (byId.get(id)?.dependsOn ?? []).filter((each) => byId.has(each));
+    const depth = before.length === 0 ? 0 : Math.max(...before.map(depthOf)) + 1;
+    depths.set(id, depth);
+    return depth;
+  };
+  for (const { id } of tasks) depthOf(id);
+  return depths;
+}

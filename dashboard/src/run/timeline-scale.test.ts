@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { SessionLane } from '../api-types.ts';
+import { scaleOf, ticksOf } from './timeline-scale.ts';
+
+const hour = 3_600_000;
+
+const lane = (...work: [number, number][]): SessionLane => ({
+  id: 's',
+  from: 0,
+  stretches: [{ from: 0, to: 20 * hour, opened: 'start' }],
+  work: work.map(([from, to]) => ({ from, to, path: 'p', title: 'P' })),
+  marks: [],
+});
+
+test('idle time of an open session becomes a narrow column', () => {
+  const { pieces, x } = scaleOf([lane([0, hour], [19 * hour, 20 * hour])], true);
+  expect(pieces.map(({ isIdle }) => isIdle)).toEqual([false, true, false]);
+  expect(pieces.reduce((sum, { width }) => sum + width, 0)).toBeCloseTo(100);
+  expect(x(hour)).toBeCloseTo(47.5);
+  expect(x(19 * hour)).toBeCloseTo(52.5);
+});
+
+test('nothing is skipped if idle time is shown', () => {
+  const scale = scaleOf([lane([0, hour], [19 * hour, 20 * hour])], false);
+  expect(scale.pieces).toHaveLength(1);
+  expect(scale.x(10 * hour)).toBeCloseTo(50);
+  expect(ticksOf(scale).length).toBeLessThanOrEqual(10);
+});
+
+test('a run without sessions has no scale', () => {
+  const scale = scaleOf([], true);
+  expect(scale.pieces).toEqual([]);
+  expect(scale.x(5)).toBe(0);
+});

@@ -1,0 +1,184 @@
+import { Eraser, FoldVertical } from 'lucide-react';
+import { type CSSProperties, type JSX, useEffect, useMemo, useRef, useState } from 'react';
+import type { SessionLane } from '../api-types.ts';
+import { classNames } from '../ui/class-names.ts';
+import { Glyph } from '../ui/glyph.tsx';
+import { useKeys } from '../ui/keys.ts';
+import { clockTime, dayText, durationText, exactOnHover } from '../ui/time.ts';
+import ui from '../ui/ui.module.css';
+import css from './timeline.module.css';
+import { type Scale, scaleOf, ticksOf } from './timeline-scale.ts';
+
+const position = (x: number, width?: number): CSSProperties => ({
+  left: `${x}%`,
+  ...(width === undefined ? {} : { width: `${width}%` }),
+});
+
+export function Timeline({ lanes }: { lanes: SessionLane[] }): JSX.Element {
+  const [skipIdle, setSkipIdle] = useState(true);
+  const scale = useMemo(() => scaleOf(lanes, skipIdle), [lanes, skipIdle]);
+  const ticks = useMemo(() => ticksOf(scale), [scale]);
+  const idle = scale.pieces.filter(({ isIdle }) => isIdle);
+  const idleMs = idle.reduce((sum, { from, to }) => sum + to - from, 0);
+  const plot = useRef<HTMLDivElement>(null);
+  useKeys({ i: () => setSkipIdle(!skipIdle) });
+  useEffect(() => {
+    // Where it does not fit, the newest part is in sight.
+    if (plot.current) plot.current.scrollLeft = plot.current.scrollWidth;
+  }, []);
+  return (
+    <section className={ui.card} aria-labelledby="sessions">
+      <header className={ui.cardHead}>
+        <h2 id="sessions">Sessions</h2>
+        <span className={classNames(ui.muted, ui.num)}>{lanes.length}</span>
+        <span className={ui.grow} />
+        <Legend />
+        <button
+          type="button"
+          className={classNames(ui.btn, ui.small)}
+          role="switch"
+          aria-checked={skipIdle}
+          aria-keyshortcuts="i"
+          onClick={() => setSkipIdle(!skipIdle)}
+        >
+          <span className={css.switch} aria-hidden="true" />
+          Skip idle time
+          {skipIdle && idleMs > 0 && (
+            <span className={classNames(ui.muted, ui.num, ui.wideOnly)}>{durationText(idleMs)}</span>
+          )}
+        </button>
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <div className={css.plot} ref={plot} tabIndex={0} role="region" aria-label="Sessions over time">
+        <div className={css.axis} aria-hidden="true">
+          <span />
+          <div className={css.track}>
+            {scale.pieces
+              .filter(({ isIdle }) => !isIdle)
+              .map(({ from, x, width }) => (
+                <span key={from} className={css.day} style={position(x, width)}>
+                  {dayText(from)}
+                </span>
+              ))}
+            {ticks.map((time) => (
+              <span key={time} className={classNames(css.tick, ui.num)} style={position(scale.x(time))}>
+                {clockTime(time)}
+              </span>
+            ))}
+          </div>
+        </div>
+        <div className={css.under} aria-hidden="true">
+          <span />
+          <div className={css.track}>
+            {ticks.map((time) => (
+              <i key={time} className={css.rule} style={position(scale.x(time))} />
+            ))}
+            {idle.map(({ from, to, x, width }) => (
+              <i key={from} className={css.gap} style={position(x, width)}>
+                <span>{durationText(to - from)}</span>
+              </i>
+            ))}
+          </div>
+        </div>
+        <ul className={css.lanes}>
+          {lanes.map((lane) => (
+            <Lane key={lane.id} lane={lane} scale={scale} />
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}
+
+const Legend = (): JSX.Element => (
+  <ul className={classNames(css.legend, ui.wideOnly)} aria-label="Legend">
+    <li data-mark="working">
+      <i />
+      works
+    </li>
+    <li>
+      <b>
+        <Eraser size={11} aria-hidden="true" />
+      </b>
+      context cleared
+    </li>
+    <li>
+      <b>
+        <FoldVertical size={11} aria-hidden="true" />
+      </b>
+      compacted
+    </li>
+  </ul>
+);
+
+function Lane({ lane, scale }: { lane: SessionLane; scale: Scale }): JSX.Element {
+  const span = ({ from, to }: { from: number; to: number }): CSSProperties =>
+    position(scale.x(from), scale.x(to) - scale.x(from));
+  return (
+    <li className={css.lane}>
+      <span className={css.who}>
+        <span className={ui.cut}>{lane.host ?? 'session'}</span>
+        <span className={classNames(ui.mono, ui.muted, ui.cut)} title={lane.id}>
+          {lane.id.slice(0, 8)}
+        </span>
+      </span>
+      <ul className={css.track}>
+        {lane.stretches.map((stretch) => (
+          <li key={`s${stretch.from}`} className={css.stretch} style={span(stretch)}>
+            <span className={ui.sr}>
+              session for {durationText(stretch.to - stretch.from)}, from {clockTime(stretch.from)}
+            </span>
+          </li>
+        ))}
+        {lane.work.map((work) => (
+          <li
+            key={`w${work.from} ${work.path}`}
+            className={css.work}
+            data-mark="working"
+            style={span(work)}
+            {...exactOnHover(work.from, `${work.title}, ${durationText(work.to - work.from)}\n`)}
+          >
+            <span className={ui.cut}>{work.title}</span>
+            <span className={ui.sr}>, {durationText(work.to - work.from)}</span>
+          </li>
+        ))}
+        {lane.stretches.map(({ from, opened }) =>
+          opened === 'start' ? null : (
+            <li
+              key={`o${from}`}
+              className={classNames(css.mark, css.opened)}
+              style={position(scale.x(from))}
+              {...exactOnHover(from, opened === 'clear' ? 'Context cleared\n' : 'Context compacted\n')}
+            >
+              <b>
+                {opened === 'clear' ? (
+                  <Eraser size={11} aria-hidden="true" />
+                ) : (
+                  <FoldVertical size={11} aria-hidden="true" />
+                )}
+              </b>
+              <span className={ui.sr}>{opened === 'clear' ? 'context cleared' : 'context compacted'}</span>
+            </li>
+          ),
+        )}
+        {lane.marks.map(({ now, kind, text }) => (
+          <li
+            key={`m${now} ${kind} ${text}`}
+            className={css.mark}
+            style={position(scale.x(now))}
+            {...exactOnHover(now, `${text}\n`)}
+          >
+            {kind === 'note' || kind === 'boundary' ? (
+              <b className={kind === 'note' ? css.dot : css.diamond} />
+            ) : (
+              <Glyph mark={kind} size={14} isQuiet />
+            )}
+            <span className={ui.sr}>
+              {kind}: {text}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </li>
+  );
+}

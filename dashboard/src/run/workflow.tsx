@@ -1,0 +1,156 @@
+import { type JSX, Suspense, useState } from 'react';
+import type { CheckPage, RunPage, StepPage } from '../api-types.ts';
+import { classNames } from '../ui/class-names.ts';
+import { Glyph } from '../ui/glyph.tsx';
+import { lazily } from '../ui/lazily.tsx';
+import { gateMark, gateWord, stepMark, stepWord } from '../ui/marks.ts';
+import ui from '../ui/ui.module.css';
+import { useMedia } from '../ui/use-media.ts';
+import { type Shown, worstIn } from './gate-choice.ts';
+import { TaskList } from './task-list.tsx';
+import css from './workflow.module.css';
+
+const TaskGraph = lazily(() => import('./task-graph.tsx'));
+
+/** A larger graph is slower to read than a list. */
+const maxGraph = 60;
+
+interface Props {
+  page: RunPage;
+  onShow(shown: Shown): void;
+}
+
+export function Workflow({ page, onShow }: Props): JSX.Element {
+  const { steps, evidence, row } = page;
+  const [chosen, setChosen] = useState<string | undefined>();
+  const id = chosen ?? row.step.id;
+  const step = steps.find((each) => each.id === id);
+  return (
+    <section className={ui.card} aria-labelledby="workflow">
+      <header className={classNames(ui.cardHead, css.head)}>
+        <h2 id="workflow">Workflow</h2>
+        <span className={ui.muted}>{row.workflow}</span>
+      </header>
+      <div className={css.flow}>
+        <ol className={css.steps}>
+          {steps.map((each) => (
+            <li key={each.id} data-mark={stepMark[each.tone]}>
+              {each.context && (
+                <span className={classNames(css.reset, ui.mono)}>
+                  <span className={ui.sr}>before it: </span>/{each.context}
+                </span>
+              )}
+              <button type="button" aria-pressed={each.id === id} onClick={() => setChosen(each.id)}>
+                <Glyph mark={stepMark[each.tone]} label={stepWord[each.tone]} />
+                <strong className={ui.cut}>{each.title}</strong>
+                <span className={css.hint}>{stepHint(each)}</span>
+              </button>
+            </li>
+          ))}
+        </ol>
+        {step && <Step step={step} evidence={evidence} onShow={onShow} />}
+      </div>
+    </section>
+  );
+}
+
+function stepHint({ tone, tasks, rounds, evidence, review }: StepPage): string {
+  if (tasks && tasks.length > 0 && tone !== 'failed')
+    return `${tasks.filter(({ end }) => end === 'done').length} of ${tasks.length}`;
+  if (rounds !== undefined && tone !== 'person') return rounds === 1 ? '1 round' : `${rounds} rounds`;
+  if (tone === 'done') return evidence;
+  if (tone === 'ahead') return review === undefined ? '' : 'review';
+  return stepWord[tone];
+}
+
+interface StepProps {
+  step: StepPage;
+  evidence: CheckPage[];
+  onShow(shown: Shown): void;
+}
+
+function Step({ step, evidence, onShow }: StepProps): JSX.Element {
+  const isSmall = useMedia('(max-width: 1000px)');
+  const { tasks = [] } = step;
+  const isGraph = !isSmall && tasks.length <= maxGraph && tasks.some(({ dependsOn }) => dependsOn.length > 0);
+  const showTask = (task: string): void => {
+    const check = evidence.find(({ path }) => path.split('/').includes(task));
+    if (check) onShow(worstIn(check));
+  };
+  if (isGraph)
+    return (
+      <Suspense fallback={<div className={css.pane} />}>
+        <div className={css.pane}>
+          <TaskGraph tasks={tasks} onOpen={showTask} />
+        </div>
+      </Suspense>
+    );
+  if (tasks.length > 0)
+    return (
+      <div className={css.pane}>
+        <TaskList tasks={tasks} onOpen={showTask} />
+      </div>
+    );
+  return (
+    <div className={classNames(css.pane, css.words)}>
+      <div>
+        {step.output !== undefined && (
+          <>
+            <h3>What the agent said at its end</h3>
+            <p className={ui.pre}>{step.output}</p>
+          </>
+        )}
+        {step.instructions !== undefined && <Instructions step={step} />}
+        {step.output === undefined && step.instructions === undefined && (
+          <p className={ui.muted}>This step has no text.</p>
+        )}
+      </div>
+      <StepGates step={step} evidence={evidence} onShow={onShow} />
+    </div>
+  );
+}
+
+/** Open while there is nothing newer to read. */
+const Instructions = ({ step }: { step: StepPage }): JSX.Element => (
+  <details key={step.id} className={css.instructions} open={step.output === undefined}>
+    <summary>Instructions</summary>
+    <p className={ui.pre}>{step.instructions}</p>
+  </details>
+);
+
+/** The newest check of the step if there is one, else what will be checked. */
+function StepGates({ step, evidence, onShow }: StepProps): JSX.Element {
+  const check = evidence.find(({ path }) => path === step.id || path.startsWith(`${step.id}/`));
+  return (
+    <div className={css.side}>
+      <h3>Gates</h3>
+      {check ? (
+        <ul className={css.gates}>
+          {check.gates.map((gate, index) => (
+            <li key={`${gate.role} ${gate.what}`} data-mark={gateMark[gate.state]}>
+              <button type="button" onClick={() => onShow({ check: check.id, gate: index })}>
+                <Glyph mark={gateMark[gate.state]} size={14} isQuiet />
+                <span className={classNames(ui.mono, ui.cut)}>{gate.what}</span>
+                <span className={css.verdict}>{gateWord(gate)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <ul className={css.planned}>
+          {step.gates.map((gate) => (
+            <li key={gate} className={classNames(ui.mono, ui.cut)}>
+              {gate}
+            </li>
+          ))}
+          {step.gates.length === 0 && <li className={ui.muted}>None</li>}
+        </ul>
+      )}
+      {step.review !== undefined && (
+        <p className={ui.soft}>
+          Reviewed by <strong>{step.review === 'human' ? 'a person' : step.review}</strong>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,90 @@
+import { useSyncExternalStore } from 'react';
+
+const listeners = new Set<() => void>();
+let now = Date.now();
+let timer: number | undefined;
+
+/** One clock for every relative time; it stops while the tab is hidden. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= window.setInterval(() => {
+    if (document.hidden) return;
+    now = Date.now();
+    for (const each of listeners) each();
+  }, 1000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** Changes only when the words do, so that an old row does not render every second. */
+export const useAgo = (time: number): string => useSyncExternalStore(subscribe, () => ago(now - time));
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** One unit: enough to compare, and equally wide in every row. */
+function ago(ms: number): string {
+  const s = Math.floor(ms / 1000);
+  if (s < 2) return 'now';
+  if (s < minute) return `${s} s`;
+  if (s < hour) return `${Math.floor(s / minute)} min`;
+  return s < day ? `${Math.floor(s / hour)} h` : days(Math.floor(s / day));
+}
+
+function days(d: number): string {
+  if (d < 14) return `${d} d`;
+  if (d < 60) return `${Math.floor(d / 7)} wk`;
+  return d < 700 ? `${Math.floor(d / 30)} mo` : `${Math.floor(d / 365)} y`;
+}
+
+export function durationText(ms: number): string {
+  const s = Math.round(ms / 1000);
+  if (s < minute) return `${s} s`;
+  if (s < hour) return `${Math.floor(s / minute)} min`;
+  const h = Math.floor(s / hour);
+  const m = Math.floor((s % hour) / minute);
+  if (h < 24) return m === 0 || h > 9 ? `${h} h` : `${h} h ${m} min`;
+  const d = Math.floor(h / 24);
+  return d > 2 || h % 24 === 0 ? days(d) : `${d} d ${h % 24} h`;
+}
+
+export function tookText(ms: number): string {
+  if (ms < 1000) return `${ms} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} m ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+let formatter: Intl.DateTimeFormat | undefined;
+
+/** Creating a formatter takes 20 ms and more: none is created before the pointer is on a time. */
+function exactTime(time: number): string {
+  formatter ??= new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+  return formatter.format(time);
+}
+
+export const exactOnHover = (time: number, prefix = '') => ({
+  onPointerEnter: ({ currentTarget }: { currentTarget: HTMLElement }) => {
+    currentTarget.title = prefix + exactTime(time);
+  },
+});
+
+const twoDigits = (n: number): string => String(n).padStart(2, '0');
+
+export function clockTime(time: number): string {
+  const date = new Date(time);
+  return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
+}
+
+export const dayText = (time: number): string => new Date(time).toDateString().slice(0, 10);
+
+export const grouped = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+
+export function compact(n: number): string {
+  if (n < 1000) return String(n);
+  return n < 1_000_000 ? `${Math.round(n / 1000)}k` : `${(n / 1_000_000).toFixed(1)}M`;
+}

@@ -1,0 +1,44 @@
+import { withoutSecrets } from '../../context/index.ts';
+import { type Definition, parseHandle } from '../../machine/index.ts';
+import { describeEvent } from '../../messages/index.ts';
+import type { StoredEntry } from '../../store/index.ts';
+import type { JournalRequest } from './page-source.ts';
+import type { JournalEntry, JournalPage } from './pages.ts';
+
+/** The history of a run in sentences, oldest first. Events that say nothing to people are left out. */
+export function journalPage(
+  definition: Definition,
+  entries: readonly StoredEntry[],
+  { after, limit }: JournalRequest,
+): JournalPage {
+  const left = entries.filter(({ seq }) => seq > after);
+  const shown = left.slice(0, limit);
+  const last = shown.at(-1);
+  return withoutSecrets({
+    entries: shown.map((entry) => journalEntry(definition, entry)).filter(({ events }) => events.length > 0),
+    ...(last && left.length > limit ? { next: last.seq } : {}),
+  });
+}
+
+function journalEntry(
+  definition: Definition,
+  { seq, now, actor, session, events }: StoredEntry,
+): JournalEntry {
+  const by = actor?.name ?? actor?.kind;
+  return {
+    seq,
+    now,
+    ...(by === undefined ? {} : { by }),
+    ...(session === undefined ? {} : { session }),
+    events: events.flatMap((event) => {
+      const pieces = describeEvent(event, noMarks, definition);
+      if (!pieces) return [];
+      const text = pieces.map((piece) => (typeof piece === 'string' ? piece : piece[1])).join('');
+      const path = 'at' in event && event.at !== undefined ? parseHandle(event.at)?.path : undefined;
+      return [{ type: event.type, text: text.trim(), ...(path === undefined ? {} : { path }) }];
+    }),
+  };
+}
+
+/** A page draws its own. */
+const noMarks = { done: '', bad: '', here: '', waits: '' };

@@ -1,0 +1,156 @@
+import * as z from 'zod';
+import { noRun } from '../engine/index.ts';
+import type { PageSource, RowChange } from '../runtime/index.ts';
+import { runId } from '../schema/index.ts';
+import { may, type Principal } from './principal.ts';
+import { type PageServices, pageRoute, type Route, rawResponse } from './route.ts';
+
+const run = z.object({ run: runId });
+const count = (most: number) => z.coerce.number().pipe(z.int().min(0).max(most));
+const tones = ['working', 'person', 'red', 'complete', 'failed', 'cancelled'] as const;
+const page = z.looseObject({});
+const maxRows = 200;
+const maxNeeds = 100;
+const maxEntries = 500;
+
+/** What the dashboard reads. Its types are those of `runtime/pages/`. */
+export const pageRoutes: readonly Route<PageServices>[] = [
+  pageRoute({
+    method: 'GET',
+    path: '/v1/overview',
+    scope: 'read',
+    summary: 'Count the runs by what they do, and list those that need a person',
+    answer: page,
+    async handle({ pages, principal }) {
+      const [counts, needs] = await Promise.all([pages.counts(), pages.needs(maxNeeds)]);
+      return { project: principal.project.name, me: readerOf(principal), counts, needs };
+    },
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/rows',
+    scope: 'read',
+    summary: 'List summaries of runs, newest first',
+    query: z.strictObject({
+      tone: z.enum(tones).optional(),
+      text: z.string().max(200).optional(),
+      offset: count(10_000_000).default(0),
+      limit: count(maxRows).default(maxRows),
+    }),
+    answer: page,
+    handle: ({ pages, query }) => pages.rows(query),
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/rows/events',
+    scope: 'read',
+    summary: 'Server-sent events: every summary that is new or has changed',
+    answer: 'events',
+    waits: true,
+    handle: async ({ pages, signal }) => rawResponse(rowStream(pages, signal)),
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/runs/:run/page',
+    scope: 'read',
+    summary: 'Get what a page shows of a run: steps, tasks, sessions, evidence, notes, spending',
+    params: run,
+    answer: page,
+    handle: async ({ pages, params }) => found(await pages.page(params.run), params.run),
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/runs/:run/journal',
+    scope: 'read',
+    summary: 'List the history of a run in sentences, oldest first',
+    params: run,
+    query: z.strictObject({
+      after: count(1_000_000_000).default(0),
+      limit: count(maxEntries).default(maxEntries),
+    }),
+    answer: page,
+    handle: async ({ pages, params, query }) => found(await pages.journal(params.run, query), params.run),
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/runs/:run/briefing',
+    scope: 'read',
+    summary: 'Get the briefing that an agent would get now, with its parts',
+    params: run,
+    answer: page,
+    handle: async ({ pages, params }) => found(await pages.briefing(params.run), params.run),
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/runs/:run/log',
+    scope: 'read',
+    summary: 'Get a range of what a gate has printed',
+    params: run,
+    query: z.strictObject({
+      check: z.string().min(1).max(300),
+      gate: count(20_000),
+      from: count(1_000_000_000).default(0),
+    }),
+    answer: page,
+    handle: async ({ pages, params, query }) => found(await pages.log(params.run, query), params.run),
+  }),
+];
+
+function found<T>(answer: T | undefined, id: string): T {
+  if (answer === undefined) throw noRun(id);
+  return answer;
+}
+
+const readerOf = (principal: Principal) => ({
+  name: principal.name,
+  kind: principal.kind,
+  mayDecide: may(principal, 'decide'),
+});
+
+const headers = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no',
+};
+const heartbeatMs = 15_000;
+
+/** A reader that comes back has missed something, so it is told to load everything anew. */
+function rowStream(pages: PageSource, signal: AbortSignal): Response {
+  const encoder = new TextEncoder();
+  let end = (): void => {};
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const write = (text: string): void => {
+        // A reader that does not keep up connects again.
+        if ((controller.desiredSize ?? 0) < -maxQueued) end();
+        else controller.enqueue(encoder.encode(text));
+      };
+      const leave = pages.subscribe((change) => write(eventOf(change)));
+      const heartbeat = setInterval(() => write(': still here\n\n'), heartbeatMs);
+      end = () => {
+        end = () => {};
+        leave();
+        clearInterval(heartbeat);
+        signal.removeEventListener('abort', end);
+        try {
+          controller.close();
+        } catch {
+          // The reader has closed it.
+        }
+      };
+      signal.addEventListener('abort', () => end(), { once: true });
+      write('retry: 1000\nevent: reset\ndata: {}\n\n');
+      if (signal.aborted) end();
+    },
+    cancel: () => end(),
+  });
+  return new Response(body, { headers });
+}
+
+/** Chunks that wait for a slow reader. */
+const maxQueued = 1000;
+
+const eventOf = (change: RowChange): string =>
+  'row' in change
+    ? `event: row\ndata: ${JSON.stringify(change.row)}\n\n`
+    : `event: gone\ndata: ${JSON.stringify({ run: change.gone })}\n\n`;
