@@ -2,9 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Moon, Search, Sun } from 'lucide-react';
 import { type JSX, Suspense, useEffect, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
-import { overviewQuery } from './api/client.ts';
+import { ApiError, overviewQuery } from './api/client.ts';
 import { openStream, useConnection } from './api/stream.ts';
 import css from './app.module.css';
+import { SignIn } from './sign-in.tsx';
 import { toggleTheme, useDark } from './theme.ts';
 import { classNames } from './ui/class-names.ts';
 import { ErrorBoundary } from './ui/error-boundary.tsx';
@@ -24,7 +25,9 @@ export function App(): JSX.Element {
   const [location, go] = useLocation();
   const [open, setOpen] = useState<'palette' | 'help' | undefined>();
   const close = (): void => setOpen(undefined);
-  useEffect(openStream, []);
+  const { error } = useQuery(overviewQuery);
+  const isSignedOut = error instanceof ApiError && error.code === 'sign_in';
+  useEffect(() => (isSignedOut ? undefined : openStream()), [isSignedOut]);
   useEffect(fetchOthers, []);
   useKeys(
     {
@@ -45,23 +48,29 @@ export function App(): JSX.Element {
       <TopBar onSearch={() => setOpen('palette')} />
       <ErrorBoundary key={location}>
         <Suspense fallback={<main className={ui.main} />}>
-          <Switch>
-            <Route path="/" component={Runs} />
-            <Route path="/runs/:run">{({ run }) => <Run key={run} run={decodeURIComponent(run)} />}</Route>
-            <Route path="/runs/:run/review/:at">
-              {({ run, at }) => <Review key={at} run={decodeURIComponent(run)} at={decodeURIComponent(at)} />}
-            </Route>
-            <Route>
-              <Main>
-                <div className={ui.empty}>
-                  <h1>No such page</h1>
-                  <Link className={ui.btn} href="/">
-                    All runs
-                  </Link>
-                </div>
-              </Main>
-            </Route>
-          </Switch>
+          {isSignedOut ? (
+            <SignIn />
+          ) : (
+            <Switch>
+              <Route path="/" component={Runs} />
+              <Route path="/runs/:run">{({ run }) => <Run key={run} run={decodeURIComponent(run)} />}</Route>
+              <Route path="/runs/:run/review/:at">
+                {({ run, at }) => (
+                  <Review key={at} run={decodeURIComponent(run)} at={decodeURIComponent(at)} />
+                )}
+              </Route>
+              <Route>
+                <Main>
+                  <div className={ui.empty}>
+                    <h1>No such page</h1>
+                    <Link className={ui.btn} href="/">
+                      All runs
+                    </Link>
+                  </div>
+                </Main>
+              </Route>
+            </Switch>
+          )}
         </Suspense>
       </ErrorBoundary>
       <Suspense>

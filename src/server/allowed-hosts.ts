@@ -32,14 +32,13 @@ export function hostRules(options: {
   const { publicUrl, host, port, allowedHosts = [], allowedOrigins = [] } = options;
   const local = isLoopback(host) ? ['localhost', '127.0.0.1', '[::1]'] : [];
   const named = host === '0.0.0.0' || host === '::' ? [] : [host.includes(':') ? `[${host}]` : host];
-  const hosts = [
-    publicUrl.host,
-    ...[...local, ...named].map((name) => (port === 80 ? name : `${name}:${port}`)),
-    ...allowedHosts,
-  ];
+  const withPort = (name: string): string => (port === 80 ? name : `${name}:${port}`);
+  const hosts = [publicUrl.host, ...[...local, ...named].map(withPort), ...allowedHosts];
+  // Its own pages, where it has no other name.
+  const pages = isLoopback(publicUrl.hostname) ? local.map((name) => `http://${withPort(name)}`) : [];
   return {
     hosts: new Set(hosts.map((each) => each.toLowerCase())),
-    origins: new Set([publicUrl.origin, ...allowedOrigins].map((each) => each.toLowerCase())),
+    origins: new Set([publicUrl.origin, ...pages, ...allowedOrigins].map((each) => each.toLowerCase())),
   };
 }
 

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Context, Hono } from 'hono';
+import type * as z from 'zod';
 import { StepfastError } from '../errors.ts';
 import { scopes as allScopes, apiHeader, apiVersion, versionHeader } from '../schema/index.ts';
 import { checkHost, type HostRules } from './allowed-hosts.ts';
 import { type AuthOptions, createAuth } from './auth.ts';
 import type { Backend } from './backend.ts';
+import { parseJson, readJsonText } from './body.ts';
+import { signInCookie, signInSchema, signOutCookie } from './browser-session.ts';
 import { clientAddress } from './client-address.ts';
+import { type Asset, assetResponse } from './dashboard-asset.ts';
 import type { Limits } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -16,7 +20,7 @@ import { missingScope, problem, toProblem } from './problem.ts';
 import { createRateLimit } from './rate-limit.ts';
 import type { Route } from './route.ts';
 import { routes } from './routes.ts';
-import { isRawResponse, serveRoute } from './serve-route.ts';
+import { checked, isRawResponse, serveRoute } from './serve-route.ts';
 import { createStreams } from './streams.ts';
 import { type Span, traced } from './tracing.ts';
 
@@ -33,6 +37,8 @@ export interface AppOptions {
   metrics: Metrics;
   version: string;
   clock(): number;
+  /** The file of the dashboard for a path, if it is served. */
+  asset?: ((path: string) => Asset | undefined) | undefined;
   /** Number of trusted reverse proxies in front of the server. */
   proxies?: number;
 }
@@ -124,7 +130,16 @@ export function createApp(options: AppOptions): App {
       ),
     );
   }
-  app.notFound(() => {
+  app.post('/sign-in', withRoute(signIn));
+  app.post(
+    '/sign-out',
+    withRoute((c) => c.body(null, 204, { 'Set-Cookie': signOutCookie(publicUrl) })),
+  );
+  app.notFound((c) => {
+    const { path, method } = c.req;
+    const isPage = method === 'GET' && !/^\/(v1|mcp|\.well-known)(\/|$)/.test(path);
+    const asset = isPage ? options.asset?.(path) : undefined;
+    if (asset) return withHeaders(c, assetResponse(asset));
     throw problem('no_route', 'Not found.', { next: `see ${publicUrl.origin}/v1/openapi.json` });
   });
   app.onError(answerError);
@@ -216,9 +231,12 @@ export function createApp(options: AppOptions): App {
     return c.json({ status: 'ready' });
   }
 
+  function addressOf(c: Context<Env>): string {
+    return clientAddress(c.req.raw, c.env.incoming?.socket?.remoteAddress, proxies);
+  }
+
   async function enter(c: Context<Env>): Promise<Principal> {
-    const address = clientAddress(c.req.raw, c.env.incoming?.socket?.remoteAddress, proxies);
-    const principal = await auth.authenticate(c.req.raw, address).catch((error: unknown) => {
+    const principal = await auth.authenticate(c.req.raw, addressOf(c)).catch((error: unknown) => {
       metrics.refused('auth');
       throw error;
     });
@@ -252,6 +270,19 @@ export function createApp(options: AppOptions): App {
       const answer = await serveRoute(route, services, sent);
       return isRawResponse(answer) ? withHeaders(c, answer.response) : c.json(answer as object);
     });
+  }
+
+  /** Only people sign in: an agent has its token in its environment. */
+  async function signIn(c: Context<Env>): Promise<Response> {
+    const sent = parseJson(await readJsonText(c.req.raw, limits, c.env.incoming));
+    const { token } = checked(signInSchema, sent, 'not_understood') as z.output<typeof signInSchema>;
+    const principal = await auth.signIn(c.req.raw, token, addressOf(c));
+    if (principal.kind !== 'person')
+      throw problem('forbidden', `This token belongs to the agent '${principal.name}'.`, {
+        next: 'sign in with your own token',
+      });
+    c.get('info').principal = principal;
+    return c.body(null, 204, { 'Set-Cookie': signInCookie(token, publicUrl) });
   }
 
   async function serveMcp(c: Context<Env>, handler: McpHandler): Promise<Response> {

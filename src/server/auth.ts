@@ -1,4 +1,5 @@
 import type { Backend } from './backend.ts';
+import { cookieToken } from './browser-session.ts';
 import { createJwtVerifier, type Issuer, looksLikeJwt } from './jwt.ts';
 import type { Limits } from './limits.ts';
 import type { Principal } from './principal.ts';
@@ -12,9 +13,12 @@ export interface AuthOptions {
   issuer?: Issuer | undefined;
 }
 
-/** Resolves the bearer token of a request. Throws a problem. */
+/** Resolves the token of a request. Throws a problem. */
 export interface Auth {
+  /** The bearer token, or that of the cookie of a browser. */
   authenticate(request: Request, address: string): Promise<Principal>;
+  /** A token that a person typed. */
+  signIn(request: Request, token: string, address: string): Promise<Principal>;
   close(): void;
 }
 
@@ -42,12 +46,17 @@ export function createAuth(
   const close = backend.onWake((wake) => {
     if (wake === 'tokens') cache.clear();
   });
-  return { authenticate, close };
+  return { authenticate, signIn: verify, close };
 
   async function authenticate(request: Request, address: string): Promise<Principal> {
     const sent = request.headers.get('authorization') ?? '';
     const [, token] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(sent) ?? [];
-    if (token === undefined) throw unauthorized(request, 'Missing bearer token.');
+    const given = token ?? cookieToken(request);
+    if (given === undefined) throw unauthorized(request, 'Missing bearer token.');
+    return await verify(request, given, address);
+  }
+
+  async function verify(request: Request, token: string, address: string): Promise<Principal> {
     const hash = hashToken(token);
     const fresh = cache.get(hash);
     const cached = fresh !== undefined && fresh.until > clock();

@@ -1,6 +1,7 @@
 export { hostRules } from './allowed-hosts.ts';
 export { type AppOptions, createApp, type McpHandler } from './app.ts';
 export type { Backend, TokenRecord } from './backend.ts';
+export type { Asset } from './dashboard-asset.ts';
 export type { Issuer } from './jwt.ts';
 export { defaultLimits, type Limits } from './limits.ts';
 export { type Listening, listen } from './listen.ts';
@@ -9,4 +10,4 @@ export { createMetrics } from './metrics.ts';
 export { createOneTimeLinks } from './one-time-links.ts';
 export { routes } from './routes.ts';
 export { hashToken } from './token.ts';
-export { type Asset, createUiApp } from './ui-app.ts';
+export { createUiApp } from './ui-app.ts';

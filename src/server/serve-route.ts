@@ -46,7 +46,8 @@ function queryOf(url: string): Record<string, string> {
   return Object.fromEntries(searchParams);
 }
 
-function checked(
+/** Throws a problem that says what is wrong. */
+export function checked(
   schema: z.ZodType | undefined,
   value: unknown,
   code: 'bad_request' | 'not_understood',

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/index.ts';
 import type { PageSource } from '../runtime/index.ts';
 import { checkHost, type HostRules } from './allowed-hosts.ts';
 import type { App, NodeBindings } from './app.ts';
+import { type Asset, assetResponse, pageHeaders } from './dashboard-asset.ts';
 import { defaultLimits } from './limits.ts';
 import type { OneTimeLinks } from './one-time-links.ts';
 import { pageRoutes } from './page-routes.ts';
@@ -12,14 +13,6 @@ import { problem, toProblem } from './problem.ts';
 import type { PageServices, Route } from './route.ts';
 import { sharedRoutes } from './routes.ts';
 import { isRawResponse, serveRoute } from './serve-route.ts';
-
-/** A file of the dashboard. */
-export interface Asset {
-  body: Uint8Array<ArrayBuffer>;
-  type: string;
-  /** Its name changes with its content. */
-  isHashed: boolean;
-}
 
 export interface UiOptions {
   pages: PageSource;
@@ -37,22 +30,13 @@ export interface UiOptions {
 
 const limits = defaultLimits;
 
-const security = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-};
-
 /** The dashboard of one project for the browsers of one person. */
 export function createUiApp(options: UiOptions): App {
   const { pages, engine, principal, links, hosts, origin, clock } = options;
   const stopping = new AbortController();
   const app = new Hono<{ Bindings: NodeBindings }>();
   app.use(async (c, next) => {
-    for (const [name, value] of Object.entries(security)) c.header(name, value);
+    for (const [name, value] of Object.entries(pageHeaders)) c.header(name, value);
     checkHost(c.req.raw, hosts);
     // A page of another site can send forms without reading the answer.
     if (c.req.method !== 'GET' && c.req.header('origin') === undefined)
@@ -82,20 +66,19 @@ export function createUiApp(options: UiOptions): App {
       const sent = { params: c.req.param(), limits, incoming: c.env.incoming };
       const answer = await serveRoute(route, services, sent);
       if (!isRawResponse(answer)) return c.json(answer as object, 200, { 'Cache-Control': 'no-store' });
-      for (const [name, value] of Object.entries(security)) answer.response.headers.set(name, value);
+      for (const [name, value] of Object.entries(pageHeaders)) answer.response.headers.set(name, value);
       return answer.response;
     });
   app.get('*', (c) => {
     const asset = c.req.path.startsWith('/v1/') ? undefined : options.asset(c.req.path);
     if (!asset) throw problem('no_route', 'Not found.');
-    const caching = asset.isHashed ? 'private, max-age=31536000, immutable' : 'no-store';
-    return c.body(asset.body, 200, { 'Content-Type': asset.type, 'Cache-Control': caching });
+    return assetResponse(asset);
   });
   app.onError((error, c) => {
     const known = toProblem(error);
-    if (known) return c.json(known.body, known.status as 400, { ...security, ...known.headers });
+    if (known) return c.json(known.body, known.status as 400, { ...pageHeaders, ...known.headers });
     options.onError(error);
-    return c.json({ code: 'internal', message: 'Stepfast failed; see its terminal.' }, 500, security);
+    return c.json({ code: 'internal', message: 'Stepfast failed; see its terminal.' }, 500, pageHeaders);
   });
   return {
     fetch: async (request, env = {}) => await app.fetch(request, env),

@@ -45,6 +45,9 @@ async function readAnswer<T>(answer: Response): Promise<T> {
     message?: string;
     next?: string;
   };
+  // A local dashboard has links instead.
+  const isTeam = answer.status === 401 && answer.headers.get('www-authenticate') !== null;
+  if (isTeam) throw new ApiError({ code: 'sign_in', message, next });
   throw new ApiError({ code, message: message || `The server answered ${answer.status}.`, next });
 }
 
@@ -155,4 +158,10 @@ export async function sendDecision(run: string, command: Decision): Promise<void
   void client.invalidateQueries({ queryKey: ['overview'] });
   if (reply.code !== undefined)
     throw new ApiError({ code: reply.code, message: reply.message ?? reply.code, next: reply.next });
+}
+
+export async function signIn(token: string): Promise<void> {
+  const headers = { 'Content-Type': 'application/json' };
+  const answer = await fetch('/sign-in', { method: 'POST', headers, body: JSON.stringify({ token }) });
+  if (!answer.ok) await readAnswer(answer);
 }

@@ -2,6 +2,7 @@ import { useCommandName } from '../../command-name.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
+import { dashboardFiles } from '../ui/dashboard-files.ts';
 import { version } from '../version.ts';
 import { withDatabase } from './database.ts';
 import { listenError } from './listen-error.ts';
@@ -77,6 +78,7 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
       version: version(),
       clock: io.now,
       proxies: settings.proxies,
+      asset: dashboardFiles(),
     });
     const jobs = createJobs({
       url,

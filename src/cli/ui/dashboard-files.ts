@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Asset } from '../../server/index.ts';
+import { packageRoot } from '../setup/copy-plugin.ts';
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -10,7 +11,9 @@ const types: Record<string, string> = {
 };
 
 /** The files of the dashboard by path. Paths without a file are pages, which all have the same file. */
-export function dashboardFiles(folder: string): (path: string) => Asset | undefined {
+export function dashboardFiles(
+  folder = join(packageRoot(), 'dist/dashboard'),
+): (path: string) => Asset | undefined {
   const files = new Map(
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

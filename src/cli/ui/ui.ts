@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Engine } from '../../engine/index.ts';
 import { createLocalPages, type LocalRuntime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
@@ -7,7 +7,6 @@ import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { openRuntime, projectOptions } from '../run-options.ts';
 import { listenError } from '../serve/listen-error.ts';
-import { packageRoot } from '../setup/copy-plugin.ts';
 import { dashboardFiles } from './dashboard-files.ts';
 import { openBrowser } from './open-browser.ts';
 
@@ -43,7 +42,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     },
     links,
     hosts,
-    asset: dashboardFiles(join(packageRoot(), 'dist/dashboard')),
+    asset: dashboardFiles(),
     origin: () => origin,
     clock: io.now,
     onError: (error) => io.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),

@@ -36,6 +36,8 @@ afterEach(async () => {
 async function openPage(link?: string, proxy?: { server: string; bypass: string }) {
   const viewport = { width: 1280, height: 900 };
   const opened = await browser.newContext({ viewport, ...(proxy ? { proxy } : {}) });
+  // Slow is no failure.
+  opened.setDefaultTimeout(120_000);
   const first = await opened.newPage();
   first.on('pageerror', (error) => problems.push(String(error)));
   first.on('console', (message) => {
