@@ -153,7 +153,7 @@ export async function drive(options: DriveOptions): Promise<Outcome> {
     if (options.commits && (await branchIn(worktree)) !== runBranch(run))
       return await pauseFor(context, leftoversHeldText('branch', []));
     const afterTurn = () => commitWork(context, { worktree, worker: 'main' });
-    await work(context, { name: 'main', find: mainCursor, worktree, afterTurn });
+    await work(context, { name: 'main', find: mainCursor, worktree, afterTurn, reachesBound: bound.reached });
   }
 
   async function claim(task: string): Promise<void> {
@@ -187,7 +187,13 @@ export async function drive(options: DriveOptions): Promise<Outcome> {
     // The merge queue commits what is left of a task that is in it, and gives it back if it cannot.
     const afterTurn = async (cursor: Cursor | undefined) =>
       own !== undefined && cursor ? await commitWork(context, { worktree, worker: task, task }) : undefined;
-    await work(context, { name: task, find: cursorOf(task), worktree, afterTurn });
+    await work(context, {
+      name: task,
+      find: cursorOf(task),
+      worktree,
+      afterTurn,
+      reachesBound: bound.reached,
+    });
   }
 }
 

@@ -16,6 +16,8 @@ export interface WorkerOptions {
   /** The position that this worker is responsible for, if there is one now. */
   find(view: Loaded): Cursor | undefined;
   worktree: string;
+  /** Pauses the run if it has had all the turns or the time that a run without a budget has. */
+  reachesBound(view: Loaded): Promise<boolean>;
   /** Called after each turn: commits what the session left. Returns why a person must look first. */
   afterTurn(cursor: Cursor | undefined): Promise<string | undefined>;
 }
@@ -43,7 +45,7 @@ export async function work(context: DriverContext, options: WorkerOptions): Prom
         await settle(cursor, at);
         continue;
       }
-      if (isPaused(view.state)) return;
+      if (isPaused(view.state) || (await options.reachesBound(view))) return;
       if (cursor.waiting?.kind === 'review') {
         await replace('review');
         await review(view, cursor);
