@@ -25,7 +25,7 @@ export async function startCutProxy() {
       isCut = true;
       server.closeAllConnections();
     },
-    mend() {
+    restore() {
       isCut = false;
     },
     [Symbol.dispose]() {

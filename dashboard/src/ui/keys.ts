@@ -37,7 +37,7 @@ function onKeyDown(event: KeyboardEvent): void {
   found(event);
 }
 
-/** `j`, `mod+k`, `g r`. Not while a dialog is open; keys without a modifier not while somebody types. */
+/** `j`, `mod+k`, `g r`. Not while a dialog is open; keys without a modifier not while a person types. */
 export function useKeys(keys: Keys, isOn = true, level: Level = 'page'): void {
   const latest = useRef(keys);
   latest.current = keys;

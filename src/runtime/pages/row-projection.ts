@@ -42,8 +42,8 @@ const freshMs = 300;
 type Listener = (change: RowChange) => void;
 
 /**
- * Rows of runs in a database. They are brought up to date by whoever looks at them, so that nothing is slower for those
- * who do not. Several servers may do that at once.
+ * Rows of runs in a database. They are brought up to date when they are read, so that nothing is slower
+ * for projects that no one looks at. Several servers may do that at once.
  */
 export function createRowProjection(table: RowTable): RowSource {
   const listeners = new Set<Listener>();

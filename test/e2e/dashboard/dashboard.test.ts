@@ -161,7 +161,7 @@ it('a lost connection is said, and what was missed is there when it is back', as
   proxy.cut();
   await far.page.getByText('Connection lost').waitFor();
   await call({ type: 'advance', output: 'Planned', at });
-  proxy.mend();
+  proxy.restore();
   await far.page.getByText('Plan waits for your review').first().waitFor();
   await far.page.getByText('Connection lost').waitFor({ state: 'hidden' });
   expect(await far.page.getByText('Live').count()).toBe(1);
