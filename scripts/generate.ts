@@ -1,13 +1,13 @@
 /** Writes the generated files; with `--check` it only reports whether they are up to date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createGraph } from '../src/cli/graph/model.ts';
 import { drawSvg } from '../src/cli/graph/svg.ts';
 import { createIo } from '../src/cli/io.ts';
 import { referencePage } from '../src/cli/reference.ts';
 import { run } from '../src/cli/run.ts';
 import { loadWorkflowTemplate, workflowJsonSchema } from '../src/definition/index.ts';
 import { pluginHooks } from '../src/hosts/claude-code/index.ts';
+import { createGraph } from '../src/runtime/index.ts';
 import { stateJsonSchema } from '../src/store/state-schema.ts';
 
 process.chdir(join(import.meta.dirname, '..'));

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
-import type { Command, Definition, Input, Scalar, State } from '../machine/index.ts';
+import { type Definition, own, type Scalar, type State } from '../machine/index.ts';
+import { dryStart, type Move, type Player, random, sampleInputs, succeed, walk } from '../runtime/index.ts';
 import { readPair, readValue } from './act/inputs.ts';
 import { readArgs } from './args.ts';
-import { moveKeys, random, type ScriptedMove, scripted, succeed } from './dry-run/players.ts';
 import { createPrinter } from './dry-run/print.ts';
-import { type Move, type Player, walk } from './dry-run/walk.ts';
+import { moveKeys, type ScriptedMove, scripted } from './dry-run/scripted.ts';
 import { exit, notFound, usageError } from './exit.ts';
 import type { Io } from './io.ts';
 import { definitionOf } from './project.ts';
@@ -27,14 +27,7 @@ export function run(args: readonly string[], io: Io): number {
   );
   const definition = definitionOf(positionals[0] ?? '', io, 'simulated');
   const player = playerFor(values, io);
-  const start: Command = {
-    type: 'start',
-    now: Date.UTC(2026, 0, 1),
-    run: `${definition.name}-dry-run`,
-    session: 'agent-1',
-    facts: { witness: 'hooks' },
-    inputs: inputsFor(definition, values.input ?? []),
-  };
+  const start = dryStart(definition, inputsFor(definition, values.input ?? []));
   const moves = walk(definition, start, player);
   const state = values.json ? printJson(definition, moves, io) : printWalk(definition, moves, io, values);
   const over =
@@ -135,23 +128,13 @@ function fitsMove(key: string, value: unknown): boolean {
 
 /** Missing inputs get their default or a placeholder. */
 function inputsFor(definition: Definition, given: readonly string[]): Record<string, Scalar> {
-  const values = new Map(given.map(readPair));
-  const inputs = Object.entries(definition.inputs ?? {}).map(
-    ([name, input]): [string, Scalar | undefined] => {
-      const text = values.get(name);
-      if (text === undefined) return [name, input.default ?? sample(name, input)];
-      return [name, readValue(name, text, input.type)];
-    },
+  const { inputs = {}, name: workflow } = definition;
+  const values = Object.fromEntries(
+    given.map(readPair).map(([name, text]) => {
+      const input = own(inputs, name);
+      if (!input) throw usageError(`'${workflow}' has no input '${name}'.`);
+      return [name, readValue(name, text, input.type)] as const;
+    }),
   );
-  const unknown = [...values.keys()].find((name) => !inputs.some(([known]) => known === name));
-  if (unknown !== undefined) throw usageError(`'${definition.name}' has no input '${unknown}'.`);
-  return Object.fromEntries(inputs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-}
-
-/** A value with a `pattern` cannot be made up: the start asks for one that is required. */
-function sample(name: string, { type, enum: allowed, pattern, required }: Input): Scalar | undefined {
-  if (allowed) return allowed[0];
-  if (pattern !== undefined && !required) return undefined;
-  if (type === 'number') return 1;
-  return type === 'boolean' ? false : `<${name}>`;
+  return { ...sampleInputs(definition), ...values };
 }

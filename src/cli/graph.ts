@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
+import { createGraph, type Graph } from '../runtime/index.ts';
 import { nearest } from '../suggest.ts';
 import { readArgs } from './args.ts';
 import { exit, notFound, usageError } from './exit.ts';
-import { createGraph, type Graph } from './graph/model.ts';
 import type { Io, Output } from './io.ts';
 import { definitionOf, shown } from './project.ts';
 

@@ -28,7 +28,7 @@ export function nowText(activity: Activity): string {
         ? activity.status
         : `${activity.status}: ${activity.reason}`;
     case 'waiting':
-      return `${activity.title} ${waits[activity.kind]}`;
+      return needText(activity.kind, activity.title);
     case 'checking':
       return `${activity.title}: running ${gates(activity.gates)}`;
     case 'fixing':
@@ -47,6 +47,8 @@ export function nowText(activity: Activity): string {
       return `${activity.title} has no agent`;
   }
 }
+
+export const needText = (kind: NeedKind, title: string): string => `${title} ${waits[kind]}`;
 
 const waits: Record<NeedKind, string> = {
   review: 'waits for your review',

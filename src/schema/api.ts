@@ -57,6 +57,8 @@ export type ErrorCode = keyof typeof errorStatus;
 /** Status of an engine's errors; any other is a 500. */
 export const engineStatus: Readonly<Record<string, number>> = {
   no_run: 404,
+  no_workflow: 404,
+  invalid_workflow: 422,
   busy: 409,
   key_reused: 422,
   store_forked: 409,

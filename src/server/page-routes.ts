@@ -1,14 +1,17 @@
 import * as z from 'zod';
 import { noRun } from '../engine/index.ts';
+import { StepfastError } from '../errors.ts';
 import type { PageSource, RowChange } from '../runtime/index.ts';
 import { runId } from '../schema/index.ts';
 import { may, type Principal } from './principal.ts';
 import { type PageServices, pageRoute, type Route, rawResponse } from './route.ts';
 
 const run = z.object({ run: runId });
+const named = z.object({ name: z.string().min(1).max(200) });
 const count = (most: number) => z.coerce.number().pipe(z.int().min(0).max(most));
 const tones = ['working', 'person', 'red', 'complete', 'failed', 'cancelled'] as const;
 const page = z.looseObject({});
+const dryRun = z.strictObject({ tasks: count(50).default(2), seed: count(1_000_000_000).optional() });
 const maxRows = 200;
 const maxNeeds = 100;
 const maxEntries = 500;
@@ -62,10 +65,11 @@ export const pageRoutes: readonly Route<PageServices>[] = [
     method: 'GET',
     path: '/v1/runs/:run/journal',
     scope: 'read',
-    summary: 'List the history of a run in sentences, oldest first',
+    summary: 'List the history of a run in sentences, newest first, or oldest first after an entry',
     params: run,
     query: z.strictObject({
-      after: count(1_000_000_000).default(0),
+      after: count(1_000_000_000).optional(),
+      before: count(1_000_000_000).optional(),
       limit: count(maxEntries).default(maxEntries),
     }),
     answer: page,
@@ -94,10 +98,70 @@ export const pageRoutes: readonly Route<PageServices>[] = [
     answer: page,
     handle: async ({ pages, params, query }) => found(await pages.log(params.run, query), params.run),
   }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/runs/:run/files',
+    scope: 'read',
+    summary: 'Get what has changed in the files of a run: since its gates, and since it began',
+    params: run,
+    answer: page,
+    handle: async ({ pages, params }) => found(await pages.files(params.run), params.run),
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/runs/:run/workflow',
+    scope: 'read',
+    summary: 'Get the workflow of a run, as it is drawn',
+    params: run,
+    answer: page,
+    handle: async ({ pages, params }) => found(await pages.workflow(params), params.run),
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/runs/:run/workflow/dry-run',
+    scope: 'read',
+    summary: 'Play the workflow of a run with made-up work',
+    params: run,
+    query: dryRun,
+    answer: page,
+    handle: async ({ pages, params, query }) => found(await pages.dryRun(params, query), params.run),
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/workflows',
+    scope: 'read',
+    summary: 'List the workflows that can be started here',
+    answer: page,
+    handle: ({ pages }) => pages.workflows(),
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/workflows/:name',
+    scope: 'read',
+    summary: 'Get a workflow, as it is drawn',
+    params: named,
+    answer: page,
+    handle: async ({ pages, params }) => foundWorkflow(await pages.workflow(params), params.name),
+  }),
+  pageRoute({
+    method: 'GET',
+    path: '/v1/workflows/:name/dry-run',
+    scope: 'read',
+    summary: 'Play a workflow with made-up work',
+    params: named,
+    query: dryRun,
+    answer: page,
+    handle: async ({ pages, params, query }) => foundWorkflow(await pages.dryRun(params, query), params.name),
+  }),
 ];
 
 function found<T>(answer: T | undefined, id: string): T {
   if (answer === undefined) throw noRun(id);
+  return answer;
+}
+
+function foundWorkflow<T>(answer: T | undefined, name: string): T {
+  if (answer === undefined) throw new StepfastError('no_workflow', `There is no workflow '${name}'.`);
   return answer;
 }
 

@@ -9,6 +9,7 @@ const lane = (...work: [number, number][]): SessionLane => ({
   from: 0,
   stretches: [{ from: 0, to: 20 * hour, opened: 'start' }],
   work: work.map(([from, to]) => ({ from, to, path: 'p', title: 'P' })),
+  waits: [],
   marks: [],
 });
 

@@ -11,9 +11,9 @@ import {
   untilRedText,
   worktreeFacts,
 } from '../../messages/index.ts';
+import type { Move } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
-import type { Move } from './walk.ts';
 
 interface Counts {
   positions: number;

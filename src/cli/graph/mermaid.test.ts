@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { feature, hostile } from '../../../test/kit/graph-definition.ts';
+import { createGraph } from '../../runtime/index.ts';
 import { drawMermaid } from './mermaid.ts';
-import { createGraph } from './model.ts';
 
 test('steps, loops and boundaries become a flowchart', () => {
   const chart = drawMermaid(createGraph(feature));

@@ -1,5 +1,5 @@
 import { columnsOf, truncate } from '../../messages/index.ts';
-import type { Card, Graph, Mark, Phase } from './model.ts';
+import type { Card, Graph, Mark, Phase } from '../../runtime/index.ts';
 
 /** A Mermaid flowchart, which GitHub and many editors render. Ends with a newline. */
 export function drawMermaid(graph: Graph): string {

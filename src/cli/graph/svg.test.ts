@@ -4,7 +4,7 @@ import { renderedWidths } from '../../../test/kit/font-widths.ts';
 import { attack, feature, hostile } from '../../../test/kit/graph-definition.ts';
 import { xmlProblems } from '../../../test/kit/xml.ts';
 import type { Definition } from '../../machine/index.ts';
-import { createGraph } from './model.ts';
+import { createGraph } from '../../runtime/index.ts';
 import { type Shape, type Text, textWidth } from './svg/shapes.ts';
 import { fonts } from './svg/text.ts';
 import { drawSvg, layOut } from './svg.ts';

@@ -1,5 +1,5 @@
 import { count } from '../../messages/index.ts';
-import type { Graph } from './model.ts';
+import type { Graph } from '../../runtime/index.ts';
 import { arrowDown, phaseBlock, stack } from './svg/flow.ts';
 import { type Block, escapeXml, group, paragraph, px, rect, type Shape, text, toXml } from './svg/shapes.ts';
 import { pivotSide, roundSide } from './svg/sides.ts';

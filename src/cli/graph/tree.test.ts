@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { feature, hostile } from '../../../test/kit/graph-definition.ts';
 import { columnsOf } from '../../messages/text.ts';
+import { createGraph } from '../../runtime/index.ts';
 import { drawMermaid } from './mermaid.ts';
-import { createGraph } from './model.ts';
 import { drawTree } from './tree.ts';
 
 const pipe = { write: () => {}, colour: false };

@@ -1,7 +1,7 @@
 import { count, wrap } from '../../messages/index.ts';
+import type { Card, CheckText, Graph, Mark, Phase } from '../../runtime/index.ts';
 import type { Output } from '../io.ts';
 import { type Format, renderLine, type Span } from '../paint.ts';
-import type { Card, Check, Graph, Mark, Phase } from './model.ts';
 
 interface Symbols {
   run: string;
@@ -169,7 +169,7 @@ function cardDetails(card: Card, symbols: Symbols): Span[][] {
   ];
 }
 
-const gateLine = (gate: Check, symbols: Symbols): Span[] => [['dim', symbols.gate], ' ', gate.text];
+const gateLine = (gate: CheckText, symbols: Symbols): Span[] => [['dim', symbols.gate], ' ', gate.text];
 
 function phaseDetails(graph: Graph, phase: Phase, index: number, symbols: Symbols): Span[][] {
   const pivot = (cause: 'review' | 'budget'): Span[] => {

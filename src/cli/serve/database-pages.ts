@@ -1,9 +1,15 @@
 import type { Engine } from '../../engine/index.ts';
-import { createPages, createRowProjection, createRuntime, type PageSource } from '../../runtime/index.ts';
+import {
+  createPages,
+  createRowProjection,
+  createRuntime,
+  knownWorkflows,
+  type PageSource,
+} from '../../runtime/index.ts';
 import type { Postgres } from '../../store/postgres/index.ts';
-import { none } from '../../workspace/index.ts';
+import { serverWorkspace } from './server-workspace.ts';
 
-type Database = Pick<Postgres, 'store' | 'rows' | 'tail' | 'onWake'>;
+type Database = Pick<Postgres, 'store' | 'sessions' | 'rows' | 'tail' | 'onWake'>;
 
 /** Batches that are read at once to bring lists up to date. */
 const maxChanges = 500;
@@ -11,7 +17,8 @@ const maxChanges = 500;
 /** The pages of a project in PostgreSQL. */
 export function createDatabasePages(postgres: Database, engine: Engine, project: number): PageSource {
   const { load, entries } = postgres.store(project);
-  const { briefings } = createRuntime({ engine, workspace: none(), clock: Date.now });
+  const workspace = serverWorkspace(postgres.sessions(project));
+  const { briefings } = createRuntime({ engine, workspace, clock: Date.now });
   const rows = createRowProjection({
     ...postgres.rows(project),
     async changes(after) {
@@ -23,5 +30,12 @@ export function createDatabasePages(postgres: Database, engine: Engine, project:
         if (wake === 'runs' && (projects?.has(project) ?? true)) listener();
       }),
   });
-  return createPages({ load, entries, rows, briefings, values: {} });
+  return createPages({
+    load,
+    entries,
+    rows,
+    briefings,
+    workspace,
+    workflows: () => knownWorkflows(workspace),
+  });
 }

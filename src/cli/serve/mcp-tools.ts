@@ -1,8 +1,7 @@
-import { listWorkflows, workflowSearchPath } from '../../definition/index.ts';
 import { loadMcpHttp } from '../../mcp/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import type { Backend, McpHandler } from '../../server/index.ts';
-import { none } from '../../workspace/index.ts';
+import { serverWorkspace } from './server-workspace.ts';
 
 /** Runs listed per session. */
 const maxRuns = 50;
@@ -20,12 +19,6 @@ export async function createMcpTools({ backend, version, clock, onError }: McpOp
   const { createMcpHttp } = await loadMcpHttp();
   // Joins that this server has already written. A duplicate write is harmless.
   const recorded = new Set<string>();
-  let names: ReadonlySet<string> | undefined;
-  /** Bundled names resolve to the bundled workflow, never to a definition that a client pinned under that name. */
-  const isBundled = (name: string): boolean => {
-    names ??= bundledNames();
-    return names.has(name);
-  };
   return createMcpHttp({
     version,
     onError,
@@ -34,10 +27,7 @@ export async function createMcpTools({ backend, version, clock, onError }: McpOp
       return createRuntime({
         engine: backend.engine(id),
         clock,
-        workspace: none({
-          named: async (name) => (isBundled(name) ? undefined : (await sessions.definitions(1, name))[0]),
-          all: async (most) => (await sessions.definitions(most)).filter(({ name }) => !isBundled(name)),
-        }),
+        workspace: serverWorkspace(sessions),
         runs: () => sessions.runsOf(session, maxRuns),
         async onJoined(joined, run) {
           const name = `${id} ${run} ${joined}`;
@@ -50,10 +40,3 @@ export async function createMcpTools({ backend, version, clock, onError }: McpOp
     },
   });
 }
-
-const bundledNames = (): ReadonlySet<string> =>
-  new Set(
-    listWorkflows(workflowSearchPath().filter(({ kind }) => kind === 'bundled')).flatMap(({ name, base }) =>
-      base ? [] : [name],
-    ),
-  );

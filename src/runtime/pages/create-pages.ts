@@ -1,14 +1,18 @@
 import { commandName } from '../../command-name.ts';
 import { type BriefingSection, compileBriefing, withoutSecrets } from '../../context/index.ts';
-import { leastBriefing, statusOf, suffixOf } from '../../machine/index.ts';
+import { type Definition, leastBriefing, statusOf, suffixOf } from '../../machine/index.ts';
 import { nextForShell } from '../../messages/index.ts';
 import type { Loaded, StoredEntry } from '../../store/index.ts';
+import type { Workspace } from '../../workspace/index.ts';
 import type { Briefings } from '../briefing/briefings.ts';
 import { cursorFor } from '../find-cursor.ts';
+import { createGraph } from '../workflow/graph.ts';
 import { checkPages } from './check-pages.ts';
+import { dryRunPage } from './dry-run-page.ts';
 import { journalPage } from './journal-page.ts';
-import type { LogRequest, PageSource, RowSource } from './page-source.ts';
-import type { BriefingPage, LogPage } from './pages.ts';
+import type { LogRequest, PageSource, RowSource, WorkflowName } from './page-source.ts';
+import type { BriefingPage, FilesPage, LogPage, WorkflowRow } from './pages.ts';
+import { shownRow } from './rows.ts';
 import { compileRunPage } from './run-page.ts';
 
 interface PageParts {
@@ -16,16 +20,26 @@ interface PageParts {
   entries(run: string): Promise<StoredEntry[]>;
   rows: RowSource;
   briefings: Briefings;
-  /** For placeholders in instructions. */
-  values: Record<string, string>;
+  workspace: Workspace;
+  workflows(): Promise<WorkflowRow[]>;
   /** Where logs are files. Elsewhere the end of the output is all there is. */
   log?(view: Loaded, request: LogRequest): Promise<LogPage>;
+  files?(view: Loaded, entries: readonly StoredEntry[]): Promise<FilesPage>;
 }
 
 /** The pages of a project, wherever its runs are. */
-export function createPages({ load, entries, rows, briefings, values, log }: PageParts): PageSource {
+export function createPages(parts: PageParts): PageSource {
+  const { load, entries, rows, briefings, workspace, workflows, log, files } = parts;
+  const { values, hasFiles } = workspace;
   return {
-    ...rows,
+    counts: rows.counts,
+    async rows(request) {
+      const found = await rows.rows(request);
+      return { ...found, rows: found.rows.map(shownRow) };
+    },
+    needs: async (limit) => (await rows.needs(limit)).map(shownRow),
+    subscribe: (listener) =>
+      rows.subscribe((change) => listener('row' in change ? { row: shownRow(change.row) } : change)),
     async page(run) {
       const view = await load(run);
       return view && compileRunPage(view, await entries(run));
@@ -42,7 +56,28 @@ export function createPages({ load, entries, rows, briefings, values, log }: Pag
       const view = await load(run);
       return view && (log ? await log(view, request) : storedEnd(view, await entries(run), request));
     },
+    async files(run) {
+      const view = await load(run);
+      return view && (files ? await files(view, await entries(run)) : {});
+    },
+    workflows: async () => ({ workflows: await workflows() }),
+    async workflow(of) {
+      const definition = await definitionOf(of);
+      if (!definition) return undefined;
+      const trusted = hasFiles ? { isTrusted: workspace.isTrusted(definition) } : {};
+      return { graph: createGraph(definition), ...trusted };
+    },
+    async dryRun(of, request) {
+      const definition = await definitionOf(of);
+      return definition && dryRunPage(definition, request);
+    },
   };
+
+  async function definitionOf(of: WorkflowName): Promise<Definition | undefined> {
+    if ('run' in of) return (await load(of.run))?.definition;
+    // A path would be a file of this machine.
+    return /[/\\.]/.test(of.name) ? undefined : await workspace.workflow(of.name);
+  }
 
   /** As an agent would get it now after a loss of context. Records nothing. */
   async function briefingPage(view: Loaded): Promise<BriefingPage> {

@@ -1,17 +1,20 @@
 import { withoutSecrets } from '../../context/index.ts';
-import { type Definition, parseHandle } from '../../machine/index.ts';
+import { type Definition, type Event, parseHandle } from '../../machine/index.ts';
 import { describeEvent } from '../../messages/index.ts';
 import type { StoredEntry } from '../../store/index.ts';
 import type { JournalRequest } from './page-source.ts';
 import type { JournalEntry, JournalPage } from './pages.ts';
 
-/** The history of a run in sentences, oldest first. Events that say nothing to people are left out. */
+/** The history of a run in sentences. Events that say nothing to people are left out. */
 export function journalPage(
   definition: Definition,
   entries: readonly StoredEntry[],
-  { after, limit }: JournalRequest,
+  { after, before = Number.POSITIVE_INFINITY, limit }: JournalRequest,
 ): JournalPage {
-  const left = entries.filter(({ seq }) => seq > after);
+  const left =
+    after === undefined
+      ? entries.filter(({ seq }) => seq < before).reverse()
+      : entries.filter(({ seq }) => seq > after);
   const shown = left.slice(0, limit);
   const last = shown.at(-1);
   return withoutSecrets({
@@ -30,15 +33,18 @@ function journalEntry(
     now,
     ...(by === undefined ? {} : { by }),
     ...(session === undefined ? {} : { session }),
-    events: events.flatMap((event) => {
-      const pieces = describeEvent(event, noMarks, definition);
-      if (!pieces) return [];
-      const text = pieces.map((piece) => (typeof piece === 'string' ? piece : piece[1])).join('');
-      const path = 'at' in event && event.at !== undefined ? parseHandle(event.at)?.path : undefined;
-      return [{ type: event.type, text: text.trim(), ...(path === undefined ? {} : { path }) }];
-    }),
+    events: eventSentences(definition, events),
   };
 }
+
+export const eventSentences = (definition: Definition, events: readonly Event[]): JournalEntry['events'] =>
+  events.flatMap((event) => {
+    const pieces = describeEvent(event, noMarks, definition);
+    if (!pieces) return [];
+    const text = pieces.map((piece) => (typeof piece === 'string' ? piece : piece[1])).join('');
+    const path = 'at' in event && event.at !== undefined ? parseHandle(event.at)?.path : undefined;
+    return [{ type: event.type, text: text.trim(), ...(path === undefined ? {} : { path }) }];
+  });
 
 /** A page draws its own. */
 const noMarks = { done: '', bad: '', here: '', waits: '' };

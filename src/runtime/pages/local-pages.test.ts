@@ -82,9 +82,11 @@ test('the page of a run has its steps, tasks, evidence, sessions and decisions, 
         id: session,
         work: [{ path: 'plan', title: 'Plan' }],
         marks: [{ kind: 'note' }, { kind: 'red' }, { kind: 'green' }, { kind: 'person' }],
+        waits: [{ kind: 'review' }],
       },
     ],
   });
+  expect(waiting?.sessions[0]?.waits[0]).not.toHaveProperty('to');
   expect(waiting?.reviews[0]?.check).toBe(waiting?.evidence[0]?.id);
   await call({ type: 'review', verdict: 'approve', at }, person);
   const tasks = [
@@ -114,7 +116,87 @@ test('the page of a run has its steps, tasks, evidence, sessions and decisions, 
     budgets: [{ of: 'step', unit: 'turns', limit: 9 }],
     notes: [{ kind: 'decision' }],
   });
+  const [wait] = page?.sessions[0]?.waits ?? [];
+  expect(wait?.to).toBeGreaterThanOrEqual(wait?.from ?? Number.POSITIVE_INFINITY);
   expect(JSON.stringify(page)).not.toContain(secret);
+});
+
+test('a question has its times and who answered, and ends the wait', async () => {
+  const { runtime, run, session } = await started('Dark mode');
+  await runtime.call({ type: 'ask', text: 'Which blue?' }, { session }, { run });
+  const asked = await pages.page(run);
+  expect(asked).toMatchObject({
+    needs: [{ kind: 'question', question: asked?.questions[0]?.id, what: 'Which blue?', verb: 'Answer' }],
+    sessions: [{ waits: [{ kind: 'question' }] }],
+  });
+  await runtime.call({ type: 'answer', text: 'Navy' }, person, { run });
+  const page = await pages.page(run);
+  expect(page).toMatchObject({ needs: [], questions: [{ text: 'Which blue?', answer: 'Navy', by: 'Ada' }] });
+  const [question, [wait]] = [page?.questions[0], page?.sessions[0]?.waits ?? []];
+  expect(wait).toMatchObject({ from: question?.askedAt, to: question?.answeredAt });
+});
+
+test('the files of a position are compared with what its gates saw, and with where the run began', async () => {
+  const { runtime, run, session, at } = await started('Dark mode');
+  expect(await pages.files(run)).toEqual({ positions: [] });
+  project.write({ 'plan.txt': 'x\n', 'a.txt': 'one\ntwo\n' });
+  await runtime.call({ type: 'advance', output: 'Planned', at }, { session }, { run, waitMs: 30_000 });
+  const check = (await pages.page(run))?.evidence[0]?.id;
+  const change = { files: 2, added: 1, removed: 0, commit: project.git('rev-parse', 'HEAD').trim() };
+  expect(await pages.files(run)).toMatchObject({
+    positions: [{ at, check, validity: 'valid', written: [], change }],
+  });
+  project.write({ 'b.txt': 'new\n' });
+  expect(await pages.files(run)).toMatchObject({
+    positions: [{ at, check, validity: 'stale', written: ['b.txt'], change: { files: 3 } }],
+  });
+  project.git('add', '-A');
+  project.git('commit', '-q', '-m', 'second');
+  expect(await pages.files(run)).toMatchObject({
+    positions: [
+      {
+        validity: 'stale',
+        change: {
+          ...change,
+          files: 3,
+          added: 3,
+          largest: expect.arrayContaining([{ path: 'b.txt', added: 1, removed: 0 }]),
+        },
+      },
+    ],
+  });
+});
+
+test('workflows are listed with their problems, drawn and played without an effect', async () => {
+  project.write({ '.stepfast/workflows/broken.yaml': 'name: broken\nsteps: [{ id: a, type: nothing }]\n' });
+  const { workflows } = await pages.workflows();
+  expect(workflows).toMatchObject(
+    expect.arrayContaining([
+      expect.objectContaining({ name: 'w', from: 'project', steps: ['Plan', 'Build'], isTrusted: true }),
+      expect.objectContaining({ name: 'broken', steps: [], problem: expect.stringContaining('nothing') }),
+    ]),
+  );
+  const graph = {
+    name: 'w',
+    phases: [
+      { id: 'plan', review: 'human' },
+      { id: 'build', type: 'loop' },
+    ],
+  };
+  expect(await pages.workflow({ name: 'w' })).toMatchObject({ graph, isTrusted: true });
+  const { run } = await started('Dark mode');
+  expect(await pages.workflow({ run })).toMatchObject({ graph });
+  expect(await pages.workflow({ name: '../../w.yaml' })).toBeUndefined();
+  await expect(pages.workflow({ name: 'nowhere' })).rejects.toMatchObject({ code: 'no_workflow' });
+  const dry = await pages.dryRun({ name: 'w' }, { tasks: 3 });
+  expect(dry?.status).toBe('complete');
+  expect(new Set(dry?.moves.map(({ by }) => by))).toEqual(new Set(['agent', 'gates', 'person']));
+  expect(dry?.moves[0]).toMatchObject({ by: 'agent', at: { step: 'plan', title: 'Plan' } });
+  expect(dry?.moves[0]?.told).toContain('Plan it.');
+  expect(new Set(dry?.moves.flatMap(({ at: { task } }) => task ?? []))).toHaveProperty('size', 3);
+  const failing = { tasks: 2, seed: 4 };
+  expect(await pages.dryRun({ run }, failing)).toEqual(await pages.dryRun({ name: 'w' }, failing));
+  expect((await pages.rows({ offset: 0, limit: 9 })).total).toBe(1);
 });
 
 test('the journal, the briefing and the log of a gate', async () => {
@@ -140,6 +222,9 @@ test('the journal, the briefing and the log of a gate', async () => {
   const first = await pages.journal(run, { after: 0, limit: 1 });
   const rest = await pages.journal(run, { after: first?.next ?? 99, limit: 100 });
   expect([...(first?.entries ?? []), ...(rest?.entries ?? [])]).toEqual(all?.entries);
+  const newest = await pages.journal(run, { limit: 1 });
+  const older = await pages.journal(run, { before: newest?.next ?? 0, limit: 100 });
+  expect([...(newest?.entries ?? []), ...(older?.entries ?? [])]).toEqual(all?.entries.toReversed());
   const briefing = await pages.briefing(run);
   expect(briefing?.text).toContain('Plan it.');
   expect(briefing?.parts.length).toBeGreaterThan(2);

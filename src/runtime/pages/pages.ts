@@ -2,11 +2,22 @@
 import type { ContextAction, NoteKind, TaskEnd } from '../../machine/index.ts';
 import type { Need } from '../summary/find-needs.ts';
 import type { RunSummary, Tone } from '../summary/summarize-run.ts';
+import type { Graph } from '../workflow/graph.ts';
+
+/** What only a person can do, in words. */
+export interface NeedPage extends Need {
+  /** One sentence without a full stop: `Plan waits for your review`. */
+  say: string;
+  /** What the person does about it: `Review`. */
+  verb: string;
+  /** The same in a terminal. */
+  command: string;
+}
 
 /** A run in a list: some hundred bytes. */
 export interface Row extends Omit<RunSummary, 'needs'> {
   /** The one that has waited longest. */
-  need?: Need;
+  need?: NeedPage;
   /** How many there are. */
   needs: number;
 }
@@ -36,7 +47,7 @@ export interface Overview {
 
 export interface RunPage {
   row: Row;
-  needs: Need[];
+  needs: NeedPage[];
   /** Grows with every change. */
   version: number;
   /** What the run was started with. */
@@ -48,7 +59,7 @@ export interface RunPage {
   /** The newest first. */
   evidence: CheckPage[];
   notes: NotePage[];
-  questions: { id: string; path: string; text: string; answer?: string; by?: string }[];
+  questions: QuestionPage[];
   decisions: { now: number; by: string; what: string; path?: string; text?: string }[];
   spent: SpendingPage;
   budgets: BudgetPage[];
@@ -62,6 +73,16 @@ export interface SpendingPage {
   activeMs: number;
   /** In US dollars; absent if no session has reported it. */
   cost?: number;
+}
+
+export interface QuestionPage {
+  id: string;
+  path: string;
+  text: string;
+  askedAt: number;
+  answer?: string;
+  by?: string;
+  answeredAt?: number;
 }
 
 /** A limit, and what was used of it. */
@@ -134,6 +155,8 @@ export interface SessionLane {
   stretches: { from: number; to: number; opened: 'start' | 'clear' | 'compact' | 'new' }[];
   /** What it worked on. */
   work: { from: number; to: number; path: string; title: string }[];
+  /** When it waited for a person; `to` is absent while it does. */
+  waits: { from: number; to?: number; kind: 'review' | 'question' | 'decision' }[];
   marks: { now: number; kind: 'green' | 'red' | 'person' | 'note' | 'boundary'; text: string }[];
 }
 
@@ -184,7 +207,7 @@ export interface LogPage {
 
 export interface JournalPage {
   entries: JournalEntry[];
-  /** The `after` of the next page; absent at the end. */
+  /** The `after` or `before` of the next page; absent at the end. */
   next?: number;
 }
 
@@ -194,6 +217,87 @@ export interface JournalEntry {
   by?: string;
   session?: string;
   events: { type: string; text: string; path?: string }[];
+}
+
+/** The files of a run as they are now. A server without them knows nothing: `positions` is absent. */
+export interface FilesPage {
+  positions?: PositionFiles[];
+}
+
+/** Of an open position whose gates were run, or that waits for a review. */
+export interface PositionFiles {
+  at: string;
+  /** The gates that were run last, as in `CheckPage`. */
+  check?: string;
+  /** Whether the files are still those that the gates saw, or that the review began with. */
+  validity: 'valid' | 'stale' | 'unknown';
+  /** The hash of the files now. */
+  tree?: string;
+  /** Files that were written since; at most 100. */
+  written: string[];
+  /** What differs from the commit at which the run began. */
+  change?: ChangePage;
+}
+
+export interface ChangePage {
+  commit: string;
+  files: number;
+  added: number;
+  removed: number;
+  /** The first 200. A binary file has no lines. */
+  largest: { path: string; added?: number; removed?: number; isNew?: boolean }[];
+}
+
+export interface WorkflowRow {
+  name: string;
+  description: string;
+  type: string;
+  /** Their titles. */
+  steps: string[];
+  /** Where its file is. A server without files does not know it. */
+  from?: 'project' | 'user' | 'bundled';
+  /** Why it cannot be started. */
+  problem?: string;
+  /** Whether its commands may run on this machine; absent where there is none. */
+  isTrusted?: boolean;
+}
+
+/** What can be started here. */
+export interface Workflows {
+  workflows: WorkflowRow[];
+}
+
+export interface WorkflowPage {
+  graph: Graph;
+  /** Whether its commands may run on this machine; absent where there is none. */
+  isTrusted?: boolean;
+}
+
+export interface DryRunRequest {
+  /** How many tasks each loop gets. */
+  tasks: number;
+  /** With failures at random, the same ones for the same seed. Without it every step succeeds. */
+  seed?: number | undefined;
+}
+
+/** A run that is made up, until its end. */
+export interface DryRunPage {
+  status: RunSummary['status'];
+  moves: DryMove[];
+}
+
+export interface DryMove {
+  by: 'agent' | 'person' | 'gates' | 'host' | 'engine';
+  /** What happened, in sentences. */
+  events: JournalEntry['events'];
+  /** Of a call that was refused. */
+  refused?: { code: string; message: string };
+  /** Where the run is after it. */
+  at: { step: string; task?: string; subStep?: string; round?: number; title: string };
+  /** What the agent is told. */
+  told?: string;
+  /** What people are notified of. */
+  notifies: string[];
 }
 
 /** What the agent is told after a loss of context. */
@@ -227,3 +331,17 @@ export type Decision = {
 );
 
 export type Amounts = Partial<Record<BudgetPage['unit'], number>>;
+
+/** All that `stepfast report --format html` shows. */
+export interface ReportFile {
+  project: string;
+  /** When it was made. */
+  now: number;
+  page: RunPage;
+  journal: JournalEntry[];
+  briefing: BriefingPage;
+  files: FilesPage;
+  workflow: WorkflowPage;
+  /** Logs of gates; without one there is the tail in `page`. */
+  logs: { check: string; gate: number; log: LogPage }[];
+}

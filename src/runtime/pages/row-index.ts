@@ -1,19 +1,18 @@
 import type { FileStore } from '../../store/index.ts';
 import { summarizeRun } from '../summary/summarize-run.ts';
 import type { RowChange, RowSource } from './page-source.ts';
-import type { Row } from './pages.ts';
-import { byAge, byWait, isWanted, rowOf } from './rows.ts';
+import { byAge, byWait, isWanted, type PlainRow, rowOf } from './rows.ts';
 
 /** How long a row may be out of date. */
 const pollMs = 400;
 
-type Listener = (change: RowChange) => void;
+type Listener = (change: RowChange<PlainRow>) => void;
 
 /** The rows of runs in files. A run is read when its journal has grown; files are looked at while someone asks. */
 export function createRowIndex(store: Pick<FileStore, 'sizes' | 'load'>): RowSource {
-  const known = new Map<string, { size: number; row: Row | undefined }>();
+  const known = new Map<string, { size: number; row: PlainRow | undefined }>();
   const listeners = new Set<Listener>();
-  let sorted: Row[] | undefined;
+  let sorted: PlainRow[] | undefined;
   let refreshing: Promise<void> | undefined;
   let lookedAt = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -46,7 +45,7 @@ export function createRowIndex(store: Pick<FileStore, 'sizes' | 'load'>): RowSou
     },
   };
 
-  async function all(): Promise<Row[]> {
+  async function all(): Promise<PlainRow[]> {
     if (Date.now() - lookedAt > pollMs) await refresh();
     sorted ??= [...known.values()].flatMap(({ row }) => row ?? []).sort(byAge);
     return sorted;
@@ -77,7 +76,7 @@ export function createRowIndex(store: Pick<FileStore, 'sizes' | 'load'>): RowSou
     lookedAt = Date.now();
   }
 
-  function tell(change: RowChange): void {
+  function tell(change: RowChange<PlainRow>): void {
     sorted = undefined;
     for (const listener of listeners) listener(change);
   }

@@ -1,8 +1,7 @@
 import type { Loaded } from '../../store/index.ts';
 import { summarizeRun, type Tone } from '../summary/summarize-run.ts';
 import type { RowChange, RowSource } from './page-source.ts';
-import type { Row } from './pages.ts';
-import { rowOf, searchedText, wordsIn } from './rows.ts';
+import { type PlainRow, rowOf, searchedText, wordsIn } from './rows.ts';
 
 /** A summary as a database stores it. */
 interface StoredRow {
@@ -39,7 +38,7 @@ const scanned = 200;
 /** A list is at most this much behind. */
 const freshMs = 300;
 
-type Listener = (change: RowChange) => void;
+type Listener = (change: RowChange<PlainRow>) => void;
 
 /**
  * Rows of runs in a database. They are brought up to date when they are read, so that nothing is slower
@@ -156,4 +155,4 @@ export function createRowProjection(table: RowTable): RowSource {
   }
 }
 
-const parse = (body: string): Row => JSON.parse(body) as Row;
+const parse = (body: string): PlainRow => JSON.parse(body) as PlainRow;

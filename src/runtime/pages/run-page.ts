@@ -5,17 +5,18 @@ import {
   type Definition,
   handleOf,
   opening,
+  parseHandle,
   type State,
-  stepOf,
 } from '../../machine/index.ts';
 import type { Loaded, StoredEntry } from '../../store/index.ts';
 import { compileReport } from '../report/compile-report.ts';
 import type { Report } from '../report/report.ts';
+import { pivotsOf } from '../summary/find-needs.ts';
 import { positionTitle } from '../summary/position-title.ts';
 import { summarizeRun } from '../summary/summarize-run.ts';
 import { checkPages } from './check-pages.ts';
-import type { BudgetPage, ReviewPage, RunPage, SpendingPage } from './pages.ts';
-import { rowOf } from './rows.ts';
+import type { BudgetPage, QuestionPage, ReviewPage, RunPage, SpendingPage } from './pages.ts';
+import { needPage, rowOf, shownRow } from './rows.ts';
 import { sessionLanes } from './session-lanes.ts';
 import { stepPages } from './step-pages.ts';
 
@@ -26,8 +27,8 @@ export function compileRunPage(view: Loaded, entries: readonly StoredEntry[]): R
   const report = compileReport(view, entries);
   const { inputs, branch, notes } = state;
   return withoutSecrets({
-    row: rowOf(summary),
-    needs: summary.needs,
+    row: shownRow(rowOf(summary)),
+    needs: summary.needs.map((need) => needPage(view.run, need)),
     version: version.seq,
     inputs,
     ...(branch === undefined ? {} : { branch }),
@@ -42,13 +43,7 @@ export function compileRunPage(view: Loaded, entries: readonly StoredEntry[]): R
       ...(key === undefined ? {} : { key }),
       now,
     })),
-    questions: report.questions.map(({ id, path, text, answer, by }) => ({
-      id,
-      path,
-      text,
-      ...(answer === undefined ? {} : { answer }),
-      ...(by === undefined ? {} : { by }),
-    })),
+    questions: questionPages(entries),
     decisions: report.decisions.map(({ now, by, what, path, text }) => ({
       now: Date.parse(now),
       by,
@@ -65,11 +60,6 @@ export function compileRunPage(view: Loaded, entries: readonly StoredEntry[]): R
 function reviewPage(definition: Definition, state: State, cursor: Cursor): ReviewPage | undefined {
   const { waiting, output, path, step } = cursor;
   if (waiting?.kind !== 'review' || waiting.by !== 'human') return undefined;
-  const before = definition.steps.slice(
-    0,
-    definition.steps.findIndex(({ id }) => id === step),
-  );
-  const target = stepOf(definition, step).review?.on_pivot;
   return {
     at: handleOf(state, cursor),
     path,
@@ -78,9 +68,25 @@ function reviewPage(definition: Definition, state: State, cursor: Cursor): Revie
     since: waiting.since,
     ...(waiting.tree === undefined ? {} : { tree: waiting.tree }),
     ...(cursor.checks > 0 ? { check: `${handleOf(state, cursor)}!${cursor.checks}` } : {}),
-    // The target of the workflow is the first choice.
-    pivots: [...new Set([...(target === undefined ? [] : [target]), ...before.map(({ id }) => id)])],
+    pivots: pivotsOf(definition, step),
   };
+}
+
+function questionPages(entries: readonly StoredEntry[]): QuestionPage[] {
+  const questions = new Map<string, QuestionPage>();
+  for (const { actor, events } of entries)
+    for (const event of events)
+      if (event.type === 'question.asked') {
+        const { id, at, text, now } = event;
+        questions.set(id, { id, path: parseHandle(at)?.path ?? at, text, askedAt: now });
+      } else if (event.type === 'question.answered') {
+        const asked = questions.get(event.id);
+        if (!asked) continue;
+        asked.answer = event.answer;
+        asked.answeredAt = event.now;
+        if (actor?.name !== undefined) asked.by = actor.name;
+      }
+  return [...questions.values()];
 }
 
 function spentIn({ spent }: Report): SpendingPage {

@@ -2,6 +2,7 @@ import { type Definition, type Event, ended, parseHandle, type State } from '../
 import type { StoredEntry } from '../../store/index.ts';
 import { pathTitle } from '../summary/position-title.ts';
 import type { SessionLane } from './pages.ts';
+import { sessionWaits } from './session-waits.ts';
 
 type HistoryEntry = Pick<StoredEntry, 'now' | 'session' | 'actor' | 'events'>;
 type Mark = SessionLane['marks'][number];
@@ -26,7 +27,9 @@ export function sessionLanes(
     if (lane) reach(lane, now);
   }
   const last = entries.at(-1)?.now ?? state.updatedAt;
+  const waits = sessionWaits(state, entries);
   for (const [id, lane] of lanes) {
+    lane.waits = waits.get(id) ?? [];
     const endedAt = state.sessions[id]?.endedAt ?? (ended(state) ? lastSeen(lane) : undefined);
     if (endedAt === undefined) reach(lane, last);
     else lane.to = endedAt;
@@ -37,12 +40,13 @@ export function sessionLanes(
     const { now } = event;
     switch (event.type) {
       case 'session.started': {
-        const lane = lanes.get(event.session) ?? {
+        const lane: SessionLane = lanes.get(event.session) ?? {
           id: event.session,
           ...(event.host === undefined ? {} : { host: event.host }),
           from: now,
           stretches: [{ from: now, to: now, opened: 'start' as const }],
           work: [],
+          waits: [],
           marks: [],
         };
         lanes.set(event.session, lane);

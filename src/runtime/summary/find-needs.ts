@@ -1,11 +1,13 @@
 import {
   allUsedUp,
+  budgetPivotTarget,
   type Cursor,
   type Definition,
   ended,
   handleOf,
   opening,
   type State,
+  type UsedUp,
 } from '../../machine/index.ts';
 import { type NeedKind, usedUpText } from '../../messages/index.ts';
 import { positionTitle } from './position-title.ts';
@@ -19,6 +21,12 @@ export interface Need {
   what: string;
   at?: string | undefined;
   task?: string | undefined;
+  /** The id of a question. */
+  question?: string | undefined;
+  /** Of a budget that is used up. */
+  unit?: UsedUp['unit'] | undefined;
+  /** Steps to which a decision may go back. */
+  pivots?: string[] | undefined;
   since: number;
 }
 
@@ -35,9 +43,18 @@ export function findNeeds(definition: Definition, state: State): Need[] {
       kind: 'budget',
       title,
       what: usedUpText({ ...used, step: state.step }),
+      unit: used.unit,
+      pivots: pivotsOf(definition, state.step, budgetPivotTarget(definition, state)),
       since: state.budget.lastAt ?? updatedAt,
     });
-  if (blocked !== undefined) needs.push({ kind: 'decision', title, what: line(blocked), since: updatedAt });
+  if (blocked !== undefined)
+    needs.push({
+      kind: 'decision',
+      title,
+      what: line(blocked),
+      pivots: pivotsOf(definition, state.step),
+      since: updatedAt,
+    });
   if (held) needs.push({ kind: 'queue', title, what: line(held.reason), since: held.since });
   for (const [task, merge] of Object.entries(merges))
     if (merge.state === 'parked')
@@ -66,12 +83,38 @@ function needOf(definition: Definition, state: State, cursor: Cursor): Need | un
       : undefined;
   if (waiting?.kind === 'question') {
     const question = state.questions.find(({ id }) => id === waiting.id);
-    return { kind: 'question', ...of, what: line(question?.text ?? ''), since: waiting.since };
+    return {
+      kind: 'question',
+      ...of,
+      what: line(question?.text ?? ''),
+      question: waiting.id,
+      since: waiting.since,
+    };
   }
-  if (waiting) return { kind: 'decision', ...of, what: line(waiting.reason), since: waiting.since };
+  if (waiting)
+    return {
+      kind: 'decision',
+      ...of,
+      what: line(waiting.reason),
+      pivots: pivotsOf(definition, cursor.step),
+      since: waiting.since,
+    };
   const isDriven = state.sessions[boundary?.session ?? '']?.witness === 'driver';
   if (boundary?.state !== 'requested' || isDriven) return undefined;
   return { kind: 'context', ...of, what: boundary.action, since: enteredAt };
+}
+
+/** Steps to which a verdict at a step may go back; the target of the workflow is the first choice. */
+export function pivotsOf(
+  { steps }: Definition,
+  step: string,
+  target = steps.find(({ id }) => id === step)?.review?.on_pivot,
+): string[] {
+  const before = steps.slice(
+    0,
+    steps.findIndex(({ id }) => id === step),
+  );
+  return [...new Set([...(target === undefined ? [] : [target]), ...before.map(({ id }) => id)])];
 }
 
 /** The first line with text. */

@@ -1,6 +1,6 @@
 import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
-import { createPages, createRowIndex, createRuntime } from '../../../src/runtime/index.ts';
+import { createPages, createRowIndex, createRuntime, knownWorkflows } from '../../../src/runtime/index.ts';
 import type { Backend, TokenRecord } from '../../../src/server/index.ts';
 import type { Entry, Store } from '../../../src/store/index.ts';
 import type { TailRow, Wake, WakeListener } from '../../../src/store/postgres/index.ts';
@@ -65,14 +65,16 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
     engine: (project) => partOf(project).engine,
     pages(project) {
       const { store, engine } = partOf(project);
+      const workspace = none();
       const sizes = async () =>
         new Map((await store.list()).map(({ run, state }) => [run, state?.updatedAt ?? 0]));
       return createPages({
         load: (run) => store.load(run),
         entries: (run) => store.entries(run),
         rows: createRowIndex({ sizes, load: store.load }),
-        briefings: createRuntime({ engine, workspace: none(), clock: Date.now }).briefings,
-        values: {},
+        briefings: createRuntime({ engine, workspace, clock: Date.now }).briefings,
+        workspace,
+        workflows: () => knownWorkflows(workspace),
       });
     },
     async page(project, { live, after, limit }) {

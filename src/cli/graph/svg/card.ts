@@ -1,4 +1,4 @@
-import type { Card, Phase } from '../model.ts';
+import type { Card, Phase } from '../../../runtime/index.ts';
 import { type IconName, icon } from './icons.ts';
 import { type Block, paragraph, rect, type Shape, text } from './shapes.ts';
 import { type FontName, measure, truncate } from './text.ts';

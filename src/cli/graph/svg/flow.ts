@@ -1,4 +1,4 @@
-import type { Card, Mark, Phase } from '../model.ts';
+import type { Card, Mark, Phase } from '../../../runtime/index.ts';
 import { phaseCard, phaseHead, subStepCard } from './card.ts';
 import { type Block, group, path, px, rect, type Shape, text, textWidth } from './shapes.ts';
 import { measure } from './text.ts';

@@ -1,4 +1,4 @@
-import type { Graph, Phase, Pivot } from '../model.ts';
+import type { Graph, Phase, Pivot } from '../../../runtime/index.ts';
 import { arrowHead, bracket, pill, type Slot } from './flow.ts';
 import { group, path, type Shape, text } from './shapes.ts';
 import { type FontName, measure, truncate } from './text.ts';

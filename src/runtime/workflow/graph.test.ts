@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { feature, hostile } from '../../../test/kit/graph-definition.ts';
-import { createGraph } from './model.ts';
+import { createGraph } from './graph.ts';
 
 test("a transition's context is shown before its target step", () => {
   expect(createGraph(feature).phases[1]?.before).toEqual({ command: '/clear', eachRound: false });

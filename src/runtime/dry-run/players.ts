@@ -7,10 +7,9 @@ import {
   commandIn,
   type Definition,
   ended,
-  formatHandle,
   type Gate,
   type GateResult,
-  gateText,
+  handleOf,
   opening,
   type State,
   type Step,
@@ -18,7 +17,6 @@ import {
   workAt,
 } from '../../machine/index.ts';
 import { conditionHolds } from '../../workspace/index.ts';
-import { usageError } from '../exit.ts';
 import { sampleOutput } from './sample-output.ts';
 import type { Player } from './walk.ts';
 
@@ -29,7 +27,8 @@ export function succeed(tasks: number): Player {
   const revised = new Map<string, number>();
   return (definition, state, now) => {
     if (ended(state)) return cleanUp(definition, state, now);
-    if (usedUp(state)) return { now, actor: person, type: 'review', verdict: 'approve', amount: more(state) };
+    if (usedUp(state))
+      return { now, actor: person, type: 'review', verdict: 'approve', amount: moreBudget(state) };
     const cursor =
       Object.values(state.cursors).find((open) => !open.waiting) ?? Object.values(state.cursors)[0];
     if (!cursor) return claimNext(definition, state, now);
@@ -128,81 +127,6 @@ export function random(seed: number, tasks: number): Player {
   };
 }
 
-/** Plays the moves of a script, then every step succeeds. */
-export function scripted(moves: readonly ScriptedMove[], tasks: number): Player {
-  const left = [...moves];
-  const onSuccess = succeed(tasks);
-  return (definition, state, now) => {
-    const begins = Object.values(state.cursors).some(({ preparing, checking }) => preparing && checking);
-    const move = begins && left[0]?.gates === undefined ? undefined : left.shift();
-    if (!move) return onSuccess(definition, state, now);
-    const cursor = Object.values(state.cursors)[0];
-    const at = cursor && handleOf(state, cursor);
-    if (move.gates !== undefined) {
-      const checking = Object.values(state.cursors).find((open) => open.checking);
-      if (!checking) return { now, type: 'gatesFinished', id: 'none', receipts: [] };
-      return gatesFinished({ definition, state, cursor: checking }, now, passesIn(move.gates, checking));
-    }
-    if (move.tasks) {
-      const list = move.tasks.map((id) => ({ id, title: `Task ${id}` }));
-      return { now, type: 'setTasks', loop: state.step, tasks: list };
-    }
-    if (move.review) {
-      const amount = usedUp(state) ? more(state) : undefined;
-      const { review: verdict, feedback } = move;
-      return { now, actor: person, type: 'review', verdict, feedback, amount };
-    }
-    if (move.artifact !== undefined) {
-      const [key = '', ...path] = move.artifact.split('=');
-      return { now, type: 'note', kind: 'artefact', key, text: path.join('='), at };
-    }
-    if (move.fail !== undefined) return { now, type: 'fail', reason: move.fail, at };
-    if (move.ask !== undefined) return { now, type: 'ask', text: move.ask, at };
-    if (move.answer !== undefined) return { now, actor: person, type: 'answer', text: move.answer };
-    if (move.reset) return { now, type: 'boundary', by: 'hook', saw: move.reset, at };
-    if (move.rewind !== undefined) return { now, actor: person, type: 'rewind', to: move.rewind };
-    if (move.spend !== undefined) return { now, type: 'spend', turns: move.spend };
-    if (move.advance !== undefined) return { now, type: 'advance', output: move.advance, at: move.at || at };
-    return { now, type: 'status', at };
-  };
-}
-
-/** One entry of a script: exactly one of these keys, besides `at` and `feedback`. */
-export interface ScriptedMove {
-  advance?: string;
-  /** The handle to send; by default that of the open position. */
-  at?: string;
-  fail?: string;
-  tasks?: string[];
-  /** `green` or `pass`, `red` or `fail`, or the text of the only red gate. A condition is also evaluated. */
-  gates?: string;
-  /** `spec_path=docs/spec.md`: the agent notes a file that it wrote. */
-  artifact?: string;
-  review?: 'approve' | 'revise' | 'pivot' | 'escalate' | 'abandon';
-  feedback?: string;
-  ask?: string;
-  answer?: string;
-  reset?: 'clear' | 'compact';
-  rewind?: string;
-  spend?: number;
-  status?: true;
-}
-
-export const moveKeys = [
-  'advance',
-  'fail',
-  'tasks',
-  'gates',
-  'artifact',
-  'review',
-  'ask',
-  'answer',
-  'reset',
-  'rewind',
-  'spend',
-  'status',
-] as const;
-
 interface Simulated {
   definition: Definition;
   state: State;
@@ -210,7 +134,7 @@ interface Simulated {
 }
 
 /** Commands and files pass as the player says. Conditions are evaluated, since all that they read is simulated. */
-function gatesFinished(
+export function gatesFinished(
   { definition, state, cursor }: Simulated,
   now: number,
   passes: (gate: Gate) => boolean,
@@ -229,24 +153,11 @@ function gatesFinished(
   return { ...command, output: sampleOutput(workAt(definition, cursor), `${cursor.path} is done`) };
 }
 
-/** Throws a usage error for a word that is no result and names no gate of the position. */
-function passesIn(result: string, { checking, path }: Cursor): (gate: Gate) => boolean {
-  if (result === 'green' || result === 'pass') return () => true;
-  if (result === 'red' || result === 'fail') return () => false;
-  const isNamed = (gate: Gate): boolean => gateText(gate) === result || gate.run === result;
-  const gates = (checking?.gates ?? []).map(({ gate }) => gate);
-  if (gates.some(isNamed)) return (gate) => !isNamed(gate);
-  throw usageError(
-    `'gates: ${result}' is neither green nor red, nor a gate of ${path}: ${gates.map(gateText).join(', ')}.`,
-  );
-}
-
 const createTasks = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `task-${index + 1}`, title: `Task ${index + 1}` }));
 
-const more = (state: State) => Object.fromEntries(allUsedUp(state).map(({ unit }) => [unit, 1_000_000]));
-
-const handleOf = (state: State, cursor: Cursor): string => formatHandle(state.run, cursor.path, cursor.visit);
+export const moreBudget = (state: State) =>
+  Object.fromEntries(allUsedUp(state).map(({ unit }) => [unit, 1_000_000]));
 
 const stepOf = (definition: Definition, cursor: Cursor): Step =>
   definition.steps.find(({ id }) => id === cursor.step) ?? { id: cursor.step, type: 'action' };

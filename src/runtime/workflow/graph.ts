@@ -33,7 +33,7 @@ export interface Card {
   when?: string;
   /** The boundary before this step. */
   before?: Mark;
-  gates: Check[];
+  gates: CheckText[];
   failure?: string;
   artefacts: boolean;
   readOnly: boolean;
@@ -50,7 +50,7 @@ export interface Phase extends Card {
   subSteps: Card[];
   /** For a ralph step. */
   rounds: number;
-  until: Check[];
+  until: CheckText[];
 }
 
 export interface Mark {
@@ -59,7 +59,7 @@ export interface Mark {
   eachRound: boolean;
 }
 
-export interface Check {
+export interface CheckText {
   /** True for a command or an expression; otherwise the text is a sentence. */
   code: boolean;
   text: string;
@@ -147,7 +147,7 @@ const markOf = (context: ContextAction, eachRound: boolean): Mark => ({
   eachRound,
 });
 
-function checkOf(gate: Gate): Check {
+function checkOf(gate: Gate): CheckText {
   if (gate.run !== undefined)
     return { code: true, text: printable(gateText({ ...gate, run: gate.run.trim() })) };
   if (gate.condition !== undefined) return { code: true, text: printable(gate.condition.trim()) };
