@@ -11,6 +11,7 @@ import {
   advanceBranch,
   checkOutInQueue,
   headOfBranch,
+  isContained,
   isMerged,
   type MergeCheck,
   mergeTask,
@@ -112,16 +113,17 @@ export function createMergeQueue(
     // A driver that was killed may have merged it without saying so.
     if (merge.state === 'merging' && commit !== undefined && (await isMerged(project, commit, branch)))
       return await merged(task, branch, commit);
-    const rewound = await findRewound(branch);
-    if (rewound) return rewound;
     const worktree = workspace.taskWorktree(run, task);
     const problem =
       worktree === undefined ? undefined : await commitWork(context, { worktree, worker: task, task });
     if (problem !== undefined) return await giveBack(task, branch, 'conflict', unmergeableText(problem));
     report({ type: 'merge', task, state: 'merging' });
     for (let moves = 0; moves < maxMoves; moves += 1) {
-      const result = await mergeTask({ project, run, task, branch });
-      if ('nothing' in result) return await merged(task, branch, await headOfBranch(project, branch));
+      const base = await headOfBranch(project, branch);
+      if (await isRewound(base))
+        return { why: 'rewound', reason: holdReasonText.rewound(branch), head: base };
+      const result = await mergeTask({ project, run, task, branch, base });
+      if ('nothing' in result) return await merged(task, branch, base);
       if ('elsewhere' in result)
         return await giveBack(
           task,
@@ -140,12 +142,12 @@ export function createMergeQueue(
         return await giveBack(task, branch, 'conflict', conflictText(branch, result.conflict), {
           files: result.conflict,
         });
-      await tell(task, result.base, result.commit);
+      await tell(task, base, result.commit);
       const check = await checkOnce(view, result.path, result.commit, task);
       if (signal.aborted) return undefined;
       const stopped = await judge(view, branch, task, result, check);
       if (stopped !== 'green') return stopped;
-      const advanced = await advanceBranch({ project, branch, base: result.base, commit: result.commit });
+      const advanced = await advanceBranch({ project, branch, base, commit: result.commit });
       if (advanced === 'advanced') return await merged(task, branch, result.commit, check);
       if ('dirty' in advanced) return { why: 'dirty', reason: holdReasonText.dirty(branch, advanced.dirty) };
       if ('rewound' in advanced)
@@ -154,15 +156,12 @@ export function createMergeQueue(
     return undefined;
   }
 
-  /** A person took merged work off the branch. */
-  async function findRewound(branch: string): Promise<Omit<Held, 'since'> | undefined> {
+  /** A person took merged work off the branch: it is not in the commit on which the next merge would be based. */
+  async function isRewound(base: string): Promise<boolean> {
     last ??= (await runtime.engine.entries(run))
       .flatMap(({ events }) => events)
       .findLast((event) => event.type === 'merge.finished')?.commit;
-    if (accepts || last === undefined || last === '' || (await isMerged(project, last, branch)))
-      return undefined;
-    const head = await headOfBranch(project, branch);
-    return { why: 'rewound', reason: holdReasonText.rewound(branch), head };
+    return !accepts && last !== undefined && last !== '' && !(await isContained(project, last, base));
   }
 
   /** Anything but green: the base decides whose fault it is. */

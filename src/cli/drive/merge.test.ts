@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createMergeQueue, defaultTiming, type Progress, takeLease } from '../../driver/index.ts';
 import { handleOf, type State } from '../../machine/index.ts';
 import { createTestProject, type TestProject } from '../../testing/index.ts';
 
@@ -106,4 +107,27 @@ test('a red base holds the queue, and nothing counts against the task', async ()
   kit.git('rm', '-q', 'broken');
   kit.git('commit', '-q', '-m', 'whole');
   expect(await merge()).toMatchObject({ code: 0, results: [{ task: 'one', state: 'merged' }] });
+});
+
+test('merged work that a person takes off the branch just before the next merge is not left behind', async () => {
+  await work('one', 'b.txt', 'new\n');
+  await work('two', 'c.txt', 'new\n');
+  const runtime = kit.runtime();
+  const lease = await takeLease(runtime, run, 'main');
+  if ('code' in lease) throw new Error(lease.code);
+  const before = head();
+  const merges: string[] = [];
+  const report = (progress: Progress): void => {
+    if (progress.type !== 'merge') return;
+    merges.push(`${progress.task} ${progress.state}`);
+    if (merges.at(-1) === 'two merging') kit.git('reset', '-q', '--keep', before);
+  };
+  const timing = { ...defaultTiming, heldMs: 0 };
+  const { signal } = new AbortController();
+  const context = { runtime, run, clock: Date.now, commits: true, timing, signal, report };
+  await createMergeQueue(context, lease.epoch).round();
+  await lease.release();
+  expect(merges).toEqual(['one merging', 'one merged', 'two merging', 'two held']);
+  expect((await state()).held).toMatchObject({ why: 'rewound', head: before });
+  expect(head()).toBe(before);
 });

@@ -21,7 +21,7 @@ afterEach(() => {
 
 const headOf = (name = branch): string => kit.in(kit.root, 'rev-parse', name);
 const task = (id: string): Promise<string> => ensureTaskWorktree(kit.project, kit.run, id, branch);
-const item = (id: string) => ({ project: kit.project, run: kit.run, task: id, branch });
+const item = (id: string) => ({ project: kit.project, run: kit.run, task: id, branch, base: headOf() });
 const advance = (base: string, commit: string, of = branch) =>
   advanceBranch({ project: kit.project, branch: of, base, commit });
 const read = (folder: string, file: string): string => readFileSync(join(folder, file), 'utf8');

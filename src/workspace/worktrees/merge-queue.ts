@@ -25,9 +25,13 @@ export interface TaskMerge {
   branch: string;
 }
 
+export interface MergeRequest extends TaskMerge {
+  /** The commit of the run's branch on which the merge is based. */
+  base: string;
+}
+
 export type Merged =
   | {
-      /** The commit of the run's branch on which it is based. */
       base: string;
       commit: string;
       /** The worktree of the queue, in which the commit is checked out. */
@@ -42,12 +46,11 @@ export type Merged =
   | { submodules: true; base: string };
 
 /**
- * Merges the branch of a task into that of its run, in a detached worktree of the queue's own. No branch changes; what
+ * Merges the branch of a task into a commit of its run, in a detached worktree of the queue's own. No branch changes; what
  * was merged before a crash is merged again.
  */
-export async function mergeTask({ project, run, task, branch }: TaskMerge): Promise<Merged> {
+export async function mergeTask({ project, run, task, base }: MergeRequest): Promise<Merged> {
   const here = repositoryOf(project);
-  const base = await headOf(here, branch);
   const name = await findTaskBranch(project, run, task);
   const theirs = name === undefined ? undefined : await commitOf(here, branchRef(name));
   const works = taskWorktree(project, run, task);
@@ -232,3 +235,7 @@ export const treeOfCommit = async (project: Project, commit: string): Promise<st
 /** Whether all commits of a branch or commit are in the branch. */
 export const isMerged = (project: Project, commitOrBranch: string, branch: string): Promise<boolean> =>
   isAncestor(repositoryOf(project), commitOrBranch, branchRef(branch));
+
+/** Whether a commit is in the history of another. */
+export const isContained = (project: Project, commit: string, head: string): Promise<boolean> =>
+  isAncestor(repositoryOf(project), commit, head);

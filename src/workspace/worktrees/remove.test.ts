@@ -31,7 +31,8 @@ const branches = (): string[] =>
   kit.git('branch', '--format=%(refname:short)').trim().split('\n').filter(Boolean);
 
 async function merge(id: string): Promise<void> {
-  const merged = await mergeTask({ project: kit.project, run: kit.run, task: id, branch });
+  const base = kit.git('rev-parse', branch).trim();
+  const merged = await mergeTask({ project: kit.project, run: kit.run, task: id, branch, base });
   if (!('commit' in merged)) throw new Error(JSON.stringify(merged));
   await advanceBranch({ project: kit.project, branch, ...merged });
 }
