@@ -3,14 +3,22 @@ export type {
   Amounts,
   BriefingPage,
   BudgetPage,
+  ChangePage,
   CheckPage,
   Decision,
+  DryMove,
+  DryRunPage,
+  FilesPage,
   GatePage,
   JournalEntry,
   JournalPage,
   LogPage,
+  NeedPage,
   NotePage,
   Overview,
+  PositionFiles,
+  QuestionPage,
+  ReportFile,
   ReviewPage,
   Row,
   Rows,
@@ -19,6 +27,10 @@ export type {
   StepPage,
   StepTone,
   TaskPage,
+  WorkflowPage,
+  WorkflowRow,
+  Workflows,
 } from '../../src/runtime/pages/pages.ts';
 export type { Need } from '../../src/runtime/summary/find-needs.ts';
 export type { Tone } from '../../src/runtime/summary/summarize-run.ts';
+export type { Card, Check, Graph, Phase, Pivot } from '../../src/runtime/workflow/graph.ts';

@@ -18,6 +18,8 @@ import ui from './ui/ui.module.css';
 export const Runs = lazily(() => import('./runs/runs-page.tsx'));
 export const Run = lazily(() => import('./run/run-page.tsx'));
 export const Review = lazily(() => import('./decide/review-page.tsx'));
+export const Workflows = lazily(() => import('./workflows/workflows-page.tsx'));
+export const Workflow = lazily(() => import('./workflows/workflow-page.tsx'));
 const Palette = lazily(() => import('./ui/palette.tsx'));
 const Help = lazily(() => import('./ui/help.tsx'));
 
@@ -35,6 +37,7 @@ export function App(): JSX.Element {
       '/': () => setOpen('palette'),
       '?': () => setOpen('help'),
       'g r': () => go('/'),
+      'g w': () => go('/workflows'),
       t: toggleTheme,
     },
     true,
@@ -54,6 +57,13 @@ export function App(): JSX.Element {
             <Switch>
               <Route path="/" component={Runs} />
               <Route path="/runs/:run">{({ run }) => <Run key={run} run={decodeURIComponent(run)} />}</Route>
+              <Route path="/runs/:run/workflow">
+                {({ run }) => <Workflow key={run} source={{ run: decodeURIComponent(run) }} />}
+              </Route>
+              <Route path="/workflows" component={Workflows} />
+              <Route path="/workflows/:name">
+                {({ name }) => <Workflow key={name} source={{ name: decodeURIComponent(name) }} />}
+              </Route>
               <Route path="/runs/:run/review/:at">
                 {({ run, at }) => (
                   <Review key={at} run={decodeURIComponent(run)} at={decodeURIComponent(at)} />
@@ -85,14 +95,16 @@ export function App(): JSX.Element {
 
 /** Once the first page is at rest. A palette that loads on its key would lose the first letters. */
 function fetchOthers(): void {
+  const pages = [Palette, Runs, Run, Review, Workflows, Workflow, Help];
   const whenIdle = window.requestIdleCallback ?? ((then: () => void) => setTimeout(then, 1500));
-  whenIdle(() => void Promise.all([Palette, Runs, Run, Review, Help].map((page) => page.fetch())));
+  whenIdle(() => void Promise.all(pages.map((page) => page.fetch())));
 }
 
 function TopBar({ onSearch }: { onSearch(): void }): JSX.Element {
   const isDark = useDark();
   const isLive = useConnection() === 'open';
   const { data } = useQuery(overviewQuery);
+  const [location] = useLocation();
   return (
     <header className={css.top}>
       <Link className={css.brand} href="/" aria-label="Stepfast, all runs">
@@ -113,6 +125,10 @@ function TopBar({ onSearch }: { onSearch(): void }): JSX.Element {
         /
       </span>
       <span className={ui.cut}>{data?.project ?? ''}</span>
+      <nav className={css.places} aria-label="Main">
+        <Place href="/" isOn={location === '/' || location.startsWith('/runs/')} name="Runs" />
+        <Place href="/workflows" isOn={location.startsWith('/workflows')} name="Workflows" />
+      </nav>
       <span className={ui.grow} />
       <button
         type="button"
@@ -150,6 +166,12 @@ function TopBar({ onSearch }: { onSearch(): void }): JSX.Element {
     </header>
   );
 }
+
+const Place = ({ href, isOn, name }: { href: string; isOn: boolean; name: string }): JSX.Element => (
+  <Link href={href} aria-current={isOn ? 'page' : undefined}>
+    {name}
+  </Link>
+);
 
 function ConnectionStrip(): JSX.Element {
   const isLost = useConnection() === 'lost';

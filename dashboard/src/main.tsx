@@ -1,16 +1,20 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
-import { client, overviewQuery, rowsQuery, runQuery } from './api/client.ts';
-import { App, Review, Run, Runs } from './app.tsx';
+import {
+  client,
+  filesQuery,
+  overviewQuery,
+  rowsQuery,
+  runQuery,
+  workflowQuery,
+  workflowsQuery,
+} from './api/client.ts';
+import { App, Review, Run, Runs, Workflow, Workflows } from './app.tsx';
 import './base.css';
 
 // Data and code of the first page are fetched side by side, before React renders.
-const [, run, isReview] = /^\/runs\/([^/]+)(\/review\/)?/.exec(location.pathname) ?? [];
 void client.prefetchQuery(overviewQuery);
-if (run) void client.prefetchQuery(runQuery(decodeURIComponent(run)));
-else if (location.search === '') void client.prefetchQuery(rowsQuery(undefined, '', 0));
-
-const firstPage = isReview ? Review : run ? Run : Runs;
+const firstPage = fetchFirst(location.pathname.split('/').slice(1).map(decodeURIComponent));
 const root = document.getElementById('root');
 // No top-level await: it would split the bundle into many small files.
 void firstPage.fetch().then(() => {
@@ -21,3 +25,20 @@ void firstPage.fetch().then(() => {
     </QueryClientProvider>,
   );
 });
+
+/** Of the page that the address names. */
+function fetchFirst([kind, id, part]: string[]) {
+  if (kind === 'workflows') {
+    if (id) void client.prefetchQuery(workflowQuery({ name: id }));
+    else void client.prefetchQuery(workflowsQuery);
+    return id ? Workflow : Workflows;
+  }
+  if (kind === 'runs' && id) {
+    void client.prefetchQuery(runQuery(id));
+    if (part === 'workflow') void client.prefetchQuery(workflowQuery({ run: id }));
+    else void client.prefetchQuery(filesQuery(id));
+    return part === 'workflow' ? Workflow : part === 'review' ? Review : Run;
+  }
+  if (location.search === '') void client.prefetchQuery(rowsQuery(undefined, '', 0));
+  return Runs;
+}

@@ -2,6 +2,8 @@ import { QueryClient } from '@tanstack/react-query';
 import type {
   BriefingPage,
   Decision,
+  DryRunPage,
+  FilesPage,
   JournalEntry,
   JournalPage,
   LogPage,
@@ -9,6 +11,8 @@ import type {
   Rows,
   RunPage,
   Tone,
+  WorkflowPage,
+  Workflows,
 } from '../api-types.ts';
 import { rememberRows } from './live-rows.ts';
 
@@ -89,6 +93,36 @@ export const runQuery = (run: string) => ({
 export const briefingQuery = (run: string) => ({
   queryKey: ['run', run, 'briefing'],
   queryFn: ({ signal }: Context) => get<BriefingPage>(`${runPath(run)}/briefing`, signal),
+});
+
+export const filesQuery = (run: string) => ({
+  queryKey: ['run', run, 'files'],
+  queryFn: ({ signal }: Context) => get<FilesPage>(`${runPath(run)}/files`, signal),
+});
+
+export const workflowsQuery = {
+  queryKey: ['workflows'],
+  queryFn: ({ signal }: Context) => get<Workflows>('/v1/workflows', signal),
+};
+
+/** A workflow of the project by its name, or the one of a run. */
+export type WorkflowSource = { name: string } | { run: string };
+
+const workflowPath = (source: WorkflowSource): string =>
+  'run' in source ? `${runPath(source.run)}/workflow` : `/v1/workflows/${encodeURIComponent(source.name)}`;
+
+export const workflowQuery = (source: WorkflowSource) => ({
+  queryKey: ['workflow', source],
+  queryFn: ({ signal }: Context) => get<WorkflowPage>(workflowPath(source), signal),
+});
+
+export const dryRunQuery = (source: WorkflowSource, tasks: number, seed: number | undefined) => ({
+  queryKey: ['dry-run', source, tasks, seed ?? 'smooth'],
+  queryFn: ({ signal }: Context) => {
+    const search = new URLSearchParams({ tasks: String(tasks) });
+    if (seed !== undefined) search.set('seed', String(seed));
+    return get<DryRunPage>(`${workflowPath(source)}/dry-run?${search}`, signal);
+  },
 });
 
 export interface Journal {

@@ -130,36 +130,3 @@ export function Options({
     </div>
   );
 }
-
-/** A choice between few verdicts, as one control. */
-export function Verdicts<V extends string>({
-  value,
-  options,
-  onChange,
-}: {
-  value: V;
-  options: readonly (readonly [V, string])[];
-  onChange(value: V): void;
-}): JSX.Element {
-  const name = useId();
-  return (
-    <fieldset>
-      <legend className={ui.sr}>Your decision</legend>
-      <div className={css.choices}>
-        {options.map(([option, text]) => (
-          <label key={option} className={option === value ? css.on : undefined}>
-            <input
-              type="radio"
-              name={name}
-              value={option}
-              checked={option === value}
-              data-first={option === value ? '' : undefined}
-              onChange={() => onChange(option)}
-            />
-            {text}
-          </label>
-        ))}
-      </div>
-    </fieldset>
-  );
-}

@@ -1,5 +1,5 @@
 import type { JSX } from 'react';
-import type { Need, RunPage } from '../api-types.ts';
+import type { NeedPage, RunPage } from '../api-types.ts';
 import type { RunAction } from '../run/run-header.tsx';
 import { NeedDialog } from './need-dialogs.tsx';
 import { CancelDialog, DropTaskDialog, PauseDialog, RewindDialog, UnpauseDialog } from './run-dialogs.tsx';
@@ -14,7 +14,7 @@ const actions = {
 
 interface Props {
   page: RunPage;
-  need: Need | undefined;
+  need: NeedPage | undefined;
   action: RunAction | undefined;
   onClose(): void;
 }

@@ -1,14 +1,15 @@
 import { type JSX, useState } from 'react';
-import type { Amounts, BudgetPage, Need, RunPage } from '../api-types.ts';
+import type { Amounts, BudgetPage, NeedPage, RunPage } from '../api-types.ts';
+import { Segments } from '../ui/segments.tsx';
 import ui from '../ui/ui.module.css';
 import css from './decide.module.css';
-import { DecisionDialog, Options, Verdicts, Words } from './decision-dialog.tsx';
+import { DecisionDialog, Options, Words } from './decision-dialog.tsx';
 import { UnpauseDialog } from './run-dialogs.tsx';
 import type { Choice } from './use-decision.ts';
 
 interface Props {
   page: RunPage;
-  need: Need;
+  need: NeedPage;
   onClose(): void;
 }
 
@@ -35,11 +36,7 @@ export function NeedDialog(props: Props): JSX.Element | null {
 
 function AnswerDialog({ page, need, onClose }: Props): JSX.Element {
   const [text, setText] = useState('');
-  const open = page.questions.filter(({ answer }) => answer === undefined);
-  const question =
-    open.find((each) => each.text.includes(need.what)) ??
-    open.find(({ path }) => need.at?.startsWith(path) === true) ??
-    open[0];
+  const question = page.questions.find(({ id }) => id === need.question);
   return (
     <DecisionDialog
       run={page.row.run}
@@ -48,7 +45,11 @@ function AnswerDialog({ page, need, onClose }: Props): JSX.Element {
       verb="Answer"
       choice={
         text.trim()
-          ? { type: 'answer', text: text.trim(), ...(question ? { question: question.id } : {}) }
+          ? {
+              type: 'answer',
+              text: text.trim(),
+              ...(need.question === undefined ? {} : { question: need.question }),
+            }
           : undefined
       }
       done="Answered. The agent goes on."
@@ -68,8 +69,11 @@ const unitText: Record<BudgetPage['unit'], string> = {
 };
 
 function BudgetDialog({ page, need, onClose }: Props): JSX.Element {
-  const spent = page.budgets.filter(({ used, limit }) => used >= limit);
-  const units = [...new Set((spent.length > 0 ? spent : page.budgets).map(({ unit }) => unit))];
+  // What else is used up would stop the run again at once.
+  const spent = page.budgets.flatMap(({ unit, used, limit }) => (used >= limit ? unit : []));
+  const units: BudgetPage['unit'][] = [
+    ...new Set([...(need.unit === undefined ? [] : [need.unit]), ...spent]),
+  ];
   const [amounts, setAmounts] = useState<Amounts>({});
   const given = units.filter((unit) => (amounts[unit] ?? 0) > 0);
   const added = given.map((unit) => `${amounts[unit]} ${unitText[unit]}`).join(' and ');
@@ -133,23 +137,26 @@ type Verdict = 'revise' | 'pivot' | 'abandon';
 function BlockedDialog({ page, need, onClose }: Props): JSX.Element {
   const [verdict, setVerdict] = useState<Verdict>('revise');
   const [words, setWords] = useState('');
+  const pivots = need.pivots ?? [];
+  const [to, setTo] = useState(pivots.at(-1) ?? '');
+  const titleOf = (id: string): string => page.steps.find((step) => step.id === id)?.title ?? id;
   const feedback = words.trim();
   const at = need.at === undefined ? {} : { at: need.at };
   const consequence = {
     revise: `The agent works on ${need.title} again, with your words.`,
-    pivot: 'The run goes back to an earlier step, with a cleared context and your words.',
+    pivot: `The run goes back to ${titleOf(to)}, with a cleared context and your words.`,
     abandon: 'The run ends as failed.',
   }[verdict];
   const choice: Choice | undefined =
     verdict === 'abandon'
       ? { type: 'review', verdict, ...at, ...(feedback ? { feedback } : {}) }
       : feedback
-        ? { type: 'review', verdict, ...at, feedback }
+        ? { type: 'review', ...at, feedback, ...(verdict === 'pivot' ? { verdict, to } : { verdict }) }
         : undefined;
   return (
     <DecisionDialog
       run={page.row.run}
-      title={`${need.title} is blocked`}
+      title={need.say}
       consequence={consequence}
       verb={{ revise: 'Send back', pivot: 'Pivot', abandon: 'Abandon' }[verdict]}
       isDanger={verdict === 'abandon'}
@@ -158,15 +165,24 @@ function BlockedDialog({ page, need, onClose }: Props): JSX.Element {
       onClose={onClose}
     >
       <p className={css.quote}>{need.what}</p>
-      <Verdicts<Verdict>
+      <Segments<Verdict>
+        label="Your decision"
         value={verdict}
         options={[
           ['revise', 'Send back'],
-          ['pivot', 'Pivot'],
+          ...(pivots.length > 0 ? ([['pivot', 'Pivot']] as const) : []),
           ['abandon', 'Abandon'],
         ]}
         onChange={setVerdict}
       />
+      {verdict === 'pivot' && (
+        <Options
+          label="Back to"
+          value={to}
+          options={pivots.map((id) => [id, titleOf(id)])}
+          onChange={setTo}
+        />
+      )}
       <Words
         label="What should the agent know?"
         value={words}
@@ -188,7 +204,7 @@ function MergeDialog({ page, need, onClose }: Props): JSX.Element {
   return (
     <DecisionDialog
       run={page.row.run}
-      title={`${need.title} could not be merged`}
+      title={need.say}
       consequence={
         isDrop
           ? 'The task is removed for good, without being done.'
@@ -209,7 +225,8 @@ function MergeDialog({ page, need, onClose }: Props): JSX.Element {
           onChange={setTask}
         />
       )}
-      <Verdicts
+      <Segments
+        label="Your decision"
         value={isDrop ? 'drop' : 'merge'}
         options={[
           ['merge', 'Merge again'],

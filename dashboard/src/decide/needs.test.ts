@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { needCommand, needHref } from './needs.ts';
+import { needHref, needKey } from './needs.ts';
 
 const need = { title: 'Plan it', what: 'Planned', since: 0 };
 
@@ -10,11 +10,11 @@ test('a review has a page of its own, and other needs open a dialog on the run',
   expect(needHref('k3', { ...need, kind: 'merge', task: 't1' })).toBe('/runs/k3?decide=merge%3At1');
 });
 
-test('each need has a command for the terminal', () => {
-  expect(needCommand({ ...need, kind: 'review', at: 'plan@1' }, 'k3')).toBe(
-    'stepfast approve --at plan@1 --run k3',
+test('two needs of one kind have different keys', () => {
+  expect(needKey({ ...need, kind: 'budget', unit: 'turns' })).not.toBe(
+    needKey({ ...need, kind: 'budget', unit: 'tokens' }),
   );
-  expect(needCommand({ ...need, kind: 'merge', task: 't1' }, 'k3')).toBe(
-    'stepfast merge --again t1 --run k3',
+  expect(needKey({ ...need, kind: 'question', at: 'plan@1', question: 'q1' })).not.toBe(
+    needKey({ ...need, kind: 'question', at: 'plan@1', question: 'q2' }),
   );
 });

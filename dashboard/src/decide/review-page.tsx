@@ -11,10 +11,11 @@ import { Glyph } from '../ui/glyph.tsx';
 import { modKey, useKeys } from '../ui/keys.ts';
 import { Main } from '../ui/main.tsx';
 import { gateMark, gateWord } from '../ui/marks.ts';
+import { Segments } from '../ui/segments.tsx';
 import { tookText, useAgo } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
 import css from './decide.module.css';
-import { Options, Verdicts, Words } from './decision-dialog.tsx';
+import { Options, Words } from './decision-dialog.tsx';
 import { runHref } from './needs.ts';
 import { ReadOnlyReason } from './read-only.tsx';
 import { type Choice, useDecision } from './use-decision.ts';
@@ -177,7 +178,8 @@ function DecisionForm({ page, review }: { page: RunPage; review: Review }): JSX.
         void submit();
       }}
     >
-      <Verdicts<Verdict>
+      <Segments<Verdict>
+        label="Your decision"
         value={verdict}
         options={choices.map((each) => [each, verbs[each]])}
         onChange={setVerdict}

@@ -1,7 +1,7 @@
 import type { JSX } from 'react';
 import { Link } from 'wouter';
-import type { Need } from '../api-types.ts';
-import { needCommand, needDetail, needHref, needKey, needText, needVerb } from '../decide/needs.ts';
+import type { NeedPage } from '../api-types.ts';
+import { needDetail, needHref, needKey } from '../decide/needs.ts';
 import { ReadOnlyReason } from '../decide/read-only.tsx';
 import { classNames } from '../ui/class-names.ts';
 import { CopyText } from '../ui/copy.tsx';
@@ -12,7 +12,7 @@ import css from './run.module.css';
 
 interface Props {
   run: string;
-  needs: Need[];
+  needs: NeedPage[];
   mayDecide: boolean;
 }
 
@@ -30,7 +30,7 @@ export const Banner = ({ run, needs, mayDecide }: Props): JSX.Element => (
 );
 
 interface LineProps extends Omit<Props, 'needs'> {
-  need: Need;
+  need: NeedPage;
   isFirst: boolean;
 }
 
@@ -38,18 +38,16 @@ function NeedLine({ run, need, mayDecide, isFirst }: LineProps): JSX.Element {
   const since = useAgo(need.since);
   const key = isFirst ? { 'data-key': 'A', 'aria-keyshortcuts': 'a' } : {};
   // A page cannot clear a context; it can only let the agent go on without.
-  const verb = need.kind === 'context' ? 'Continue without' : needVerb[need.kind];
+  const verb = need.kind === 'context' ? 'Continue without' : need.verb;
   return (
     <div className={css.need}>
       <Glyph mark="person" size={18} isQuiet />
       <div>
         <p>
-          <strong>
-            {need.title} {needText[need.kind]}
-          </strong>
+          <strong>{need.say}</strong>
         </p>
         <p className={ui.pre}>{needDetail(need)}</p>
-        {!mayDecide && <CopyText text={needCommand(need, run)} />}
+        {!mayDecide && <CopyText text={need.command} />}
       </div>
       <span className={classNames(css.since, ui.num)} {...exactOnHover(need.since)}>
         {since}

@@ -108,7 +108,7 @@ function Parts({ page }: { page: Page }): JSX.Element {
   const shown = chosen ?? firstShown(page.evidence);
   return (
     <>
-      <Workflow page={page} onShow={setShown} />
+      <Workflow page={page} href={`${runHref(page.row.run)}/workflow`} onShow={setShown} />
       {page.sessions.length > 0 && <Timeline lanes={page.sessions} />}
       {page.evidence.length > 0 && <Evidence page={page} shown={shown} onShow={setShown} />}
       <div className={classNames(css.pair, page.spending.length > 1 && css.both)}>

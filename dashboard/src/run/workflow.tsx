@@ -1,4 +1,5 @@
 import { type JSX, Suspense, useState } from 'react';
+import { Link } from 'wouter';
 import type { CheckPage, RunPage, StepPage } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
@@ -17,10 +18,12 @@ const maxGraph = 60;
 
 interface Props {
   page: RunPage;
+  /** The page of the whole workflow. */
+  href?: string;
   onShow(shown: Shown): void;
 }
 
-export function Workflow({ page, onShow }: Props): JSX.Element {
+export function Workflow({ page, href, onShow }: Props): JSX.Element {
   const { steps, evidence, row } = page;
   const [chosen, setChosen] = useState<string | undefined>();
   const id = chosen ?? row.step.id;
@@ -30,6 +33,12 @@ export function Workflow({ page, onShow }: Props): JSX.Element {
       <header className={classNames(ui.cardHead, css.head)}>
         <h2 id="workflow">Workflow</h2>
         <span className={ui.muted}>{row.workflow}</span>
+        <span className={ui.grow} />
+        {href !== undefined && (
+          <Link className={classNames(ui.btn, ui.small)} href={href}>
+            All its steps, and a dry run
+          </Link>
+        )}
       </header>
       <div className={css.flow}>
         <ol className={css.steps}>

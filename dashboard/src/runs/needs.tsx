@@ -10,15 +10,15 @@ import {
 } from 'lucide-react';
 import { type JSX, useState } from 'react';
 import { Link } from 'wouter';
-import type { Need, Row } from '../api-types.ts';
-import { needDetail, needHref, needText, needVerb } from '../decide/needs.ts';
+import type { NeedPage, Row } from '../api-types.ts';
+import { needDetail, needHref } from '../decide/needs.ts';
 import { classNames } from '../ui/class-names.ts';
 import { exactOnHover, useAgo } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
 import { narrow, useMedia } from '../ui/use-media.ts';
 import css from './needs.module.css';
 
-const icons: Record<Need['kind'], typeof Gauge> = {
+const icons: Record<NeedPage['kind'], typeof Gauge> = {
   review: UserCheck,
   question: MessageCircleQuestion,
   decision: OctagonAlert,
@@ -60,7 +60,7 @@ export function Needs({ rows, mayDecide }: { rows: Row[]; mayDecide: boolean }):
 
 interface ItemProps {
   row: Row;
-  need: Need;
+  need: NeedPage;
   index: number;
   mayDecide: boolean;
 }
@@ -68,7 +68,7 @@ interface ItemProps {
 function NeedItem({ row, need, index, mayDecide }: ItemProps): JSX.Element {
   const since = useAgo(need.since);
   const Icon = icons[need.kind];
-  const verb = mayDecide ? needVerb[need.kind] : 'Open';
+  const verb = mayDecide ? need.verb : 'Open';
   const name = row.summary ?? row.workflow;
   const key = index < 9 ? { 'data-key': index + 1, 'aria-keyshortcuts': String(index + 1) } : {};
   return (
@@ -78,9 +78,7 @@ function NeedItem({ row, need, index, mayDecide }: ItemProps): JSX.Element {
       </span>
       <div className={css.words}>
         <p className={css.what}>
-          <strong className={ui.cut}>
-            {need.title} {needText[need.kind]}
-          </strong>
+          <strong className={ui.cut}>{need.say}</strong>
           <span className={ui.cut}>{name}</span>
         </p>
         <p className={classNames(css.detail, ui.soft)}>

@@ -2,9 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { CornerDownLeft, Search } from 'lucide-react';
 import { type JSX, type KeyboardEvent, useDeferredValue, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { overviewQuery, rowsQuery } from '../api/client.ts';
+import { overviewQuery, rowsQuery, workflowsQuery } from '../api/client.ts';
 import type { Row } from '../api-types.ts';
-import { needHref, needVerb } from '../decide/needs.ts';
+import { needHref } from '../decide/needs.ts';
 import { toggleTheme } from '../theme.ts';
 import { classNames } from './class-names.ts';
 import { Glyph } from './glyph.tsx';
@@ -107,13 +107,14 @@ function useEntries(text: string): Entry[] {
     ...rowsQuery(undefined, useDeferredValue(words), 0, runsShown),
     placeholderData: keepPreviousData,
   });
+  const { data: known } = useQuery(workflowsQuery);
   const here: Entry[] = [
     ...(overview?.needs ?? []).flatMap((row) =>
       row.need
         ? {
             id: `need-${row.run}`,
             group: 'Needs you',
-            text: `${needVerb[row.need.kind]}: ${row.summary ?? row.workflow}`,
+            text: `${row.need.verb}: ${row.summary ?? row.workflow}`,
             more: row.run,
             row,
             act: () => go(row.need ? needHref(row.run, row.need) : `/runs/${row.run}`),
@@ -121,14 +122,24 @@ function useEntries(text: string): Entry[] {
         : [],
     ),
     { id: 'runs', group: 'Commands', text: 'Go to runs', more: 'G R', act: () => go('/') },
+    { id: 'workflows', group: 'Commands', text: 'Go to workflows', more: 'G W', act: () => go('/workflows') },
     { id: 'theme', group: 'Commands', text: 'Switch between light and dark', more: 'T', act: toggleTheme },
   ];
+  const workflows = (known?.workflows ?? []).map(
+    ({ name, from }): Entry => ({
+      id: `workflow-${name}`,
+      group: 'Workflows',
+      text: name,
+      more: from,
+      act: () => go(`/workflows/${encodeURIComponent(name)}`),
+    }),
+  );
+  const matches = ({ text, more }: Entry): boolean =>
+    words.split(/\s+/).every((word) => `${text} ${more}`.toLowerCase().includes(word));
   return [
-    ...here
-      .filter((entry) =>
-        words.split(/\s+/).every((word) => `${entry.text} ${entry.more}`.toLowerCase().includes(word)),
-      )
-      .slice(0, 8),
+    ...here.filter(matches).slice(0, 8),
+    // All of them would hide the runs.
+    ...(words ? workflows.filter(matches).slice(0, 5) : []),
     ...(found?.rows ?? []).map((row) => ({
       id: row.run,
       group: 'Runs',
