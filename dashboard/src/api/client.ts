@@ -95,9 +95,14 @@ export const briefingQuery = (run: string) => ({
   queryFn: ({ signal }: Context) => get<BriefingPage>(`${runPath(run)}/briefing`, signal),
 });
 
+const filesMs = 20_000;
+
 export const filesQuery = (run: string) => ({
   queryKey: ['run', run, 'files'],
   queryFn: ({ signal }: Context) => get<FilesPage>(`${runPath(run)}/files`, signal),
+  // No event tells that a file was written.
+  refetchInterval: ({ state }: { state: { data?: FilesPage | undefined } }) =>
+    state.data?.positions?.length ? filesMs : (false as const),
 });
 
 export const workflowsQuery = {
@@ -126,27 +131,57 @@ export const dryRunQuery = (source: WorkflowSource, tasks: number, seed: number 
 });
 
 export interface Journal {
+  /** The newest first. */
   entries: JournalEntry[];
-  /** The bound of one fetch was reached before the end. */
-  hasMore: boolean;
+  /** The `before` of older ones; absent if all are here. */
+  next?: number | undefined;
 }
-const journalPages = 10;
 
-/** Goes on where the last fetch ended: a journal only grows. */
+const journalPage = 200;
+const maxNewer = 10;
+
+const journalKey = (run: string) => ['run', run, 'journal'];
+
+const getJournal = (
+  run: string,
+  search: Record<string, number>,
+  signal?: AbortSignal,
+): Promise<JournalPage> =>
+  get(
+    `${runPath(run)}/journal?${new URLSearchParams(
+      Object.entries({ ...search, limit: journalPage }).map(([name, value]) => [name, String(value)]),
+    )}`,
+    signal,
+  );
+
+/** Fetches the newest entries, later only those that came since. */
 export const journalQuery = (run: string) => ({
-  queryKey: ['run', run, 'journal'],
+  queryKey: journalKey(run),
   queryFn: async ({ signal }: Context): Promise<Journal> => {
-    const known = client.getQueryData<Journal>(['run', run, 'journal']);
-    const entries = [...(known?.entries ?? [])];
-    let after: number | undefined = entries.at(-1)?.seq ?? 0;
-    for (let page = 0; page < journalPages && after !== undefined; page++) {
-      const found: JournalPage = await get(`${runPath(run)}/journal?after=${after}&limit=200`, signal);
-      entries.push(...found.entries);
+    const newest = client.getQueryData<Journal>(journalKey(run))?.entries[0]?.seq;
+    let after = newest;
+    const newer: JournalEntry[] = [];
+    for (let page = 0; page < maxNewer && after !== undefined; page++) {
+      const found = await getJournal(run, { after }, signal);
+      newer.unshift(...found.entries.reverse());
       after = found.next;
     }
-    return { entries, hasMore: after !== undefined };
+    // After a long sleep it is quicker to begin again.
+    if (newest === undefined || after !== undefined) return getJournal(run, {}, signal);
+    // Older ones may have come meanwhile.
+    const known = client.getQueryData<Journal>(journalKey(run));
+    return { entries: [...newer, ...(known?.entries ?? [])], next: known?.next };
   },
 });
+
+export async function loadOlder(run: string): Promise<void> {
+  const before = client.getQueryData<Journal>(journalKey(run))?.next;
+  if (before === undefined) return;
+  const older = await getJournal(run, { before });
+  client.setQueryData<Journal>(journalKey(run), (known) =>
+    known?.next === before ? { entries: [...known.entries, ...older.entries], next: older.next } : known,
+  );
+}
 
 const maxLog = 4_000_000;
 

@@ -2,34 +2,49 @@ import { useQuery } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
 import { type JSX, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { overviewQuery, runQuery } from '../api/client.ts';
-import type { CheckPage, ReviewPage as Review, RunPage } from '../api-types.ts';
+import { filesQuery, overviewQuery, runQuery } from '../api/client.ts';
+import type { CheckPage, PositionFiles, ReviewPage as Review, RunPage } from '../api-types.ts';
+import { Change } from '../files/change.tsx';
+import { StaleNotice } from '../files/stale-notice.tsx';
 import { textOf } from '../run/ansi.ts';
 import { classNames } from '../ui/class-names.ts';
 import { CopyText } from '../ui/copy.tsx';
 import { Glyph } from '../ui/glyph.tsx';
 import { modKey, useKeys } from '../ui/keys.ts';
 import { Main } from '../ui/main.tsx';
-import { gateMark, gateWord } from '../ui/marks.ts';
+import { verdictOf } from '../ui/marks.ts';
 import { Segments } from '../ui/segments.tsx';
 import { tookText, useAgo } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
+import { useLate } from '../ui/use-late.ts';
 import css from './decide.module.css';
 import { Options, Words } from './decision-dialog.tsx';
 import { runHref } from './needs.ts';
 import { ReadOnlyReason } from './read-only.tsx';
 import { type Choice, useDecision } from './use-decision.ts';
 
+const filesMs = 1000;
+
 export default function ReviewPage({ run, at }: { run: string; at: string }): JSX.Element {
   const { data: page, error } = useQuery(runQuery(run));
+  const { data: files, isPending } = useQuery(filesQuery(run));
   const review = page?.reviews.find((each) => each.at === at);
+  // A warning that comes later would move what is under the pointer.
+  const isReady = useLate(filesMs) || !isPending;
   const name = page?.row.summary ?? page?.row.workflow ?? run;
   useEffect(() => {
     document.title = `Review: ${name} · Stepfast`;
   }, [name]);
   return (
     <Main>
-      {page && review && <ReviewOf page={page} review={review} name={name} />}
+      {page && review && isReady && (
+        <ReviewOf
+          page={page}
+          review={review}
+          files={files?.positions?.find((each) => each.at === at)}
+          name={name}
+        />
+      )}
       {(error || (page && !review)) && (
         <div className={ui.empty}>
           <h1>{error?.message ?? 'This review is done, or the work has changed since.'}</h1>
@@ -42,7 +57,14 @@ export default function ReviewPage({ run, at }: { run: string; at: string }): JS
   );
 }
 
-function ReviewOf({ page, review, name }: { page: RunPage; review: Review; name: string }): JSX.Element {
+interface Props {
+  page: RunPage;
+  review: Review;
+  files: PositionFiles | undefined;
+  name: string;
+}
+
+function ReviewOf({ page, review, files, name }: Props): JSX.Element {
   const { data: overview } = useQuery(overviewQuery);
   const since = useAgo(review.since);
   const check = page.evidence.find(({ id }) => id === review.check);
@@ -63,6 +85,16 @@ function ReviewOf({ page, review, name }: { page: RunPage; review: Review; name:
         </p>
       </header>
       <div className={css.column}>
+        {files?.validity === 'stale' && (
+          <StaleNotice files={files}>
+            <strong>
+              The files are no longer those that {check ? 'the gates saw' : 'this review began with'}.
+            </strong>{' '}
+            {check
+              ? 'The evidence does not prove what you would approve.'
+              : 'What the agent says may not be about them.'}
+          </StaleNotice>
+        )}
         <section className={ui.card} aria-labelledby="said">
           <header className={ui.cardHead}>
             <h2 id="said">What the agent says</h2>
@@ -72,7 +104,8 @@ function ReviewOf({ page, review, name }: { page: RunPage; review: Review; name:
             {review.output || 'The agent has said nothing.'}
           </div>
         </section>
-        <Evidence check={check} />
+        <Evidence check={check} files={files} />
+        {files?.change && <Change change={files.change} />}
       </div>
       <section className={classNames(ui.card, css.decision)} aria-labelledby="decision">
         <header className={ui.cardHead}>
@@ -86,36 +119,55 @@ function ReviewOf({ page, review, name }: { page: RunPage; review: Review; name:
             ))}
           </div>
         )}
-        {overview?.me.mayDecide && <DecisionForm page={page} review={review} />}
+        {overview?.me.mayDecide && (
+          <DecisionForm page={page} review={review} isStale={files?.validity === 'stale'} />
+        )}
       </section>
     </div>
   );
 }
 
-function Evidence({ check }: { check: CheckPage | undefined }): JSX.Element {
+const validityText = {
+  valid: 'The files are unchanged since.',
+  stale: 'Files were written since.',
+  unknown: 'It is not known whether files were written since.',
+};
+
+interface EvidenceProps {
+  check: CheckPage | undefined;
+  files: PositionFiles | undefined;
+}
+
+function Evidence({ check, files }: EvidenceProps): JSX.Element {
   return (
     <section className={ui.card} aria-labelledby="proofs">
       <header className={ui.cardHead}>
         <h2 id="proofs">Evidence</h2>
         {check?.tree && <span className={classNames(ui.mono, ui.muted)}>{check.tree.slice(0, 7)}</span>}
+        {check && files && (
+          <span className={classNames(ui.muted, ui.cut)}>{validityText[files.validity]}</span>
+        )}
       </header>
       {check ? (
         <ul className={css.proofs}>
-          {check.gates.map((gate) => (
-            <li key={`${gate.role} ${gate.what}`}>
-              <div className={css.proof} data-mark={gateMark[gate.state]}>
-                <Glyph mark={gateMark[gate.state]} size={14} isQuiet />
-                <span className={classNames(ui.mono, ui.cut)}>{gate.what}</span>
-                <span>{gateWord(gate)}</span>
-                <span className={classNames(ui.muted, ui.num)}>
-                  {gate.reused ? 'reused' : gate.ms === undefined ? '' : tookText(gate.ms)}
-                </span>
-              </div>
-              {gate.state === 'fail' && gate.tail && (
-                <pre className={css.tail}>{gate.tail.split('\n').map(plainLine).join('\n')}</pre>
-              )}
-            </li>
-          ))}
+          {check.gates.map((gate) => {
+            const { mark, word } = verdictOf(gate, files?.validity === 'stale');
+            return (
+              <li key={`${gate.role} ${gate.what}`}>
+                <div className={css.proof} data-mark={mark}>
+                  <Glyph mark={mark} size={14} isQuiet />
+                  <span className={classNames(ui.mono, ui.cut)}>{gate.what}</span>
+                  <span>{word}</span>
+                  <span className={classNames(ui.muted, ui.num)}>
+                    {gate.reused ? 'reused' : gate.ms === undefined ? '' : tookText(gate.ms)}
+                  </span>
+                </div>
+                {gate.state === 'fail' && gate.tail && (
+                  <pre className={css.tail}>{gate.tail.split('\n').map(plainLine).join('\n')}</pre>
+                )}
+              </li>
+            );
+          })}
         </ul>
       ) : (
         <p className={css.none}>No gates were run: what the agent says is not verified.</p>
@@ -144,7 +196,13 @@ const wordsLabel: Record<Verdict, string> = {
   abandon: 'Why end the run?',
 };
 
-function DecisionForm({ page, review }: { page: RunPage; review: Review }): JSX.Element {
+interface FormProps {
+  page: RunPage;
+  review: Review;
+  isStale: boolean;
+}
+
+function DecisionForm({ page, review, isStale }: FormProps): JSX.Element {
   const [, go] = useLocation();
   const { run } = page.row;
   const { isBusy, refusal, send } = useDecision(run);
@@ -156,7 +214,7 @@ function DecisionForm({ page, review }: { page: RunPage; review: Review }): JSX.
   const isReady = !isBusy && (verdict === 'approve' || feedback !== '');
   const choices: Verdict[] = ['approve', 'revise', ...(to ? (['pivot'] as const) : []), 'abandon'];
   const consequence = {
-    approve: `${review.title} counts as done, and the run goes on.`,
+    approve: `${review.title} counts as done${isStale ? ' although its files have changed' : ''}, and the run goes on.`,
     revise: `The agent works on ${review.title} again, with your words.`,
     pivot: `The run goes back to ${target}, with a cleared context and your words.`,
     abandon: 'The run ends as failed.',

@@ -1,8 +1,9 @@
 import { type JSX, useState } from 'react';
-import type { CheckPage, GatePage, RunPage } from '../api-types.ts';
+import type { CheckPage, GatePage, PositionFiles, RunPage } from '../api-types.ts';
+import { StaleNotice } from '../files/stale-notice.tsx';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
-import { gateMark, gateWord } from '../ui/marks.ts';
+import { verdictOf } from '../ui/marks.ts';
 import { exactOnHover, tookText, useAgo } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
 import css from './evidence.module.css';
@@ -11,13 +12,15 @@ import { Log } from './log.tsx';
 
 interface Props {
   page: RunPage;
+  /** Open positions whose files are no longer those that their gates saw. */
+  stale: readonly PositionFiles[];
   shown: Shown | undefined;
   onShow(shown: Shown): void;
 }
 
 const shownAtFirst = 40;
 
-export function Evidence({ page, shown, onShow }: Props): JSX.Element {
+export function Evidence({ page, stale, shown, onShow }: Props): JSX.Element {
   const [isAll, setAll] = useState(false);
   const rows = page.evidence.flatMap((check) => check.gates.map((gate, index) => ({ check, gate, index })));
   const chosen = rows.find(({ check, index }) => check.id === shown?.check && index === shown.gate);
@@ -29,6 +32,16 @@ export function Evidence({ page, shown, onShow }: Props): JSX.Element {
           <h2 id="evidence">Evidence</h2>
           <span className={classNames(ui.muted, ui.num)}>{rows.length}</span>
         </header>
+        <div className={css.stale}>
+          {stale.map((files) => {
+            const check = page.evidence.find(({ id }) => id === files.check);
+            return check ? (
+              <StaleNotice key={files.at} files={files}>
+                <strong>{check.title}:</strong> the files are no longer those that the gates saw.
+              </StaleNotice>
+            ) : null;
+          })}
+        </div>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
         <div className={css.scroll} tabIndex={0} role="region" aria-label="Gates that were run">
           <table className={css.table}>
@@ -47,6 +60,7 @@ export function Evidence({ page, shown, onShow }: Props): JSX.Element {
                   key={`${check.id} ${index}`}
                   check={check}
                   gate={gate}
+                  isStale={stale.some((each) => each.check === check.id)}
                   isOn={check === chosen?.check && index === chosen.index}
                   onChoose={() => onShow({ check: check.id, gate: index })}
                 />
@@ -80,14 +94,16 @@ export function Evidence({ page, shown, onShow }: Props): JSX.Element {
 interface ProofProps {
   check: CheckPage;
   gate: GatePage;
+  isStale: boolean;
   isOn: boolean;
   onChoose(): void;
 }
 
-function Proof({ check, gate, isOn, onChoose }: ProofProps): JSX.Element {
+function Proof({ check, gate, isStale, isOn, onChoose }: ProofProps): JSX.Element {
   const when = useAgo(check.now);
-  const mark = check.state === 'interrupted' && gate.state === 'running' ? 'off' : gateMark[gate.state];
-  const note = noteOf(check, gate);
+  const verdict = verdictOf(gate, isStale);
+  const mark = check.state === 'interrupted' && gate.state === 'running' ? 'off' : verdict.mark;
+  const note = isStale ? staleNote[gate.state] : noteOf(check, gate);
   const quiet = classNames(ui.num, ui.muted);
   return (
     <tr className={isOn ? css.on : undefined}>
@@ -101,7 +117,7 @@ function Proof({ check, gate, isOn, onChoose }: ProofProps): JSX.Element {
         <span className={css.verdict} data-mark={mark}>
           <Glyph mark={mark} size={14} isQuiet />
           <span>
-            {gateWord(gate)}
+            {verdict.word}
             {note && <small className={ui.cut}>{note}</small>}
           </span>
         </span>
@@ -114,6 +130,11 @@ function Proof({ check, gate, isOn, onChoose }: ProofProps): JSX.Element {
     </tr>
   );
 }
+
+const staleNote: Partial<Record<GatePage['state'], string>> = {
+  pass: 'passed before',
+  fail: 'files changed since',
+};
 
 const roleText: Record<GatePage['role'], string | undefined> = {
   gate: undefined,

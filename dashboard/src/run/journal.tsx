@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type JSX, useMemo, useState } from 'react';
-import { client, journalQuery } from '../api/client.ts';
+import { journalQuery, loadOlder } from '../api/client.ts';
 import type { JournalEntry } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { clockTime, dayText, exactOnHover, grouped } from '../ui/time.ts';
@@ -21,24 +21,26 @@ export default function Journal({ run }: { run: string }): JSX.Element {
   const [text, setText] = useState('');
   const [type, setType] = useState('');
   const [count, setCount] = useState(step);
+  const older = useMutation({ mutationFn: () => loadOlder(run) });
   const all = useMemo(
     () =>
-      (data?.entries ?? [])
-        .flatMap((entry) => entry.events.map((event, index): EventLine => ({ entry, event, index })))
-        .reverse(),
+      (data?.entries ?? []).flatMap((entry) =>
+        entry.events.map((event, index): EventLine => ({ entry, event, index })).reverse(),
+      ),
     [data],
   );
   const types = useMemo(() => [...new Set(all.map(({ event }) => event.type))].sort(), [all]);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = all.filter((line) => (type === '' || line.event.type === type) && matches(line, words));
+  const hasOlder = data?.next !== undefined;
   return (
     <section className={ui.card} aria-labelledby="journal">
       <header className={classNames(ui.cardHead, css.head)}>
         <h2 id="journal">Journal</h2>
         <span className={classNames(ui.muted, ui.num)}>
-          {found.length === all.length
-            ? grouped(all.length)
-            : `${grouped(found.length)} of ${grouped(all.length)}`}
+          {found.length === all.length ? '' : `${grouped(found.length)} of `}
+          {hasOlder ? 'the newest ' : ''}
+          {grouped(all.length)}
         </span>
         <span className={ui.grow} />
         <select
@@ -67,25 +69,25 @@ export default function Journal({ run }: { run: string }): JSX.Element {
           <Line key={`${line.entry.seq} ${line.index}`} line={line} />
         ))}
       </ol>
-      {found.length > count && (
+      {data && found.length === 0 && (
+        <p className={ui.empty}>
+          {hasOlder ? 'No such event among those that are loaded.' : 'No events here.'}
+        </p>
+      )}
+      {(hasOlder || found.length > count) && (
         <button
           type="button"
-          className={classNames(ui.btn, ui.ghost, ui.small, css.more)}
-          onClick={() => setCount(count + step)}
+          className={classNames(ui.btn, css.more)}
+          disabled={older.isPending}
+          onClick={() => {
+            setCount(count + step);
+            if (hasOlder && found.length < count + step) older.mutate();
+          }}
         >
-          Show {Math.min(step, found.length - count)} more
+          Load older events
         </button>
       )}
-      {data?.hasMore && (
-        <button
-          type="button"
-          className={classNames(ui.btn, ui.ghost, ui.small, css.more)}
-          onClick={() => void client.invalidateQueries({ queryKey: ['run', run, 'journal'] })}
-        >
-          Load newer events
-        </button>
-      )}
-      {data && found.length === 0 && <p className={ui.empty}>No events here.</p>}
+      {older.error && <p className={ui.empty}>{older.error.message}</p>}
     </section>
   );
 }

@@ -31,18 +31,25 @@ export function Memory({ page }: { page: RunPage }): JSX.Element {
       ))}
       {questions.length > 0 && (
         <Group name="Questions">
-          {questions.map(({ id, path, text, answer, by }) => (
-            <Item key={id} about={path}>
+          {questions.map(({ id, path, text, askedAt, answer, by, answeredAt }) => (
+            <Item key={id} about={path} now={askedAt}>
               <p className={ui.pre}>{text}</p>
               {answer === undefined ? (
                 <p className={css.open}>
                   <Glyph mark="person" size={13} isQuiet /> Not answered yet
                 </p>
               ) : (
-                <p className={classNames(ui.soft, ui.pre)}>
-                  {by === undefined ? '' : `${by}: `}
-                  {answer}
-                </p>
+                <>
+                  <p className={classNames(ui.soft, ui.pre)}>{answer}</p>
+                  <p className={css.answered}>
+                    Answered{by === undefined ? '' : ` by ${by}`}
+                    {answeredAt !== undefined && (
+                      <>
+                        , <When now={answeredAt} />
+                      </>
+                    )}
+                  </p>
+                </>
               )}
             </Item>
           ))}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type JSX, Suspense, useEffect, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import { overviewQuery, runQuery } from '../api/client.ts';
+import { filesQuery, overviewQuery, runQuery } from '../api/client.ts';
 import type { RunPage as Page } from '../api-types.ts';
 import { needHref, needKey, runHref } from '../decide/needs.ts';
 import { classNames } from '../ui/class-names.ts';
@@ -106,11 +106,13 @@ function Loaded({ page }: { page: Page }): JSX.Element {
 function Parts({ page }: { page: Page }): JSX.Element {
   const [chosen, setShown] = useState<Shown | undefined>(() => firstShown(page.evidence));
   const shown = chosen ?? firstShown(page.evidence);
+  const { data: files } = useQuery(filesQuery(page.row.run));
+  const stale = (files?.positions ?? []).filter(({ validity }) => validity === 'stale');
   return (
     <>
-      <Workflow page={page} href={`${runHref(page.row.run)}/workflow`} onShow={setShown} />
+      <Workflow page={page} stale={stale} href={`${runHref(page.row.run)}/workflow`} onShow={setShown} />
       {page.sessions.length > 0 && <Timeline lanes={page.sessions} />}
-      {page.evidence.length > 0 && <Evidence page={page} shown={shown} onShow={setShown} />}
+      {page.evidence.length > 0 && <Evidence page={page} stale={stale} shown={shown} onShow={setShown} />}
       <div className={classNames(css.pair, page.spending.length > 1 && css.both)}>
         <Memory page={page} />
         {page.spending.length > 1 && <SpendingChart points={page.spending} />}

@@ -14,7 +14,7 @@ const lane = (...work: [number, number][]): SessionLane => ({
 });
 
 test('idle time of an open session becomes a narrow column', () => {
-  const { pieces, x } = scaleOf([lane([0, hour], [19 * hour, 20 * hour])], true);
+  const { pieces, x } = scaleOf([lane([0, hour], [19 * hour, 20 * hour])], true, 20 * hour);
   expect(pieces.map(({ isIdle }) => isIdle)).toEqual([false, true, false]);
   expect(pieces.reduce((sum, { width }) => sum + width, 0)).toBeCloseTo(100);
   expect(x(hour)).toBeCloseTo(47.5);
@@ -22,14 +22,21 @@ test('idle time of an open session becomes a narrow column', () => {
 });
 
 test('nothing is skipped if idle time is shown', () => {
-  const scale = scaleOf([lane([0, hour], [19 * hour, 20 * hour])], false);
+  const scale = scaleOf([lane([0, hour], [19 * hour, 20 * hour])], false, 20 * hour);
   expect(scale.pieces).toHaveLength(1);
   expect(scale.x(10 * hour)).toBeCloseTo(50);
   expect(ticksOf(scale).length).toBeLessThanOrEqual(10);
 });
 
 test('a run without sessions has no scale', () => {
-  const scale = scaleOf([], true);
+  const scale = scaleOf([], true, 20 * hour);
   expect(scale.pieces).toEqual([]);
   expect(scale.x(5)).toBe(0);
+});
+
+test('an open wait reaches until now, and its middle is skipped', () => {
+  const waiting = { ...lane([0, hour]), waits: [{ from: hour, kind: 'review' as const }] };
+  const { pieces, x } = scaleOf([waiting], true, 12 * hour);
+  expect(pieces.map(({ isIdle }) => isIdle)).toEqual([false, true, false]);
+  expect(x(12 * hour)).toBeCloseTo(100);
 });

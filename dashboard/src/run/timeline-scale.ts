@@ -19,15 +19,20 @@ const idleWidth = 5;
 const leastIdle = 20 * minute;
 
 /** An open session is idle between its work, so its stretches count only if they are all that is known. */
-function usedBy({ stretches, work, marks }: SessionLane): { from: number; to: number }[] {
+function usedBy({ stretches, work, waits, marks }: SessionLane, now: number): { from: number; to: number }[] {
   if (work.length === 0) return stretches;
-  const points = [...marks.map(({ now }) => now), ...stretches.map(({ from }) => from)];
+  const points = [
+    ...marks.map((mark) => mark.now),
+    ...stretches.map(({ from }) => from),
+    // The middle of a long wait is skipped like idle time.
+    ...waits.flatMap(({ from, to = now }) => [from, Math.max(from, to - minute)]),
+  ];
   return [...work, ...points.map((from) => ({ from, to: from + minute }))];
 }
 
 /** Time that a session used is to scale; each idle stretch becomes a narrow column if `skipIdle`. */
-export function scaleOf(lanes: readonly SessionLane[], skipIdle: boolean): Scale {
-  const used = lanes.flatMap(usedBy).sort((a, b) => a.from - b.from);
+export function scaleOf(lanes: readonly SessionLane[], skipIdle: boolean, now: number): Scale {
+  const used = lanes.flatMap((lane) => usedBy(lane, now)).sort((a, b) => a.from - b.from);
   const parts = partsOf(used, skipIdle);
   const idleCount = parts.filter(({ isIdle }) => isIdle).length;
   const column = Math.min(idleWidth, 40 / Math.max(1, idleCount));

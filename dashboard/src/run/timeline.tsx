@@ -4,8 +4,9 @@ import type { SessionLane } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import { useKeys } from '../ui/keys.ts';
-import { clockTime, dayText, durationText, exactOnHover } from '../ui/time.ts';
+import { clockTime, dayText, durationText, exactOnHover, useNow } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
+import { sessionSums } from './session-sums.ts';
 import css from './timeline.module.css';
 import { type Scale, scaleOf, ticksOf } from './timeline-scale.ts';
 
@@ -16,7 +17,8 @@ const position = (x: number, width?: number): CSSProperties => ({
 
 export function Timeline({ lanes }: { lanes: SessionLane[] }): JSX.Element {
   const [skipIdle, setSkipIdle] = useState(true);
-  const scale = useMemo(() => scaleOf(lanes, skipIdle), [lanes, skipIdle]);
+  const now = useNow();
+  const scale = useMemo(() => scaleOf(lanes, skipIdle, now), [lanes, skipIdle, now]);
   const ticks = useMemo(() => ticksOf(scale), [scale]);
   const idle = scale.pieces.filter(({ isIdle }) => isIdle);
   const idleMs = idle.reduce((sum, { from, to }) => sum + to - from, 0);
@@ -48,6 +50,7 @@ export function Timeline({ lanes }: { lanes: SessionLane[] }): JSX.Element {
           )}
         </button>
       </header>
+      <Sums lanes={lanes} now={now} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <div className={css.plot} ref={plot} tabIndex={0} role="region" aria-label="Sessions over time">
         <div className={css.axis} aria-hidden="true">
@@ -55,6 +58,7 @@ export function Timeline({ lanes }: { lanes: SessionLane[] }): JSX.Element {
           <div className={css.track}>
             {scale.pieces
               .filter(({ isIdle }) => !isIdle)
+              .filter(({ from }, i, all) => dayText(from) !== dayText(all[i - 1]?.from ?? 0))
               .map(({ from, x, width }) => (
                 <span key={from} className={css.day} style={position(x, width)}>
                   {dayText(from)}
@@ -75,14 +79,14 @@ export function Timeline({ lanes }: { lanes: SessionLane[] }): JSX.Element {
             ))}
             {idle.map(({ from, to, x, width }) => (
               <i key={from} className={css.gap} style={position(x, width)}>
-                <span>{durationText(to - from)}</span>
+                {!isWaitIn(lanes, from, to) && <span>{durationText(to - from)}</span>}
               </i>
             ))}
           </div>
         </div>
         <ul className={css.lanes}>
           {lanes.map((lane) => (
-            <Lane key={lane.id} lane={lane} scale={scale} />
+            <Lane key={lane.id} lane={lane} scale={scale} now={now} />
           ))}
         </ul>
       </div>
@@ -90,11 +94,38 @@ export function Timeline({ lanes }: { lanes: SessionLane[] }): JSX.Element {
   );
 }
 
+/** A wait that fills a gap is drawn over it. */
+const isWaitIn = (lanes: SessionLane[], from: number, to: number): boolean =>
+  lanes.some(({ waits }) => waits.some((wait) => wait.from < to && (wait.to ?? to) > from));
+
+function Sums({ lanes, now }: { lanes: SessionLane[]; now: number }): JSX.Element {
+  const { worked, waited, idle } = useMemo(() => sessionSums(lanes, now), [lanes, now]);
+  const parts = [
+    ['Worked', worked],
+    ['waited for you', waited],
+    ['idle', idle],
+  ] as const;
+  return (
+    <p className={classNames(css.sums, ui.num)}>
+      {parts
+        .filter(([, ms]) => ms >= 1000)
+        .map(([text, ms]) => `${text} ${durationText(ms)}`)
+        .join(' · ')}
+    </p>
+  );
+}
+
+const waitText = { review: 'a review', question: 'an answer', decision: 'a decision' };
+
 const Legend = (): JSX.Element => (
   <ul className={classNames(css.legend, ui.wideOnly)} aria-label="Legend">
     <li data-mark="working">
       <i />
       works
+    </li>
+    <li data-mark="person">
+      <i className={css.hatched} />
+      waits for a person
     </li>
     <li>
       <b>
@@ -111,7 +142,7 @@ const Legend = (): JSX.Element => (
   </ul>
 );
 
-function Lane({ lane, scale }: { lane: SessionLane; scale: Scale }): JSX.Element {
+function Lane({ lane, scale, now }: { lane: SessionLane; scale: Scale; now: number }): JSX.Element {
   const span = ({ from, to }: { from: number; to: number }): CSSProperties =>
     position(scale.x(from), scale.x(to) - scale.x(from));
   return (
@@ -142,6 +173,22 @@ function Lane({ lane, scale }: { lane: SessionLane; scale: Scale }): JSX.Element
             <span className={ui.sr}>, {durationText(work.to - work.from)}</span>
           </li>
         ))}
+        {lane.waits.map(({ from, to, kind }) => {
+          const end = Math.max(from, to ?? now);
+          return (
+            <li
+              key={`p${from} ${kind}`}
+              className={classNames(css.wait, css.hatched)}
+              data-mark="person"
+              style={span({ from, to: end })}
+              {...exactOnHover(from, `Waited for ${waitText[kind]}, ${durationText(end - from)}\n`)}
+            >
+              <span className={ui.sr}>
+                {to === undefined ? 'waits' : 'waited'} for {waitText[kind]}, {durationText(end - from)}
+              </span>
+            </li>
+          );
+        })}
         {lane.stretches.map(({ from, opened }) =>
           opened === 'start' ? null : (
             <li

@@ -1,10 +1,10 @@
 import { type JSX, Suspense, useState } from 'react';
 import { Link } from 'wouter';
-import type { CheckPage, RunPage, StepPage } from '../api-types.ts';
+import type { CheckPage, PositionFiles, RunPage, StepPage } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import { lazily } from '../ui/lazily.tsx';
-import { gateMark, gateWord, stepMark, stepWord } from '../ui/marks.ts';
+import { stepMark, stepWord, verdictOf } from '../ui/marks.ts';
 import ui from '../ui/ui.module.css';
 import { useMedia } from '../ui/use-media.ts';
 import { type Shown, worstIn } from './gate-choice.ts';
@@ -18,12 +18,13 @@ const maxGraph = 60;
 
 interface Props {
   page: RunPage;
+  stale: readonly PositionFiles[];
   /** The page of the whole workflow. */
   href?: string;
   onShow(shown: Shown): void;
 }
 
-export function Workflow({ page, href, onShow }: Props): JSX.Element {
+export function Workflow({ page, stale, href, onShow }: Props): JSX.Element {
   const { steps, evidence, row } = page;
   const [chosen, setChosen] = useState<string | undefined>();
   const id = chosen ?? row.step.id;
@@ -32,11 +33,11 @@ export function Workflow({ page, href, onShow }: Props): JSX.Element {
     <section className={ui.card} aria-labelledby="workflow">
       <header className={classNames(ui.cardHead, css.head)}>
         <h2 id="workflow">Workflow</h2>
-        <span className={ui.muted}>{row.workflow}</span>
+        <span className={classNames(ui.muted, ui.cut)}>{row.workflow}</span>
         <span className={ui.grow} />
         {href !== undefined && (
           <Link className={classNames(ui.btn, ui.small)} href={href}>
-            All its steps, and a dry run
+            Steps and dry run
           </Link>
         )}
       </header>
@@ -57,7 +58,7 @@ export function Workflow({ page, href, onShow }: Props): JSX.Element {
             </li>
           ))}
         </ol>
-        {step && <Step step={step} evidence={evidence} onShow={onShow} />}
+        {step && <Step step={step} evidence={evidence} stale={stale} onShow={onShow} />}
       </div>
     </section>
   );
@@ -75,10 +76,11 @@ function stepHint({ tone, tasks, rounds, evidence, review }: StepPage): string {
 interface StepProps {
   step: StepPage;
   evidence: CheckPage[];
+  stale: readonly PositionFiles[];
   onShow(shown: Shown): void;
 }
 
-function Step({ step, evidence, onShow }: StepProps): JSX.Element {
+function Step({ step, evidence, stale, onShow }: StepProps): JSX.Element {
   const isSmall = useMedia('(max-width: 1000px)');
   const { tasks = [] } = step;
   const isGraph = !isSmall && tasks.length <= maxGraph && tasks.some(({ dependsOn }) => dependsOn.length > 0);
@@ -114,7 +116,7 @@ function Step({ step, evidence, onShow }: StepProps): JSX.Element {
           <p className={ui.muted}>This step has no text.</p>
         )}
       </div>
-      <StepGates step={step} evidence={evidence} onShow={onShow} />
+      <StepGates step={step} evidence={evidence} stale={stale} onShow={onShow} />
     </div>
   );
 }
@@ -128,22 +130,26 @@ const Instructions = ({ step }: { step: StepPage }): JSX.Element => (
 );
 
 /** The newest check of the step if there is one, else what will be checked. */
-function StepGates({ step, evidence, onShow }: StepProps): JSX.Element {
+function StepGates({ step, evidence, stale, onShow }: StepProps): JSX.Element {
   const check = evidence.find(({ path }) => path === step.id || path.startsWith(`${step.id}/`));
+  const isStale = stale.some((each) => check !== undefined && each.check === check.id);
   return (
     <div className={css.side}>
       <h3>Gates</h3>
       {check ? (
         <ul className={css.gates}>
-          {check.gates.map((gate, index) => (
-            <li key={`${gate.role} ${gate.what}`} data-mark={gateMark[gate.state]}>
-              <button type="button" onClick={() => onShow({ check: check.id, gate: index })}>
-                <Glyph mark={gateMark[gate.state]} size={14} isQuiet />
-                <span className={classNames(ui.mono, ui.cut)}>{gate.what}</span>
-                <span className={css.verdict}>{gateWord(gate)}</span>
-              </button>
-            </li>
-          ))}
+          {check.gates.map((gate, index) => {
+            const { mark, word } = verdictOf(gate, isStale);
+            return (
+              <li key={`${gate.role} ${gate.what}`} data-mark={mark}>
+                <button type="button" onClick={() => onShow({ check: check.id, gate: index })}>
+                  <Glyph mark={mark} size={14} isQuiet />
+                  <span className={classNames(ui.mono, ui.cut)}>{gate.what}</span>
+                  <span className={css.verdict}>{word}</span>
+                </button>
+              </li>
+            );
+          })}
         </ul>
       ) : (
         <ul className={css.planned}>

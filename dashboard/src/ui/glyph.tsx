@@ -7,6 +7,7 @@ const labels: Record<Mark, string> = {
   person: 'Needs a person',
   red: 'Red',
   green: 'Green',
+  stale: 'Stale',
   failed: 'Failed',
   ahead: 'Not reached',
   off: 'Off',
@@ -46,6 +47,12 @@ const shapes: Record<Mark, JSX.Element> = {
     <>
       <circle cx="8" cy="8" r="7" fill="currentColor" />
       <path d="m5 8.3 2.1 2.1L11.2 6" {...cut} />
+    </>
+  ),
+  stale: (
+    <>
+      <path d="M8 .9 15.1 8 8 15.1.9 8z" fill="currentColor" stroke="currentColor" strokeLinejoin="round" />
+      <path d="M8 4.9V8.2l2.1 1.6" {...cut} />
     </>
   ),
   failed: (

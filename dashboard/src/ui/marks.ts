@@ -1,7 +1,7 @@
 import type { GatePage, StepTone, Tone } from '../api-types.ts';
 
 /** What a shape and a color mean on every page. */
-export type Mark = 'working' | 'person' | 'red' | 'green' | 'failed' | 'ahead' | 'off';
+export type Mark = 'working' | 'person' | 'red' | 'green' | 'stale' | 'failed' | 'ahead' | 'off';
 
 export const toneMark: Record<Tone, Mark> = {
   working: 'working',
@@ -55,3 +55,9 @@ export const gateWord = ({ state, exit }: GatePage): string => {
   if (state === 'fail') return exit === undefined ? 'Fail' : `Exit ${exit}`;
   return { waiting: 'Waiting', running: 'Running', pass: 'Pass', skipped: 'Skipped' }[state];
 };
+
+/** If files were written since, what passed proves nothing. What failed stays red: its fix is what writes files. */
+export const verdictOf = (gate: GatePage, isStale: boolean): { mark: Mark; word: string } =>
+  isStale && gate.state === 'pass'
+    ? { mark: 'stale', word: 'Stale' }
+    : { mark: gateMark[gate.state], word: gateWord(gate) };

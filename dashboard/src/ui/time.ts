@@ -23,6 +23,9 @@ function subscribe(listener: () => void): () => void {
 /** Changes only when the words do, so that an old row does not render every second. */
 export const useAgo = (time: number): string => useSyncExternalStore(subscribe, () => ago(now - time));
 
+/** To the minute, so that a chart does not render every second. */
+export const useNow = (): number => useSyncExternalStore(subscribe, () => Math.floor(now / 60_000) * 60_000);
+
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;

@@ -1,0 +1,42 @@
+import type { JSX, ReactNode } from 'react';
+import type { PositionFiles } from '../api-types.ts';
+import { classNames } from '../ui/class-names.ts';
+import { Glyph } from '../ui/glyph.tsx';
+import ui from '../ui/ui.module.css';
+import css from './files.module.css';
+
+const shownAtFirst = 6;
+
+/** Says that evidence is out of date, and by which files. */
+export function StaleNotice({ files, children }: { files: PositionFiles; children: ReactNode }): JSX.Element {
+  const { written } = files;
+  const rest = written.slice(shownAtFirst);
+  return (
+    <div className={css.notice} data-mark="stale">
+      <Glyph mark="stale" size={18} label="Stale" />
+      <div>
+        <p>{children}</p>
+        {written.length > 0 && (
+          <>
+            <p className={css.caption}>Written since:</p>
+            <Paths paths={written.slice(0, shownAtFirst)} />
+          </>
+        )}
+        {rest.length > 0 && (
+          <details>
+            <summary>{rest.length === 1 ? '1 more file' : `${rest.length} more files`}</summary>
+            <Paths paths={rest} />
+          </details>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const Paths = ({ paths }: { paths: readonly string[] }): JSX.Element => (
+  <ul className={classNames(css.paths, ui.mono)}>
+    {paths.map((path) => (
+      <li key={path}>{path}</li>
+    ))}
+  </ul>
+);
