@@ -33,4 +33,4 @@ export type {
 } from '../../src/runtime/pages/pages.ts';
 export type { Need } from '../../src/runtime/summary/find-needs.ts';
 export type { Tone } from '../../src/runtime/summary/summarize-run.ts';
-export type { Card, Check, Graph, Phase, Pivot } from '../../src/runtime/workflow/graph.ts';
+export type { Card, CheckText, Graph, Phase, Pivot } from '../../src/runtime/workflow/graph.ts';

@@ -9,7 +9,11 @@ const isDark = (): boolean =>
 export function toggleTheme(): void {
   const theme = isDark() ? 'light' : 'dark';
   document.documentElement.dataset.theme = theme;
-  localStorage.setItem('theme', theme);
+  try {
+    localStorage.setItem('theme', theme);
+  } catch {
+    // Some browsers give none to a file.
+  }
   for (const listener of listeners) listener();
 }
 

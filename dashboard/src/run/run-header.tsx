@@ -5,11 +5,9 @@ import { useRow } from '../api/live-rows.ts';
 import type { RunPage } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { CopyText } from '../ui/copy.tsx';
-import { Glyph } from '../ui/glyph.tsx';
-import { toneMark, toneWord } from '../ui/marks.ts';
-import { exactOnHover, useAgo } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
 import css from './run.module.css';
+import { RunState } from './run-state.tsx';
 
 /** What a person can do to a run that does not wait. */
 export type RunAction = 'pause' | 'unpause' | 'rewind' | 'dropTask' | 'cancel';
@@ -22,9 +20,6 @@ interface Props {
 
 export function RunHeader({ page, mayDecide, onAction }: Props): JSX.Element {
   const row = useRow(page.row);
-  const moved = useAgo(row.updatedAt);
-  const mark = toneMark[row.tone];
-  const inputs = Object.entries(page.inputs);
   return (
     <header className={css.header}>
       <nav className={css.crumbs} aria-label="Breadcrumb">
@@ -36,30 +31,7 @@ export function RunHeader({ page, mayDecide, onAction }: Props): JSX.Element {
         <h1>{row.summary ?? row.workflow}</h1>
         {mayDecide && row.tone !== 'cancelled' && <Menu page={page} onAction={onAction} />}
       </div>
-      <p className={css.now}>
-        <span className={ui.pill} data-mark={mark}>
-          <Glyph mark={mark} isQuiet size={14} />
-          {toneWord[row.tone]}
-        </span>
-        <span className={css.sentence}>{row.now}</span>
-        <span className={classNames(ui.muted, ui.num)} {...exactOnHover(row.updatedAt)}>
-          {moved}
-          {moved === 'now' ? '' : ' ago'}
-        </span>
-      </p>
-      {inputs.length > 0 && (
-        <details className={css.inputs}>
-          <summary>Started with {inputs.length === 1 ? '1 input' : `${inputs.length} inputs`}</summary>
-          <dl>
-            {inputs.map(([name, value]) => (
-              <div key={name}>
-                <dt className={ui.mono}>{name}</dt>
-                <dd className={ui.pre}>{String(value)}</dd>
-              </div>
-            ))}
-          </dl>
-        </details>
-      )}
+      <RunState page={page} row={row} />
     </header>
   );
 }

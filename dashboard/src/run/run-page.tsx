@@ -20,6 +20,7 @@ import { SpendingChart } from './spending-chart.tsx';
 import { Timeline } from './timeline.tsx';
 import { Workflow } from './workflow.tsx';
 
+const TaskGraph = lazily(() => import('./task-graph.tsx'));
 const Journal = lazily(() => import('./journal.tsx'));
 const Briefing = lazily(() => import('./briefing.tsx'));
 const Dialog = lazily(() => import('../decide/dialog.tsx'));
@@ -110,7 +111,13 @@ function Parts({ page }: { page: Page }): JSX.Element {
   const stale = (files?.positions ?? []).filter(({ validity }) => validity === 'stale');
   return (
     <>
-      <Workflow page={page} stale={stale} href={`${runHref(page.row.run)}/workflow`} onShow={setShown} />
+      <Workflow
+        page={page}
+        stale={stale}
+        TaskGraph={TaskGraph}
+        href={`${runHref(page.row.run)}/workflow`}
+        onShow={setShown}
+      />
       {page.sessions.length > 0 && <Timeline lanes={page.sessions} />}
       {page.evidence.length > 0 && <Evidence page={page} stale={stale} shown={shown} onShow={setShown} />}
       <div className={classNames(css.pair, page.spending.length > 1 && css.both)}>

@@ -15,9 +15,9 @@ export const taskMark = ({ merge, tone }: TaskPage): Mark => (merge === 'parked'
 export function taskHint({ merge, end, tone, at, holder, subSteps, dependsOn }: TaskPage): string {
   if (merge) return mergeText[merge];
   if (end) return end;
-  if (tone === 'ahead') return dependsOn.length > 0 ? `after ${dependsOn.join(', ')}` : stepWord.ahead;
+  if (tone === 'ahead') return dependsOn.length > 0 ? `after ${dependsOn.join(', ')}` : stepWord('ahead');
   const open = subSteps.find(({ id }) => id === at)?.title ?? at;
   const doing =
-    tone === 'open' ? (open ?? stepWord.open) : open ? `${open}: ${stepWord[tone]}` : stepWord[tone];
+    tone === 'open' ? (open ?? stepWord('open')) : open ? `${open}: ${stepWord(tone)}` : stepWord(tone);
   return holder === undefined ? doing : `${doing}, ${holder}`;
 }

@@ -6,13 +6,13 @@ import ui from '../ui/ui.module.css';
 import { taskHint, taskMark } from './task-hint.ts';
 import css from './workflow.module.css';
 
-interface Props {
+export interface TasksProps {
   tasks: TaskPage[];
   onOpen(task: string): void;
 }
 
 /** Indented by the longest chain of dependencies before a task. */
-export function TaskList({ tasks, onOpen }: Props): JSX.Element {
+export function TaskList({ tasks, onOpen }: TasksProps): JSX.Element {
   const depths = depthsOf(tasks);
   return (
     <ul className={css.tasks}>
@@ -23,7 +23,7 @@ export function TaskList({ tasks, onOpen }: Props): JSX.Element {
           style={{ paddingLeft: Math.min(4, depths.get(task.id) ?? 0) * 14 }}
         >
           <button type="button" onClick={() => onOpen(task.id)}>
-            <Glyph mark={taskMark(task)} size={14} label={stepWord[task.tone]} />
+            <Glyph mark={taskMark(task)} size={14} label={stepWord(task.tone)} />
             <span className={css.task}>{task.title}</span>
             <SubSteps task={task} />
             <span className={css.hint}>{taskHint(task)}</span>

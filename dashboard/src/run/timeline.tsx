@@ -4,6 +4,7 @@ import type { SessionLane } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import { useKeys } from '../ui/keys.ts';
+import { reader } from '../ui/reader.ts';
 import { clockTime, dayText, durationText, exactOnHover, useNow } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
 import { sessionSums } from './session-sums.ts';
@@ -102,7 +103,7 @@ function Sums({ lanes, now }: { lanes: SessionLane[]; now: number }): JSX.Elemen
   const { worked, waited, idle } = useMemo(() => sessionSums(lanes, now), [lanes, now]);
   const parts = [
     ['Worked', worked],
-    ['waited for you', waited],
+    [`waited for ${reader()}`, waited],
     ['idle', idle],
   ] as const;
   return (

@@ -1,17 +1,14 @@
-import { type JSX, Suspense, useState } from 'react';
+import { type ComponentType, type JSX, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import type { CheckPage, PositionFiles, RunPage, StepPage } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
-import { lazily } from '../ui/lazily.tsx';
 import { stepMark, stepWord, verdictOf } from '../ui/marks.ts';
 import ui from '../ui/ui.module.css';
 import { useMedia } from '../ui/use-media.ts';
 import { type Shown, worstIn } from './gate-choice.ts';
-import { TaskList } from './task-list.tsx';
+import { TaskList, type TasksProps } from './task-list.tsx';
 import css from './workflow.module.css';
-
-const TaskGraph = lazily(() => import('./task-graph.tsx'));
 
 /** A larger graph is slower to read than a list. */
 const maxGraph = 60;
@@ -19,12 +16,14 @@ const maxGraph = 60;
 interface Props {
   page: RunPage;
   stale: readonly PositionFiles[];
+  /** For tasks with dependencies, where there is room; a list otherwise. */
+  TaskGraph?: ComponentType<TasksProps>;
   /** The page of the whole workflow. */
   href?: string;
   onShow(shown: Shown): void;
 }
 
-export function Workflow({ page, stale, href, onShow }: Props): JSX.Element {
+export function Workflow({ page, stale, TaskGraph, href, onShow }: Props): JSX.Element {
   const { steps, evidence, row } = page;
   const [chosen, setChosen] = useState<string | undefined>();
   const id = chosen ?? row.step.id;
@@ -51,14 +50,14 @@ export function Workflow({ page, stale, href, onShow }: Props): JSX.Element {
                 </span>
               )}
               <button type="button" aria-pressed={each.id === id} onClick={() => setChosen(each.id)}>
-                <Glyph mark={stepMark[each.tone]} label={stepWord[each.tone]} />
+                <Glyph mark={stepMark[each.tone]} label={stepWord(each.tone)} />
                 <strong className={ui.cut}>{each.title}</strong>
                 <span className={css.hint}>{stepHint(each)}</span>
               </button>
             </li>
           ))}
         </ol>
-        {step && <Step step={step} evidence={evidence} stale={stale} onShow={onShow} />}
+        {step && <Step step={step} evidence={evidence} stale={stale} TaskGraph={TaskGraph} onShow={onShow} />}
       </div>
     </section>
   );
@@ -70,17 +69,18 @@ function stepHint({ tone, tasks, rounds, evidence, review }: StepPage): string {
   if (rounds !== undefined && tone !== 'person') return rounds === 1 ? '1 round' : `${rounds} rounds`;
   if (tone === 'done') return evidence;
   if (tone === 'ahead') return review === undefined ? '' : 'review';
-  return stepWord[tone];
+  return stepWord(tone);
 }
 
 interface StepProps {
   step: StepPage;
   evidence: CheckPage[];
   stale: readonly PositionFiles[];
+  TaskGraph?: Props['TaskGraph'] | undefined;
   onShow(shown: Shown): void;
 }
 
-function Step({ step, evidence, stale, onShow }: StepProps): JSX.Element {
+function Step({ step, evidence, stale, TaskGraph, onShow }: StepProps): JSX.Element {
   const isSmall = useMedia('(max-width: 1000px)');
   const { tasks = [] } = step;
   const isGraph = !isSmall && tasks.length <= maxGraph && tasks.some(({ dependsOn }) => dependsOn.length > 0);
@@ -88,7 +88,7 @@ function Step({ step, evidence, stale, onShow }: StepProps): JSX.Element {
     const check = evidence.find(({ path }) => path.split('/').includes(task));
     if (check) onShow(worstIn(check));
   };
-  if (isGraph)
+  if (isGraph && TaskGraph)
     return (
       <Suspense fallback={<div className={css.pane} />}>
         <div className={css.pane}>

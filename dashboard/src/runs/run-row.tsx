@@ -34,7 +34,7 @@ export const RunRow = memo(function RunRow({ row: fetched, index, isOn, isSmall 
       data-mark={toneMark[tone]}
     >
       <span role="gridcell" className={css.name}>
-        <Glyph mark={toneMark[tone]} label={toneWord[tone]} />
+        <Glyph mark={toneMark[tone]} label={toneWord(tone)} />
         <Link href={runHref(row.run)} tabIndex={-1} className={ui.cut}>
           {row.summary ?? row.workflow}
         </Link>

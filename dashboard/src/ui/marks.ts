@@ -1,4 +1,5 @@
 import type { GatePage, StepTone, Tone } from '../api-types.ts';
+import { reader } from './reader.ts';
 
 /** What a shape and a color mean on every page. */
 export type Mark = 'working' | 'person' | 'red' | 'green' | 'stale' | 'failed' | 'ahead' | 'off';
@@ -12,14 +13,15 @@ export const toneMark: Record<Tone, Mark> = {
   cancelled: 'off',
 };
 
-export const toneWord: Record<Tone, string> = {
+const toneWords: Record<Exclude<Tone, 'person'>, string> = {
   working: 'Working',
-  person: 'Needs you',
   red: 'Red gates',
   complete: 'Complete',
   failed: 'Failed',
   cancelled: 'Cancelled',
 };
+
+export const toneWord = (tone: Tone): string => (tone === 'person' ? `Needs ${reader()}` : toneWords[tone]);
 
 export const stepMark: Record<StepTone, Mark> = {
   ahead: 'ahead',
@@ -32,16 +34,18 @@ export const stepMark: Record<StepTone, Mark> = {
   dropped: 'off',
 };
 
-export const stepWord: Record<StepTone, string> = {
+const stepWords: Record<Exclude<StepTone, 'person'>, string> = {
   ahead: 'not reached',
   open: 'in progress',
-  person: 'needs you',
   red: 'fixing gates',
   done: 'done',
   failed: 'failed',
   skipped: 'skipped',
   dropped: 'dropped',
 };
+
+export const stepWord = (tone: StepTone): string =>
+  tone === 'person' ? `needs ${reader()}` : stepWords[tone];
 
 export const gateMark: Record<GatePage['state'], Mark> = {
   waiting: 'ahead',

@@ -130,7 +130,7 @@ function useEntries(text: string): Entry[] {
       id: `workflow-${name}`,
       group: 'Workflows',
       text: name,
-      more: from,
+      more: from ?? '',
       act: () => go(`/workflows/${encodeURIComponent(name)}`),
     }),
   );

@@ -4,8 +4,17 @@ const listeners = new Set<() => void>();
 let now = Date.now();
 let timer: number | undefined;
 
+let isFixed = false;
+
+/** In a report nothing moves: times are shown as they were, and it is always the time when it was made. */
+export function fixTime(time: number): void {
+  now = time;
+  isFixed = true;
+}
+
 /** One clock for every relative time; it stops while the tab is hidden. */
 function subscribe(listener: () => void): () => void {
+  if (isFixed) return () => undefined;
   listeners.add(listener);
   timer ??= window.setInterval(() => {
     if (document.hidden) return;
@@ -21,7 +30,14 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** Changes only when the words do, so that an old row does not render every second. */
-export const useAgo = (time: number): string => useSyncExternalStore(subscribe, () => ago(now - time));
+export const useAgo = (time: number): string =>
+  useSyncExternalStore(subscribe, () => (isFixed ? momentText(time) : ago(now - time)));
+
+/** The same in a sentence: `3 min ago`. */
+export function useAgoText(time: number): string {
+  const text = useAgo(time);
+  return isFixed || text === 'now' ? text : `${text} ago`;
+}
 
 /** To the minute, so that a chart does not render every second. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => Math.floor(now / 60_000) * 60_000);
@@ -82,6 +98,15 @@ export function clockTime(time: number): string {
   const date = new Date(time);
   return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
 }
+
+/** `Nov 17 12:40` */
+const momentText = (time: number): string => `${dayText(time).slice(4)} ${clockTime(time)}`;
+
+/** `Nov 17, 2026` */
+export const dateText = (time: number): string => {
+  const [, month, day, year] = new Date(time).toDateString().split(' ');
+  return `${month} ${day}, ${year}`;
+};
 
 export const dayText = (time: number): string => new Date(time).toDateString().slice(0, 10);
 

@@ -1,6 +1,6 @@
 import { Eraser, FoldVertical } from 'lucide-react';
 import type { JSX, ReactNode } from 'react';
-import type { Card as CardData, Check } from '../api-types.ts';
+import type { Card as CardData, CheckText } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import ui from '../ui/ui.module.css';
 import css from './graph.module.css';
@@ -75,7 +75,7 @@ export function CommonRules({ when, gates, failure }: CardData): JSX.Element {
   );
 }
 
-export const Checks = ({ checks }: { checks: readonly Check[] }): JSX.Element => (
+export const Checks = ({ checks }: { checks: readonly CheckText[] }): JSX.Element => (
   <ul className={css.checks}>
     {checks.map(({ code, text }) => (
       <li key={text}>{code ? <code>{text}</code> : text}</li>

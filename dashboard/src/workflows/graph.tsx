@@ -110,7 +110,7 @@ function PhaseCard({ phase, number, tone, here, pivots }: PhaseProps): JSX.Eleme
             {number}
           </span>
         ) : (
-          <Glyph mark={stepMark[tone]} label={stepWord[tone]} />
+          <Glyph mark={stepMark[tone]} label={stepWord(tone)} />
         )}
         <h3 className={ui.cut}>{title ?? id}</h3>
         {title !== undefined && title !== id && (

@@ -53,7 +53,7 @@ export function Move({ move, end }: Props): JSX.Element {
         <strong>{wordOf[by]}</strong>
         <span className={ui.grow} />
         <span className={ui.sr}>now at </span>
-        <span className={classNames(ui.cut, ui.soft)}>{placeText(at)}</span>
+        <span className={classNames(ui.cut, ui.soft)}>{at.title}</span>
       </p>
       {refused && (
         <div className={css.refused} data-mark="red">
@@ -98,8 +98,3 @@ export function Move({ move, end }: Props): JSX.Element {
     </div>
   );
 }
-
-const placeText = ({ title, task, subStep, round }: DryMove['at']): string =>
-  [title, task, subStep, round === undefined ? undefined : `round ${round}`]
-    .filter((part, index, all) => part !== undefined && all.indexOf(part) === index)
-    .join(' · ');

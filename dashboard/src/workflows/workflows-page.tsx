@@ -11,11 +11,11 @@ import { Main } from '../ui/main.tsx';
 import ui from '../ui/ui.module.css';
 import css from './workflows.module.css';
 
-const groups: [WorkflowRow['from'], string][] = [
+const groups: [WorkflowRow['from'] | undefined, string][] = [
   ['project', 'In this project'],
   ['user', 'Yours, in every project'],
-  ['other', 'From other places'],
   ['bundled', 'Bundled with Stepfast'],
+  [undefined, 'Known to this server'],
 ];
 
 export const workflowHref = (name: string): string => `/workflows/${encodeURIComponent(name)}`;
@@ -26,7 +26,8 @@ export default function WorkflowsPage(): JSX.Element {
     document.title = 'Workflows · Stepfast';
   }, []);
   const rows = data?.workflows ?? [];
-  const isKnown = data?.workflows !== undefined;
+  // A server without files cannot tell whether a project has one.
+  const isFirst = data !== undefined && !rows.some(({ from }) => from === 'project' || from === undefined);
   return (
     <Main>
       <div className={css.list}>
@@ -38,12 +39,11 @@ export default function WorkflowsPage(): JSX.Element {
           </p>
         </header>
         {error && !data && <p className={ui.empty}>{error.message}</p>}
-        {data && !isKnown && <Elsewhere />}
-        {isKnown && !rows.some(({ from }) => from === 'project') && <FirstWorkflow />}
+        {isFirst && <FirstWorkflow />}
         {groups.map(([from, title]) => {
           const found = rows.filter((row) => row.from === from);
           return found.length === 0 ? null : (
-            <section key={from} aria-labelledby={`from-${from}`}>
+            <section key={title} aria-labelledby={`from-${from}`}>
               <h2 id={`from-${from}`} className={css.title}>
                 {title} <span className={classNames(ui.muted, ui.num)}>{found.length}</span>
               </h2>
@@ -66,7 +66,7 @@ const Item = ({ row: { name, description, type, steps, problem, isTrusted } }: {
       <Link href={workflowHref(name)}>{name}</Link>
       {type !== 'custom' && <span className={ui.muted}>{type}</span>}
       <span className={ui.grow} />
-      {problem === undefined && !isTrusted && (
+      {problem === undefined && isTrusted === false && (
         <span className={css.state} data-mark="person">
           <Glyph mark="person" size={13} isQuiet /> Not trusted yet
         </span>
@@ -82,8 +82,8 @@ const Item = ({ row: { name, description, type, steps, problem, isTrusted } }: {
     {problem !== undefined && <p className={css.problem}>{problem}</p>}
     {steps.length > 0 && (
       <ol className={css.steps} aria-label="Steps">
-        {steps.map((step) => (
-          <li key={step}>{step}</li>
+        {steps.map((step, index) => (
+          <li key={index}>{step}</li>
         ))}
       </ol>
     )}
@@ -118,18 +118,4 @@ const FirstWorkflow = (): JSX.Element => (
       ))}
     </ul>
   </section>
-);
-
-const Elsewhere = (): JSX.Element => (
-  <div className={css.first}>
-    <h2>The workflows are in your projects</h2>
-    <p className={ui.soft}>
-      This server has none of their files. It knows the workflow of each run: open a run, then its workflow.
-    </p>
-    <p>
-      <Link className={ui.btn} href="/">
-        All runs
-      </Link>
-    </p>
-  </div>
 );
