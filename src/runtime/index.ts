@@ -29,6 +29,7 @@ export * from './pages/create-pages.ts';
 export * from './pages/local-pages.ts';
 export type * from './pages/page-source.ts';
 export type * from './pages/pages.ts';
+export * from './pages/report-file.ts';
 export * from './pages/row-index.ts';
 export * from './pages/row-projection.ts';
 export { knownWorkflows } from './pages/workflow-pages.ts';

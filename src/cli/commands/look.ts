@@ -63,16 +63,16 @@ export const look: readonly Command[] = [
     name: 'report',
     group,
     summary: 'Report what a run did and what is proven',
-    usage: 'stepfast report [<run>] [--format markdown|json] [--output file]',
+    usage: 'stepfast report [<run>] [--format markdown|json|html] [--output file]',
     about:
-      'What was asked and how it ended; for each step and task what was done and its evidence, with the tree that it holds for; false reports of completion that gates caught; decisions of people, questions, failures, context boundaries, tokens, cost and time. Markdown reads well in a pull request. A figure that is not known is left out.',
+      'What was asked and how it ended; for each step and task what was done and its evidence, with the tree that it holds for; false reports of completion that gates caught; decisions of people, questions, failures, context boundaries, tokens, cost and time. Markdown reads well in a pull request; HTML is one file with the page of the dashboard, to attach or publish. A figure that is not known is left out.',
     options: [
-      ['--format <markdown|json>', 'Format (default: markdown)'],
+      ['--format <markdown|json|html>', 'Format (default: markdown, or by the name of the output file)'],
       ['-o, --output <file>', 'Output file'],
       runOption,
       ...projectOptions,
     ],
-    examples: ['stepfast report', 'stepfast report k3f9x2ab --output report.md'],
+    examples: ['stepfast report', 'stepfast report k3f9x2ab --output report.html'],
     load: () => import('../look/report.ts'),
   },
   {

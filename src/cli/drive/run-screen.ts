@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandName } from '../../command-name.ts';
 import type { Progress } from '../../driver/index.ts';
 import { lasting } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
@@ -21,14 +22,17 @@ export interface RunScreen {
 export interface Head {
   branch: string | undefined;
   worktree: string;
+  /** The first run of a project tells that there is a dashboard. */
+  isFirst?: boolean;
 }
 
 /** The first lines: what runs, and where its work is. */
-export function printHead({ definition, state }: Loaded, { branch, worktree }: Head, io: Io): void {
+export function printHead({ definition, state }: Loaded, { branch, worktree, isFirst }: Head, io: Io): void {
   const lines: Span[][] = [
     [['bold', definition.name], ...(state.summary === undefined ? [] : [`  ${state.summary}`])],
     ...(branch === undefined ? [] : [[['dim', 'branch    '] as const, branch]]),
     [['dim', 'worktree  '], underHome(worktree, io)],
+    ...(isFirst ? [[['dim', 'browser   '] as const, ['cyan', `${commandName()} ui`] as const]] : []),
     [],
   ];
   // Whole, so that they can be copied.

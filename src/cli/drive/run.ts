@@ -58,7 +58,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (view) requireReported(view.definition, hostDriver, host);
   const stop = new AbortController();
   const shown = values.json ? { ...io, stdout: silent(io) } : io;
-  if (view) printHead(view, { branch, worktree: runtime.project.worktree }, shown);
+  const isFirst = (await here.engine.runs({ ended: true })).length <= 1;
+  if (view) printHead(view, { branch, worktree: runtime.project.worktree, isFirst }, shown);
   const screen = createRunScreen(runtime, id, shown);
   const release = io.onInterrupt(() => {
     if (stop.signal.aborted) process.exit(130);

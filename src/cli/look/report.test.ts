@@ -28,12 +28,29 @@ test('a report is printed as Markdown or JSON, also of a run that has ended, or 
   expect(readFileSync(join(project.root, 'report.md'), 'utf8')).toBe(markdown.stdout);
 });
 
+test('a report as HTML is one file that holds all data, and text of agents cannot end its script', async () => {
+  using project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
+  const summary = '</script><script>alert(1)</script> $& $1';
+  const { run } = JSON.parse((await project.run(['start', 'w', '-s', summary, '--json'], { env })).stdout);
+  await project.run(['advance', 'Done!'], { env });
+  await project.run(['report', '-o', 'report.html'], { env });
+  const html = readFileSync(join(project.root, 'report.html'), 'utf8');
+  expect(html).not.toContain('<script>alert');
+  const json = /<script type="application\/json" id="report">(.*?)<\/script>/s.exec(html)?.[1] ?? '';
+  expect(JSON.parse(json)).toMatchObject({
+    page: { row: { run, summary, tone: 'red' }, evidence: [{ pass: false }] },
+    workflow: { graph: { name: 'w' } },
+    journal: expect.arrayContaining([expect.objectContaining({ seq: 1 })]),
+  });
+  expect((await project.run(['report', '--format', 'html'], { env })).stdout.length).toBeGreaterThan(100_000);
+});
+
 test('an unknown format, file or run is an error', async () => {
   using project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   const code = async (...args: string[]): Promise<number> =>
     (await project.run(['report', ...args], { env })).code;
   expect(await code('nope')).toBe(exit.notFound);
   await project.run(['start', 'w'], { env });
-  expect(await code('--format', 'html')).toBe(exit.usage);
+  expect(await code('--format', 'pdf')).toBe(exit.usage);
   expect(await code('--output', 'no/such/folder/report.md')).toBe(exit.notFound);
 });

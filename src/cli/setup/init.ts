@@ -252,11 +252,13 @@ function nextSteps(inside: boolean, io: Io): void {
     ? [
         ['/stepfast:go fix the login bug', 'start a task in Claude Code'],
         [`${commandName()} status`, 'show the progress'],
+        [`${commandName()} ui`, 'see it in the browser'],
         [`${commandName()} doctor`, 'check the installation'],
       ]
     : [
         [`${commandName()} go "fix the login bug"`, 'start a task'],
         [`${commandName()} status`, 'show the progress'],
+        [`${commandName()} ui`, 'see it in the browser'],
       ];
   io.stdout.write(
     `\n${commandRows(rows, io.stdout)

@@ -8,10 +8,11 @@ import { createRowIndex } from './row-index.ts';
 import { localWorkflows } from './workflow-pages.ts';
 
 /** The pages of the runs in this project's files. */
-export function createLocalPages({ store, workspace, briefings }: LocalRuntime): PageSource {
+export function createLocalPages({ engine, store, workspace, briefings }: LocalRuntime): PageSource {
   return createPages({
-    load: (run) => store.load(run),
-    entries: (run) => store.entries(run),
+    // Also of a run on a server, for a report.
+    load: engine.view,
+    entries: engine.entries,
     rows: createRowIndex(store),
     briefings,
     workspace,
