@@ -17,7 +17,6 @@ export type {
   NotePage,
   Overview,
   PositionFiles,
-  QuestionPage,
   ReportFile,
   ReviewPage,
   Row,

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+
+const entry = fileURLToPath(import.meta.resolve('../../dashboard/src/report/main.tsx'));
 
 /** The page of `stepfast report --format html` as one file, with `REPORT_DATA` where the report is written. */
 export async function buildReport(): Promise<{ html: string; moduleIds: string[] }> {
@@ -10,7 +13,7 @@ export async function buildReport(): Promise<{ html: string; moduleIds: string[]
       write: false,
       modulePreload: false,
       cssCodeSplit: false,
-      rolldownOptions: { input: 'dashboard/src/report/main.tsx', output: { codeSplitting: false } },
+      rolldownOptions: { input: entry, output: { codeSplitting: false } },
     },
   });
   if ('close' in result) throw new Error('vite watches instead of building');

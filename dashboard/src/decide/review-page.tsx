@@ -14,6 +14,7 @@ import { modKey, useKeys } from '../ui/keys.ts';
 import { Main } from '../ui/main.tsx';
 import { verdictOf } from '../ui/marks.ts';
 import { Segments } from '../ui/segments.tsx';
+import { shortHash } from '../ui/short-hash.ts';
 import { tookText, useAgo } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
 import { useLate } from '../ui/use-late.ts';
@@ -143,7 +144,7 @@ function Evidence({ check, files }: EvidenceProps): JSX.Element {
     <section className={ui.card} aria-labelledby="proofs">
       <header className={ui.cardHead}>
         <h2 id="proofs">Evidence</h2>
-        {check?.tree && <span className={classNames(ui.mono, ui.muted)}>{check.tree.slice(0, 7)}</span>}
+        {check?.tree && <span className={classNames(ui.mono, ui.muted)}>{shortHash(check.tree)}</span>}
         {check && files && (
           <span className={classNames(ui.muted, ui.cut)}>{validityText[files.validity]}</span>
         )}

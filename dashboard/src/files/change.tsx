@@ -1,6 +1,7 @@
 import { type JSX, useState } from 'react';
 import type { ChangePage } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
+import { shortHash } from '../ui/short-hash.ts';
 import { grouped } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
 import css from './files.module.css';
@@ -18,7 +19,7 @@ export function Change({ change }: { change: ChangePage }): JSX.Element {
       <header className={ui.cardHead}>
         <h2 id="change">The change</h2>
         <span className={ui.muted}>
-          since commit <span className={ui.mono}>{commit.slice(0, 7)}</span>
+          since commit <span className={ui.mono}>{shortHash(commit)}</span>
         </span>
       </header>
       <p className={classNames(css.size, ui.num)}>
@@ -32,7 +33,8 @@ export function Change({ change }: { change: ChangePage }): JSX.Element {
               <span className={classNames(ui.mono, css.path)}>{file.path}</span>
               <span className={css.new}>{file.isNew ? 'new' : ''}</span>
               {file.added === undefined && file.removed === undefined ? (
-                <span className={ui.muted}>binary</span>
+                // The lines of a file that is not in Git yet are not counted.
+                <span className={ui.muted}>{file.isNew ? '' : 'binary'}</span>
               ) : (
                 <Lines added={file.added ?? 0} removed={file.removed ?? 0} />
               )}

@@ -1,7 +1,8 @@
 import { Moon, Sun } from 'lucide-react';
 import { type JSX, useEffect, useMemo, useState } from 'react';
-import type { NeedPage, ReportFile } from '../api-types.ts';
+import type { CheckPage, NeedPage, ReportFile } from '../api-types.ts';
 import { needDetail, needKey } from '../decide/needs.ts';
+import { textOf } from '../run/ansi.ts';
 import Briefing from '../run/briefing.tsx';
 import { Evidence } from '../run/evidence.tsx';
 import { Facts } from '../run/facts.tsx';
@@ -68,6 +69,7 @@ export function Report({ report }: { report: ReportFile }): JSX.Element {
       <Workflow page={page} stale={stale} onShow={setShown} />
       {sessions.length > 0 && <Timeline lanes={sessions} />}
       {evidence.length > 0 && <Evidence page={page} stale={stale} shown={shown} onShow={setShown} />}
+      <Failures checks={evidence} />
       <Memory page={page} />
       {spending.length > 1 && <SpendingChart points={spending} />}
       <section className={ui.card} aria-labelledby="graph">
@@ -101,6 +103,32 @@ const Needs = ({ needs }: { needs: NeedPage[] }): JSX.Element => (
     ))}
   </section>
 );
+
+/** On paper, where no log can be opened: the end of what each failed gate printed. */
+function Failures({ checks }: { checks: CheckPage[] }): JSX.Element {
+  const failed = checks.flatMap(({ id, title, now, gates }) =>
+    gates.flatMap(({ state, what, tail }, index) =>
+      state === 'fail' && tail ? { key: `${id} ${index}`, title, now, what, tail } : [],
+    ),
+  );
+  return (
+    <div className={css.paper}>
+      {failed.map(({ key, title, now, what, tail }) => (
+        <section key={key}>
+          <p>
+            <strong className={ui.mono}>{what}</strong> failed in {title}, {dateText(now)}, {clockTime(now)}
+          </p>
+          <pre>
+            {tail
+              .split('\n')
+              .map((raw) => textOf({ raw }))
+              .join('\n')}
+          </pre>
+        </section>
+      ))}
+    </div>
+  );
+}
 
 function ThemeButton(): JSX.Element {
   const isDark = useDark();

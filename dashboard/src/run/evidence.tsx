@@ -4,6 +4,7 @@ import { StaleNotice } from '../files/stale-notice.tsx';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import { verdictOf } from '../ui/marks.ts';
+import { shortHash } from '../ui/short-hash.ts';
 import { exactOnHover, tookText, useAgo } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
 import css from './evidence.module.css';
@@ -35,7 +36,7 @@ export function Evidence({ page, stale, shown, onShow }: Props): JSX.Element {
         <div className={css.stale}>
           {stale.map((files) => {
             const check = page.evidence.find(({ id }) => id === files.check);
-            return check ? (
+            return check?.pass ? (
               <StaleNotice key={files.at} files={files}>
                 <strong>{check.title}:</strong> the files are no longer those that the gates saw.
               </StaleNotice>
@@ -122,7 +123,7 @@ function Proof({ check, gate, isStale, isOn, onChoose }: ProofProps): JSX.Elemen
           </span>
         </span>
       </td>
-      <td className={classNames(ui.mono, ui.muted)}>{check.tree?.slice(0, 7)}</td>
+      <td className={classNames(ui.mono, ui.muted)}>{check.tree && shortHash(check.tree)}</td>
       <td className={quiet}>{gate.ms === undefined ? '' : tookText(gate.ms)}</td>
       <td className={quiet} {...exactOnHover(check.now)}>
         {when}

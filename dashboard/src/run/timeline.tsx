@@ -102,18 +102,15 @@ const isWaitIn = (lanes: SessionLane[], from: number, to: number): boolean =>
 function Sums({ lanes, now }: { lanes: SessionLane[]; now: number }): JSX.Element {
   const { worked, waited, idle } = useMemo(() => sessionSums(lanes, now), [lanes, now]);
   const parts = [
-    ['Worked', worked],
+    ['worked', worked],
     [`waited for ${reader()}`, waited],
     ['idle', idle],
   ] as const;
-  return (
-    <p className={classNames(css.sums, ui.num)}>
-      {parts
-        .filter(([, ms]) => ms >= 1000)
-        .map(([text, ms]) => `${text} ${durationText(ms)}`)
-        .join(' · ')}
-    </p>
-  );
+  const text = parts
+    .filter(([, ms]) => ms >= 1000)
+    .map(([what, ms]) => `${what} ${durationText(ms)}`)
+    .join(' · ');
+  return <p className={classNames(css.sums, ui.num)}>{text.charAt(0).toUpperCase() + text.slice(1)}</p>;
 }
 
 const waitText = { review: 'a review', question: 'an answer', decision: 'a decision' };

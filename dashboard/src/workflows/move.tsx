@@ -23,8 +23,14 @@ const icons: Record<DryMove['by'], typeof Bot> = {
   engine: Cog,
 };
 
-export const markOf = ({ by, refused }: DryMove): Mark =>
-  refused ? 'red' : by === 'person' ? 'person' : by === 'agent' ? 'working' : 'off';
+export const markOf = ({ by, refused, events }: DryMove): Mark =>
+  refused || events.some(({ type }) => /\.(failed|blocked)$/.test(type))
+    ? 'red'
+    : by === 'person'
+      ? 'person'
+      : by === 'agent'
+        ? 'working'
+        : 'off';
 
 const endText: Record<DryRunPage['status'], string> = {
   running: 'The dry run stops here. The run would go on.',
@@ -68,13 +74,10 @@ export function Move({ move, end }: Props): JSX.Element {
         <section>
           <h3>What happened</h3>
           <ul className={css.events}>
-            {events.map(({ type, text, path }, index) => (
+            {events.map(({ type, text }, index) => (
               <li key={index}>
                 <span className={ui.pre}>{text}</span>
-                <span className={classNames(ui.mono, ui.muted)}>
-                  {type}
-                  {path !== undefined && ` ${path}`}
-                </span>
+                <span className={classNames(ui.mono, ui.muted)}>{type}</span>
               </li>
             ))}
           </ul>

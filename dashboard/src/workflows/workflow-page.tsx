@@ -87,8 +87,9 @@ function Loaded({ page: { graph, isTrusted }, source }: { page: Page; source: Wo
       )}
       <div className={css.columns}>
         <section aria-labelledby="steps" className={css.flow}>
-          <h2 id="steps" className={classNames(css.title)}>
+          <h2 id="steps" className={css.title}>
             Steps <span className={classNames(ui.muted, ui.num)}>{graph.phases.length}</span>
+            {tones && <span className={css.key}>The marks are of the run, the frame is of the dry run.</span>}
           </h2>
           <Graph graph={graph} tones={tones} here={move?.at} />
         </section>
