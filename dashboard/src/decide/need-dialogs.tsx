@@ -138,7 +138,7 @@ function BlockedDialog({ page, need, onClose }: Props): JSX.Element {
   const [verdict, setVerdict] = useState<Verdict>('revise');
   const [words, setWords] = useState('');
   const pivots = need.pivots ?? [];
-  const [to, setTo] = useState(pivots.at(-1) ?? '');
+  const [to, setTo] = useState(pivots[0] ?? '');
   const titleOf = (id: string): string => page.steps.find((step) => step.id === id)?.title ?? id;
   const feedback = words.trim();
   const at = need.at === undefined ? {} : { at: need.at };

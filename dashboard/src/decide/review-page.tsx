@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
-import { type JSX, useEffect, useState } from 'react';
+import { type JSX, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { filesQuery, overviewQuery, runQuery } from '../api/client.ts';
 import type { CheckPage, PositionFiles, ReviewPage as Review, RunPage } from '../api-types.ts';
@@ -29,7 +29,11 @@ const filesMs = 1000;
 export default function ReviewPage({ run, at }: { run: string; at: string }): JSX.Element {
   const { data: page, error } = useQuery(runQuery(run));
   const { data: files, isPending } = useQuery(filesQuery(run));
-  const review = page?.reviews.find((each) => each.at === at);
+  const found = page?.reviews.find((each) => each.at === at);
+  // One that is done meanwhile stays: its form has the person's words.
+  const last = useRef(found);
+  last.current = found ?? last.current;
+  const review = last.current;
   // A warning that comes later would move what is under the pointer.
   const isReady = useLate(filesMs) || !isPending;
   const name = page?.row.summary ?? page?.row.workflow ?? run;
@@ -38,6 +42,14 @@ export default function ReviewPage({ run, at }: { run: string; at: string }): JS
   }, [name]);
   return (
     <Main>
+      {(error || (page && !found)) && (
+        <div className={ui.empty}>
+          <h1>{error?.message ?? 'This review is done, or the work has changed since.'}</h1>
+          <Link className={ui.btn} href={page ? runHref(run) : '/'}>
+            {page ? 'Open the run' : 'All runs'}
+          </Link>
+        </div>
+      )}
       {page && review && isReady && (
         <ReviewOf
           page={page}
@@ -45,14 +57,6 @@ export default function ReviewPage({ run, at }: { run: string; at: string }): JS
           files={files?.positions?.find((each) => each.at === at)}
           name={name}
         />
-      )}
-      {(error || (page && !review)) && (
-        <div className={ui.empty}>
-          <h1>{error?.message ?? 'This review is done, or the work has changed since.'}</h1>
-          <Link className={ui.btn} href={page ? runHref(run) : '/'}>
-            {page ? 'Open the run' : 'All runs'}
-          </Link>
-        </div>
       )}
     </Main>
   );
@@ -209,7 +213,7 @@ function DecisionForm({ page, review, isStale }: FormProps): JSX.Element {
   const { isBusy, refusal, send } = useDecision(run);
   const [verdict, setVerdict] = useState<Verdict>('approve');
   const [words, setWords] = useState('');
-  const [to, setTo] = useState(review.pivots.at(-1) ?? '');
+  const [to, setTo] = useState(review.pivots[0] ?? '');
   const feedback = words.trim();
   const target = page.steps.find(({ id }) => id === to)?.title ?? to;
   const isReady = !isBusy && (verdict === 'approve' || feedback !== '');

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { type JSX, Suspense, useEffect, useState } from 'react';
+import { type JSX, Suspense, useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { filesQuery, overviewQuery, runQuery } from '../api/client.ts';
-import type { RunPage as Page } from '../api-types.ts';
+import type { NeedPage, RunPage as Page } from '../api-types.ts';
 import { needHref, needKey, runHref } from '../decide/needs.ts';
 import { classNames } from '../ui/class-names.ts';
 import { useKeys } from '../ui/keys.ts';
@@ -57,7 +57,11 @@ function Loaded({ page }: { page: Page }): JSX.Element {
   const mayDecide = overview?.me.mayDecide ?? false;
   const tab = search.get('tab') ?? '';
   const decide = search.get('decide');
-  const need = mayDecide ? needs.find((each) => needKey(each) === decide) : undefined;
+  // Of a need that is gone meanwhile the dialog stays: it has the person's words.
+  const chosen = useRef<NeedPage | undefined>(undefined);
+  const isChosen = (each: NeedPage): boolean => mayDecide && needKey(each) === decide;
+  chosen.current = [...needs, ...(chosen.current ? [chosen.current] : [])].find(isChosen);
+  const need = chosen.current;
   const name = row.summary ?? row.workflow;
   const waiting = overview?.needs.length ?? 0;
   useEffect(() => {

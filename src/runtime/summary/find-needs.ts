@@ -104,7 +104,7 @@ function needOf(definition: Definition, state: State, cursor: Cursor): Need | un
   return { kind: 'context', ...of, what: boundary.action, since: enteredAt };
 }
 
-/** Steps to which a verdict at a step may go back; the target of the workflow is the first choice. */
+/** Steps to which a verdict at a step may go back; the target of the workflow is the first choice, then the nearest. */
 export function pivotsOf(
   { steps }: Definition,
   step: string,
@@ -114,7 +114,7 @@ export function pivotsOf(
     0,
     steps.findIndex(({ id }) => id === step),
   );
-  return [...new Set([...(target === undefined ? [] : [target]), ...before.map(({ id }) => id)])];
+  return [...new Set([...(target === undefined ? [] : [target]), ...before.map(({ id }) => id).reverse()])];
 }
 
 /** The first line with text. */
