@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { hashDefinition } from '../../../src/definition/index.ts';
+import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
+import type { Definition } from '../../../src/machine/index.ts';
+import { createProjects, createTokens } from '../../../src/store/postgres/index.ts';
+import { createTestProject, type TestFiles, type TestProject } from '../../../src/testing/index.ts';
+import { createCli, type Served } from '../../e2e/server/serve-kit.ts';
+import { startDatabase, type TestDatabase } from '../database.ts';
+import { openTerminal } from '../terminal.ts';
+
+const cli = join(import.meta.dirname, '../../../dist/cli.js');
+
+/** The dashboard of a project, with an engine beside it that changes runs as agents do. */
+export interface Site {
+  store: 'files' | 'PostgreSQL';
+  engine: Engine;
+  url: string;
+  /** A page in a browser of its own, signed in as a person who may decide. */
+  enter(browser: Browser, options?: BrowserContextOptions): Promise<Page>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface FileSite extends Site {
+  project: TestProject;
+}
+
+export interface TeamSite extends Site {
+  database: TestDatabase;
+  project: number;
+  served: Served;
+}
+
+async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  // Slow is no failure.
+  context.setDefaultTimeout(120_000);
+  return await context.newPage();
+}
+
+/** `stepfast ui` as a person starts it in a terminal. */
+export async function openFileSite(
+  files: TestFiles = {},
+  trusted: readonly Definition[] = [],
+): Promise<FileSite> {
+  const project = createTestProject(files);
+  for (const definition of trusted) project.runtime().trust.give(definition, { now: 1, by: 'person' });
+  const terminal = await openTerminal({
+    directory: join(project.root, '..'),
+    cwd: project.root,
+    env: { PATH: process.env.PATH ?? '', HOME: project.home, LANG: 'C.UTF-8' },
+    columns: 200,
+    rows: 30,
+    command: [process.execPath, cli, 'ui', '--no-open'],
+  });
+  const used = new Set<string>();
+  const unusedLink = async (): Promise<string | undefined> => {
+    await terminal.waitFor(/http:\/\/127\.0\.0\.1:\d+\/open\?token=[\w-]{43}/);
+    const shown = [...(await terminal.screen()).matchAll(/http:\S+token=[\w-]{43}/g)].at(-1)?.[0] ?? '';
+    return used.has(shown) ? undefined : shown;
+  };
+  const url = new URL((await unusedLink()) ?? '').origin;
+  return {
+    store: 'files',
+    project,
+    engine: project.runtime().engine,
+    url,
+    async enter(browser, options) {
+      let link = await unusedLink();
+      if (link === undefined) await terminal.press('Enter');
+      while (link === undefined) link = await unusedLink();
+      used.add(link);
+      const page = await newPage(browser, options);
+      await page.goto(link);
+      return page;
+    },
+    async [Symbol.asyncDispose]() {
+      await terminal.close();
+      project[Symbol.dispose]();
+    },
+  };
+}
+
+/** `stepfast serve` over a PostgreSQL of its own. */
+export async function openTeamSite(): Promise<TeamSite> {
+  const database = await startDatabase({ fsync: false });
+  const { url: databaseUrl, postgres } = database;
+  const { id: project } = await createProjects(databaseUrl).create('shop');
+  const scopes = ['read', 'write', 'gates', 'decide'];
+  const { token } = await createTokens(databaseUrl).create(project, { kind: 'person', name: 'Ada', scopes });
+  const program = createCli({ STEPFAST_DATABASE_URL: databaseUrl });
+  const served = await program.serve('--no-jobs', '--rate', '1000000');
+  return {
+    store: 'PostgreSQL',
+    database,
+    project,
+    served,
+    engine: createEngine({ store: postgres.store(project), newRun, hashOf: hashDefinition }),
+    url: served.url,
+    async enter(browser, options) {
+      const page = await newPage(browser, options);
+      await page.goto(served.url);
+      await page.getByLabel('Token').fill(token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByLabel('Token').waitFor({ state: 'hidden' });
+      return page;
+    },
+    async [Symbol.asyncDispose]() {
+      await served.stop();
+      program.dispose();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
