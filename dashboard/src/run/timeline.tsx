@@ -99,7 +99,7 @@ export function Timeline({ lanes }: { lanes: SessionLane[] }): JSX.Element {
 const isWaitIn = (lanes: SessionLane[], from: number, to: number): boolean =>
   lanes.some(({ waits }) => waits.some((wait) => wait.from < to && (wait.to ?? to) > from));
 
-function Sums({ lanes, now }: { lanes: SessionLane[]; now: number }): JSX.Element {
+function Sums({ lanes, now }: { lanes: SessionLane[]; now: number }): JSX.Element | null {
   const { worked, waited, idle } = useMemo(() => sessionSums(lanes, now), [lanes, now]);
   const parts = [
     ['worked', worked],
@@ -110,6 +110,7 @@ function Sums({ lanes, now }: { lanes: SessionLane[]; now: number }): JSX.Elemen
     .filter(([, ms]) => ms >= 1000)
     .map(([what, ms]) => `${what} ${durationText(ms)}`)
     .join(' · ');
+  if (text === '') return null;
   return <p className={classNames(css.sums, ui.num)}>{text.charAt(0).toUpperCase() + text.slice(1)}</p>;
 }
 

@@ -70,9 +70,10 @@ export function Move({ move, end }: Props): JSX.Element {
           </div>
         </div>
       )}
-      {events.length > 0 && (
+      {!refused && (
         <section>
           <h3>What happened</h3>
+          {events.length === 0 && <p className={ui.soft}>Nothing changed.</p>}
           <ul className={css.events}>
             {events.map(({ type, text }, index) => (
               <li key={index}>
