@@ -16,6 +16,7 @@ import { verdictOf } from '../ui/marks.ts';
 import { Segments } from '../ui/segments.tsx';
 import { shortHash } from '../ui/short-hash.ts';
 import { tookText, useAgo } from '../ui/time.ts';
+import { setTitle } from '../ui/title.ts';
 import ui from '../ui/ui.module.css';
 import { useLate } from '../ui/use-late.ts';
 import css from './decide.module.css';
@@ -38,7 +39,7 @@ export default function ReviewPage({ run, at }: { run: string; at: string }): JS
   const isReady = useLate(filesMs) || !isPending;
   const name = page?.row.summary ?? page?.row.workflow ?? run;
   useEffect(() => {
-    document.title = `Review: ${name} · Stepfast`;
+    setTitle(`Review: ${name} · Stepfast`);
   }, [name]);
   return (
     <Main>

@@ -8,6 +8,7 @@ import { classNames } from '../ui/class-names.ts';
 import { useKeys } from '../ui/keys.ts';
 import { lazily } from '../ui/lazily.tsx';
 import { Main } from '../ui/main.tsx';
+import { setTitle } from '../ui/title.ts';
 import ui from '../ui/ui.module.css';
 import { Banner } from './banner.tsx';
 import { Evidence } from './evidence.tsx';
@@ -65,7 +66,7 @@ function Loaded({ page }: { page: Page }): JSX.Element {
   const name = row.summary ?? row.workflow;
   const waiting = overview?.needs.length ?? 0;
   useEffect(() => {
-    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${name} · Stepfast`;
+    setTitle(`${waiting > 0 ? `(${waiting}) ` : ''}${name} · Stepfast`);
   }, [name, waiting]);
   useEffect(() => {
     // A decision must not wait for the code of its dialog.

@@ -4,7 +4,7 @@ import css from './runs.module.css';
 
 const commands: [string, string][] = [
   ['stepfast init', 'Set up this project and its coding agents.'],
-  ['stepfast run "what you want"', 'Start a run.'],
+  ['stepfast run feature --summary "what you want"', 'Start a run of the workflow feature.'],
   ['stepfast watch', 'Follow it in the terminal. It also appears here.'],
 ];
 
