@@ -21,8 +21,10 @@ export interface Site {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+type ServedProject = Pick<TestProject, 'root' | 'home' | 'runtime' | typeof Symbol.dispose>;
+
 export interface FileSite extends Site {
-  project: TestProject;
+  project: ServedProject;
 }
 
 export interface TeamSite extends Site {
@@ -45,6 +47,10 @@ export async function openFileSite(
 ): Promise<FileSite> {
   const project = createTestProject(files);
   for (const definition of trusted) project.runtime().trust.give(definition, { now: 1, by: 'person' });
+  return await openProjectSite(project);
+}
+
+export async function openProjectSite(project: ServedProject): Promise<FileSite> {
   const terminal = await openTerminal({
     directory: join(project.root, '..'),
     cwd: project.root,

@@ -24,23 +24,25 @@ export interface Played {
   /** The handle of the first position. */
   at(): Promise<string>;
   /** The gates that run end, with this output. */
-  gates(result: 'green' | 'red', tail?: string): Promise<void>;
+  gates(result: 'green' | 'red', tail?: string, ms?: number): Promise<void>;
 }
 
 export interface Begun {
   summary?: string;
   inputs?: Record<string, string | number | boolean>;
   session?: string;
-  now?: number;
+  /** Of the session. */
+  facts?: { host?: string; witness?: 'hooks' | 'driver' };
+  clock?(): number;
 }
 
 export async function begin(engine: Engine, definition: Definition, begun: Begun = {}): Promise<Played> {
-  const { now = Date.now(), ...parts } = begun;
-  const { run, reply } = await engine.begin(definition, { type: 'start', now, ...parts });
+  const { clock = Date.now, ...parts } = begun;
+  const { run, reply } = await engine.begin(definition, { type: 'start', now: clock(), ...parts });
   if ('code' in reply) throw new Error(JSON.stringify(reply));
   const send = async (command: Sent): Promise<Reply> => {
     // Only `now` is filled in.
-    const executed = await engine.execute(run, { now: Date.now(), ...command } as Command);
+    const executed = await engine.execute(run, { now: clock(), ...command } as Command);
     if ('code' in executed.reply) throw new Error(`${command.type}: ${JSON.stringify(executed.reply)}`);
     return executed.reply;
   };
@@ -62,14 +64,14 @@ export async function begin(engine: Engine, definition: Definition, begun: Begun
       if (!first) throw new Error('No position is open.');
       return handleOf(all, first);
     },
-    async gates(result, tail = '') {
+    async gates(result, tail = '', ms = 1200) {
       const checking = Object.values((await state()).cursors).find((cursor) => cursor.checking)?.checking;
       if (!checking) throw new Error('No gates are running.');
       const receipts = checking.gates.map((_, gate) => ({
         gate,
         pass: result === 'green',
         exit: result === 'green' ? 0 : 1,
-        ms: 1200,
+        ms,
         tail,
       }));
       await asEngine({ type: 'gatesFinished', id: checking.id, receipts });
