@@ -92,4 +92,8 @@ export function needCommand(kind: NeedKind, run: string, task?: string): string 
   }
 }
 
+/** The decisions of one review. */
+export const reviewCommands = (run: string, at: string): string[] =>
+  ['approve', 'reject "your words"'].map((command) => `${commandFor(command, run)} --at ${at}`);
+
 const gates = (all: readonly string[]): string => (all.length > 2 ? `${all.length} gates` : listed(all));

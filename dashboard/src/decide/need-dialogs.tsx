@@ -1,20 +1,14 @@
 import { type JSX, useState } from 'react';
-import type { Amounts, BudgetPage, NeedPage, RunPage } from '../api-types.ts';
 import { Segments } from '../ui/segments.tsx';
-import ui from '../ui/ui.module.css';
+import { BudgetDialog } from './budget-dialog.tsx';
 import css from './decide.module.css';
 import { DecisionDialog, Options, Words } from './decision-dialog.tsx';
+import type { NeedDialogProps } from './need-dialog-props.ts';
 import { UnpauseDialog } from './run-dialogs.tsx';
 import type { Choice } from './use-decision.ts';
 
-interface Props {
-  page: RunPage;
-  need: NeedPage;
-  onClose(): void;
-}
-
 /** The dialog of a need. A review has a page of its own; a merge queue is fixed in the checkout. */
-export function NeedDialog(props: Props): JSX.Element | null {
+export function NeedDialog(props: NeedDialogProps): JSX.Element | null {
   switch (props.need.kind) {
     case 'question':
       return <AnswerDialog {...props} />;
@@ -34,7 +28,7 @@ export function NeedDialog(props: Props): JSX.Element | null {
   }
 }
 
-function AnswerDialog({ page, need, onClose }: Props): JSX.Element {
+function AnswerDialog({ page, need, onClose }: NeedDialogProps): JSX.Element {
   const [text, setText] = useState('');
   const question = page.questions.find(({ id }) => id === need.question);
   return (
@@ -61,66 +55,7 @@ function AnswerDialog({ page, need, onClose }: Props): JSX.Element {
   );
 }
 
-const unitText: Record<BudgetPage['unit'], string> = {
-  turns: 'turns',
-  tokens: 'tokens',
-  minutes: 'minutes',
-  cost: 'US dollars',
-};
-
-function BudgetDialog({ page, need, onClose }: Props): JSX.Element {
-  // What else is used up would stop the run again at once.
-  const spent = page.budgets.flatMap(({ unit, used, limit }) => (used >= limit ? unit : []));
-  const units: BudgetPage['unit'][] = [
-    ...new Set([...(need.unit === undefined ? [] : [need.unit]), ...spent]),
-  ];
-  const [amounts, setAmounts] = useState<Amounts>({});
-  const given = units.filter((unit) => (amounts[unit] ?? 0) > 0);
-  const added = given.map((unit) => `${amounts[unit]} ${unitText[unit]}`).join(' and ');
-  return (
-    <DecisionDialog
-      run={page.row.run}
-      title={`${need.title}: extend the budget`}
-      consequence={
-        added
-          ? `Adds ${added} to the budget, and the run continues.`
-          : 'Enter how much to add. The run continues until that is used up, too.'
-      }
-      verb="Extend"
-      choice={
-        given.length > 0
-          ? {
-              type: 'review',
-              verdict: 'approve',
-              ...(need.at === undefined ? {} : { at: need.at }),
-              amount: Object.fromEntries(given.map((unit) => [unit, amounts[unit]])),
-            }
-          : undefined
-      }
-      done="Budget extended. The run continues."
-      onClose={onClose}
-    >
-      <p className={css.quote}>{need.what}</p>
-      {units.map((unit, index) => (
-        <div className={css.field} key={unit}>
-          <label htmlFor={`amount-${unit}`}>Add {unitText[unit]}</label>
-          <input
-            id={`amount-${unit}`}
-            className={ui.field}
-            type="number"
-            min={0}
-            step={unit === 'cost' ? 'any' : 1}
-            data-first={index === 0 ? '' : undefined}
-            value={amounts[unit] ?? ''}
-            onChange={({ target }) => setAmounts({ ...amounts, [unit]: target.valueAsNumber || 0 })}
-          />
-        </div>
-      ))}
-    </DecisionDialog>
-  );
-}
-
-const ContextDialog = ({ page, need, onClose }: Props): JSX.Element => (
+const ContextDialog = ({ page, need, onClose }: NeedDialogProps): JSX.Element => (
   <DecisionDialog
     run={page.row.run}
     title={`${need.title}: continue without /${need.what}`}
@@ -134,7 +69,7 @@ const ContextDialog = ({ page, need, onClose }: Props): JSX.Element => (
 
 type Verdict = 'revise' | 'pivot' | 'abandon';
 
-function BlockedDialog({ page, need, onClose }: Props): JSX.Element {
+function BlockedDialog({ page, need, onClose }: NeedDialogProps): JSX.Element {
   const [verdict, setVerdict] = useState<Verdict>('revise');
   const [words, setWords] = useState('');
   const pivots = need.pivots ?? [];
@@ -193,7 +128,7 @@ function BlockedDialog({ page, need, onClose }: Props): JSX.Element {
   );
 }
 
-function MergeDialog({ page, need, onClose }: Props): JSX.Element {
+function MergeDialog({ page, need, onClose }: NeedDialogProps): JSX.Element {
   const parked = page.steps.flatMap(({ tasks = [] }) => tasks.filter(({ merge }) => merge === 'parked'));
   const [task, setTask] = useState(need.task ?? parked[0]?.id ?? '');
   const [isDrop, setDrop] = useState(false);

@@ -120,8 +120,8 @@ function ReviewOf({ page, review, files, name }: Props): JSX.Element {
         {overview && !overview.me.mayDecide && (
           <div className={classNames(css.none, css.readOnly)}>
             <ReadOnlyReason />
-            {terminalCommands.map((command) => (
-              <CopyText key={command} text={`stepfast ${command} --at ${review.at} --run ${run}`} />
+            {review.commands.map((command) => (
+              <CopyText key={command} text={command} />
             ))}
           </div>
         )}
@@ -183,8 +183,6 @@ function Evidence({ check, files }: EvidenceProps): JSX.Element {
 }
 
 const plainLine = (raw: string): string => textOf({ raw });
-
-const terminalCommands = ['approve', 'reject "your words"'];
 
 type Verdict = 'approve' | 'revise' | 'pivot' | 'abandon';
 

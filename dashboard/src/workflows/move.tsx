@@ -23,8 +23,8 @@ const icons: Record<DryMove['by'], typeof Bot> = {
   engine: Cog,
 };
 
-export const markOf = ({ by, refused, events }: DryMove): Mark =>
-  refused || events.some(({ type }) => /\.(failed|blocked)$/.test(type))
+export const markOf = ({ by, pass, refused, events }: DryMove): Mark =>
+  refused || pass === false || events.some(({ type }) => /\.(failed|blocked)$/.test(type))
     ? 'red'
     : by === 'person'
       ? 'person'

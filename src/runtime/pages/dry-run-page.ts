@@ -21,10 +21,12 @@ function movePage(definition: Definition, { command, response, notifications }: 
   const { events, reply, state } = response;
   const refusal = 'code' in reply ? refusalText(reply, toolVoice()) : undefined;
   const by = actorOf(command);
+  const gates = events.find((event) => event.type === 'gates.finished');
   const told = by === 'agent' || by === 'host' ? toldIn(response) : undefined;
   return {
     by,
     events: eventSentences(definition, events),
+    ...(gates ? { pass: gates.pass } : {}),
     ...(refusal ? { refused: { code: refusal.code, message: `${refusal.message} ${refusal.next}` } } : {}),
     at: placeIn(definition, state, command),
     ...(told === undefined ? {} : { told }),

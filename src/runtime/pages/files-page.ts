@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Cursor, handleOf, receiptValidity, type State } from '../../machine/index.ts';
 import type { Loaded, StoredEntry } from '../../store/index.ts';
@@ -8,6 +8,7 @@ import type { ChangePage, CheckPage, FilesPage, PositionFiles } from './pages.ts
 
 const maxWritten = 100;
 const maxListed = 200;
+const maxCounted = 1024 * 1024;
 
 /** What the worktrees of a run are like now, compared with its evidence. Reads only what is on this machine. */
 export async function filesPage(
@@ -84,7 +85,7 @@ async function changeSince(
   const diff = await git(['diff', '--numstat', '-z', '--no-renames', commit, '--'], worktree);
   if (diff === undefined) return undefined;
   const tracked = split(diff).map(fileChange);
-  const untracked = split(await git([...listing, ':/'], worktree)).map((path) => ({ path, isNew: true }));
+  const untracked = split(await git([...listing, ':/'], worktree)).map((path) => newFile(worktree, path));
   const all: ChangePage['largest'] = [...tracked, ...untracked].filter(
     ({ path }) => !path.startsWith('.stepfast/'),
   );
@@ -104,6 +105,16 @@ function fileChange(line: string): ChangePage['largest'][number] {
   const [added = '', removed = '', ...path] = line.split('\t');
   const lines = added === '-' ? {} : { added: Number(added), removed: Number(removed) };
   return { path: path.join('\t'), ...lines };
+}
+
+/** Git counts lines only of files that it tracks. */
+function newFile(worktree: string, path: string): ChangePage['largest'][number] {
+  const found = lstatSync(join(worktree, path), { throwIfNoEntry: false });
+  if (!found?.isFile() || found.size > maxCounted) return { path, isNew: true };
+  const content = readFileSync(join(worktree, path));
+  if (content.includes(0)) return { path, isNew: true };
+  const ends = content.toString('latin1').split('\n');
+  return { path, isNew: true, added: ends.at(-1) === '' ? ends.length - 1 : ends.length, removed: 0 };
 }
 
 const split = (text = ''): string[] => text.split('\0').filter((each) => each !== '');

@@ -1,6 +1,6 @@
 import { withoutSecrets } from '../../context/index.ts';
 import { type Definition, type Event, parseHandle } from '../../machine/index.ts';
-import { describeEvent } from '../../messages/index.ts';
+import { capitalized, describeEvent } from '../../messages/index.ts';
 import type { StoredEntry } from '../../store/index.ts';
 import type { JournalRequest } from './page-source.ts';
 import type { JournalEntry, JournalPage } from './pages.ts';
@@ -43,7 +43,7 @@ export const eventSentences = (definition: Definition, events: readonly Event[])
     if (!pieces) return [];
     const text = pieces.map((piece) => (typeof piece === 'string' ? piece : piece[1])).join('');
     const path = 'at' in event && event.at !== undefined ? parseHandle(event.at)?.path : undefined;
-    return [{ type: event.type, text: text.trim(), ...(path === undefined ? {} : { path }) }];
+    return [{ type: event.type, text: capitalized(text.trim()), ...(path === undefined ? {} : { path }) }];
   });
 
 /** A page draws its own. */

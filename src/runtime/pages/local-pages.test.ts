@@ -142,7 +142,7 @@ test('the files of a position are compared with what its gates saw, and with whe
   project.write({ 'plan.txt': 'x\n', 'a.txt': 'one\ntwo\n' });
   await runtime.call({ type: 'advance', output: 'Planned', at }, { session }, { run, waitMs: 30_000 });
   const check = (await pages.page(run))?.evidence[0]?.id;
-  const change = { files: 2, added: 1, removed: 0, commit: project.git('rev-parse', 'HEAD').trim() };
+  const change = { files: 2, added: 2, removed: 0, commit: project.git('rev-parse', 'HEAD').trim() };
   expect(await pages.files(run)).toMatchObject({
     positions: [{ at, check, validity: 'valid', written: [], change }],
   });

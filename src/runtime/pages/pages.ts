@@ -142,6 +142,8 @@ export interface ReviewPage {
   check?: string;
   /** Steps to which a rejection may go. */
   pivots: string[];
+  /** The same decisions in a terminal. */
+  commands: string[];
 }
 
 /** One session of an agent over time. */
@@ -290,6 +292,8 @@ export interface DryMove {
   by: 'agent' | 'person' | 'gates' | 'host' | 'engine';
   /** What happened, in sentences. */
   events: JournalEntry['events'];
+  /** Of gates: whether all passed. */
+  pass?: boolean;
   /** Of a call that was refused. */
   refused?: { code: string; message: string };
   /** Where the run is after it. */

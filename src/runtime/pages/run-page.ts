@@ -7,7 +7,9 @@ import {
   opening,
   parseHandle,
   type State,
+  suffixOf,
 } from '../../machine/index.ts';
+import { reviewCommands } from '../../messages/index.ts';
 import type { Loaded, StoredEntry } from '../../store/index.ts';
 import { compileReport } from '../report/compile-report.ts';
 import type { Report } from '../report/report.ts';
@@ -69,6 +71,7 @@ function reviewPage(definition: Definition, state: State, cursor: Cursor): Revie
     ...(waiting.tree === undefined ? {} : { tree: waiting.tree }),
     ...(cursor.checks > 0 ? { check: `${handleOf(state, cursor)}!${cursor.checks}` } : {}),
     pivots: pivotsOf(definition, step),
+    commands: reviewCommands(suffixOf(state.run), handleOf(state, cursor)),
   };
 }
 

@@ -118,10 +118,10 @@ describe.skipIf(!hasParts)('in every state', () => {
 
   test.for(actions.map((action) => [action.does, action] as const))(
     'the dialog in which a person %s',
-    async ([does, action], it) => {
+    async ([does, action]) => {
       await open(action.in);
       const form = await openDecision(page, action);
-      if (!(await fillDecision(form, action))) return it.skip('The dialog does not offer it.');
+      await fillDecision(form, action);
       await expectAccessible(page, does);
     },
   );

@@ -16,8 +16,6 @@ export interface Action {
   /** What of the state it changes, and to what. */
   of(state: State): unknown;
   becomes: unknown;
-  /** Not every version of the dialog has the choice. */
-  isOptional?: boolean;
 }
 
 const words = 'Use cents, not floats';
@@ -92,21 +90,19 @@ export const actions: readonly Action[] = [
     ...budget,
     does: 'pivots at a budget that is used up',
     choose: 'Pivot',
-    type: { '': words },
+    type: { 'Why go back?': words },
     send: /^Pivot/,
     of: place,
     becomes: { status: 'running', step: 'think' },
-    isOptional: true,
   },
   {
     ...budget,
     does: 'abandons at a budget that is used up',
     choose: 'Abandon',
-    type: { '': words },
+    type: { 'Why end the run?': words },
     send: /^Abandon/,
     of: ({ status }) => status,
     becomes: 'failed',
-    isOptional: true,
   },
   {
     does: 'continues without a fresh context',

@@ -16,19 +16,14 @@ export async function openDecision(page: Page, { open }: Pick<Action, 'open'>): 
   return form;
 }
 
-/** Chooses, selects and types; false if the choice is not there. */
-export async function fillDecision(form: Locator, action: Action): Promise<boolean> {
-  const { choose, select = {}, type = {}, isOptional = false } = action;
-  if (choose !== undefined) {
-    const choice = form.getByRole('group').getByText(choose, { exact: true });
-    if (isOptional && (await choice.count()) === 0) return false;
-    await choice.click();
-  }
+/** Chooses, selects and types. */
+export async function fillDecision(form: Locator, action: Action): Promise<void> {
+  const { choose, select = {}, type = {} } = action;
+  if (choose !== undefined) await form.getByRole('group').getByText(choose, { exact: true }).click();
   for (const [label, value] of Object.entries(select))
     await form.getByRole('combobox', { name: label }).selectOption(value);
   for (const [label, text] of Object.entries(type))
     await form.getByLabel(label, { exact: false }).and(form.locator('textarea, input')).first().fill(text);
-  return true;
 }
 
 /** Says what it does before it is sent. */

@@ -1,0 +1,7 @@
+import type { NeedPage, RunPage } from '../api-types.ts';
+
+export interface NeedDialogProps {
+  page: RunPage;
+  need: NeedPage;
+  onClose(): void;
+}
