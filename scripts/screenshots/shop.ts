@@ -43,8 +43,7 @@ test('refuses half an article', () => {
 });
 `;
 
-export const checkout: Definition = loadWorkflowTemplateFromString(`
-name: feature
+const checkoutText = `name: feature
 description: Plan it, build it in tasks, prove it
 boundaries: require
 budget: { turns: 120 }
@@ -63,7 +62,7 @@ steps:
     instructions: |
       Read the issue and the code of the checkout.
       Write the tasks down, small enough that each has one test.
-    review: { by: human }
+    review: { by: human, on_pivot: plan }
   - { id: build, type: loop, title: Build, parallel: 3 }
   - id: prove
     type: action
@@ -71,27 +70,30 @@ steps:
     context: clear
     instructions: Run all tests once more and describe the change in CHANGES.md.
     gate: [{ run: npm test }, { exists: CHANGES.md }]
-`);
+`;
 
-export const bugfix: Definition = loadWorkflowTemplateFromString(`
-name: bugfix
+const bugfixText = `name: bugfix
 description: Fix a bug and prove it
 budget: { turns: 40 }
 steps:
   - { id: fix, type: action, title: Fix, instructions: "Write a test that fails, then fix it.", gate: [{ run: npm test }] }
   - { id: describe, type: action, title: Describe, instructions: Describe the fix., gate: [{ run: npm test }, { exists: CHANGES.md }], review: { by: human } }
-`);
+`;
+
+export const checkout: Definition = loadWorkflowTemplateFromString(checkoutText);
+export const bugfix: Definition = loadWorkflowTemplateFromString(bugfixText);
 
 export interface Shop {
   root: string;
   home: string;
   runtime(): ReturnType<typeof runtimeIn>;
+  write(file: string, text: string): void;
   /** What the tests print, with the bug or without it. */
   test(state: 'broken' | 'fixed'): { output: string; ms: number };
   [Symbol.dispose](): void;
 }
 
-export function createShop(files: Record<string, string> = {}): Shop {
+export function createShop(): Shop {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-screens-')));
   const root = join(directory, 'shop');
   const home = join(directory, 'home');
@@ -104,14 +106,24 @@ export function createShop(files: Record<string, string> = {}): Shop {
   const all = {
     'src/cart.js': cart,
     'test/cart.test.js': tests,
-    'package.json': '{ "type": "module" }\n',
-    ...files,
+    'package.json': '{ "type": "module", "scripts": { "test": "node --test" } }\n',
+    '.stepfast/workflows/feature.yaml': checkoutText,
+    '.stepfast/workflows/bugfix.yaml': bugfixText,
   };
   for (const [file, text] of Object.entries(all)) write(file, text);
-  execFileSync('git', ['init', '-q', '-b', 'main'], { cwd: root, env });
+  const git = (...args: string[]): void => {
+    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@shop.example', ...args], {
+      cwd: root,
+      env,
+    });
+  };
+  git('init', '-q', '-b', 'main');
+  git('add', '-A');
+  git('commit', '-q', '-m', 'A shop');
   return {
     root,
     home,
+    write,
     runtime: () => runtimeIn({ root, home, env }),
     test(state) {
       write('src/cart.js', state === 'broken' ? cart : fixed);

@@ -14,6 +14,7 @@ import {
   titleOf,
 } from '../../machine/index.ts';
 import type { Report, StepReport } from '../report/report.ts';
+import { needsFreshContext } from '../summary/find-needs.ts';
 import type { StepPage, StepTone, TaskPage } from './pages.ts';
 
 /** The steps of the workflow with what became of them, and the tasks of loops. */
@@ -56,12 +57,14 @@ function stepTone(definition: Definition, state: State, step: Step): StepTone {
   if (index > current) return 'ahead';
   if (state.status === 'failed' || state.status === 'cancelled') return 'failed';
   const cursors = Object.values(state.cursors);
-  if (cursors.some(isWaiting)) return 'person';
+  if (cursors.some((cursor) => isWaiting(state, cursor))) return 'person';
   return cursors.some(isRed) ? 'red' : 'open';
 }
 
-const isWaiting = ({ waiting }: Cursor): boolean =>
-  waiting !== undefined && !(waiting.kind === 'review' && waiting.by !== 'human');
+const isWaiting = (state: State, cursor: Cursor): boolean =>
+  cursor.waiting
+    ? cursor.waiting.kind !== 'review' || cursor.waiting.by === 'human'
+    : needsFreshContext(state, cursor);
 const isRed = ({ receipts = [] }: Cursor): boolean => receipts.some(({ pass }) => !pass);
 
 function taskPages(definition: Definition, state: State, step: Step): TaskPage[] {
@@ -74,7 +77,7 @@ function taskPages(definition: Definition, state: State, step: Step): TaskPage[]
     return {
       id,
       title,
-      tone: taskTone(task, cursor, merge),
+      tone: taskTone(state, task, cursor, merge),
       dependsOn,
       ...(end === undefined ? {} : { end }),
       ...(cursor?.lease === undefined ? {} : { holder: cursor.lease.holder }),
@@ -93,18 +96,23 @@ function taskPages(definition: Definition, state: State, step: Step): TaskPage[]
   });
 }
 
-function taskTone({ end }: Task, cursor: Cursor | undefined, merge: TaskPage['merge']): StepTone {
+function taskTone(
+  state: State,
+  { end }: Task,
+  cursor: Cursor | undefined,
+  merge: TaskPage['merge'],
+): StepTone {
   if (end !== undefined) return end;
   if (merge === 'parked') return 'person';
   if (!cursor) return merge === undefined ? 'ahead' : 'open';
-  return cursorTone(cursor);
+  return cursorTone(state, cursor);
 }
 
-const cursorTone = (cursor: Cursor): StepTone =>
-  isWaiting(cursor) ? 'person' : isRed(cursor) ? 'red' : 'open';
+const cursorTone = (state: State, cursor: Cursor): StepTone =>
+  isWaiting(state, cursor) ? 'person' : isRed(cursor) ? 'red' : 'open';
 
 function subStepTone(state: State, key: string, cursor: Cursor | undefined): StepTone {
-  if (cursor) return cursorTone(cursor);
+  if (cursor) return cursorTone(state, cursor);
   if (own(state.outputs, key)) return 'done';
   return own(state.skipped ?? {}, key) ? 'skipped' : 'ahead';
 }

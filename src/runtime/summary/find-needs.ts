@@ -99,10 +99,13 @@ function needOf(definition: Definition, state: State, cursor: Cursor): Need | un
       pivots: pivotsOf(definition, cursor.step),
       since: waiting.since,
     };
-  const isDriven = state.sessions[boundary?.session ?? '']?.witness === 'driver';
-  if (boundary?.state !== 'requested' || isDriven) return undefined;
+  if (!boundary || !needsFreshContext(state, cursor)) return undefined;
   return { kind: 'context', ...of, what: boundary.action, since: enteredAt };
 }
+
+/** A driver makes one by itself. */
+export const needsFreshContext = ({ sessions }: State, { boundary }: Cursor): boolean =>
+  boundary?.state === 'requested' && sessions[boundary.session ?? '']?.witness !== 'driver';
 
 /** Steps to which a verdict at a step may go back; the target of the workflow is the first choice, then the nearest. */
 export function pivotsOf(

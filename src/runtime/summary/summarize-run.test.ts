@@ -54,6 +54,16 @@ test('a review by an agent needs no person', () => {
   expect(summaryOf(run)).toMatchObject({ tone: 'working', needs: [], now: 'Plan it is reviewed by critic' });
 });
 
+test('a step that asks for a fresh context waits for a person', () => {
+  const run = new Run(workflow([action('plan'), action('build', { title: 'Build it', context: 'clear' })]));
+  run.advance('Planned');
+  expect(summaryOf(run)).toMatchObject({
+    tone: 'person',
+    now: 'Build it waits for a fresh context',
+    needs: [{ kind: 'context', what: 'clear' }],
+  });
+});
+
 test('tasks at once are counted, and one that waits does not hide those that work', () => {
   const run = new Run(definition);
   run.advance('Planned');

@@ -13,7 +13,7 @@ import {
 } from '../../machine/index.ts';
 import { type Activity, nowText } from '../../messages/index.ts';
 import type { Loaded } from '../../store/index.ts';
-import { findNeeds, line, type Need } from './find-needs.ts';
+import { findNeeds, line, type Need, needsFreshContext } from './find-needs.ts';
 import { positionTitle } from './position-title.ts';
 
 /** What a list shows of a run: some hundred bytes, however large its state is. */
@@ -91,9 +91,11 @@ function activityIn(definition: Definition, state: State, [need]: readonly Need[
   if (ended(state)) return { is: 'ended', status, reason: reason === undefined ? undefined : line(reason) };
   const at = positionTitle(definition, state, { step });
   // A review by an agent is work, too.
-  const working = Object.values(state.cursors).filter(
-    ({ waiting }) => !waiting || (waiting.kind === 'review' && waiting.by !== 'human'),
-  );
+  const working = Object.values(state.cursors).filter((cursor) => {
+    const { waiting } = cursor;
+    if (waiting) return waiting.kind === 'review' && waiting.by !== 'human';
+    return !needsFreshContext(state, cursor);
+  });
   // What still moves says more than what waits, which is listed anyway.
   if (need && working.length === 0) return { is: 'waiting', kind: need.kind, title: need.title };
   const [merging] = queuedMerges(state);
