@@ -4,6 +4,8 @@ import type { Row } from '../api-types.ts';
 /** The newest known row of each run: it lies over the windows of the list, which stay as they were fetched. */
 const rows = new Map<string, Row>();
 const listeners = new Map<string, Set<() => void>>();
+/** What the stream said last: a list may have been fetched after a change, and the counts beside it before. */
+const streamed = new Map<string, Row>();
 
 export function rememberRows(found: readonly Row[]): void {
   for (const row of found) {
@@ -17,7 +19,8 @@ export function takeRows(changed: readonly Row[]): boolean {
   const told = new Set<() => void>();
   let isRegrouped = false;
   for (const row of changed) {
-    const known = rows.get(row.run);
+    const known = streamed.get(row.run);
+    streamed.set(row.run, row);
     isRegrouped ||=
       known?.tone !== row.tone || known.needs !== row.needs || known.need?.since !== row.need?.since;
     rows.set(row.run, row);
@@ -27,7 +30,10 @@ export function takeRows(changed: readonly Row[]): boolean {
   return isRegrouped;
 }
 
-export const forgetRow = (run: string): boolean => rows.delete(run);
+export function forgetRow(run: string): void {
+  rows.delete(run);
+  streamed.delete(run);
+}
 
 export function useRow(row: Row): Row {
   return useSyncExternalStore(

@@ -23,34 +23,39 @@ export const useConnection = (): Connection =>
     () => connection,
   );
 
-/** Calls made meanwhile are one call. */
-function delayed(ms: number, act: () => void): () => void {
+/** At once, but at most one call in this time: those made meanwhile are one call. */
+function spaced(ms: number, act: () => void): () => void {
   let isDue = false;
+  let last = Number.NEGATIVE_INFINITY;
   return () => {
     if (isDue) return;
     isDue = true;
-    setTimeout(() => {
-      isDue = false;
-      act();
-    }, ms);
+    setTimeout(
+      () => {
+        isDue = false;
+        last = performance.now();
+        act();
+      },
+      Math.max(0, last + ms - performance.now()),
+    );
   };
 }
 
 const newest = new Map<string, Row>();
 const changedRuns = new Set<string>();
 
-const refetchLists = delayed(1000, () => {
+const refetchLists = spaced(1000, () => {
   void client.invalidateQueries({ queryKey: ['overview'] });
   void client.invalidateQueries({ queryKey: ['rows'] });
 });
 
-const refetchRuns = delayed(1000, () => {
+const refetchRuns = spaced(1000, () => {
   for (const run of changedRuns) void client.invalidateQueries({ queryKey: ['run', run] });
   changedRuns.clear();
 });
 
 /** A fleet sends hundreds of rows a second; a page needs four updates. */
-const applyRows = delayed(250, () => {
+const applyRows = spaced(250, () => {
   if (takeRows([...newest.values()])) refetchLists();
   for (const run of newest.keys()) changedRuns.add(run);
   newest.clear();
