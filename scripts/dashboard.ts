@@ -1,5 +1,5 @@
 /**
- * `npm run dashboard [-- --small]`: what the dashboard costs, in a real browser over both stores: long lists, a long run, the
+ * `npm run dashboard [-- --small] [PART ...]`: what the dashboard costs, in a real browser over both stores: long lists, a long run, the
  * time until a page can be used, two browsers, sizes. Prints a table and one JSON line; fails if a limit is broken. Other
  * programs on the machine make times longer.
  */
@@ -18,7 +18,16 @@ import { reportLoaded, reportPackage, reportSizes, scriptsOf } from './dashboard
 import { ensureBuilt } from './ensure-built.ts';
 import { median } from './fleet/ground/quantile.ts';
 
-const { values } = parseArgs({ options: { small: { type: 'boolean', default: false } } });
+const parts = { database: overDatabase, files: overFiles, seen: inTwoBrowsers, package: ofPackage };
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { small: { type: 'boolean', default: false } },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) {
+  console.error(`Unknown part: ${unknown.join(', ')}. Parts: ${Object.keys(parts).join(', ')}`);
+  process.exit(2);
+}
 const size = values.small
   ? { database: 2000, files: 200, tasks: 1000, events: 2000, rounds: 40, tries: 1, starts: 3, seen: 3 }
   : {
@@ -40,11 +49,8 @@ ensureBuilt();
 const report = new Report();
 const browser = await openBrowser();
 try {
-  await overDatabase(browser);
-  await overFiles(browser);
-  report.part('Other commands and the package');
-  reportLoaded(report);
-  reportPackage(report);
+  for (const [name, measure] of Object.entries(parts))
+    if (positionals.length === 0 || positionals.includes(name)) await measure(browser);
 } finally {
   await browser.close();
 }
@@ -94,7 +100,6 @@ async function overDatabase(within: Browser): Promise<void> {
   report.part(`A run with ${size.tasks} tasks and ${size.events} events`);
   await measureLongRun(report, page, session, { url: site.url, run, tries: size.tries });
   await page.context().close();
-  await reportSeen(site, within);
 }
 
 async function overFiles(within: Browser): Promise<void> {
@@ -110,7 +115,19 @@ async function overFiles(within: Browser): Promise<void> {
   await measureRows(report, page, 'files');
   await measureList(report, page, session, { url: site.url, name: 'files', tries: size.tries });
   await page.context().close();
-  await reportSeen(site, within);
+}
+
+async function inTwoBrowsers(within: Browser): Promise<void> {
+  for (const openSite of [() => openFileSite({}, definitions), () => openTeamSite()]) {
+    await using site = await openSite();
+    await reportSeen(site, within);
+  }
+}
+
+async function ofPackage(): Promise<void> {
+  report.part('Other commands and the package');
+  reportLoaded(report);
+  reportPackage(report);
 }
 
 async function open(site: Site, within: Browser): Promise<{ page: Page; session: CDPSession }> {

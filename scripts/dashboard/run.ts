@@ -37,6 +37,7 @@ export async function measureLongRun(
   })()`);
   report.add('longRunPageMs', '  in', ms, 'ms');
   await page.goto(path);
+  await page.getByText('Move the articles of part 0').first().waitFor();
   report.add(
     'longRunElements',
     'elements in the page',

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -92,17 +92,11 @@ export function reportLoaded(report: Report): void {
   }
 }
 
-function runTraced(trace: string, command: string, { root: cwd, env }: ReturnType<typeof createTestProject>) {
+function runTraced(
+  trace: string,
+  command: string,
+  { root: cwd, env }: ReturnType<typeof createTestProject>,
+): { stderr: string } {
   const args = ['--import', trace, join(root, 'dist/cli.js'), command];
-  try {
-    execFileSync(process.execPath, args, {
-      cwd,
-      env: { ...env, STEPFAST_TRACE: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      encoding: 'utf8',
-    });
-  } catch (error) {
-    return { stderr: String((error as { stderr?: string }).stderr) };
-  }
-  return { stderr: '' };
+  return spawnSync(process.execPath, args, { cwd, env, encoding: 'utf8' });
 }
