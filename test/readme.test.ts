@@ -43,8 +43,8 @@ test('[U17] the README begins with three commands and the recording, then comes 
   );
   expect(order).toEqual([...order].sort((a, b) => a - b));
   expect(readme.slice(0, order.at(-1)).split('\n').length).toBeLessThan(40);
-  for (const [, picture = ''] of readme.matchAll(/src="(docs\/[^"]+)"/g))
-    expect(read(picture)).toContain('<svg');
+  for (const [, picture = ''] of readme.matchAll(/src(?:set)?="(docs\/[^"]+)"/g))
+    expect(read(picture)).toContain(picture.endsWith('.png') ? 'PNG' : '<svg');
 });
 
 function readdirNames(): string[] {

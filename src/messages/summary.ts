@@ -69,7 +69,7 @@ export const needVerb: Record<NeedKind, string> = {
   budget: 'Extend',
   merge: 'Decide',
   queue: 'Fix',
-  context: 'Clear',
+  context: 'Open',
   pause: 'Continue',
 };
 

@@ -15,6 +15,10 @@ export function needHref(run: string, need: Need): string {
   return `${runHref(run)}?decide=${encodeURIComponent(needKey(need))}`;
 }
 
+/** From a list. A page cannot clear a context, so the run tells what to do instead. */
+export const needPlace = (run: string, need: Need): string =>
+  need.kind === 'context' ? runHref(run) : needHref(run, need);
+
 /** Tells the needs of one run apart. */
 export const needKey = ({ kind, at, task, question, unit }: Need): string =>
   [kind, at ?? task, question ?? unit].filter(Boolean).join(':');

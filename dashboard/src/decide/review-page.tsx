@@ -206,6 +206,14 @@ interface FormProps {
   isStale: boolean;
 }
 
+/** The engine does not take old evidence for changed files. */
+function approvalText({ title, check }: Review, isStale: boolean): string {
+  if (!isStale) return `${title} counts as done, and the run goes on.`;
+  return check === undefined
+    ? 'Files have changed since the review began: you will be asked to look once more.'
+    : `The gates run again on the files as they are now. If they pass, ${title} counts as done.`;
+}
+
 function DecisionForm({ page, review, isStale }: FormProps): JSX.Element {
   const [, go] = useLocation();
   const { run } = page.row;
@@ -218,7 +226,7 @@ function DecisionForm({ page, review, isStale }: FormProps): JSX.Element {
   const isReady = !isBusy && (verdict === 'approve' || feedback !== '');
   const choices: Verdict[] = ['approve', 'revise', ...(to ? (['pivot'] as const) : []), 'abandon'];
   const consequence = {
-    approve: `${review.title} counts as done${isStale ? ' although its files have changed' : ''}, and the run goes on.`,
+    approve: approvalText(review, isStale),
     revise: `The agent works on ${review.title} again, with your words.`,
     pivot: `The run goes back to ${target}, with a cleared context and your words.`,
     abandon: 'The run ends as failed.',

@@ -54,7 +54,11 @@ function NeedLine({ run, need, mayDecide, isFirst }: LineProps): JSX.Element {
       </span>
       {mayDecide && need.kind !== 'queue' && (
         <Link
-          className={classNames(ui.btn, isFirst && ui.primary, isFirst && ui.keyed)}
+          className={classNames(
+            ui.btn,
+            isFirst && need.kind !== 'context' && ui.primary,
+            isFirst && ui.keyed,
+          )}
           href={needHref(run, need)}
           aria-label={`${verb}: ${need.title}`}
           {...key}

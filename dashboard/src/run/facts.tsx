@@ -19,7 +19,7 @@ const unitText: Record<Unit, (amount: number) => string> = {
 };
 
 const unitName: Record<Unit, string> = {
-  minutes: 'Worked',
+  minutes: 'Active',
   turns: 'Turns',
   tokens: 'Tokens',
   cost: 'Cost',

@@ -26,7 +26,7 @@ interface Point {
   x: number;
   y: number;
 }
-type TaskNode = Node<{ task: TaskPage }, 'task'>;
+type TaskNode = Node<{ task: TaskPage; isReady: boolean }, 'task'>;
 type Dependency = Edge<{ points: Point[] }, 'dependency'>;
 
 const size = { width: 190, height: 54 };
@@ -45,15 +45,17 @@ function layout(tasks: TaskPage[]): { nodes: TaskNode[]; edges: Dependency[]; he
   dagre.layout(graph);
   // Dagre's labels are untyped.
   const { height = 0 } = graph.graph() as { height?: number };
+  const done = new Set(tasks.flatMap(({ id, tone }) => (tone === 'done' ? id : [])));
   const nodes = tasks.map((task): TaskNode => {
+    const isReady = task.tone === 'ahead' && task.dependsOn.every((id) => done.has(id));
     const { x, y } = graph.node(task.id) as Point;
     return {
       id: task.id,
       type: 'task',
       ...size,
       position: { x: x - size.width / 2, y: y - size.height / 2 },
-      data: { task },
-      ariaLabel: `${task.title}: ${taskHint(task)}`,
+      data: { task, isReady },
+      ariaLabel: `${task.title}: ${isReady ? readyText : taskHint(task)}`,
     };
   });
   const edges = pairs.map(
@@ -69,9 +71,11 @@ function layout(tasks: TaskPage[]): { nodes: TaskNode[]; edges: Dependency[]; he
   return { nodes, edges, height };
 }
 
-const TaskBox = memo(function TaskBox({ data: { task } }: NodeProps<TaskNode>): JSX.Element {
-  // What is done or not reached needs no second line.
-  const isPlain = (task.tone === 'done' || task.tone === 'ahead') && !task.merge;
+const readyText = 'ready to start';
+
+const TaskBox = memo(function TaskBox({ data: { task, isReady } }: NodeProps<TaskNode>): JSX.Element {
+  // What is done needs no second line, and of what waits the arrows say it.
+  const isPlain = (task.tone === 'done' || (task.tone === 'ahead' && !isReady)) && !task.merge;
   return (
     <div className={css.node} data-mark={taskMark(task)}>
       <Handle type="target" position={Position.Left} isConnectable={false} />
@@ -81,7 +85,7 @@ const TaskBox = memo(function TaskBox({ data: { task } }: NodeProps<TaskNode>): 
         <strong className={isPlain ? css.two : ui.cut} title={task.title}>
           {task.title}
         </strong>
-        {!isPlain && <span className={ui.cut}>{taskHint(task)}</span>}
+        {!isPlain && <span className={ui.cut}>{isReady ? readyText : taskHint(task)}</span>}
       </div>
       <div className={css.subSteps}>
         <SubSteps task={task} />

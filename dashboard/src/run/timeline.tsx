@@ -114,7 +114,12 @@ function Sums({ lanes, now }: { lanes: SessionLane[]; now: number }): JSX.Elemen
   return <p className={classNames(css.sums, ui.num)}>{text.charAt(0).toUpperCase() + text.slice(1)}</p>;
 }
 
-const waitText = { review: 'a review', question: 'an answer', decision: 'a decision' };
+const waitText = {
+  review: 'a review',
+  question: 'an answer',
+  decision: 'a decision',
+  context: 'a fresh context',
+};
 
 const Legend = (): JSX.Element => (
   <ul className={classNames(css.legend, ui.wideOnly)} aria-label="Legend">

@@ -11,7 +11,7 @@ import {
 import { type JSX, useState } from 'react';
 import { Link } from 'wouter';
 import type { NeedPage, Row } from '../api-types.ts';
-import { needDetail, needHref } from '../decide/needs.ts';
+import { needDetail, needPlace } from '../decide/needs.ts';
 import { classNames } from '../ui/class-names.ts';
 import { exactOnHover, useAgo } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
@@ -93,7 +93,7 @@ function NeedItem({ row, need, index, mayDecide }: ItemProps): JSX.Element {
       </span>
       <Link
         className={classNames(ui.btn, index === 0 && ui.primary, index < 9 && ui.keyed, css.verb)}
-        href={needHref(row.run, need)}
+        href={needPlace(row.run, need)}
         aria-label={`${verb}: ${name}`}
         {...key}
       >

@@ -3,7 +3,7 @@ import { type JSX, useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { overviewQuery, rowsQuery, windowSize } from '../api/client.ts';
 import type { Overview, Row, Tone } from '../api-types.ts';
-import { needHref, runHref } from '../decide/needs.ts';
+import { needPlace, runHref } from '../decide/needs.ts';
 import { classNames } from '../ui/class-names.ts';
 import { useKeys } from '../ui/keys.ts';
 import { Main } from '../ui/main.tsx';
@@ -202,7 +202,7 @@ function List({ scroller, tone, text, expected, needs }: ListProps): JSX.Element
     ...Object.fromEntries(
       needs
         .slice(0, 9)
-        .map(({ run, need }, i) => [String(i + 1), () => go(need ? needHref(run, need) : runHref(run))]),
+        .map(({ run, need }, i) => [String(i + 1), () => go(need ? needPlace(run, need) : runHref(run))]),
     ),
   });
 

@@ -4,7 +4,7 @@ import { type JSX, type KeyboardEvent, useDeferredValue, useEffect, useState } f
 import { useLocation } from 'wouter';
 import { overviewQuery, rowsQuery, workflowsQuery } from '../api/client.ts';
 import type { Row } from '../api-types.ts';
-import { needHref } from '../decide/needs.ts';
+import { needPlace } from '../decide/needs.ts';
 import { toggleTheme } from '../theme.ts';
 import { classNames } from './class-names.ts';
 import { Glyph } from './glyph.tsx';
@@ -117,7 +117,7 @@ function useEntries(text: string): Entry[] {
             text: `${row.need.verb}: ${row.summary ?? row.workflow}`,
             more: row.run,
             row,
-            act: () => go(row.need ? needHref(row.run, row.need) : `/runs/${row.run}`),
+            act: () => go(row.need ? needPlace(row.run, row.need) : `/runs/${row.run}`),
           }
         : [],
     ),

@@ -158,7 +158,7 @@ export interface SessionLane {
   /** What it worked on. */
   work: { from: number; to: number; path: string; title: string }[];
   /** When it waited for a person; `to` is absent while it does. */
-  waits: { from: number; to?: number; kind: 'review' | 'question' | 'decision' }[];
+  waits: { from: number; to?: number; kind: 'review' | 'question' | 'decision' | 'context' }[];
   marks: { now: number; kind: 'green' | 'red' | 'person' | 'note' | 'boundary'; text: string }[];
 }
 

@@ -1,4 +1,11 @@
-import { type Definition, type Event, ended, parseHandle, type State } from '../../machine/index.ts';
+import {
+  type Definition,
+  type Event,
+  ended,
+  handleOf,
+  parseHandle,
+  type State,
+} from '../../machine/index.ts';
 import type { StoredEntry } from '../../store/index.ts';
 import { pathTitle } from '../summary/position-title.ts';
 import type { SessionLane } from './pages.ts';
@@ -30,6 +37,8 @@ export function sessionLanes(
   const waits = sessionWaits(state, entries);
   for (const [id, lane] of lanes) {
     lane.waits = waits.get(id) ?? [];
+    const open = openAt(id);
+    if (open && lane.waits.every(({ to }) => to !== undefined)) work(id, open, lastSeen(lane));
     const endedAt = state.sessions[id]?.endedAt ?? (ended(state) ? lastSeen(lane) : undefined);
     if (endedAt === undefined) reach(lane, last);
     else lane.to = endedAt;
@@ -68,6 +77,7 @@ export function sessionLanes(
           text: event.pass ? 'gates passed' : `red: ${red(event.receipts)}`,
         });
         return;
+      case 'position.failed':
       case 'position.completed':
         work(event.session ?? by, event.at, now);
         return;
@@ -78,11 +88,22 @@ export function sessionLanes(
         mark(by, { now, kind: 'note', text: event.text.slice(0, 120) });
         return;
       case 'question.asked':
+        work(by, event.at, now);
         mark(by, { now, kind: 'person', text: event.text.slice(0, 120) });
         return;
       case 'review.requested':
+        work(event.session ?? by, event.at, now);
         mark(event.session ?? by, { now, kind: 'person', text: `review of ${titleOf(event.at).title}` });
     }
+  }
+
+  /** What a session works on now: the task that it holds, or the only position of the run. */
+  function openAt(id: string): string | undefined {
+    const cursors = Object.values(state.cursors);
+    const [newest] = [...lanes.values()].sort((a, b) => lastSeen(b) - lastSeen(a));
+    const only = cursors.length === 1 && newest?.id === id ? cursors[0] : undefined;
+    const cursor = cursors.find(({ lease }) => lease?.holder === id) ?? only;
+    return cursor && handleOf(state, cursor);
   }
 
   /** The session has worked on it since its last piece of work, or since it began. */

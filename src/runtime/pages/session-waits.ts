@@ -28,7 +28,7 @@ export function sessionWaits(
         wait.to = event.now;
         return false;
       });
-      const begun = waitIn(event);
+      const begun = waitIn(event, state);
       const waiter = begun && (worker ?? workers.get(begun.at));
       if (!begun || waiter === undefined) continue;
       const wait = { ...begun, session: waiter };
@@ -43,7 +43,7 @@ export function sessionWaits(
   return bySession;
 }
 
-function waitIn(event: Event): Omit<OpenWait, 'session'> | undefined {
+function waitIn(event: Event, { sessions }: State): Omit<OpenWait, 'session'> | undefined {
   const { now: from } = event;
   switch (event.type) {
     case 'review.requested':
@@ -52,14 +52,22 @@ function waitIn(event: Event): Omit<OpenWait, 'session'> | undefined {
       return { from, kind: 'question', at: event.at, question: event.id };
     case 'position.blocked':
       return { from, kind: 'decision', at: event.at };
+    case 'boundary.requested': {
+      // A driver makes a fresh context by itself.
+      const isDriven = sessions[event.session ?? '']?.witness === 'driver';
+      return isDriven ? undefined : { from, kind: 'context', at: event.at };
+    }
   }
   return undefined;
 }
 
-function endsWait(event: Event, { at, question }: OpenWait): boolean {
+function endsWait(event: Event, { at, kind, question }: OpenWait): boolean {
   switch (event.type) {
     case 'question.answered':
       return event.id === question;
+    case 'boundary.reset':
+    case 'boundary.released':
+      return event.at === at && kind === 'context';
     case 'review.decided':
     case 'position.completed':
     case 'position.failed':

@@ -96,6 +96,16 @@ describe.skipIf(!hasParts)('in every state', () => {
     await expectAccessible(page, part);
   });
 
+  test.each(['/workflows', '/workflows/feature', '/workflows/feature?seed=3&move=9'])(
+    'the page %s',
+    async (path) => {
+      await page.goto(`${site.url}${path}`);
+      await page.getByRole('main').getByRole('heading').first().waitFor();
+      await page.waitForLoadState('networkidle').catch(() => undefined);
+      await expectAccessible(page, path);
+    },
+  );
+
   test('each step of a run', async () => {
     await open('parked');
     const steps = page.locator('ol button[aria-pressed]');

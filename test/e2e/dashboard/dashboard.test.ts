@@ -144,7 +144,7 @@ it('a red gate is seen with its log, and the tasks with what they depend on', as
   await parts.getByText('Journal').click();
   await page
     .getByRole('main')
-    .getByText(/^started/)
+    .getByText(/^Started/)
     .first()
     .waitFor();
   await parts.getByText('Briefing').click();
