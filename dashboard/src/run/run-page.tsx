@@ -64,7 +64,7 @@ function Loaded({ page }: { page: Page }): JSX.Element {
   chosen.current = [...needs, ...(chosen.current ? [chosen.current] : [])].find(isChosen);
   const need = chosen.current;
   const name = row.summary ?? row.workflow;
-  const waiting = overview?.needs.length ?? 0;
+  const waiting = overview?.counts.person ?? 0;
   useEffect(() => {
     setTitle(`${waiting > 0 ? `(${waiting}) ` : ''}${name} · Stepfast`);
   }, [name, waiting]);

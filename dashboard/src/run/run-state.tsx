@@ -19,7 +19,7 @@ export function RunState({ page, row }: { page: RunPage; row: Row }): JSX.Elemen
           <Glyph mark={mark} isQuiet size={14} />
           {toneWord(row.tone)}
         </span>
-        <span className={css.sentence}>{row.now}</span>
+        {row.now !== row.status && <span className={css.sentence}>{row.now}</span>}
         <span className={classNames(ui.muted, ui.num)} {...exactOnHover(row.updatedAt)}>
           {moved}
         </span>

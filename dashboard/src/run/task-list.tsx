@@ -1,4 +1,4 @@
-import type { JSX } from 'react';
+import { type JSX, useMemo, useState } from 'react';
 import type { TaskPage } from '../api-types.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import { stepMark, stepWord } from '../ui/marks.ts';
@@ -11,12 +11,30 @@ export interface TasksProps {
   onOpen(task: string): void;
 }
 
-/** Indented by the longest chain of dependencies before a task. */
+const shownAtFirst = 100;
+/** What was done last stays in sight. */
+const doneBefore = 5;
+
+/** Indented by the longest chain of dependencies before a task. Of many tasks, those around the work are shown first. */
 export function TaskList({ tasks, onOpen }: TasksProps): JSX.Element {
-  const depths = depthsOf(tasks);
+  const [isAll, setAll] = useState(tasks.length <= shownAtFirst);
+  const depths = useMemo(() => depthsOf(tasks), [tasks]);
+  const open = tasks.findIndex(({ end }) => end === undefined);
+  const from = isAll ? 0 : Math.max(0, Math.min(open - doneBefore, tasks.length - shownAtFirst));
+  const shown = isAll ? tasks : tasks.slice(from, from + shownAtFirst);
   return (
     <ul className={css.tasks}>
-      {tasks.map((task) => (
+      {!isAll && (
+        <li>
+          <button type="button" onClick={() => setAll(true)}>
+            <span className={css.task}>
+              {from + 1} to {from + shown.length} of {tasks.length}
+            </span>
+            <span className={css.hint}>Show all</span>
+          </button>
+        </li>
+      )}
+      {shown.map((task) => (
         <li
           key={task.id}
           data-mark={taskMark(task)}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SessionLane } from '../api-types.ts';
-import { scaleOf, ticksOf } from './timeline-scale.ts';
+import { inSight, scaleOf, ticksOf } from './timeline-scale.ts';
 
 const hour = 3_600_000;
 
@@ -39,4 +39,14 @@ test('an open wait reaches until now, and its middle is skipped', () => {
   const { pieces, x } = scaleOf([waiting], true, 12 * hour);
   expect(pieces.map(({ isIdle }) => isIdle)).toEqual([false, true, false]);
   expect(x(12 * hour)).toBeCloseTo(100);
+});
+
+test('of a thousand pieces only those that can be told apart are drawn, and a long one always is', () => {
+  const scale = { pieces: [], x: (time: number) => time / 1000 };
+  const tiny = Array.from({ length: 1000 }, (_, index) => ({ from: index * 10, to: index * 10 + 10 }));
+  const long = { from: 10_000, to: 90_000 };
+  const drawn = inSight([...tiny, long], scale);
+  expect(drawn.length).toBeLessThan(100);
+  expect(drawn).toContain(tiny[0]);
+  expect(drawn).toContain(long);
 });

@@ -74,6 +74,20 @@ function partsOf(used: readonly { from: number; to: number }[], skipIdle: boolea
   return parts;
 }
 
+/** In percent: what is closer than this to the one before it cannot be told apart. */
+const leastGap = 0.15;
+
+/** Of many items in the order of time, those that a screen can show. What ends far from its beginning always is. */
+export function inSight<T extends { from: number; to: number }>(items: readonly T[], { x }: Scale): T[] {
+  let last = Number.NEGATIVE_INFINITY;
+  return items.filter(({ from, to }) => {
+    const [left, right] = [x(from), x(to)];
+    if (right - last < leastGap) return false;
+    last = Math.max(left, right - leastGap);
+    return true;
+  });
+}
+
 const tickSteps = [1, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080].map((each) => each * minute);
 const maxTicks = 9;
 

@@ -9,7 +9,7 @@ import { clockTime, dayText, durationText, exactOnHover, useNow } from '../ui/ti
 import ui from '../ui/ui.module.css';
 import { sessionSums } from './session-sums.ts';
 import css from './timeline.module.css';
-import { type Scale, scaleOf, ticksOf } from './timeline-scale.ts';
+import { inSight, type Scale, scaleOf, ticksOf } from './timeline-scale.ts';
 
 const position = (x: number, width?: number): CSSProperties => ({
   left: `${x}%`,
@@ -149,6 +149,7 @@ const Legend = (): JSX.Element => (
 function Lane({ lane, scale, now }: { lane: SessionLane; scale: Scale; now: number }): JSX.Element {
   const span = ({ from, to }: { from: number; to: number }): CSSProperties =>
     position(scale.x(from), scale.x(to) - scale.x(from));
+  const marks = lane.marks.map((mark) => ({ ...mark, from: mark.now, to: mark.now }));
   return (
     <li className={css.lane}>
       <span className={css.who}>
@@ -165,7 +166,7 @@ function Lane({ lane, scale, now }: { lane: SessionLane; scale: Scale; now: numb
             </span>
           </li>
         ))}
-        {lane.work.map((work) => (
+        {inSight(lane.work, scale).map((work) => (
           <li
             key={`w${work.from} ${work.path}`}
             className={css.work}
@@ -212,7 +213,7 @@ function Lane({ lane, scale, now }: { lane: SessionLane; scale: Scale; now: numb
             </li>
           ),
         )}
-        {lane.marks.map(({ now, kind, text }) => (
+        {inSight(marks, scale).map(({ now, kind, text }) => (
           <li
             key={`m${now} ${kind} ${text}`}
             className={css.mark}
