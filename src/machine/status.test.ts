@@ -226,7 +226,7 @@ describe('a status', () => {
     gated.gates({ red: true });
     expect(gated.status()).toMatchObject({
       phase: { status: 'blocked' },
-      waiting: { for: 'blocked', by: 'human', reason: 'its gates failed once' },
+      waiting: { for: 'blocked', by: 'human', reason: 'its gates failed 1 times' },
       action: { do: 'wait', for: 'decision', step: 'a', at: 'k3f9x2ab:a#2' },
     });
   });
