@@ -87,14 +87,15 @@ export const attempts: Record<string, (side: Side, other: Side) => Attempt[]> = 
   'GET /v1/runs/:run/log': ({ run, at }) => [
     { path: `/v1/runs/${run}/log?gate=0&check=${encodeURIComponent(`${at}!1`)}` },
   ],
-  'GET /v1/runs/:run/files': ({ run }) => [{ path: `/v1/runs/${run}/files`, own: 200 }],
+  // A server has no files to tell of.
+  'GET /v1/runs/:run/files': ({ run }) => [{ path: `/v1/runs/${run}/files` }],
   'GET /v1/runs/:run/workflow': ({ run }) => [{ path: `/v1/runs/${run}/workflow`, own: 200 }],
   'GET /v1/runs/:run/workflow/dry-run': ({ run }) => [
     { path: `/v1/runs/${run}/workflow/dry-run`, own: 200 },
     { path: `/v1/runs/${run}/workflow/dry-run?seed=1&tasks=3`, own: 200 },
   ],
   'GET /v1/workflows': () => [{ path: '/v1/workflows', own: 200 }],
-  'GET /v1/workflows/:name': ({ secret }) => [{ path: `/v1/workflows/${secret}` }],
-  'GET /v1/workflows/:name/dry-run': ({ secret }) => [{ path: `/v1/workflows/${secret}/dry-run` }],
+  'GET /v1/workflows/:name': ({ secret }) => [{ path: `/v1/workflows/${secret}`, own: 200 }],
+  'GET /v1/workflows/:name/dry-run': ({ secret }) => [{ path: `/v1/workflows/${secret}/dry-run`, own: 200 }],
   'GET /v1/whoami': () => [{ path: '/v1/whoami', own: 200 }],
 };

@@ -107,7 +107,13 @@ describe.each(['token', 'person'] as const)('with the %s of one project', (kind)
 });
 
 /** They change something, never end, or tell what has no trace. */
-const untold = ['DELETE /v1/runs/:run', 'GET /v1/events', 'GET /v1/rows/events', 'GET /v1/runs/:run/log'];
+const untold = [
+  'DELETE /v1/runs/:run',
+  'GET /v1/events',
+  'GET /v1/rows/events',
+  'GET /v1/runs/:run/log',
+  'GET /v1/runs/:run/files',
+];
 
 const told = ({ text, headers }: Answered): string => text + JSON.stringify([...headers]);
 

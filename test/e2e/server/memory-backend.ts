@@ -65,7 +65,12 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
     engine: (project) => partOf(project).engine,
     pages(project) {
       const { store, engine } = partOf(project);
-      const workspace = none();
+      const definitions = async () => {
+        const views = await Promise.all((await store.list()).map(({ run }) => store.load(run)));
+        return views.flatMap((view) => view?.definition ?? []);
+      };
+      const named = async (name: string) => (await definitions()).find((each) => each.name === name);
+      const workspace = none({ named, all: definitions });
       const sizes = async () =>
         new Map((await store.list()).map(({ run, state }) => [run, state?.updatedAt ?? 0]));
       return createPages({
