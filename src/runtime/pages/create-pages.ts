@@ -35,11 +35,13 @@ export function createPages(parts: PageParts): PageSource {
     counts: rows.counts,
     async rows(request) {
       const found = await rows.rows(request);
-      return { ...found, rows: found.rows.map(shownRow) };
+      return withoutSecrets({ ...found, rows: found.rows.map(shownRow) });
     },
-    needs: async (limit) => (await rows.needs(limit)).map(shownRow),
+    needs: async (limit) => withoutSecrets((await rows.needs(limit)).map(shownRow)),
     subscribe: (listener) =>
-      rows.subscribe((change) => listener('row' in change ? { row: shownRow(change.row) } : change)),
+      rows.subscribe((change) =>
+        listener('row' in change ? withoutSecrets({ row: shownRow(change.row) }) : change),
+      ),
     async page(run) {
       const view = await load(run);
       return view && compileRunPage(view, await entries(run));
@@ -58,18 +60,18 @@ export function createPages(parts: PageParts): PageSource {
     },
     async files(run) {
       const view = await load(run);
-      return view && (files ? await files(view, await entries(run)) : {});
+      return view && (files ? withoutSecrets(await files(view, await entries(run))) : {});
     },
-    workflows: async () => ({ workflows: await workflows() }),
+    workflows: async () => withoutSecrets({ workflows: await workflows() }),
     async workflow(of) {
       const definition = await definitionOf(of);
       if (!definition) return undefined;
       const trusted = hasFiles ? { isTrusted: workspace.isTrusted(definition) } : {};
-      return { graph: createGraph(definition), ...trusted };
+      return withoutSecrets({ graph: createGraph(definition), ...trusted });
     },
     async dryRun(of, request) {
       const definition = await definitionOf(of);
-      return definition && dryRunPage(definition, request);
+      return definition && withoutSecrets(dryRunPage(definition, request));
     },
   };
 

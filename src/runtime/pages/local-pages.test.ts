@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestProject } from '../../testing/index.ts';
 import { createLocalPages } from './local-pages.ts';
 import type { PageSource, RowChange } from './page-source.ts';
+import { reportFile } from './report-file.ts';
 
 const files = {
   'a.txt': 'one\n',
@@ -119,6 +120,35 @@ test('the page of a run has its steps, tasks, evidence, sessions and decisions, 
   const [wait] = page?.sessions[0]?.waits ?? [];
   expect(wait?.to).toBeGreaterThanOrEqual(wait?.from ?? Number.POSITIVE_INFINITY);
   expect(JSON.stringify(page)).not.toContain(secret);
+});
+
+test('no page and no report shows a secret of the workflow, the summary or a log', async () => {
+  project.write({
+    '.stepfast/workflows/w.yaml': files['.stepfast/workflows/w.yaml'].replace(
+      '{ exists: plan.txt }',
+      `{ run: "echo ${secret}; node long.js" }`,
+    ),
+    // The end of the log that a report keeps begins within the secret.
+    'long.js': `console.log('${secret}' + '\\n' + 'x'.repeat(99).concat('\\n').repeat(9999).slice(0, 256 * 1024 - 20));`,
+  });
+  project.trust('w');
+  const { runtime, run, session, at } = await started(`Use ${secret}`);
+  const told: RowChange[] = [];
+  const leave = pages.subscribe((change) => told.push(change));
+  await runtime.call({ type: 'advance', output: 'Planned', at }, { session }, { run, waitMs: 30_000 });
+  await expect.poll(() => told.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  leave();
+  const shown = await Promise.all([
+    pages.rows({ offset: 0, limit: 9 }),
+    pages.needs(9),
+    pages.workflow({ run }),
+    pages.workflow({ name: 'w' }),
+    pages.dryRun({ run }, { tasks: 1 }),
+    pages.files(run),
+    reportFile(pages, run, { project: 'p', now: 0 }),
+  ]);
+  expect(JSON.stringify([told, shown])).not.toContain(secret.slice(-8));
+  expect(shown).not.toContain(undefined);
 });
 
 test('a question has its times and who answered, and ends the wait', async () => {

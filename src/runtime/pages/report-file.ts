@@ -45,5 +45,7 @@ async function endOfLog(
 ): Promise<LogPage | undefined> {
   const first = await pages.log(run, { ...of, from: 0 });
   if (!first || first.to >= first.size) return first;
-  return await pages.log(run, { ...of, from: Math.max(0, first.size - maxLog) });
+  const end = await pages.log(run, { ...of, from: Math.max(0, first.size - maxLog) });
+  // Whole lines: half a secret would not be redacted.
+  return end && { ...end, text: end.text.slice(end.text.indexOf('\n') + 1) };
 }
