@@ -2,7 +2,7 @@ import { type Definition, type Event, type Receipt, type Text, titledPath } from
 import { unitText } from './budget.ts';
 import { greenNowText, redBeforeText } from './gate-results.ts';
 import { exhaustedText, lookedAtText, untilRedText } from './status.ts';
-import { printable } from './text.ts';
+import { capitalized, printable } from './text.ts';
 
 /** A piece of a line: plain, or with the look that a terminal gives it. */
 export type Piece =
@@ -11,6 +11,21 @@ export type Piece =
 
 /** What stands before a line. */
 export type EventMarks = Record<'done' | 'bad' | 'here' | 'waits', string>;
+
+/** The same as one line of text, which has words instead of marks. */
+export function eventSentence(event: Event, definition: Definition): string | undefined {
+  const pieces = describeEvent(event, { ...noMarks, ...markWords[event.type] }, definition);
+  const text = pieces?.map((piece) => (typeof piece === 'string' ? piece : piece[1])).join('');
+  return text === undefined ? undefined : capitalized(text.trim().replaceAll(/ {2,}/g, ' · '));
+}
+
+const noMarks: EventMarks = { done: '', bad: '', here: '', waits: '' };
+const markWords: Partial<Record<Event['type'], Partial<EventMarks>>> = {
+  'gates.finished': { done: 'passed:', bad: 'failed:' },
+  'position.completed': { done: 'completed' },
+  'position.entered': { here: 'began' },
+  'position.prepared': { here: 'began' },
+};
 
 /** Describes an event for people; undefined for internal events. */
 export function describeEvent(event: Event, marks: EventMarks, definition?: Definition): Piece[] | undefined {

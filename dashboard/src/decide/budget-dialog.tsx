@@ -1,11 +1,11 @@
 import { type JSX, useState } from 'react';
 import type { Amounts, BudgetPage } from '../api-types.ts';
-import { Segments } from '../ui/segments.tsx';
 import ui from '../ui/ui.module.css';
 import css from './decide.module.css';
-import { DecisionDialog, Options, Words } from './decision-dialog.tsx';
+import { DecisionDialog, Words } from './decision-dialog.tsx';
 import type { NeedDialogProps } from './need-dialog-props.ts';
 import type { Choice } from './use-decision.ts';
+import { stepTitle, VerdictFields } from './verdict-fields.tsx';
 
 type Unit = BudgetPage['unit'];
 type Verdict = 'approve' | 'pivot' | 'abandon';
@@ -31,7 +31,6 @@ export function BudgetDialog({ page, need, onClose }: NeedDialogProps): JSX.Elem
   const [words, setWords] = useState('');
   const pivots = need.pivots ?? [];
   const [to, setTo] = useState(pivots[0] ?? '');
-  const titleOf = (id: string): string => page.steps.find((step) => step.id === id)?.title ?? id;
   const spent = page.budgets.filter(({ used, limit }) => used >= limit);
   // What else is used up would stop the run again at once. Another step has a budget of its own.
   const all = [...(need.unit === undefined ? [] : [need.unit]), ...spent.map(({ unit }) => unit)];
@@ -54,7 +53,7 @@ export function BudgetDialog({ page, need, onClose }: NeedDialogProps): JSX.Elem
           approve: added
             ? `Adds ${added} to the budget, and the run continues.`
             : 'Enter how much to add. The run continues until that is used up, too.',
-          pivot: `The run goes back to ${titleOf(to)}, with a cleared context and your words.`,
+          pivot: `The run goes back to ${stepTitle(page, to)}, with a cleared context and your words.`,
           abandon: 'The run ends as failed.',
         }[verdict]
       }
@@ -65,24 +64,15 @@ export function BudgetDialog({ page, need, onClose }: NeedDialogProps): JSX.Elem
       onClose={onClose}
     >
       <p className={css.quote}>{need.what}</p>
-      <Segments<Verdict>
-        label="Your decision"
-        value={verdict}
-        options={[
-          ['approve', 'Extend'],
-          ...(pivots.length > 0 ? ([['pivot', 'Pivot']] as const) : []),
-          ['abandon', 'Abandon'],
-        ]}
-        onChange={setVerdict}
+      <VerdictFields<'approve'>
+        page={page}
+        first={['approve', 'Extend']}
+        verdict={verdict}
+        pivots={pivots}
+        to={to}
+        onVerdict={setVerdict}
+        onTo={setTo}
       />
-      {verdict === 'pivot' && (
-        <Options
-          label="Back to"
-          value={to}
-          options={pivots.map((id) => [id, titleOf(id)])}
-          onChange={setTo}
-        />
-      )}
       {units.map((unit, index) => (
         <div className={css.field} key={unit}>
           <label htmlFor={`amount-${unit}`}>Add {unitText[unit]}</label>

@@ -6,6 +6,7 @@ import { DecisionDialog, Options, Words } from './decision-dialog.tsx';
 import type { NeedDialogProps } from './need-dialog-props.ts';
 import { UnpauseDialog } from './run-dialogs.tsx';
 import type { Choice } from './use-decision.ts';
+import { stepTitle, VerdictFields } from './verdict-fields.tsx';
 
 /** The dialog of a need. A review has a page of its own; a merge queue is fixed in the checkout. */
 export function NeedDialog(props: NeedDialogProps): JSX.Element | null {
@@ -74,12 +75,11 @@ function BlockedDialog({ page, need, onClose }: NeedDialogProps): JSX.Element {
   const [words, setWords] = useState('');
   const pivots = need.pivots ?? [];
   const [to, setTo] = useState(pivots[0] ?? '');
-  const titleOf = (id: string): string => page.steps.find((step) => step.id === id)?.title ?? id;
   const feedback = words.trim();
   const at = need.at === undefined ? {} : { at: need.at };
   const consequence = {
     revise: `The agent works on ${need.title} again, with your words.`,
-    pivot: `The run goes back to ${titleOf(to)}, with a cleared context and your words.`,
+    pivot: `The run goes back to ${stepTitle(page, to)}, with a cleared context and your words.`,
     abandon: 'The run ends as failed.',
   }[verdict];
   const choice: Choice | undefined =
@@ -100,24 +100,15 @@ function BlockedDialog({ page, need, onClose }: NeedDialogProps): JSX.Element {
       onClose={onClose}
     >
       <p className={css.quote}>{need.what}</p>
-      <Segments<Verdict>
-        label="Your decision"
-        value={verdict}
-        options={[
-          ['revise', 'Send back'],
-          ...(pivots.length > 0 ? ([['pivot', 'Pivot']] as const) : []),
-          ['abandon', 'Abandon'],
-        ]}
-        onChange={setVerdict}
+      <VerdictFields<'revise'>
+        page={page}
+        first={['revise', 'Send back']}
+        verdict={verdict}
+        pivots={pivots}
+        to={to}
+        onVerdict={setVerdict}
+        onTo={setTo}
       />
-      {verdict === 'pivot' && (
-        <Options
-          label="Back to"
-          value={to}
-          options={pivots.map((id) => [id, titleOf(id)])}
-          onChange={setTo}
-        />
-      )}
       <Words
         label="What should the agent know?"
         value={words}

@@ -1,6 +1,6 @@
 import { withoutSecrets } from '../../context/index.ts';
 import { type Definition, type Event, parseHandle } from '../../machine/index.ts';
-import { capitalized, describeEvent, type EventMarks } from '../../messages/index.ts';
+import { eventSentence } from '../../messages/index.ts';
 import type { StoredEntry } from '../../store/index.ts';
 import type { JournalRequest } from './page-source.ts';
 import type { JournalEntry, JournalPage } from './pages.ts';
@@ -39,22 +39,7 @@ function journalEntry(
 
 export const eventSentences = (definition: Definition, events: readonly Event[]): JournalEntry['events'] =>
   events.flatMap((event) => {
-    const pieces = describeEvent(event, { ...noMarks, ...wordsFor[event.type] }, definition);
-    if (!pieces) return [];
-    const text = pieces
-      .map((piece) => (typeof piece === 'string' ? piece : piece[1]))
-      .join('')
-      // A terminal separates parts by space.
-      .replaceAll(/ {2,}/g, ' · ');
+    const text = eventSentence(event, definition);
     const path = 'at' in event && event.at !== undefined ? parseHandle(event.at)?.path : undefined;
-    return [{ type: event.type, text: capitalized(text.trim()), ...(path === undefined ? {} : { path }) }];
+    return text === undefined ? [] : [{ type: event.type, text, ...(path === undefined ? {} : { path }) }];
   });
-
-/** A page draws its own, and says in words what they would tell. */
-const noMarks = { done: '', bad: '', here: '', waits: '' };
-const wordsFor: Partial<Record<Event['type'], Partial<EventMarks>>> = {
-  'gates.finished': { done: 'passed:', bad: 'failed:' },
-  'position.completed': { done: 'completed' },
-  'position.entered': { here: 'began' },
-  'position.prepared': { here: 'began' },
-};
