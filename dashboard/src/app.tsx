@@ -102,7 +102,8 @@ function fetchOthers(): void {
 
 function TopBar({ onSearch }: { onSearch(): void }): JSX.Element {
   const isDark = useDark();
-  const isLive = useConnection() === 'open';
+  const connection = useConnection();
+  const isLive = connection === 'open' || connection === 'away';
   const { data } = useQuery(overviewQuery);
   const [location] = useLocation();
   return (

@@ -186,6 +186,16 @@ async function failed(engine: Engine): Promise<Playing> {
   return run;
 }
 
+async function running(engine: Engine, shop: Shop): Promise<Playing> {
+  const run = await start(engine, bugfix, { summary: 'Search by article number', ago: 42 });
+  await run.work(24);
+  const { output, ms } = shop.test('fixed');
+  await run.send({ type: 'advance', output: 'The search finds numbers, with a test', session: 'ada-1' });
+  await run.gates('green', output.slice(-4000), ms);
+  await run.work(14);
+  return run;
+}
+
 async function others(engine: Engine, shop: Shop): Promise<void> {
   const question = await start(engine, checkout, { summary: 'Pay by invoice', ago: 28 });
   await question.work(9);
@@ -194,8 +204,6 @@ async function others(engine: Engine, shop: Shop): Promise<void> {
     text: 'May companies outside the EU pay by invoice, too?',
     session: 'ada-1',
   });
-  const blank = await start(engine, bugfix, { summary: 'Search by article number', ago: 12 });
-  await blank.work(8);
   const cancelled = await start(engine, bugfix, { summary: 'Show the tax twice', ago: 1500 });
   await cancelled.person({ type: 'cancel', reason: 'Opened by mistake' });
   for (const summary of ['Empty carts show a hint', 'The total has its currency']) {
@@ -218,13 +226,20 @@ export async function playShop(engine: Engine, shop: Shop): Promise<Record<strin
   const ended = await failed(engine);
   const cleared = await boundary(engine, shop);
   const fixing = await red(engine, shop);
-  const running = await building(engine, shop);
+  const built = await building(engine, shop);
+  const working = await running(engine, shop);
+  const begun = await start(engine, checkout, { summary: 'Show what shipping costs', ago: 0.6 });
   const waiting = await reviewed(shop);
   return {
     list: '/',
-    run: page(running),
+    run: page(built),
+    journal: `${page(built)}?tab=journal`,
+    briefing: `${page(built)}?tab=briefing`,
     review: `/runs/${waiting.run}/review/${encodeURIComponent(waiting.at)}`,
+    workflows: '/workflows',
     workflow: '/workflows/feature?move=5',
+    'first-minute': page(begun),
+    running: page(working),
     red: page(fixing),
     boundary: page(cleared),
     complete: page(done),

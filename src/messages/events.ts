@@ -89,13 +89,10 @@ export function describeEvent(event: Event, marks: EventMarks, definition?: Defi
     case 'position.entered': {
       // Whether there is work is not known yet.
       if (event.preparing && event.preparing !== 'baseline') return undefined;
-      const position = [event.step, event.task ?? event.iteration, event.subStep].filter(
-        (part) => part !== undefined,
-      );
       const why = event.why === 'next' || event.why === 'claim' ? '' : `, ${event.why}`;
       const holder = event.lease ? `, held by ${event.lease.holder}` : '';
       return [
-        ['cyan', `${here} ${titled(position.join('/'))}`],
+        ['cyan', `${here} ${titled(enteredPath(event))}`],
         ['dim', ` visit ${event.visit}${why}${holder}`],
       ];
     }
@@ -215,6 +212,10 @@ export function describeEvent(event: Event, marks: EventMarks, definition?: Defi
 /** Whether a gate with `baseline` was red before the work began. */
 const changeOf = ({ pass, before }: Receipt): Piece[] =>
   before === undefined ? [] : [['dim', ` ${pass ? greenNowText(before) : redBeforeText(before)}`]];
+
+/** The position that work has begun on. */
+export const enteredPath = (event: Extract<Event, { type: 'position.entered' }>): string =>
+  [event.step, event.task ?? event.iteration, event.subStep].filter((part) => part !== undefined).join('/');
 
 const pathIn = (at: string): string => at.slice(at.indexOf(':') + 1);
 

@@ -3,8 +3,8 @@ import type { Row } from '../api-types.ts';
 import { client } from './client.ts';
 import { forgetRow, takeRows } from './live-rows.ts';
 
-/** `starting` until the first answer, so that no page begins with a warning. */
-type Connection = 'starting' | 'open' | 'lost';
+/** `starting` until the first answer, so that no page begins with a warning; `away` while no one looks. */
+type Connection = 'starting' | 'open' | 'away' | 'lost';
 
 let connection: Connection = 'starting';
 const listeners = new Set<() => void>();
@@ -63,20 +63,39 @@ const applyRows = spaced(250, () => {
 });
 
 const reopenMs = 5000;
+const pollMs = 30_000;
 
-/** Returns what closes the stream. */
+/**
+ * Open while the tab is in sight: a browser has six connections for all tabs of a server, and with a seventh
+ * stream nothing would load any more. Returns what closes it.
+ */
 export function openStream(): () => void {
-  let source: EventSource;
+  let source: EventSource | undefined;
   let timer = 0;
+  let polling = 0;
+  const close = (): void => {
+    clearTimeout(timer);
+    clearInterval(polling);
+    source?.close();
+    source = undefined;
+  };
   const open = (): void => {
     source = listen(() => {
       timer = window.setTimeout(open, reopenMs);
     });
   };
-  open();
+  const follow = (): void => {
+    close();
+    if (!document.hidden) return open();
+    if (connection !== 'lost') setConnection('away');
+    // The title of the tab says how much waits.
+    polling = window.setInterval(() => void client.invalidateQueries({ queryKey: ['overview'] }), pollMs);
+  };
+  follow();
+  document.addEventListener('visibilitychange', follow);
   return () => {
-    clearTimeout(timer);
-    source.close();
+    document.removeEventListener('visibilitychange', follow);
+    close();
   };
 }
 
@@ -85,7 +104,7 @@ function listen(onClosed: () => void): EventSource {
   const source = new EventSource('/v1/rows/events');
   source.onopen = () => {
     // What happened meanwhile was not sent.
-    if (connection === 'lost') void client.invalidateQueries();
+    if (connection === 'lost' || connection === 'away') void client.invalidateQueries();
     setConnection('open');
   };
   source.onerror = () => {

@@ -158,15 +158,14 @@ function Evidence({ check, files }: EvidenceProps): JSX.Element {
         <ul className={css.proofs}>
           {check.gates.map((gate) => {
             const { mark, word } = verdictOf(gate, files?.validity === 'stale');
+            const took = gate.reused ? 'reused' : gate.ms === undefined ? '' : tookText(gate.ms);
             return (
               <li key={`${gate.role} ${gate.what}`}>
                 <div className={css.proof} data-mark={mark}>
                   <Glyph mark={mark} size={14} isQuiet />
                   <span className={classNames(ui.mono, ui.cut)}>{gate.what}</span>
                   <span>{word}</span>
-                  <span className={classNames(ui.muted, ui.num)}>
-                    {gate.reused ? 'reused' : gate.ms === undefined ? '' : tookText(gate.ms)}
-                  </span>
+                  {took && <span className={classNames(ui.muted, ui.num)}>{took}</span>}
                 </div>
                 {gate.state === 'fail' && gate.tail && (
                   <pre className={css.tail}>{gate.tail.split('\n').map(plainLine).join('\n')}</pre>

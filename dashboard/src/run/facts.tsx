@@ -45,11 +45,14 @@ export function Facts({ page }: { page: RunPage }): JSX.Element {
         </span>
       </Fact>
       <Fact name="Evidence">
+        {gates.green + gates.red === 0 && <span className={ui.muted}>none</span>}
         <span className={classNames(css.counts, ui.num)}>
-          <span data-mark="green">
-            <Glyph mark="green" size={13} />
-            {gates.green}
-          </span>
+          {gates.green > 0 && (
+            <span data-mark="green">
+              <Glyph mark="green" size={13} />
+              {gates.green}
+            </span>
+          )}
           {gates.red > 0 && (
             <span data-mark="red">
               <Glyph mark="red" size={13} />

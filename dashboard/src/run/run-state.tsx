@@ -12,6 +12,8 @@ export function RunState({ page, row }: { page: RunPage; row: Row }): JSX.Elemen
   const moved = useAgoText(row.updatedAt);
   const mark = toneMark[row.tone];
   const inputs = Object.entries(page.inputs);
+  // The pill has the status.
+  const sentence = row.now === row.status ? '' : row.now.replace(`${row.status}: `, '');
   return (
     <>
       <p className={css.now}>
@@ -19,7 +21,7 @@ export function RunState({ page, row }: { page: RunPage; row: Row }): JSX.Elemen
           <Glyph mark={mark} isQuiet size={14} />
           {toneWord(row.tone)}
         </span>
-        {row.now !== row.status && <span className={css.sentence}>{row.now}</span>}
+        {sentence && <span className={css.sentence}>{sentence}</span>}
         <span className={classNames(ui.muted, ui.num)} {...exactOnHover(row.updatedAt)}>
           {moved}
         </span>

@@ -19,14 +19,14 @@ import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import ui from '../ui/ui.module.css';
 import css from './task-graph.module.css';
-import { taskHint, taskMark } from './task-hint.ts';
-import { SubSteps } from './task-list.tsx';
+import { taskHint, taskMark, waitsFor } from './task-hint.ts';
+import { SubSteps, type TasksProps } from './task-list.tsx';
 
 interface Point {
   x: number;
   y: number;
 }
-type TaskNode = Node<{ task: TaskPage; isReady: boolean }, 'task'>;
+type TaskNode = Node<{ task: TaskPage; hint: string; isPlain: boolean }, 'task'>;
 type Dependency = Edge<{ points: Point[] }, 'dependency'>;
 
 const size = { width: 190, height: 54 };
@@ -45,17 +45,19 @@ function layout(tasks: TaskPage[]): { nodes: TaskNode[]; edges: Dependency[]; he
   dagre.layout(graph);
   // Dagre's labels are untyped.
   const { height = 0 } = graph.graph() as { height?: number };
-  const done = new Set(tasks.flatMap(({ id, tone }) => (tone === 'done' ? id : [])));
   const nodes = tasks.map((task): TaskNode => {
-    const isReady = task.tone === 'ahead' && task.dependsOn.every((id) => done.has(id));
+    const hint = taskHint(task, tasks);
+    // What is done needs no second line, and of what waits the arrows say it.
+    const isPlain =
+      (task.tone === 'done' || (task.tone === 'ahead' && waitsFor(task, tasks).length > 0)) && !task.merge;
     const { x, y } = graph.node(task.id) as Point;
     return {
       id: task.id,
       type: 'task',
       ...size,
       position: { x: x - size.width / 2, y: y - size.height / 2 },
-      data: { task, isReady },
-      ariaLabel: `${task.title}: ${isReady ? readyText : taskHint(task)}`,
+      data: { task, hint, isPlain },
+      ariaLabel: `${task.title}: ${hint}`,
     };
   });
   const edges = pairs.map(
@@ -71,11 +73,8 @@ function layout(tasks: TaskPage[]): { nodes: TaskNode[]; edges: Dependency[]; he
   return { nodes, edges, height };
 }
 
-const readyText = 'ready to start';
-
-const TaskBox = memo(function TaskBox({ data: { task, isReady } }: NodeProps<TaskNode>): JSX.Element {
-  // What is done needs no second line, and of what waits the arrows say it.
-  const isPlain = (task.tone === 'done' || (task.tone === 'ahead' && !isReady)) && !task.merge;
+const TaskBox = memo(function TaskBox({ data }: NodeProps<TaskNode>): JSX.Element {
+  const { task, hint, isPlain } = data;
   return (
     <div className={css.node} data-mark={taskMark(task)}>
       <Handle type="target" position={Position.Left} isConnectable={false} />
@@ -85,7 +84,7 @@ const TaskBox = memo(function TaskBox({ data: { task, isReady } }: NodeProps<Tas
         <strong className={isPlain ? css.two : ui.cut} title={task.title}>
           {task.title}
         </strong>
-        {!isPlain && <span className={ui.cut}>{isReady ? readyText : taskHint(task)}</span>}
+        {!isPlain && <span className={ui.cut}>{hint}</span>}
       </div>
       <div className={css.subSteps}>
         <SubSteps task={task} />
@@ -115,12 +114,7 @@ const fit = {
   minZoom: 0.65,
 } as const;
 
-interface Props {
-  tasks: TaskPage[];
-  onOpen(task: string): void;
-}
-
-function Flow({ tasks, onOpen }: Props): JSX.Element {
+function Flow({ tasks, onOpen }: TasksProps): JSX.Element {
   const { nodes, edges, height } = useMemo(() => layout(tasks), [tasks]);
   const flow = useReactFlow();
   return (
@@ -142,7 +136,7 @@ function Flow({ tasks, onOpen }: Props): JSX.Element {
         maxZoom={1.6}
         proOptions={{ hideAttribution: true }}
         onNodeClick={(_, node) => onOpen(node.id)}
-        ariaLabelConfig={{ 'node.a11yDescription.default': 'Press enter to see its evidence.' }}
+        ariaLabelConfig={{ 'node.a11yDescription.default': 'Press enter to open it.' }}
       />
       <button
         type="button"
@@ -156,7 +150,7 @@ function Flow({ tasks, onOpen }: Props): JSX.Element {
   );
 }
 
-export default function TaskGraph(props: Props): JSX.Element {
+export default function TaskGraph(props: TasksProps): JSX.Element {
   return (
     <ReactFlowProvider>
       <Flow {...props} />

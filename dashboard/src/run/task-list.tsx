@@ -2,7 +2,6 @@ import { type JSX, useMemo, useState } from 'react';
 import type { TaskPage } from '../api-types.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import { stepMark, stepWord } from '../ui/marks.ts';
-import ui from '../ui/ui.module.css';
 import { taskHint, taskMark } from './task-hint.ts';
 import css from './workflow.module.css';
 
@@ -44,10 +43,7 @@ export function TaskList({ tasks, onOpen }: TasksProps): JSX.Element {
             <Glyph mark={taskMark(task)} size={14} label={stepWord(task.tone)} />
             <span className={css.task}>{task.title}</span>
             <SubSteps task={task} />
-            <span className={css.hint}>{taskHint(task)}</span>
-            {task.dependsOn.length > 0 && (
-              <span className={ui.sr}>, depends on {task.dependsOn.join(', ')}</span>
-            )}
+            <span className={css.hint}>{taskHint(task, tasks)}</span>
           </button>
         </li>
       ))}

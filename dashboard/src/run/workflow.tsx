@@ -1,12 +1,13 @@
 import { type ComponentType, type JSX, Suspense, useState } from 'react';
 import { Link } from 'wouter';
-import type { CheckPage, PositionFiles, RunPage, StepPage } from '../api-types.ts';
+import type { PositionFiles, RunPage, StepPage } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import { stepMark, stepWord, verdictOf } from '../ui/marks.ts';
 import ui from '../ui/ui.module.css';
 import { useMedia } from '../ui/use-media.ts';
-import { type Shown, worstIn } from './gate-choice.ts';
+import type { Shown } from './gate-choice.ts';
+import { TaskDetails } from './task-details.tsx';
 import { TaskList, type TasksProps } from './task-list.tsx';
 import css from './workflow.module.css';
 
@@ -24,7 +25,7 @@ interface Props {
 }
 
 export function Workflow({ page, stale, TaskGraph, href, onShow }: Props): JSX.Element {
-  const { steps, evidence, row } = page;
+  const { steps, row } = page;
   const [chosen, setChosen] = useState<string | undefined>();
   const id = chosen ?? row.step.id;
   const step = steps.find((each) => each.id === id);
@@ -52,55 +53,69 @@ export function Workflow({ page, stale, TaskGraph, href, onShow }: Props): JSX.E
               <button type="button" aria-pressed={each.id === id} onClick={() => setChosen(each.id)}>
                 <Glyph mark={stepMark[each.tone]} label={stepWord(each.tone)} />
                 <strong className={ui.cut}>{each.title}</strong>
-                <span className={css.hint}>{stepHint(each)}</span>
+                <span className={css.hint}>{stepHint(page, each)}</span>
               </button>
             </li>
           ))}
         </ol>
-        {step && <Step step={step} evidence={evidence} stale={stale} TaskGraph={TaskGraph} onShow={onShow} />}
+        {step && (
+          <Step key={id} page={page} step={step} stale={stale} TaskGraph={TaskGraph} onShow={onShow} />
+        )}
       </div>
     </section>
   );
 }
 
-function stepHint({ tone, tasks, rounds, evidence, review }: StepPage): string {
+type Decision = RunPage['decisions'][number];
+
+/** What a person decided at the end of a step. */
+function verdictOn({ decisions }: RunPage, { id, tone }: StepPage): Decision | undefined {
+  const what = tone === 'done' ? 'approve' : tone === 'failed' ? 'abandon' : undefined;
+  return decisions.findLast((each) => each.path === id && each.what === what);
+}
+
+function stepHint(page: RunPage, step: StepPage): string {
+  const { tone, tasks, rounds, evidence, review } = step;
   if (tasks && tasks.length > 0 && tone !== 'failed')
     return `${tasks.filter(({ end }) => end === 'done').length} of ${tasks.length}`;
   if (rounds !== undefined && tone !== 'person') return rounds === 1 ? '1 round' : `${rounds} rounds`;
-  if (tone === 'done') return evidence;
+  if (tone === 'done') return evidence === 'unverified' && verdictOn(page, step) ? 'approved' : evidence;
   if (tone === 'ahead') return review === undefined ? '' : 'review';
   return stepWord(tone);
 }
 
 interface StepProps {
+  page: RunPage;
   step: StepPage;
-  evidence: CheckPage[];
   stale: readonly PositionFiles[];
   TaskGraph?: Props['TaskGraph'] | undefined;
   onShow(shown: Shown): void;
 }
 
-function Step({ step, evidence, stale, TaskGraph, onShow }: StepProps): JSX.Element {
+function Step(props: StepProps): JSX.Element {
+  const { page, step, TaskGraph, onShow } = props;
   const isSmall = useMedia('(max-width: 1000px)');
+  const [opened, setOpened] = useState<string | undefined>();
   const { tasks = [] } = step;
   const isGraph = !isSmall && tasks.length <= maxGraph && tasks.some(({ dependsOn }) => dependsOn.length > 0);
-  const showTask = (task: string): void => {
-    const check = evidence.find(({ path }) => path.split('/').includes(task));
-    if (check) onShow(worstIn(check));
-  };
-  if (isGraph && TaskGraph)
+  const Tasks = isGraph && TaskGraph ? TaskGraph : TaskList;
+  const task = tasks.find(({ id }) => id === opened);
+  if (tasks.length > 0)
     return (
       <Suspense fallback={<div className={css.pane} />}>
         <div className={css.pane}>
-          <TaskGraph tasks={tasks} onOpen={showTask} />
+          <Tasks tasks={tasks} onOpen={setOpened} />
+          {task && (
+            <TaskDetails
+              task={task}
+              tasks={tasks}
+              evidence={page.evidence}
+              onShow={onShow}
+              onClose={() => setOpened(undefined)}
+            />
+          )}
         </div>
       </Suspense>
-    );
-  if (tasks.length > 0)
-    return (
-      <div className={css.pane}>
-        <TaskList tasks={tasks} onOpen={showTask} />
-      </div>
     );
   return (
     <div className={classNames(css.pane, css.words)}>
@@ -116,7 +131,7 @@ function Step({ step, evidence, stale, TaskGraph, onShow }: StepProps): JSX.Elem
           <p className={ui.muted}>This step has no text.</p>
         )}
       </div>
-      <StepGates step={step} evidence={evidence} stale={stale} onShow={onShow} />
+      <StepGates {...props} />
     </div>
   );
 }
@@ -129,9 +144,12 @@ const Instructions = ({ step }: { step: StepPage }): JSX.Element => (
   </details>
 );
 
+const isAhead = ({ tone }: StepPage): boolean => ['ahead', 'open', 'red', 'person'].includes(tone);
+
 /** The newest check of the step if there is one, else what will be checked. */
-function StepGates({ step, evidence, stale, onShow }: StepProps): JSX.Element {
-  const check = evidence.find(({ path }) => path === step.id || path.startsWith(`${step.id}/`));
+function StepGates({ page, step, stale, onShow }: StepProps): JSX.Element {
+  const verdict = verdictOn(page, step);
+  const check = page.evidence.find(({ path }) => path === step.id || path.startsWith(`${step.id}/`));
   const isStale = stale.some((each) => check !== undefined && each.check === check.id);
   return (
     <div className={css.side}>
@@ -161,9 +179,14 @@ function StepGates({ step, evidence, stale, onShow }: StepProps): JSX.Element {
           {step.gates.length === 0 && <li className={ui.muted}>None</li>}
         </ul>
       )}
-      {step.review !== undefined && (
+      {verdict && (
         <p className={ui.soft}>
-          Reviewed by <strong>{step.review === 'human' ? 'a person' : step.review}</strong>
+          {verdict.what === 'approve' ? 'Approved' : 'Abandoned'} by <strong>{verdict.by}</strong>
+        </p>
+      )}
+      {step.review !== undefined && isAhead(step) && (
+        <p className={ui.soft}>
+          To be reviewed by <strong>{step.review === 'human' ? 'a person' : step.review}</strong>
         </p>
       )}
     </div>

@@ -56,21 +56,18 @@ export const RunRow = memo(function RunRow({ row: fetched, index, isOn, isSmall 
         </span>
       </span>
       {!isSmall && (
-        <>
-          <span role="gridcell" className={classNames(css.gates, ui.num)}>
+        <span role="gridcell" className={classNames(css.gates, ui.num)}>
+          {gates.green > 0 && (
             <span className={css.passed}>
               <Glyph mark="green" size={12} /> {gates.green}
             </span>
-            {gates.red > 0 && (
-              <span data-mark="red">
-                <Glyph mark="red" size={12} /> {gates.red}
-              </span>
-            )}
-          </span>
-          <span role="gridcell" className={classNames(css.agents, ui.cut)}>
-            {row.agents.join(', ')}
-          </span>
-        </>
+          )}
+          {gates.red > 0 && (
+            <span data-mark="red">
+              <Glyph mark="red" size={12} /> {gates.red}
+            </span>
+          )}
+        </span>
       )}
       <span role="gridcell" className={classNames(css.moved, ui.num)} {...exactOnHover(row.updatedAt)}>
         {moved}

@@ -223,7 +223,7 @@ function List({ scroller, tone, text, expected, needs }: ListProps): JSX.Element
       >
         <div role="rowgroup" className={css.head}>
           <div role="row" className={css.row} aria-rowindex={1}>
-            {['Run', 'Now', 'Step', 'Evidence', 'Agents', 'Moved'].map((name) => (
+            {['Run', 'Now', 'Step', 'Evidence', 'Moved'].map((name) => (
               <span key={name} role="columnheader">
                 {name}
               </span>

@@ -1,6 +1,6 @@
 import { withoutSecrets } from '../../context/index.ts';
 import { type Definition, type Event, parseHandle } from '../../machine/index.ts';
-import { eventSentence } from '../../messages/index.ts';
+import { enteredPath, eventSentence } from '../../messages/index.ts';
 import type { StoredEntry } from '../../store/index.ts';
 import type { JournalRequest } from './page-source.ts';
 import type { JournalEntry, JournalPage } from './pages.ts';
@@ -40,6 +40,16 @@ function journalEntry(
 export const eventSentences = (definition: Definition, events: readonly Event[]): JournalEntry['events'] =>
   events.flatMap((event) => {
     const text = eventSentence(event, definition);
-    const path = 'at' in event && event.at !== undefined ? parseHandle(event.at)?.path : undefined;
-    return text === undefined ? [] : [{ type: event.type, text, ...(path === undefined ? {} : { path }) }];
+    if (text === undefined) return [];
+    const at = placeOf(event);
+    if (at === undefined) return [{ type: event.type, text }];
+    const path = parseHandle(at)?.path ?? at;
+    // The page shows the path beside the sentence.
+    const short = text.replace(` (${at.slice(at.indexOf(':') + 1)})`, '');
+    return [{ type: event.type, text: short, path }];
   });
+
+function placeOf(event: Event): string | undefined {
+  if ('at' in event && event.at !== undefined) return event.at;
+  return event.type === 'position.entered' ? enteredPath(event) : undefined;
+}

@@ -247,6 +247,9 @@ test('the journal, the briefing and the log of a gate', async () => {
   expect(all?.entries.flatMap(({ events }) => events.map(({ type }) => type))).toEqual(
     expect.arrayContaining(['run.started', 'position.entered', 'gates.requested', 'gates.finished']),
   );
+  const places = all?.entries.flatMap(({ events }) => events.filter(({ path }) => path === 'plan')) ?? [];
+  expect(places.map(({ type }) => type)).toEqual(['position.entered', 'gates.requested']);
+  expect(places.filter(({ text }) => text.includes('(plan'))).toEqual([]);
   expect(JSON.stringify(all)).not.toContain(secret);
   expect(all).not.toHaveProperty('next');
   const first = await pages.journal(run, { after: 0, limit: 1 });

@@ -119,6 +119,7 @@ export interface StepPage {
 export interface TaskPage {
   id: string;
   title: string;
+  description?: string;
   tone: StepTone;
   dependsOn: string[];
   end?: TaskEnd;

@@ -49,6 +49,8 @@ function stepPage(
 
 /** Instructions are texts of people; one page has those of all steps. */
 const maxInstructions = 4000;
+/** A run can have a thousand tasks. */
+const maxDescription = 600;
 
 function stepTone(definition: Definition, state: State, step: Step): StepTone {
   if (own(state.skipped ?? {}, step.id)) return 'skipped';
@@ -73,10 +75,11 @@ function taskPages(definition: Definition, state: State, step: Step): TaskPage[]
   return tasksIn(taskListOf(state, step)).map((task) => {
     const cursor = isCurrent ? Object.values(state.cursors).find((each) => each.task === task.id) : undefined;
     const merge = isCurrent ? state.merges?.[task.id]?.state : undefined;
-    const { id, title, end, depends_on: dependsOn = [] } = task;
+    const { id, title, description, end, depends_on: dependsOn = [] } = task;
     return {
       id,
       title,
+      ...(description === undefined ? {} : { description: description.slice(0, maxDescription) }),
       tone: taskTone(state, task, cursor, merge),
       dependsOn,
       ...(end === undefined ? {} : { end }),

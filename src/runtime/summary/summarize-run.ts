@@ -9,7 +9,6 @@ import {
   stepOf,
   taskListOf,
   tasksIn,
-  workAt,
 } from '../../machine/index.ts';
 import { type Activity, nowText } from '../../messages/index.ts';
 import type { Loaded } from '../../store/index.ts';
@@ -32,7 +31,6 @@ export interface RunSummary {
   tasks?: { done: number; total: number };
   /** Gates of completed work; red ones are of open positions. */
   gates: { green: number; red: number };
-  agents: string[];
   /** Sessions that are open. */
   sessions: number;
   createdAt: number;
@@ -50,7 +48,6 @@ export function summarizeRun({ run, definition, state }: Loaded): RunSummary {
   const index = definition.steps.findIndex(({ id }) => id === state.step);
   const list = taskListOf(state, stepOf(definition, state.step));
   const tasks = list && tasksIn(list).filter(({ end }) => end !== 'dropped');
-  const agents = cursors.flatMap((cursor) => workAt(definition, cursor).agent ?? []);
   return {
     run,
     workflow,
@@ -73,7 +70,6 @@ export function summarizeRun({ run, definition, state }: Loaded): RunSummary {
         .length,
       red: red.length,
     },
-    agents: [...new Set(agents)],
     sessions: Object.values(state.sessions).filter(({ endedAt }) => endedAt === undefined).length,
     createdAt,
     updatedAt,

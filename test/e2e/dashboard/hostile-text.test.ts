@@ -76,6 +76,10 @@ describe.skipIf(!hasParts).each(Object.entries(sites))('over %s', (_, openSite) 
     for (const button of await page.locator('ol button[aria-pressed]').all()) {
       await button.click();
       await expectClean(`a step of ${run}`);
+      for (const task of await page.locator('.react-flow__node').all()) {
+        await task.click();
+        await expectClean(`a task of ${run}`);
+      }
     }
     await page.evaluate(
       "for (const each of document.querySelectorAll('details')) each.setAttribute('open', '')",

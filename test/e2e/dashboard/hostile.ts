@@ -118,7 +118,7 @@ export async function playHostile(engine: Engine, text: Text, end: End): Promise
   await send({ type: 'advance', output: text('better plan'), session });
   await person({ type: 'review', verdict: 'approve' });
   const tasks = [
-    { id: 't1', title: text('task title') },
+    { id: 't1', title: text('task title'), description: text('task description').slice(0, 900) },
     { id: 't2', title: text('later title'), depends_on: ['t1'] },
   ];
   await send({ type: 'setTasks', loop: 'build', tasks, session });
