@@ -1,4 +1,11 @@
-import { type Definition, type Event, type Receipt, type Text, titledPath } from '../machine/index.ts';
+import {
+  type Definition,
+  type Event,
+  type Receipt,
+  type Text,
+  titledPath,
+  type Verdict,
+} from '../machine/index.ts';
 import { unitText } from './budget.ts';
 import { greenNowText, redBeforeText } from './gate-results.ts';
 import { exhaustedText, lookedAtText, untilRedText } from './status.ts';
@@ -236,3 +243,19 @@ export const openingOf = (text: Text): string => {
 /** A UUID by its first eight characters, as git shows a commit; `stepfast sessions` lists whole ids. */
 export const shortSession = (session: string): string =>
   session.replace(/\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '$1');
+
+export type DecisionKind = Verdict | 'drop task' | 'raise budget' | 'proceed' | 'rewind' | 'cancel';
+
+/** What a person did, after the name: "Ada approved". */
+export const decided: Record<DecisionKind, string> = {
+  approve: 'approved',
+  revise: 'sent back',
+  pivot: 'pivoted',
+  escalate: 'passed it on',
+  abandon: 'abandoned',
+  'drop task': 'dropped the task',
+  'raise budget': 'raised the budget',
+  proceed: 'went on without the context action',
+  rewind: 'rewound the run',
+  cancel: 'cancelled the run',
+};

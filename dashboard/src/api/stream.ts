@@ -44,12 +44,12 @@ function spaced(ms: number, act: () => void): () => void {
 const newest = new Map<string, Row>();
 const changedRuns = new Set<string>();
 
-const refetchLists = spaced(1000, () => {
+const refetchLists = spaced(500, () => {
   void client.invalidateQueries({ queryKey: ['overview'] });
   void client.invalidateQueries({ queryKey: ['rows'] });
 });
 
-const refetchRuns = spaced(1000, () => {
+const refetchRuns = spaced(500, () => {
   for (const run of changedRuns) void client.invalidateQueries({ queryKey: ['run', run] });
   changedRuns.clear();
 });

@@ -15,7 +15,7 @@ import { Main } from '../ui/main.tsx';
 import { verdictOf } from '../ui/marks.ts';
 import { Segments } from '../ui/segments.tsx';
 import { shortHash } from '../ui/short-hash.ts';
-import { tookText, useAgo } from '../ui/time.ts';
+import { tookText, useWait } from '../ui/time.ts';
 import { setTitle } from '../ui/title.ts';
 import ui from '../ui/ui.module.css';
 import { useLate } from '../ui/use-late.ts';
@@ -72,7 +72,7 @@ interface Props {
 
 function ReviewOf({ page, review, files, name }: Props): JSX.Element {
   const { data: overview } = useQuery(overviewQuery);
-  const since = useAgo(review.since);
+  const since = useWait(review.since);
   const check = page.evidence.find(({ id }) => id === review.check);
   const { run } = page.row;
   return (

@@ -1,5 +1,5 @@
 import type { JSX, ReactNode } from 'react';
-import type { PositionFiles } from '../api-types.ts';
+import type { PositionFiles, RunPage } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import ui from '../ui/ui.module.css';
@@ -32,6 +32,26 @@ export function StaleNotice({ files, children }: { files: PositionFiles; childre
     </div>
   );
 }
+
+/** The files of a position are no longer those that its gates saw. */
+export const isStale = ({ validity }: PositionFiles): boolean => validity === 'stale';
+
+interface NoticesProps {
+  page: RunPage;
+  stale: readonly PositionFiles[];
+}
+
+export const StaleNotices = ({ page, stale }: NoticesProps): JSX.Element[] =>
+  stale.flatMap((files) => {
+    const check = page.evidence.find(({ id }) => id === files.check);
+    return check?.pass
+      ? [
+          <StaleNotice key={files.at} files={files}>
+            <strong>{check.title}:</strong> the files are no longer those that the gates saw.
+          </StaleNotice>,
+        ]
+      : [];
+  });
 
 const Paths = ({ paths }: { paths: readonly string[] }): JSX.Element => (
   <ul className={classNames(css.paths, ui.mono)}>

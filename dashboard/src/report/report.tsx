@@ -2,6 +2,7 @@ import { Moon, Sun } from 'lucide-react';
 import { type JSX, useEffect, useMemo, useState } from 'react';
 import type { CheckPage, NeedPage, ReportFile } from '../api-types.ts';
 import { needDetail, needKey } from '../decide/needs.ts';
+import { isStale, StaleNotices } from '../files/stale-notice.tsx';
 import { textOf } from '../run/ansi.ts';
 import Briefing from '../run/briefing.tsx';
 import { Evidence } from '../run/evidence.tsx';
@@ -29,7 +30,7 @@ export function Report({ report }: { report: ReportFile }): JSX.Element {
   const { row, needs, sessions, evidence, spending } = page;
   const [chosen, setShown] = useState<Shown | undefined>();
   const shown = chosen ?? firstShown(evidence);
-  const stale = (files.positions ?? []).filter(({ validity }) => validity === 'stale');
+  const stale = (files.positions ?? []).filter(isStale);
   const tones = useMemo(() => new Map(page.steps.map(({ id, tone }) => [id, tone])), [page]);
   const name = row.summary ?? row.workflow;
   const made = `${dateText(now)}, ${clockTime(now)}`;
@@ -55,7 +56,8 @@ export function Report({ report }: { report: ReportFile }): JSX.Element {
         </p>
       </header>
       {needs.length > 0 && <Needs needs={needs} />}
-      <Facts page={page} />
+      <StaleNotices page={page} stale={stale} />
+      <Facts page={page} stale={stale} />
       <nav className={css.contents} aria-label="Parts of the report">
         <a href="#workflow">Steps</a>
         {sessions.length > 0 && <a href="#sessions">Sessions</a>}

@@ -1,13 +1,14 @@
 import type { JSX } from 'react';
 import { Link } from 'wouter';
-import type { NeedPage } from '../api-types.ts';
+import type { CheckPage, NeedPage } from '../api-types.ts';
 import { needDetail, needHref, needKey } from '../decide/needs.ts';
 import { ReadOnlyReason } from '../decide/read-only.tsx';
 import { classNames } from '../ui/class-names.ts';
 import { CopyText } from '../ui/copy.tsx';
 import { Glyph } from '../ui/glyph.tsx';
-import { exactOnHover, useAgo } from '../ui/time.ts';
+import { exactOnHover, useWait } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
+import { type Shown, worstIn } from './gate-choice.ts';
 import css from './run.module.css';
 
 interface Props {
@@ -29,13 +30,44 @@ export const Banner = ({ run, needs, mayDecide }: Props): JSX.Element => (
   </section>
 );
 
+interface RedProps {
+  evidence: readonly CheckPage[];
+  onShow(gate: Shown): void;
+}
+
+/** Which gate is red, and the way to its log. */
+export function RedBanner({ evidence, onShow }: RedProps): JSX.Element | null {
+  const check = evidence.find(({ gates }) => gates.some(({ state }) => state === 'fail'));
+  const gate = check?.gates.find(({ state }) => state === 'fail');
+  if (!check || !gate) return null;
+  return (
+    <section className={css.banner} aria-label="Red gate" data-mark="red">
+      <div className={css.need}>
+        <Glyph mark="red" size={18} isQuiet />
+        <div>
+          <p>
+            <strong>
+              <span className={ui.mono}>{gate.what}</span> failed
+              {gate.exit === undefined ? '' : ` with exit code ${gate.exit}`}
+            </strong>
+          </p>
+          <p>{check.title} goes on when it is fixed.</p>
+        </div>
+        <button type="button" className={ui.btn} onClick={() => onShow(worstIn(check))}>
+          See the log
+        </button>
+      </div>
+    </section>
+  );
+}
+
 interface LineProps extends Omit<Props, 'needs'> {
   need: NeedPage;
   isFirst: boolean;
 }
 
 function NeedLine({ run, need, mayDecide, isFirst }: LineProps): JSX.Element {
-  const since = useAgo(need.since);
+  const since = useWait(need.since);
   const key = isFirst ? { 'data-key': 'A', 'aria-keyshortcuts': 'a' } : {};
   // A page cannot clear a context; it can only let the agent go on without.
   const verb = need.kind === 'context' ? 'Continue without' : need.verb;

@@ -1,6 +1,5 @@
 import { type JSX, useState } from 'react';
 import type { CheckPage, GatePage, PositionFiles, RunPage } from '../api-types.ts';
-import { StaleNotice } from '../files/stale-notice.tsx';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import { verdictOf } from '../ui/marks.ts';
@@ -25,24 +24,17 @@ export function Evidence({ page, stale, shown, onShow }: Props): JSX.Element {
   const [isAll, setAll] = useState(false);
   const rows = page.evidence.flatMap((check) => check.gates.map((gate, index) => ({ check, gate, index })));
   const chosen = rows.find(({ check, index }) => check.id === shown?.check && index === shown.gate);
+  const hasTrees = page.evidence.some(({ tree }) => tree !== undefined);
   const visible = isAll ? rows : rows.slice(0, shownAtFirst);
   return (
     <section className={classNames(ui.card, css.evidence)} aria-labelledby="evidence">
       <div className={css.list}>
         <header className={ui.cardHead}>
           <h2 id="evidence">Evidence</h2>
-          <span className={classNames(ui.muted, ui.num)}>{rows.length}</span>
+          <span className={classNames(ui.muted, ui.num)}>
+            {rows.length === 1 ? '1 gate run' : `${rows.length} gate runs`}
+          </span>
         </header>
-        <div className={css.stale}>
-          {stale.map((files) => {
-            const check = page.evidence.find(({ id }) => id === files.check);
-            return check?.pass ? (
-              <StaleNotice key={files.at} files={files}>
-                <strong>{check.title}:</strong> the files are no longer those that the gates saw.
-              </StaleNotice>
-            ) : null;
-          })}
-        </div>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
         <div className={css.scroll} tabIndex={0} role="region" aria-label="Gates that were run">
           <table className={css.table}>
@@ -50,7 +42,11 @@ export function Evidence({ page, stale, shown, onShow }: Props): JSX.Element {
               <tr>
                 <th scope="col">Gate</th>
                 <th scope="col">Result</th>
-                <th scope="col">Tree</th>
+                {hasTrees && (
+                  <th scope="col" title="The state of all files that the gate saw">
+                    Tree
+                  </th>
+                )}
                 <th scope="col">Took</th>
                 <th scope="col">When</th>
               </tr>
@@ -61,6 +57,7 @@ export function Evidence({ page, stale, shown, onShow }: Props): JSX.Element {
                   key={`${check.id} ${index}`}
                   check={check}
                   gate={gate}
+                  hasTrees={hasTrees}
                   isStale={stale.some((each) => each.check === check.id)}
                   isOn={check === chosen?.check && index === chosen.index}
                   onChoose={() => onShow({ check: check.id, gate: index })}
@@ -95,12 +92,13 @@ export function Evidence({ page, stale, shown, onShow }: Props): JSX.Element {
 interface ProofProps {
   check: CheckPage;
   gate: GatePage;
+  hasTrees: boolean;
   isStale: boolean;
   isOn: boolean;
   onChoose(): void;
 }
 
-function Proof({ check, gate, isStale, isOn, onChoose }: ProofProps): JSX.Element {
+function Proof({ check, gate, hasTrees, isStale, isOn, onChoose }: ProofProps): JSX.Element {
   const when = useAgo(check.now);
   const verdict = verdictOf(gate, isStale);
   const mark = check.state === 'interrupted' && gate.state === 'running' ? 'off' : verdict.mark;
@@ -123,7 +121,7 @@ function Proof({ check, gate, isStale, isOn, onChoose }: ProofProps): JSX.Elemen
           </span>
         </span>
       </td>
-      <td className={classNames(ui.mono, ui.muted)}>{check.tree && shortHash(check.tree)}</td>
+      {hasTrees && <td className={classNames(ui.mono, ui.muted)}>{check.tree && shortHash(check.tree)}</td>}
       <td className={quiet}>{gate.ms === undefined ? '' : tookText(gate.ms)}</td>
       <td className={quiet} {...exactOnHover(check.now)}>
         {when}

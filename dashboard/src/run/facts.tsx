@@ -1,6 +1,6 @@
 import { GitBranch } from 'lucide-react';
 import type { JSX, ReactNode } from 'react';
-import type { BudgetPage, RunPage } from '../api-types.ts';
+import type { BudgetPage, PositionFiles, RunPage } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import { compact, durationText } from '../ui/time.ts';
@@ -27,9 +27,22 @@ const unitName: Record<Unit, string> = {
 
 const units: Unit[] = ['minutes', 'turns', 'tokens', 'cost'];
 
-export function Facts({ page }: { page: RunPage }): JSX.Element {
+interface Props {
+  page: RunPage;
+  stale: readonly PositionFiles[];
+}
+
+export function Facts({ page, stale }: Props): JSX.Element {
   const { row, spent, budgets, branch } = page;
   const { step, tasks, gates } = row;
+  const staleGates = page.evidence
+    .filter(({ id }) => stale.some(({ check }) => check === id))
+    .flatMap((check) => check.gates.filter(({ state }) => state === 'pass')).length;
+  const counts = [
+    ['green', gates.green],
+    ['red', gates.red],
+    ['stale', staleGates],
+  ] as const;
   const used: Record<Unit, number | undefined> = {
     ...spent,
     minutes: spent.activeMs / minute,
@@ -45,19 +58,15 @@ export function Facts({ page }: { page: RunPage }): JSX.Element {
         </span>
       </Fact>
       <Fact name="Evidence">
-        {gates.green + gates.red === 0 && <span className={ui.muted}>none</span>}
+        {counts.every(([, count]) => count === 0) && <span className={ui.muted}>none</span>}
         <span className={classNames(css.counts, ui.num)}>
-          {gates.green > 0 && (
-            <span data-mark="green">
-              <Glyph mark="green" size={13} />
-              {gates.green}
-            </span>
-          )}
-          {gates.red > 0 && (
-            <span data-mark="red">
-              <Glyph mark="red" size={13} />
-              {gates.red}
-            </span>
+          {counts.map(([mark, count]) =>
+            count > 0 ? (
+              <span key={mark} data-mark={mark}>
+                <Glyph mark={mark} size={13} />
+                {count} {mark}
+              </span>
+            ) : null,
           )}
         </span>
       </Fact>

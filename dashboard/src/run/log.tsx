@@ -77,7 +77,7 @@ export function Log({ run, check, gate, index }: Props): JSX.Element {
         {failures.length > 0 && (
           <span className={css.failures}>
             <span className={ui.num}>
-              {at + 1} of {failures.length}
+              failure {at + 1} of {failures.length}
             </span>
             <button
               type="button"

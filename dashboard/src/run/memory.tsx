@@ -57,10 +57,10 @@ export function Memory({ page }: { page: RunPage }): JSX.Element {
       )}
       {decisions.length > 0 && (
         <Group name="Decisions by people">
-          {decisions.map(({ now, by, what, path, text }) => (
+          {decisions.map(({ now, by, what, did, path, text }) => (
             <Item key={`${now} ${what}`} now={now} about={path}>
               <p className={ui.pre}>
-                <strong>{by}</strong> {what}
+                <strong>{by}</strong> {did}
               </p>
               {text !== undefined && <p className={classNames(ui.soft, ui.pre)}>{text}</p>}
             </Item>

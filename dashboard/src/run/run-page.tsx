@@ -2,15 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { type JSX, Suspense, useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { filesQuery, overviewQuery, runQuery } from '../api/client.ts';
-import type { NeedPage, RunPage as Page } from '../api-types.ts';
+import type { NeedPage, RunPage as Page, PositionFiles } from '../api-types.ts';
 import { needHref, needKey, runHref } from '../decide/needs.ts';
+import { isStale, StaleNotices } from '../files/stale-notice.tsx';
 import { classNames } from '../ui/class-names.ts';
 import { useKeys } from '../ui/keys.ts';
 import { lazily } from '../ui/lazily.tsx';
 import { Main } from '../ui/main.tsx';
 import { setTitle } from '../ui/title.ts';
 import ui from '../ui/ui.module.css';
-import { Banner } from './banner.tsx';
+import { Banner, RedBanner } from './banner.tsx';
 import { Evidence } from './evidence.tsx';
 import { Facts } from './facts.tsx';
 import { firstShown, type Shown } from './gate-choice.ts';
@@ -54,6 +55,10 @@ function Loaded({ page }: { page: Page }): JSX.Element {
   const [search] = useSearchParams();
   const { data: overview } = useQuery(overviewQuery);
   const [action, setAction] = useState<RunAction | undefined>();
+  const [chosenGate, setShown] = useState<Shown | undefined>(() => firstShown(page.evidence));
+  const shown = chosenGate ?? firstShown(page.evidence);
+  const { data: files } = useQuery(filesQuery(page.row.run));
+  const stale = (files?.positions ?? []).filter(isStale);
   const { row, needs } = page;
   const mayDecide = overview?.me.mayDecide ?? false;
   const tab = search.get('tab') ?? '';
@@ -77,6 +82,11 @@ function Loaded({ page }: { page: Page }): JSX.Element {
       if (needs[0] && mayDecide) go(needHref(row.run, needs[0]));
     },
   });
+  const show = (gate: Shown): void => {
+    if (tab !== '') go(runHref(row.run));
+    setShown(gate);
+    requestAnimationFrame(() => document.getElementById('evidence')?.scrollIntoView({ block: 'center' }));
+  };
   const close = (): void => {
     setAction(undefined);
     if (decide !== null) go(runHref(row.run), { replace: true });
@@ -85,7 +95,9 @@ function Loaded({ page }: { page: Page }): JSX.Element {
     <div className={css.run}>
       <RunHeader page={page} mayDecide={mayDecide} onAction={setAction} />
       {needs.length > 0 && overview && <Banner run={row.run} needs={needs} mayDecide={mayDecide} />}
-      <Facts page={page} />
+      {row.tone === 'red' && <RedBanner evidence={page.evidence} onShow={show} />}
+      <StaleNotices page={page} stale={stale} />
+      <Facts page={page} stale={stale} />
       <nav className={css.tabs} aria-label="Parts of the run">
         {tabs.map(([id, text]) => (
           <Link
@@ -101,7 +113,7 @@ function Loaded({ page }: { page: Page }): JSX.Element {
         {tab === 'journal' && <Journal run={row.run} />}
         {tab === 'briefing' && <Briefing run={row.run} />}
       </Suspense>
-      {tab === '' && <Parts page={page} />}
+      {tab === '' && <Parts page={page} stale={stale} shown={shown} onShow={show} onChoose={setShown} />}
       <Suspense>
         {(need || action) && <Dialog page={page} need={need} action={action} onClose={close} />}
       </Suspense>
@@ -109,11 +121,16 @@ function Loaded({ page }: { page: Page }): JSX.Element {
   );
 }
 
-function Parts({ page }: { page: Page }): JSX.Element {
-  const [chosen, setShown] = useState<Shown | undefined>(() => firstShown(page.evidence));
-  const shown = chosen ?? firstShown(page.evidence);
-  const { data: files } = useQuery(filesQuery(page.row.run));
-  const stale = (files?.positions ?? []).filter(({ validity }) => validity === 'stale');
+interface PartsProps {
+  page: Page;
+  stale: readonly PositionFiles[];
+  shown: Shown | undefined;
+  /** From elsewhere on the page: brings the log into view. */
+  onShow(shown: Shown): void;
+  onChoose(shown: Shown): void;
+}
+
+function Parts({ page, stale, shown, onShow, onChoose }: PartsProps): JSX.Element {
   return (
     <>
       <Workflow
@@ -121,10 +138,10 @@ function Parts({ page }: { page: Page }): JSX.Element {
         stale={stale}
         TaskGraph={TaskGraph}
         href={`${runHref(page.row.run)}/workflow`}
-        onShow={setShown}
+        onShow={onShow}
       />
       {page.sessions.length > 0 && <Timeline lanes={page.sessions} />}
-      {page.evidence.length > 0 && <Evidence page={page} stale={stale} shown={shown} onShow={setShown} />}
+      {page.evidence.length > 0 && <Evidence page={page} stale={stale} shown={shown} onShow={onChoose} />}
       <div className={classNames(css.pair, page.spending.length > 1 && css.both)}>
         <Memory page={page} />
         {page.spending.length > 1 && <SpendingChart points={page.spending} />}

@@ -29,7 +29,7 @@ interface Point {
 type TaskNode = Node<{ task: TaskPage; hint: string; isPlain: boolean }, 'task'>;
 type Dependency = Edge<{ points: Point[] }, 'dependency'>;
 
-const size = { width: 190, height: 54 };
+const size = { width: 210, height: 72 };
 
 /** Left to right, in the order of dependencies. */
 function layout(tasks: TaskPage[]): { nodes: TaskNode[]; edges: Dependency[]; height: number } {
@@ -81,9 +81,7 @@ const TaskBox = memo(function TaskBox({ data }: NodeProps<TaskNode>): JSX.Elemen
       <Handle type="source" position={Position.Right} isConnectable={false} />
       <Glyph mark={taskMark(task)} isQuiet />
       <div>
-        <strong className={isPlain ? css.two : ui.cut} title={task.title}>
-          {task.title}
-        </strong>
+        <strong title={task.title}>{task.title}</strong>
         {!isPlain && <span className={ui.cut}>{hint}</span>}
       </div>
       <div className={css.subSteps}>

@@ -45,7 +45,7 @@ export function Timeline({ lanes }: { lanes: SessionLane[] }): JSX.Element {
           onClick={() => setSkipIdle(!skipIdle)}
         >
           <span className={css.switch} aria-hidden="true" />
-          Skip idle time
+          Skip idle and waiting time
           {skipIdle && idleMs > 0 && (
             <span className={classNames(ui.muted, ui.num, ui.wideOnly)}>{durationText(idleMs)}</span>
           )}

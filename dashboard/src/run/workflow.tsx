@@ -48,6 +48,9 @@ export function Workflow({ page, stale, TaskGraph, href, onShow }: Props): JSX.E
               {each.context && (
                 <span className={classNames(css.reset, ui.mono)}>
                   <span className={ui.sr}>before it: </span>/{each.context}
+                  <span className={css.resets}>
+                    {each.context === 'clear' ? 'fresh context' : 'shorter context'}
+                  </span>
                 </span>
               )}
               <button type="button" aria-pressed={each.id === id} onClick={() => setChosen(each.id)}>
@@ -103,7 +106,7 @@ function Step(props: StepProps): JSX.Element {
   if (tasks.length > 0)
     return (
       <Suspense fallback={<div className={css.pane} />}>
-        <div className={css.pane}>
+        <div className={classNames(css.pane, css.tasksPane)}>
           <Tasks tasks={tasks} onOpen={setOpened} />
           {task && (
             <TaskDetails
@@ -182,6 +185,7 @@ function StepGates({ page, step, stale, onShow }: StepProps): JSX.Element {
       {verdict && (
         <p className={ui.soft}>
           {verdict.what === 'approve' ? 'Approved' : 'Abandoned'} by <strong>{verdict.by}</strong>
+          {verdict.text !== undefined && <span className={css.quote}>{verdict.text}</span>}
         </p>
       )}
       {step.review !== undefined && isAhead(step) && (

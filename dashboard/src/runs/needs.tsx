@@ -13,7 +13,7 @@ import { Link } from 'wouter';
 import type { NeedPage, Row } from '../api-types.ts';
 import { needDetail, needPlace } from '../decide/needs.ts';
 import { classNames } from '../ui/class-names.ts';
-import { exactOnHover, useAgo } from '../ui/time.ts';
+import { exactOnHover, useWait } from '../ui/time.ts';
 import ui from '../ui/ui.module.css';
 import { narrow, useMedia } from '../ui/use-media.ts';
 import css from './needs.module.css';
@@ -66,7 +66,7 @@ interface ItemProps {
 }
 
 function NeedItem({ row, need, index, mayDecide }: ItemProps): JSX.Element {
-  const since = useAgo(need.since);
+  const since = useWait(need.since);
   const Icon = icons[need.kind];
   const verb = mayDecide ? need.verb : 'Open';
   const name = row.summary ?? row.workflow;

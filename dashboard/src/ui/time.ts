@@ -33,7 +33,11 @@ function subscribe(listener: () => void): () => void {
 export const useAgo = (time: number): string =>
   useSyncExternalStore(subscribe, () => (isFixed ? momentText(time) : ago(now - time)));
 
-/** The same in a sentence: `3 min ago`. */
+/** How long something waits. In two units: whoever lets an agent wait wants to know it better than `1 h`. */
+export const useWait = (since: number): string =>
+  useSyncExternalStore(subscribe, () => durationText(Math.max(0, now - since)));
+
+/** In a sentence: `3 min ago`. */
 export function useAgoText(time: number): string {
   const text = useAgo(time);
   return isFixed || text === 'now' ? text : `${text} ago`;

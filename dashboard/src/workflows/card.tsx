@@ -17,6 +17,7 @@ export const Connection = ({ before }: { before: CardData['before'] | undefined 
           <FoldVertical size={12} aria-hidden="true" />
         )}
         {before.command}
+        <span className={css.each}>{before.command === '/clear' ? 'fresh context' : 'shorter context'}</span>
         {before.eachRound && <span className={css.each}>each round</span>}
       </span>
     )}

@@ -74,7 +74,7 @@ export function Graph({ graph, tones, here }: Props): JSX.Element {
               data-last={from === last ? '' : undefined}
               style={{ gridRow: from + 1, '--lane': lane, '--slot': slot } as CSSProperties}
             >
-              {causes.join(', ')}
+              {causes.map((cause) => branchText[cause]).join(', ')}
             </div>
           ))}
         </Fragment>
@@ -83,6 +83,7 @@ export function Graph({ graph, tones, here }: Props): JSX.Element {
   );
 }
 
+const branchText = { review: 'if rejected', budget: 'over budget' };
 const causeText = { review: 'after a review', budget: 'when the budget is used up' };
 
 const pivotText = ({ causes }: Pivot, to: Phase | undefined): string =>

@@ -181,7 +181,7 @@ const zero: TextSize = { tokens: 0, characters: 0 };
 
 function conditionLines(status: Status, cursor: Cursor | undefined, most: StatusLimits): string[] {
   const { contextAction, waiting, checking, last_failure, red_until, unstable_files, baseline } = status;
-  const { held = [], ready = [] } = status;
+  const { held = [] } = status;
   return [
     ...(contextAction === undefined
       ? []
@@ -211,7 +211,6 @@ function conditionLines(status: Status, cursor: Cursor | undefined, most: Status
             most,
           )}.`,
         ]),
-    ...(ready.length === 0 ? [] : [`Ready to claim: ${listed(ready, most)}.`]),
   ];
 }
 

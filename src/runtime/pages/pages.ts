@@ -60,7 +60,8 @@ export interface RunPage {
   evidence: CheckPage[];
   notes: NotePage[];
   questions: QuestionPage[];
-  decisions: { now: number; by: string; what: string; path?: string; text?: string }[];
+  /** What people decided; `did` is `what` in the past: "approved". */
+  decisions: { now: number; by: string; what: string; did: string; path?: string; text?: string }[];
   spent: SpendingPage;
   budgets: BudgetPage[];
   /** SpendingPage over time, in the order of time; each point is the sum until then. */

@@ -9,7 +9,7 @@ import {
   type State,
   suffixOf,
 } from '../../machine/index.ts';
-import { reviewCommands } from '../../messages/index.ts';
+import { decided, reviewCommands } from '../../messages/index.ts';
 import type { Loaded, StoredEntry } from '../../store/index.ts';
 import { compileReport } from '../report/compile-report.ts';
 import type { Report } from '../report/report.ts';
@@ -50,6 +50,7 @@ export function compileRunPage(view: Loaded, entries: readonly StoredEntry[]): R
       now: Date.parse(now),
       by,
       what,
+      did: decided[what],
       ...(path === undefined ? {} : { path }),
       ...(text === undefined ? {} : { text }),
     })),

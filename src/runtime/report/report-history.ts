@@ -125,9 +125,7 @@ function decisionIn(event: Event): Omit<DecisionReport, 'now' | 'by'> | undefine
           .join(', '),
       };
     case 'boundary.released':
-      return event.how === 'proceeded'
-        ? { what: 'proceed without the context action', path: pathIn(event.at) }
-        : undefined;
+      return event.how === 'proceeded' ? { what: 'proceed', path: pathIn(event.at) } : undefined;
     case 'run.rewound':
       return { what: 'rewind', path: event.to };
     case 'run.cancelled':

@@ -1,5 +1,5 @@
 import { suffixOf } from '../../machine/index.ts';
-import { count, lasting } from '../../messages/index.ts';
+import { count, decided, lasting } from '../../messages/index.ts';
 import { codeText, plainText } from './markdown-text.ts';
 import type { EvidenceState, GateReport, PositionReport, Report, StepReport, TaskReport } from './report.ts';
 
@@ -194,7 +194,11 @@ function sectionsOf(report: Report): Section[] {
     {
       title: `${count(decisions.length, 'decision')} by people`,
       lines: decisions.map(({ by, what, path, text }) =>
-        item(`**${plainText(by, maxCell)}**`, `${what}${path === undefined ? '' : ` ${code(path)}`}`, text),
+        item(
+          `**${plainText(by, maxCell)}**`,
+          `${decided[what]}${path === undefined ? '' : ` ${code(path)}`}`,
+          text,
+        ),
       ),
     },
     {

@@ -1,4 +1,5 @@
 import type { ContextAction, GateKind, Receipt, RunStatus, Scalar, TaskEnd } from '../../machine/index.ts';
+import type { DecisionKind } from '../../messages/index.ts';
 import type { BoundaryPolicy, ResetBy, Saw } from '../../schema/index.ts';
 
 /**
@@ -132,7 +133,7 @@ export interface BoundaryReport {
 export interface DecisionReport {
   now: string;
   by: string;
-  what: string;
+  what: DecisionKind;
   path?: string | undefined;
   text?: string | undefined;
 }

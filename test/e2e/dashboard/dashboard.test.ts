@@ -111,6 +111,13 @@ it('a task says what it is and waits for, and a step who approved it', async () 
   await page.getByLabel('Switch: waits for 1 task').click();
   const task = page.getByRole('region', { name: 'Switch' });
   await task.getByText('In the menu').waitFor();
+  // Inside its card, which would cut off the rest.
+  const [details, card] = await Promise.all(
+    [task, page.getByRole('region', { name: 'Workflow' })].map((each) => each.boundingBox()),
+  );
+  expect((details?.y ?? 0) + (details?.height ?? 0)).toBeLessThanOrEqual(
+    (card?.y ?? 0) + (card?.height ?? 0),
+  );
   expect(await task.getByRole('listitem').allTextContents()).toEqual(
     expect.arrayContaining([expect.stringContaining('Colors')]),
   );
@@ -171,6 +178,10 @@ it('a red gate is seen with its log, and the tasks with what they depend on', as
     .waitFor();
   await parts.getByText('Briefing').click();
   await page.getByRole('region', { name: 'Text of the briefing' }).getByText('Write the code.').waitFor();
+  await page.getByRole('button', { name: 'See the log' }).click();
+  await expect
+    .poll(() => page.evaluate("document.getElementById('evidence')?.getBoundingClientRect().top"))
+    .toBeLessThan(720);
   expect(problems).toEqual([]);
 });
 

@@ -85,6 +85,10 @@ describe.skipIf(!hasParts)('over files', () => {
     await page.goto(review);
     await page.getByText('no longer those').waitFor();
     await page.getByText('src/b.txt').first().waitFor();
+    await page.goto(new URL(`/runs/${run}`, page.url()).href);
+    await page.getByText('no longer those').waitFor();
+    await page.getByText('1 stale').waitFor();
+    await page.goto(review);
     const before = (await stage.runtime.engine.entries(run)).length;
     await page.getByRole('button', { name: /^Approve/ }).click();
     // The gates run again on the files as they are now.
