@@ -251,7 +251,7 @@ export const decided: Record<DecisionKind, string> = {
   approve: 'approved',
   revise: 'sent back',
   pivot: 'pivoted',
-  escalate: 'passed it on',
+  escalate: 'escalated',
   abandon: 'abandoned',
   'drop task': 'dropped the task',
   'raise budget': 'raised the budget',

@@ -37,7 +37,7 @@ interface RedProps {
 
 /** Which gate is red, and the way to its log. */
 export function RedBanner({ evidence, onShow }: RedProps): JSX.Element | null {
-  const check = evidence.find(({ gates }) => gates.some(({ state }) => state === 'fail'));
+  const check = evidence.find(({ isRed }) => isRed);
   const gate = check?.gates.find(({ state }) => state === 'fail');
   if (!check || !gate) return null;
   return (
@@ -51,7 +51,7 @@ export function RedBanner({ evidence, onShow }: RedProps): JSX.Element | null {
               {gate.exit === undefined ? '' : ` with exit code ${gate.exit}`}
             </strong>
           </p>
-          <p>{check.title} goes on when it is fixed.</p>
+          <p>In {check.title}</p>
         </div>
         <button type="button" className={ui.btn} onClick={() => onShow(worstIn(check))}>
           See the log

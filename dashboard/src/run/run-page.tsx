@@ -37,7 +37,7 @@ export default function RunPage({ run }: { run: string }): JSX.Element {
   const { data: page, error } = useQuery(runQuery(run));
   return (
     <Main>
-      {page && <Loaded page={page} />}
+      {page && <Loaded key={run} page={page} />}
       {error && !page && (
         <div className={ui.empty}>
           <h1>{error.message}</h1>

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { PositionFiles, RunPage, StepPage } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
-import { stepMark, stepWord, verdictOf } from '../ui/marks.ts';
+import { resetWord, stepMark, stepWord, verdictOf } from '../ui/marks.ts';
 import ui from '../ui/ui.module.css';
 import { useMedia } from '../ui/use-media.ts';
 import type { Shown } from './gate-choice.ts';
@@ -48,9 +48,7 @@ export function Workflow({ page, stale, TaskGraph, href, onShow }: Props): JSX.E
               {each.context && (
                 <span className={classNames(css.reset, ui.mono)}>
                   <span className={ui.sr}>before it: </span>/{each.context}
-                  <span className={css.resets}>
-                    {each.context === 'clear' ? 'fresh context' : 'shorter context'}
-                  </span>
+                  <span className={css.resets}>{resetWord[each.context]}</span>
                 </span>
               )}
               <button type="button" aria-pressed={each.id === id} onClick={() => setChosen(each.id)}>

@@ -47,6 +47,9 @@ const stepWords: Record<Exclude<StepTone, 'person'>, string> = {
 export const stepWord = (tone: StepTone): string =>
   tone === 'person' ? `needs ${reader()}` : stepWords[tone];
 
+/** What an action on the context leaves the agent with. */
+export const resetWord = { clear: 'fresh context', compact: 'summarized context' };
+
 export const gateMark: Record<GatePage['state'], Mark> = {
   waiting: 'ahead',
   running: 'working',

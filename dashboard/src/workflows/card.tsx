@@ -2,6 +2,7 @@ import { Eraser, FoldVertical } from 'lucide-react';
 import type { JSX, ReactNode } from 'react';
 import type { Card as CardData, CheckText } from '../api-types.ts';
 import { classNames } from '../ui/class-names.ts';
+import { resetWord } from '../ui/marks.ts';
 import ui from '../ui/ui.module.css';
 import css from './graph.module.css';
 
@@ -17,7 +18,7 @@ export const Connection = ({ before }: { before: CardData['before'] | undefined 
           <FoldVertical size={12} aria-hidden="true" />
         )}
         {before.command}
-        <span className={css.each}>{before.command === '/clear' ? 'fresh context' : 'shorter context'}</span>
+        <span className={css.each}>{resetWord[before.command === '/clear' ? 'clear' : 'compact']}</span>
         {before.eachRound && <span className={css.each}>each round</span>}
       </span>
     )}

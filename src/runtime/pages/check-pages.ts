@@ -43,7 +43,12 @@ export function checkPages(
             for (const gate of page.gates) gate.state = 'skipped';
           });
       }
-  return [...pages.values()].reverse();
+  const newestFirst = [...pages.values()].reverse();
+  for (const { path, receipts = [] } of Object.values(state.cursors)) {
+    const newest = newestFirst.find((page) => page.path === path);
+    if (newest && receipts.some(({ pass }) => !pass)) newest.isRed = true;
+  }
+  return newestFirst;
 
   function change(id: string, apply: (page: CheckPage) => void): void {
     const page = pages.get(id);

@@ -68,7 +68,7 @@ test('the page of a run has its steps, tasks, evidence, sessions and decisions, 
       { id: 'plan', tone: 'red', gates: ['plan.txt'], review: 'human' },
       { id: 'build', tone: 'ahead' },
     ],
-    evidence: [{ path: 'plan', pass: false, state: 'finished', gates: [{ state: 'fail' }] }],
+    evidence: [{ path: 'plan', pass: false, state: 'finished', isRed: true, gates: [{ state: 'fail' }] }],
   });
   project.write({ 'plan.txt': 'x\n' });
   await call({ type: 'advance', output: 'Planned', at });
@@ -89,6 +89,8 @@ test('the page of a run has its steps, tasks, evidence, sessions and decisions, 
   });
   expect(waiting?.sessions[0]?.waits[0]).not.toHaveProperty('to');
   expect(waiting?.reviews[0]?.check).toBe(waiting?.evidence[0]?.id);
+  // The older check failed, and was fixed.
+  expect(waiting?.evidence.filter(({ isRed }) => isRed)).toEqual([]);
   await call({ type: 'review', verdict: 'approve', at }, person);
   const tasks = [
     { id: 'one', title: 'Colors' },

@@ -1,5 +1,6 @@
 /** What pages show of runs, as JSON. The dashboard sees these types and nothing else. Times are milliseconds. */
 import type { ContextAction, NoteKind, TaskEnd } from '../../machine/index.ts';
+import type { DecisionKind } from '../../messages/index.ts';
 import type { Need } from '../summary/find-needs.ts';
 import type { RunSummary, Tone } from '../summary/summarize-run.ts';
 import type { Graph } from '../workflow/graph.ts';
@@ -61,7 +62,7 @@ export interface RunPage {
   notes: NotePage[];
   questions: QuestionPage[];
   /** What people decided; `did` is `what` in the past: "approved". */
-  decisions: { now: number; by: string; what: string; did: string; path?: string; text?: string }[];
+  decisions: { now: number; by: string; what: DecisionKind; did: string; path?: string; text?: string }[];
   spent: SpendingPage;
   budgets: BudgetPage[];
   /** SpendingPage over time, in the order of time; each point is the sum until then. */
@@ -174,6 +175,8 @@ export interface CheckPage {
   /** Absent while it runs. */
   tree?: string;
   state: 'running' | 'finished' | 'interrupted';
+  /** Its position is open and has to be fixed. */
+  isRed?: true;
   gates: GatePage[];
 }
 
